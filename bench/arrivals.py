@@ -12,7 +12,7 @@ from pathlib import Path
 from bench.plan import Effort
 from haproxy_native.discovery.consul import Consul
 from haproxy_native.discovery.reconciler import Reconciler
-from haproxy_native.discovery.services import Endpoint, Found, completed
+from haproxy_native.discovery.services import ServiceCatalog, ServiceEndpoint, completed
 from haproxy_native.discovery.store import DiscoveryTable
 from haproxy_native.editing.editor import Editor
 from haproxy_native.request_context import NOBODY
@@ -56,13 +56,13 @@ def of_services(work: Effort) -> dict[str, float]:
 
 async def _discover(haproxy: HAProxy, count: int) -> float:
     """Seconds until the process has the backends of so many services."""
-    services = Found(
-        {f"s{number}": tuple(Endpoint(f"10.0.{number % 250}.{place}", 80) for place in range(ENDPOINTS)) for number in range(count)}
+    services = ServiceCatalog(
+        {f"s{number}": tuple(ServiceEndpoint(f"10.0.{number % 250}.{place}", 80) for place in range(ENDPOINTS)) for number in range(count)}
     )
     async with running_engine(haproxy.directory, haproxy) as engine:
         reconciler = Reconciler(engine, Editor(), DiscoveryTable(engine.database))
         definition = completed(DEFINITION, "bench", consul=True)
         began = time.perf_counter()
-        applied = await reconciler.apply(definition, Consul(definition), services, NOBODY)
-        assert (applied.troubles, applied.reload_id) == ([], None)
+        troubles, reload_id = await reconciler.apply(definition, Consul(definition), services, NOBODY)
+        assert (troubles, reload_id) == ([], None)
         return time.perf_counter() - began

@@ -12,7 +12,7 @@ import httpx2
 import pytest
 
 from haproxy_native.discovery.reconciler import Reconciler
-from haproxy_native.discovery.services import Endpoint, Found, completed
+from haproxy_native.discovery.services import ServiceCatalog, ServiceEndpoint, completed
 from haproxy_native.discovery.store import DiscoveryTable
 from haproxy_native.editing.editor import Editor
 from haproxy_native.request_context import NOBODY
@@ -222,7 +222,7 @@ def test_what_a_source_of_services_finds(tmp_path: Path, address: str) -> None:
     async def work() -> None:
         async with running_engine(tmp_path, haproxy) as engine:
             reconciler = Reconciler(engine, Editor(), DiscoveryTable(engine.database))
-            applied = await reconciler.apply(definition, Source(), Found({"web": (Endpoint(address, 9),)}), NOBODY)
+            applied = await reconciler.apply(definition, Source(), ServiceCatalog({"web": (ServiceEndpoint(address, 9),)}), NOBODY)
             assert applied.troubles == []
             assert bool(applied.reload_id) == (address in ("localhost", "127.1"))
             if applied.reload_id:

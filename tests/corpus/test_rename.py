@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from haproxy_native.errors import BadRequest, BadValue
-from haproxy_native.references.lines import Target, objects
+from haproxy_native.references.lines import ReferenceTarget, objects
 from haproxy_native.references.object_references import check_name, references_to_object, renamed
 from haproxy_native.text.document import Document
 from tests.corpus.test_corpus import FILES, REFEREE, SOME
@@ -20,15 +20,15 @@ from tests.laws.referee import furnish
 KNOWN = ("peer_section/peer_entry", "peer_section/server")
 
 
-def called(wanted: Target, name: str) -> Target:
+def called(wanted: ReferenceTarget, name: str) -> ReferenceTarget:
     return replace(wanted, name=name, section=(wanted.section[0], name) if wanted.is_section else wanted.section)
 
 
-def other(document: Document, wanted: Target, name: str) -> Document:
+def other(document: Document, wanted: ReferenceTarget, name: str) -> Document:
     return renamed(references_to_object(document, wanted, "/", lambda path: None), name)
 
 
-def can_be(document: Document, wanted: Target, directory: Path = Path("/")) -> bool:
+def can_be(document: Document, wanted: ReferenceTarget, directory: Path = Path("/")) -> bool:
     """Not so what has no name in the file, which it cannot lose again, what HAProxy does not take, or what SPOE files have as well."""
     section = document.find(*wanted.section)
     if section is not None and not section.name:

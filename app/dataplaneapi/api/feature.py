@@ -14,7 +14,7 @@ from dataplaneapi.api.operations import Handler
 from dataplaneapi.api.responses import Response
 from dataplaneapi.api.services import PublicAnswer, Services, UsersOfName
 from haproxy_native.operations.operations import Work
-from haproxy_native.references.naming import Follower
+from haproxy_native.references.naming import RenameFollower
 
 
 class WriteOption:
@@ -57,7 +57,7 @@ class Feature:
     # The work of long operations, by kind.
     works: Mapping[str, Work] = {}
     # Who stores something by the names of objects and follows a renaming, and who uses objects by their names.
-    followers: Sequence[Follower] = ()
+    followers: Sequence[RenameFollower] = ()
     users_of_names: Sequence[UsersOfName] = ()
 
     def __init__(self, services: Services) -> None:

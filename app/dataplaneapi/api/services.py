@@ -28,7 +28,7 @@ from haproxy_native.engine import Engine
 from haproxy_native.history.history import History
 from haproxy_native.history.reverting import Reverter
 from haproxy_native.operations.operations import Operations
-from haproxy_native.references.naming import Follower
+from haproxy_native.references.naming import RenameFollower
 from haproxy_native.reload.records import Records
 from haproxy_native.spoe.directory import SpoeFiles
 from haproxy_native.spoe.editor import ScopeEditor
@@ -70,7 +70,7 @@ class Services:
     public: list[PublicAnswer] = field(default_factory=list)
     # Each `api.feature.Feature` that is there, and what these have; each `api.feature.WriteOption`, the outermost first.
     features: dict[type[Any], Any] = field(default_factory=dict)
-    followers: list[Follower] = field(default_factory=list)
+    followers: list[RenameFollower] = field(default_factory=list)
     users_of_names: list[UsersOfName] = field(default_factory=list)
     write_options: list[Any] = field(default_factory=list)
     started: float = field(default_factory=time.time)

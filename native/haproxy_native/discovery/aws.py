@@ -9,7 +9,7 @@ import logging
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from haproxy_native.discovery.services import Definition, Endpoint, Found, SourceFailed
+from haproxy_native.discovery.services import Definition, ServiceCatalog, ServiceEndpoint, SourceFailed
 
 log = logging.getLogger(__name__)
 SERVICE, SERVICE_PORT, OWN_PORT = "HAProxy:Service:Name", "HAProxy:Service:Port", "HAProxy:Instance:Port"
@@ -31,7 +31,7 @@ class Aws:
         self._clients: dict[str, Any] = {}
         self._may_ask_groups = True
 
-    async def poll(self) -> Found:
+    async def poll(self) -> ServiceCatalog:
         """Return the services. Raises SourceFailed."""
         return await asyncio.to_thread(self._poll)
 
@@ -43,7 +43,7 @@ class Aws:
         for client in self._clients.values():
             client.close()
 
-    def _poll(self) -> Found:
+    def _poll(self) -> ServiceCatalog:
         try:
             from botocore.exceptions import BotoCoreError, ClientError
         except ImportError:
@@ -57,7 +57,7 @@ class Aws:
                 else set()
             )
             left_out = denied | self._out_of_service(instances)
-            return Found(
+            return ServiceCatalog(
                 services([instance for instance in instances if instance["InstanceId"] not in left_out], definition["ipv4_address"])
             )
         except (BotoCoreError, ClientError, KeyError, TypeError, ValueError) as error:
@@ -108,9 +108,9 @@ def _filters(items: Sequence[Mapping[str, str]]) -> list[Mapping[str, Any]]:
     return [{"Name": item["key"], "Values": [item["value"]]} for item in items]
 
 
-def services(instances: Sequence[Instance], address: str) -> dict[str, tuple[Endpoint, ...]]:
+def services(instances: Sequence[Instance], address: str) -> dict[str, tuple[ServiceEndpoint, ...]]:
     """Return the endpoints of each service, `<name>-<port>`, by private or public address. Instances without the tags are skipped."""
-    by_service: dict[str, dict[Endpoint, None]] = {}
+    by_service: dict[str, dict[ServiceEndpoint, None]] = {}
     for instance in instances:
         tags = {tag["Key"]: tag["Value"] for tag in instance.get("Tags", ())}
         place = instance.get("PublicIpAddress" if address == "public" else "PrivateIpAddress")
@@ -118,5 +118,5 @@ def services(instances: Sequence[Instance], address: str) -> dict[str, tuple[End
         if not tags.get(SERVICE) or not tags.get(SERVICE_PORT) or not place or not port.isdecimal():
             log.debug("instance %s is skipped: its tags are %s, its %s address is %s", instance["InstanceId"], tags, address, place)
             continue
-        by_service.setdefault(f"{tags[SERVICE]}-{tags[SERVICE_PORT]}", {})[Endpoint(place, int(port))] = None
+        by_service.setdefault(f"{tags[SERVICE]}-{tags[SERVICE_PORT]}", {})[ServiceEndpoint(place, int(port))] = None
     return {name: tuple(endpoints) for name, endpoints in by_service.items()}

@@ -14,13 +14,13 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from haproxy_native.discovery.services import Definition, Endpoint
+from haproxy_native.discovery.services import Definition, ServiceEndpoint
 from haproxy_native.editing.editor import Editor
 from haproxy_native.errors import BadValue
 from haproxy_native.text.document import Document
 
 Server = dict[str, Any]
-PLACEHOLDER = Endpoint("127.0.0.1", 80)
+PLACEHOLDER = ServiceEndpoint("127.0.0.1", 80)
 _LETTERS = string.ascii_letters + string.digits
 
 
@@ -53,7 +53,7 @@ class Growth:
         return size
 
 
-def assigned(servers: Iterable[Server], wanted: Iterable[Endpoint], growth: Growth) -> list[Server]:
+def assigned(servers: Iterable[Server], wanted: Iterable[ServiceEndpoint], growth: Growth) -> list[Server]:
     """Return the servers of a backend for these endpoints. Servers that stay are the same objects."""
     slots, left = list(servers), dict.fromkeys(wanted)
     missing = growth.slots(len(left), len(slots)) - len(slots)
@@ -87,8 +87,8 @@ def _new_slots(slots: Collection[Server], count: int) -> list[Server]:
     return new
 
 
-def endpoint(server: Server) -> Endpoint:
-    return Endpoint(str(server.get("address", "")), server.get("port"))
+def endpoint(server: Server) -> ServiceEndpoint:
+    return ServiceEndpoint(str(server.get("address", "")), server.get("port"))
 
 
 def is_free(server: Server) -> bool:
@@ -100,7 +100,7 @@ def freed(server: Server) -> Server:
     return {**server, "address": PLACEHOLDER.address, "port": PLACEHOLDER.port, "maintenance": "enabled"}
 
 
-def serving(server: Server, served: Endpoint) -> Server:
+def serving(server: Server, served: ServiceEndpoint) -> Server:
     # Other members stay: an operator may have set them.
     members = {name: value for name, value in server.items() if name not in ("maintenance", "port")}
     return {**members, "address": served.address, "check": "enabled"} | ({"port": served.port} if served.port else {})
@@ -116,7 +116,7 @@ class DesiredBackend:
 
     name: str
     # None if the service is gone.
-    endpoints: tuple[Endpoint, ...] | None
+    endpoints: tuple[ServiceEndpoint, ...] | None
     growth: Growth
     defaults: str | None = None
 
@@ -132,7 +132,7 @@ class DesiredBackend:
 
 
 def with_service(
-    editor: Editor, document: Document, name: str, wanted: Iterable[Endpoint], growth: Growth, *, defaults: str | None = None
+    editor: Editor, document: Document, name: str, wanted: Iterable[ServiceEndpoint], growth: Growth, *, defaults: str | None = None
 ) -> Document:
     """Return a document whose backend has these endpoints, or the same object if nothing changes. Raises as `DesiredBackend.apply`."""
     if not _NAME.fullmatch(name):
@@ -149,7 +149,7 @@ def with_service(
     return document if slots == there else editor.replace_all(document, servers, parent, slots)
 
 
-def _is_reachable(endpoint: Endpoint) -> bool:
+def _is_reachable(endpoint: ServiceEndpoint) -> bool:
     return _ADDRESS.fullmatch(endpoint.address) is not None and (endpoint.port is None or 0 < endpoint.port < 65536)
 
 

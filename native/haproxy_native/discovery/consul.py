@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from haproxy_native.background import Background
-from haproxy_native.discovery.services import Definition, Endpoint, Found, SourceFailed
+from haproxy_native.discovery.services import Definition, ServiceCatalog, ServiceEndpoint, SourceFailed
 
 if TYPE_CHECKING:
     import httpx2
@@ -25,7 +25,7 @@ OPEN, BETWEEN = 60.0, 1.0
 Ask = Callable[[str, str], Awaitable[str]]
 
 
-class Watch:
+class BlockingQueries:
     """Keeps a blocking query open for each path: the agent answers when something has changed.
 
     An answer only says that there is a change. Polls go on without it, so an agent that answers at once, or never, or that does not report
@@ -86,10 +86,10 @@ class Consul:
         self._timeout = min(LONGEST, max(SHORTEST, float(definition["retry_timeout"])))
         self._settled = False
         self._asking = asyncio.Semaphore(AT_ONCE)
-        self._watch = Watch(self._index, (CATALOGUE, CHECKS), float(definition["retry_timeout"]))
+        self._watch = BlockingQueries(self._index, (CATALOGUE, CHECKS), float(definition["retry_timeout"]))
         self._client: httpx2.AsyncClient | None = None
 
-    async def poll(self) -> Found:
+    async def poll(self) -> ServiceCatalog:
         """Return the services. Raises SourceFailed."""
         try:
             found = await self._poll()
@@ -99,14 +99,14 @@ class Consul:
         self._settled = not found.unknown
         return found
 
-    async def _poll(self) -> Found:
+    async def _poll(self) -> ServiceCatalog:
         listed = await self._get(CATALOGUE, self._filter())
         if not isinstance(listed, Mapping):
             raise SourceFailed(f"{CATALOGUE}: the answer is no list of services")
         names = [str(name) for name in listed if self._admits(str(name))]
         answers = await asyncio.gather(*map(self._endpoints, names))
         unknown = {name: answer for name, answer in zip(names, answers, strict=True) if isinstance(answer, str)}
-        return Found({name: answer for name, answer in zip(names, answers, strict=True) if not isinstance(answer, str)}, unknown)
+        return ServiceCatalog({name: answer for name, answer in zip(names, answers, strict=True) if not isinstance(answer, str)}, unknown)
 
     async def wait_for_change(self, seconds: float) -> None:
         await self._watch.wait_for_change(seconds)
@@ -129,7 +129,7 @@ class Consul:
             return name in definition["service_allowlist"]
         return name not in definition.get("service_denylist", ())
 
-    async def _endpoints(self, service: str) -> tuple[Endpoint, ...] | str:
+    async def _endpoints(self, service: str) -> tuple[ServiceEndpoint, ...] | str:
         """Return the endpoints of one service, or why they are unknown."""
         try:
             async with self._asking:
@@ -188,14 +188,14 @@ class Consul:
         return self._client
 
 
-def endpoints(entries: Sequence[Mapping[str, Any]], policy: str, least: int) -> tuple[Endpoint, ...]:
+def endpoints(entries: Sequence[Mapping[str, Any]], policy: str, least: int) -> tuple[ServiceEndpoint, ...]:
     """Return the instances in an answer of /v1/health/service that are healthy by the policy."""
     return tuple(dict.fromkeys(_endpoint(entry) for entry in entries if _is_healthy(entry.get("Checks") or [], policy, least)))
 
 
-def _endpoint(entry: Mapping[str, Any]) -> Endpoint:
+def _endpoint(entry: Mapping[str, Any]) -> ServiceEndpoint:
     service = entry["Service"]
-    return Endpoint(str(service.get("Address") or entry["Node"]["Address"]), int(service.get("Port") or 0) or None)
+    return ServiceEndpoint(str(service.get("Address") or entry["Node"]["Address"]), int(service.get("Port") or 0) or None)
 
 
 def _is_healthy(checks: Sequence[Mapping[str, Any]], policy: str, least: int) -> bool:

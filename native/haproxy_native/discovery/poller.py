@@ -9,12 +9,11 @@ import logging
 import re
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from haproxy_native.background import Background
-from haproxy_native.discovery.services import Found, SourceFailed
+from haproxy_native.discovery.services import ServiceCatalog, SourceFailed
 from haproxy_native.errors import Forbidden, NativeError
 from haproxy_native.request_context import NOBODY, Author
 
@@ -50,7 +49,7 @@ class Source(Protocol):
     # What precedes a service's name in the name of its backend.
     prefix: str
 
-    async def poll(self) -> Found:
+    async def poll(self) -> ServiceCatalog:
         """Return the services. Raises SourceFailed."""
 
     async def wait_for_change(self, seconds: float) -> None:
@@ -59,18 +58,8 @@ class Source(Protocol):
     async def close(self) -> None: ...
 
 
-@dataclass(frozen=True)
-class Applied:
-    """The outcome of applying what a source has found."""
-
-    # What failed, by service.
-    troubles: list[str] = field(default_factory=list)
-    # Of the reload that the rest needs.
-    reload_id: str | None = None
-
-
-# Commits what a source has found, with the rights of an author.
-Apply = Callable[[Source, Found, Author], Awaitable[Applied]]
+# Commits what a source has found, with the rights of an author. Returns what failed, and the id of the reload that the rest needs.
+Apply = Callable[[Source, ServiceCatalog, Author], Awaitable[tuple[list[str], str | None]]]
 
 
 class Poller:
@@ -127,7 +116,7 @@ class Poller:
         self._failures += 1
         try:
             found = await self.source.poll()
-            applied = await self._apply(self.source, found, author)
+            troubles, reload_id = await self._apply(self.source, found, author)
         except (SourceFailed, NativeError, OSError) as error:
             self._failed(str(error) or type(error).__name__)
         except Exception as error:
@@ -135,10 +124,10 @@ class Poller:
             self._failed(f"unexpected failure: {type(error).__name__}: {error}")
         else:
             self._failures = 0
-            self._succeeded(found, applied)
+            self._succeeded(found, troubles, reload_id)
 
-    def _succeeded(self, found: Found, applied: Applied) -> None:
-        if (former := self._status.get("state")) in _SILENT and not applied.troubles:
+    def _succeeded(self, found: ServiceCatalog, troubles: list[str], reload_id: str | None) -> None:
+        if (former := self._status.get("state")) in _SILENT and not troubles:
             log.info("%s %s", self.name, _SILENT[former])
         self._status |= {
             "state": "working",
@@ -146,10 +135,10 @@ class Poller:
             "services": len(found.services) + len(found.unknown),
             "servers": sum(map(len, found.services.values())),
         }
-        if applied.reload_id:
-            self._status["reload_id"] = applied.reload_id
-        if applied.troubles:
-            self._failed("; ".join(applied.troubles))
+        if reload_id:
+            self._status["reload_id"] = reload_id
+        if troubles:
+            self._failed("; ".join(troubles))
 
     def _stopped(self, text: str) -> None:
         self._failures = 0

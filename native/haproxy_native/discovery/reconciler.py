@@ -15,8 +15,8 @@ from functools import reduce
 from typing import ClassVar
 
 from haproxy_native.discovery.backends import DesiredBackend, Growth
-from haproxy_native.discovery.poller import Applied, Source, until_retry
-from haproxy_native.discovery.services import Definition, Found
+from haproxy_native.discovery.poller import Source, until_retry
+from haproxy_native.discovery.services import Definition, ServiceCatalog
 from haproxy_native.discovery.store import DiscoveryTable
 from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
@@ -26,7 +26,9 @@ from haproxy_native.text.document import Document
 
 
 @dataclass(frozen=True)
-class Refusal:
+class RefusedBackend:
+    """A backend that was refused, and when it is tried again."""
+
     wish: DesiredBackend
     text: str
     # How often in a row.
@@ -40,7 +42,7 @@ class Refusals:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._known: dict[str, Refusal] = {}
+        self._known: dict[str, RefusedBackend] = {}
 
     def reason_to_wait(self, wish: DesiredBackend) -> str:
         """Return why it was refused until it may be retried, then an empty text."""
@@ -50,7 +52,7 @@ class Refusals:
     def note(self, wish: DesiredBackend, text: str, interval: float) -> None:
         known = self._known.get(wish.name)
         times = known.times + 1 if known and known.wish.is_same(wish) else 1
-        self._known[wish.name] = Refusal(wish, text, times, self._clock() + until_retry(interval, times))
+        self._known[wish.name] = RefusedBackend(wish, text, times, self._clock() + until_retry(interval, times))
 
     def settle(self, wish: DesiredBackend) -> None:
         """Forget the refusals of a backend that was accepted."""
@@ -84,8 +86,10 @@ class Reconciler:
         self.engine, self.editor, self._table = engine, editor, table
         self._lock = asyncio.Lock()
 
-    async def apply(self, definition: Definition, source: Source, services: Found, creator: Author) -> Applied:
-        """Apply the services with the creator's rights. Raises what prevents any commit."""
+    async def apply(
+        self, definition: Definition, source: Source, services: ServiceCatalog, creator: Author
+    ) -> tuple[list[str], str | None]:
+        """Apply the services with the creator's rights. Return what failed, and the id of the reload. Raises what prevents any commit."""
         by = Author("discovery " + source.prefix.rstrip("-"), rights=creator.rights)
         async with self._lock:
             known = set(self._table.backends(definition["id"]))
@@ -96,7 +100,7 @@ class Reconciler:
             gone = {wish.name for wish in wishes if wish.endpoints is None and wish.name not in troubles}
             self._table.set_backends(definition["id"], (known | there) - gone)
         problems = [f"{name}: {text}" for name, text in {**services.unknown, **troubles}.items()]
-        return Applied(problems, reload_id)
+        return problems, reload_id
 
     async def _commit(self, wishes: Sequence[DesiredBackend], interval: float, by: Author) -> tuple[dict[str, str], str | None]:
         """Commit the backends, and return what failed, by backend, and the id of the reload."""
@@ -145,7 +149,7 @@ class Reconciler:
         return outcome.reload_id
 
 
-def _wishes(definition: Definition, prefix: str, found: Found, known: Iterable[str]) -> list[DesiredBackend]:
+def _wishes(definition: Definition, prefix: str, found: ServiceCatalog, known: Iterable[str]) -> list[DesiredBackend]:
     """Return the backends of the services, then those of services that are gone."""
     growth, defaults = Growth.of(definition), definition.get("defaults")
     there = [DesiredBackend(prefix + service, endpoints, growth, defaults) for service, endpoints in sorted(found.services.items())]

@@ -9,7 +9,7 @@ from haproxy_native.errors import BadRequest, BadValue
 Definition = dict[str, Any]
 
 
-class Endpoint(NamedTuple):
+class ServiceEndpoint(NamedTuple):
     """The address of an instance. Without a port HAProxy connects to the port that the client used."""
 
     address: str
@@ -17,11 +17,11 @@ class Endpoint(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Found:
+class ServiceCatalog:
     """The answer of a source."""
 
     # Endpoints by service.
-    services: Mapping[str, tuple[Endpoint, ...]]
+    services: Mapping[str, tuple[ServiceEndpoint, ...]]
     # Services whose endpoints could not be queried, each with the reason.
     unknown: Mapping[str, str] = field(default_factory=dict)
 

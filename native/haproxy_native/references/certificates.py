@@ -8,14 +8,13 @@
 
 import posixpath
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 
 from haproxy_native.editing.file_references import bases, real_path
 from haproxy_native.references.kinds import certificate_words
-from haproxy_native.references.lines import LINE, Spot, Target
-from haproxy_native.references.lookups import LIST, Entry, Read
-from haproxy_native.references.pattern import Word, words_of
+from haproxy_native.references.lines import LINE, ReferenceTarget, Spot
+from haproxy_native.references.lookups import LIST, Read, ReferringEntry
+from haproxy_native.references.pattern import Edit, Word, words_of
 from haproxy_native.text.document import Document
 from haproxy_native.text.line import Line
 from haproxy_native.text.pieces import split_lines
@@ -25,27 +24,17 @@ from haproxy_native.text.words import unquoted
 STORE, LOAD = "crt_store", "crt_store/crt_load"
 
 
-@dataclass(frozen=True)
-class Part:
-    """The part of a word that refers to the object: a range of characters in its value."""
-
-    start: int
-    end: int
-    # What replaces it, with `<>` for the name.
-    form: str
-
-
 class Certificates:
     """The words that refer to a store, through any of its certificates, or to one certificate."""
 
-    def __init__(self, document: Document, wanted: Target) -> None:
-        self._document, self._prefix, self._words = document, "", dict[str, Part]()
+    def __init__(self, document: Document, wanted: ReferenceTarget) -> None:
+        self._document, self._prefix, self._words = document, "", dict[str, Edit]()
         base = next((line.args[1] for _, section in document.of_kind("global") for line in section.lines if _is_base(line)), "")
         for section, name in zip(document.sections, document.names(), strict=True):
             if section.kind == certificate_words().store and unquoted(name) == wanted.section[1]:
                 self._add(section, wanted, base)
 
-    def _add(self, section: Section, wanted: Target, base: str) -> None:
+    def _add(self, section: Section, wanted: ReferenceTarget, base: str) -> None:
         store = section.name
         if wanted.kind.name == STORE and store:
             self._prefix = f"@{store}/"
@@ -53,31 +42,31 @@ class Certificates:
             if wanted.kind.name == STORE and not store:
                 words = [f"@/{alias}"] if alias else _paths(path, base)
                 form = f"@<>/{alias or path.removeprefix('/')}"
-                self._words |= {word: Part(0, len(word), form) for word in words}
+                self._words |= {word: (0, len(word), form) for word in words}
             elif path == wanted.name and not alias:
                 start = len(store) + 1 if store else 0
                 words = [f"@{store}/{path.removeprefix('/')}"] if store else _paths(path, base)
-                self._words |= {word: Part(start, len(word), "/<>" if store else "<>") for word in words}
+                self._words |= {word: (start, len(word), "/<>" if store else "<>") for word in words}
 
-    def part(self, word: str) -> Part | None:
-        """Return the part of a word that refers to the object; None if none does."""
+    def edit(self, word: str) -> Edit | None:
+        """Return the edit of the characters of a word that refer to the object; None if none do."""
         if self._prefix and word.startswith(self._prefix):
-            return Part(1, len(self._prefix) - 1, "<>")
+            return (1, len(self._prefix) - 1, "<>")
         return self._words.get(word)
 
-    def listed(self, path: str, text: str) -> Iterator[Entry]:
+    def listed(self, path: str, text: str) -> Iterator[ReferringEntry]:
         """Yield the lines of a crt-list that refer to the object."""
         at = 0
         for number, line in enumerate(split_lines(text), 1):
             word = [] if line.startswith("#") else line.partition("[")[0].split(maxsplit=1)[:1]
-            if word and (part := self.part(word[0])):
-                start = at + line.index(word[0])
-                yield Entry(path, number, line.strip(), start + part.start, start + part.end, LIST, part.form)
+            if word and (edit := self.edit(word[0])):
+                (start, end, form), offset = edit, at + line.index(word[0])
+                yield ReferringEntry(path, number, line.strip(), offset + start, offset + end, LIST, form)
             at += len(line)
 
-    def entries(self, directory: str, read: Read) -> tuple[list[Spot], list[Entry]]:
+    def entries(self, directory: str, read: Read) -> tuple[list[Spot], list[ReferringEntry]]:
         """Return the lines that load crt-lists which refer to it, and the lines of these. `directory`: where relative paths begin."""
-        through, found = list[Spot](), dict[Entry, None]()
+        through, found = list[Spot](), dict[ReferringEntry, None]()
         where = bases(self._document, directory)
         for place, section in enumerate(self._document.sections):
             for number, line in enumerate(section.lines if certificate_words().list in section.text else ()):
@@ -96,8 +85,9 @@ class Certificates:
                 continue
             for number, line in enumerate(section.lines):
                 for word in _behind(certificate_words().file, line):
-                    if part := self.part(word.value):
-                        yield Spot(place, number, word.span(part.start, part.end), LINE, part.form)
+                    if edit := self.edit(word.value):
+                        start, end, form = edit
+                        yield Spot(place, number, word.span(start, end), LINE, form)
 
 
 def _behind(keyword: str, line: Line) -> Iterator[Word]:

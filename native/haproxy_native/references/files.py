@@ -10,7 +10,7 @@ from haproxy_native.changes.file_operations import Contents, EditFiles
 from haproxy_native.editing.file_references import is_same_file
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.errors import BadValue, Exists, Place
-from haproxy_native.references.lookups import LIST, Entry
+from haproxy_native.references.lookups import LIST, ReferringEntry
 from haproxy_native.references.object_references import with_name_at
 from haproxy_native.references.pattern import NAME
 from haproxy_native.storage import list_files
@@ -45,7 +45,7 @@ def nearest(store: Store, name: str) -> str:
     return f"; the nearest is {spelled(store.kind, close[0])}" if close else ""
 
 
-def listing(file: StoredFile, document: Document, directory: str) -> list[Entry]:
+def listing(file: StoredFile, document: Document, directory: str) -> list[ReferringEntry]:
     """Return the entries of crt-lists that refer to a certificate; none for other files."""
     if not isinstance(file.store, CertificateStore):
         return []
@@ -54,7 +54,7 @@ def listing(file: StoredFile, document: Document, directory: str) -> list[Entry]
         text = Path(line.section).read_bytes().decode("utf-8", "surrogateescape")
         lines = split_lines(text)
         start = sum(map(len, lines[: line.line - 1])) + lines[line.line - 1].index(line.keyword) + len(line.keyword)
-        entries.append(Entry(line.section, line.line, line.text, start - len(file.path.name), start, LIST))
+        entries.append(ReferringEntry(line.section, line.line, line.text, start - len(file.path.name), start, LIST))
     return entries
 
 
@@ -95,7 +95,7 @@ def _with_name(line: str, certificate: Path, name: str) -> str:
 
 
 # Returns the references to an object in a file, given its path and text.
-Find = Callable[[str, str], Iterable[Entry]]
+Find = Callable[[str, str], Iterable[ReferringEntry]]
 
 
 def renamed(stores: Mapping[Path, Store], find: Find, old: str, new: str) -> EditFiles:

@@ -38,7 +38,7 @@ def kinds() -> Mapping[str, Kind]:
 
 
 @dataclass(frozen=True)
-class Tables:
+class TableForms:
     """The forms of references to stick tables, with `<>` for the name."""
 
     # The kinds of sections with such references.
@@ -48,9 +48,9 @@ class Tables:
 
 
 @functools.cache
-def tables() -> Tables:
+def tables() -> TableForms:
     declared = bundle()["x-references"]["tables"]
-    return Tables(declared["in"], declared["lines"], declared["arguments"])
+    return TableForms(declared["in"], declared["lines"], declared["arguments"])
 
 
 @dataclass(frozen=True)

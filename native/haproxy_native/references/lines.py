@@ -16,8 +16,8 @@ from haproxy_native.references.pattern import (
     NAME,
     PARENT,
     CallPattern,
-    Condition,
-    Criterion,
+    ConditionPattern,
+    CriterionPattern,
     Pattern,
     Span,
     Word,
@@ -37,7 +37,7 @@ PATTERN, CONDITION, STICK_TABLE, IMPLICIT = "pattern", "condition", "stick table
 
 
 @dataclass(frozen=True)
-class Target:
+class ReferenceTarget:
     """An object of the configuration to which references are searched."""
 
     kind: Kind
@@ -89,7 +89,7 @@ def section_kinds() -> dict[str, str]:
     }
 
 
-def target(document: Document, object_: str) -> Target:
+def target(document: Document, object_: str) -> ReferenceTarget:
     """Return the target for an object's name. Raises BadRequest for kinds that lines cannot refer to, and NotFound."""
     parts = parsed(object_)
     if is_table := parts[0] == TABLE and len(parts) == 2:
@@ -98,7 +98,7 @@ def target(document: Document, object_: str) -> Target:
     if kind is None or len(parts) % 2:
         raise BadRequest(f"{object_[:100]!r} is nothing that lines name: that are {', '.join(kinds())}, and stored files")
     section = (section_kinds()[parts[0]], parts[1])
-    target_ = Target(kind, parts[-1], section, only_table=is_table and len(parts) == 2)
+    target_ = ReferenceTarget(kind, parts[-1], section, only_table=is_table and len(parts) == 2)
     if not any(definitions(document, target_)):
         raise NotFound(f"{object_[:100]} does not exist{_nearest(document, target_)}")
     return target_
@@ -126,18 +126,18 @@ def kinds_of(kind: Kind) -> list[Kind]:
     return [kind, *(kinds()[name] for name in kind.also)]
 
 
-def _nearest(document: Document, wanted: Target) -> str:
+def _nearest(document: Document, wanted: ReferenceTarget) -> str:
     there = dict.fromkeys(name for name, _ in _made(document, wanted, None))
     close = get_close_matches(wanted.name[:100], there, 1, 0.5)
     return f"; the nearest is {replace(wanted, name=close[0]).object}" if close else ""
 
 
-def definitions(document: Document, wanted: Target) -> Iterator[Spot]:
+def definitions(document: Document, wanted: ReferenceTarget) -> Iterator[Spot]:
     """Return the definitions of an object."""
     return (spot for _, spot in _made(document, wanted, wanted.name))
 
 
-def _made(document: Document, wanted: Target, name: str | None) -> Iterator[tuple[str, Spot]]:
+def _made(document: Document, wanted: ReferenceTarget, name: str | None) -> Iterator[tuple[str, Spot]]:
     """Yield (name, definition) of objects of the target's kind and section: with that name, or all for None."""
     patterns = [Pattern(text, name) for text in wanted.kind.defined]
     for place, (section, known) in enumerate(zip(document.sections, document.names(), strict=True)):
@@ -157,13 +157,13 @@ def _made(document: Document, wanted: Target, name: str | None) -> Iterator[tupl
                     yield line.text[span.start : span.end], Spot(place, number, span, DEFINITION)
 
 
-def objects(document: Document) -> list[Target]:
+def objects(document: Document) -> list[ReferenceTarget]:
     """Return all objects of the document that lines can refer to, by kind."""
-    words, targets = section_kinds(), dict[Target, None]()
+    words, targets = section_kinds(), dict[ReferenceTarget, None]()
     for kind in kinds().values():
         word = words[kind.name.partition("/")[0]]
         for section in dict.fromkeys(unquoted(name) for name, _ in document.of_kind(word)):
-            wanted = Target(kind, section, (word, section))
+            wanted = ReferenceTarget(kind, section, (word, section))
             if wanted.is_section:
                 targets[wanted] = None
             else:
@@ -171,7 +171,7 @@ def objects(document: Document) -> list[Target]:
     return list(targets)
 
 
-def spots(document: Document, wanted: Target) -> Iterator[Spot]:
+def spots(document: Document, wanted: ReferenceTarget) -> Iterator[Spot]:
     """Yield the references to an object in order, without its definitions."""
     finders = _Finders(document, wanted)
     made = {(spot.place, spot.line, spot.span) for spot in definitions(document, wanted)}
@@ -197,7 +197,7 @@ def may_name(text: str, name: str) -> bool:
 class _Finders:
     """The patterns for references to one object, by where they apply."""
 
-    def __init__(self, document: Document, wanted: Target) -> None:
+    def __init__(self, document: Document, wanted: ReferenceTarget) -> None:
         kind, name, values = wanted.kind, wanted.name, {PARENT: wanted.section[1]}
         every = kinds_of(kind)
         self._wanted, self._tables = wanted, tables().sections
@@ -211,9 +211,9 @@ class _Finders:
         self._headers = made(HEADER, Pattern, words("headers"))
         self._lines = made(LINE, Pattern, words("lines"))
         self._here = made(LINE, Pattern, words("here"))
-        self._calls = [*made(ARGUMENT, CallPattern, words("arguments")), *made(PATTERN, Criterion, words("criteria"))]
-        self._calls_here = [*made(ARGUMENT, CallPattern, words("arguments_here")), *made(PATTERN, Criterion, words("criteria_here"))]
-        self._conditions: Finders = [(CONDITION, Condition(name))] if kind.conditions else []
+        self._calls = [*made(ARGUMENT, CallPattern, words("arguments")), *made(PATTERN, CriterionPattern, words("criteria"))]
+        self._calls_here = [*made(ARGUMENT, CallPattern, words("arguments_here")), *made(PATTERN, CriterionPattern, words("criteria_here"))]
+        self._conditions: Finders = [(CONDITION, ConditionPattern(name))] if kind.conditions else []
         self._of_table(document, next((kind_.table for kind_ in every if kind_.table), ""), made)
         if wanted.only_table:
             self._headers, self._lines, self._calls = [], [], []

@@ -12,7 +12,7 @@ from functools import cached_property
 
 from haproxy_native.editing.file_references import bases, real_path
 from haproxy_native.references.kinds import lookups
-from haproxy_native.references.lines import ARGUMENT, Spot, Target, kinds_of
+from haproxy_native.references.lines import ARGUMENT, ReferenceTarget, Spot, kinds_of
 from haproxy_native.references.pattern import NAME, Argument, Pattern, Word, arguments, call_pattern, up_to_condition, words_of
 from haproxy_native.storage.list_files import content_of, parse_map_line
 from haproxy_native.text.document import Document
@@ -28,7 +28,7 @@ _IN_PARENTHESES = re.compile(r"\([^()]*\)")
 
 
 @dataclass(frozen=True)
-class Entry:
+class ReferringEntry:
     """A reference in a file other than the configuration."""
 
     path: str
@@ -57,29 +57,29 @@ class Lost:
 
 
 @dataclass
-class Found:
+class LookupResult:
     """The result of a lookup."""
 
     # Words with the name, in lines that compute names.
     spots: list[Spot] = field(default_factory=list)
     # Lines that use a map which has the name.
     through: list[Spot] = field(default_factory=list)
-    entries: list[Entry] = field(default_factory=list)
+    entries: list[ReferringEntry] = field(default_factory=list)
     lost: list[Lost] = field(default_factory=list)
 
 
 class Lookup:
     """Searches references to one object; `directory`: where relative paths begin."""
 
-    def __init__(self, document: Document, wanted: Target, directory: str, read: Read) -> None:
+    def __init__(self, document: Document, wanted: ReferenceTarget, directory: str, read: Read) -> None:
         self._document, self._wanted, self._read = document, wanted, read
         self._bases = bases(document, directory)
         self._maps, self._variables, self._texts = (call_pattern(name) for name in (lookups().maps, lookups().variables, lookups().texts))
         self._setters, self._writers = call_pattern(lookups().setters), call_pattern(lookups().writers)
         self._asked: dict[str, list[tuple[int, int]]] = {}
 
-    def found(self) -> Found:
-        result = Found()
+    def found(self) -> LookupResult:
+        result = LookupResult()
         if _dynamic(self._wanted) and not self._wanted.only_table:
             self._add_lines(result)
             self._add_maps(result)
@@ -97,7 +97,7 @@ class Lookup:
             if _may_matter(line) and (words := words_of(line))
         ]
 
-    def _add_lines(self, found: Found) -> None:
+    def _add_lines(self, found: LookupResult) -> None:
         followed: set[str] = set()
         left = [(place, number, words[1:2]) for place, number, words in self._words_of_lines if self._is_dynamic(place, words)]
         for place, number, words in left:
@@ -118,7 +118,7 @@ class Lookup:
             return False
         return "/" not in kind.name or (section.kind, unquoted(self._document.names()[place])) == self._wanted.section
 
-    def _add_line(self, found: Found, place: int, number: int, words: Sequence[Word]) -> None:
+    def _add_line(self, found: LookupResult, place: int, number: int, words: Sequence[Word]) -> None:
         name = self._wanted.name
         for word in words:
             if word.value == name:
@@ -184,7 +184,7 @@ class Lookup:
         paths = [real_path(posixpath.join(base, text)) for base in self._bases]
         return next((path for path in paths if self._read(path) is not None), paths[0])
 
-    def _add_maps(self, found: Found) -> None:
+    def _add_maps(self, found: LookupResult) -> None:
         for path, places in self._asked.items():
             text = self._read(path)
             if text is None:
@@ -235,7 +235,7 @@ class Lookup:
                 yield Lost("an SPOE file names it, which is changed by itself", path=path, line=line, text=line_text.strip())
 
 
-def _dynamic(wanted: Target) -> Sequence[str]:
+def _dynamic(wanted: ReferenceTarget) -> Sequence[str]:
     return [word for kind in kinds_of(wanted.kind) for word in kind.dynamic]
 
 
@@ -256,7 +256,7 @@ def _calls(expression: str) -> Iterator[tuple[str, str]]:
         yield function, rest.removesuffix(")").partition("\0")[0].strip()
 
 
-def entries_with_value(path: str, text: str, value: str) -> Iterator[Entry]:
+def entries_with_value(path: str, text: str, value: str) -> Iterator[ReferringEntry]:
     """Yield the entries of a map that have a value."""
     at = 0
     for number, line in enumerate(text.split("\n"), 1):
@@ -264,5 +264,5 @@ def entries_with_value(path: str, text: str, value: str) -> Iterator[Entry]:
         if entry and entry.value == value:
             content = content_of(line)
             end = at + len(content)
-            yield Entry(path, number, content.lstrip(" \t"), end - len(value), end)
+            yield ReferringEntry(path, number, content.lstrip(" \t"), end - len(value), end)
         at += len(line) + 1

@@ -23,7 +23,7 @@ from haproxy_native.errors import BadRequest, Conflict, NotFound, Stale, StaleRe
 from haproxy_native.references import files
 from haproxy_native.references.files import StoredFile
 from haproxy_native.references.lines import Spot, target
-from haproxy_native.references.lookups import MAP, Entry, Lost
+from haproxy_native.references.lookups import MAP, Lost, ReferringEntry
 from haproxy_native.references.object_references import (
     References,
     check_name,
@@ -48,7 +48,7 @@ ObjectOf = Callable[[str], str]
 
 
 @dataclass(frozen=True)
-class Row:
+class ReferenceRow:
     """A reference as clients see it."""
 
     # The object that has it: a section or a stored file.
@@ -65,44 +65,44 @@ class Row:
     why: str = ""
 
 
-class Rows:
+class ReferenceFormatter:
     """Makes rows for the references of a document; `main` is the path of its main file."""
 
     def __init__(self, document: Document, main: str, stored: ObjectOf) -> None:
         self._document, self._main, self._stored = document, main, stored
         self._first = first_lines(document)
 
-    def places(self, found: References, *, made: bool = False) -> list[Row]:
+    def places(self, found: References, *, made: bool = False) -> list[ReferenceRow]:
         """Return the rows of the configuration in order, then those of files. `made`: include the lines that define the object."""
         spots = sorted({*(found.made if made else ()), *found.spots, *found.through}, key=lambda row: (row.place, row.line))
         return [*dict.fromkeys(map(self._of_spot, spots)), *map(self._of_entry, found.entries)]
 
-    def lost(self, found: Sequence[Lost]) -> list[Row]:
+    def lost(self, found: Sequence[Lost]) -> list[ReferenceRow]:
         return [self._of_lost(entry) for entry in found]
 
-    def _of_spot(self, spot: Spot) -> Row:
+    def _of_spot(self, spot: Spot) -> ReferenceRow:
         return self._of_line(spot.place, spot.line, how=spot.how)
 
-    def _of_line(self, place: int, line: int, how: str = "", why: str = "") -> Row:
+    def _of_line(self, place: int, line: int, how: str = "", why: str = "") -> ReferenceRow:
         section = self._document.sections[place]
         title, text = f"{section.kind} {section.name}".rstrip(), section.lines[line].text.strip()
-        return Row(object_of(self._document, place), section.file or self._main, self._first[place] + line, title, text, how, why)
+        return ReferenceRow(object_of(self._document, place), section.file or self._main, self._first[place] + line, title, text, how, why)
 
-    def _of_entry(self, entry: Entry) -> Row:
+    def _of_entry(self, entry: ReferringEntry) -> ReferenceRow:
         return self._of_file(entry.path, entry.line, entry.text, how=entry.how or VALUE)
 
-    def _of_lost(self, lost: Lost) -> Row:
+    def _of_lost(self, lost: Lost) -> ReferenceRow:
         if not lost.path or not lost.line or lost.place >= 0:
             return self._of_line(lost.place, lost.line, why=lost.why)
         return self._of_file(lost.path, lost.line, lost.text, why=lost.why)
 
-    def _of_file(self, path: str, line: int, text: str, how: str = "", why: str = "") -> Row:
+    def _of_file(self, path: str, line: int, text: str, how: str = "", why: str = "") -> ReferenceRow:
         """Return the row of a line in a file; without the text if the file is not a stored one."""
         object_ = self._stored(path)
-        return Row(object_ or "file", path, line, "", text if object_ else "", how, why)
+        return ReferenceRow(object_ or "file", path, line, "", text if object_ else "", how, why)
 
 
-class Follower(Protocol):
+class RenameFollower(Protocol):
     """A part of the server that stores something under the names of objects, such as owners or overrides."""
 
     def kept(self, object_: str) -> list[str]:
@@ -117,12 +117,12 @@ class Follower(Protocol):
 
 
 @dataclass(frozen=True)
-class Named:
-    """The references to an object."""
+class ReferenceRows:
+    """The references to an object, as clients see them."""
 
-    places: Sequence[Row]
+    places: Sequence[ReferenceRow]
     # What may refer to it, but cannot be followed.
-    lost: Sequence[Row]
+    lost: Sequence[ReferenceRow]
 
 
 @dataclass(frozen=True)
@@ -153,8 +153,8 @@ class Renaming:
     # The new name of the whole object, as in backend/new.
     to: str
     # The references that change or lead to it, with the lines that define the object.
-    places: Sequence[Row]
-    lost: Sequence[Row]
+    places: Sequence[ReferenceRow]
+    lost: Sequence[ReferenceRow]
     # What followers store for it, which gets the new name.
     carried: Sequence[str]
     change: Change
@@ -169,14 +169,14 @@ class Renaming:
 class Naming:
     """Finds references and renames objects in one engine."""
 
-    def __init__(self, engine: Engine, followers: Sequence[Follower] = ()) -> None:
+    def __init__(self, engine: Engine, followers: Sequence[RenameFollower] = ()) -> None:
         self._engine, self._followers = engine, followers
 
-    async def references(self, object_: str, document: Document) -> Named:
+    async def references(self, object_: str, document: Document) -> ReferenceRows:
         """Return the references to an object. Raises BadRequest and NotFound."""
         found = await beside(self.found, document, object_)
-        rows = self._rows(document)
-        return Named(await beside(rows.places, found), rows.lost(found.lost))
+        formatter = self._formatter(document)
+        return ReferenceRows(await beside(formatter.places, found), formatter.lost(found.lost))
 
     async def renaming(
         self,
@@ -208,11 +208,11 @@ class Naming:
             within, remedy = ("transaction", "without transaction_id") if transaction_id else ("batch", "by a call of its own")
             raise BadRequest(f"{names} would change with it, and in a {within} a renaming changes text alone: rename {remedy}")
         rename = Rename(self, object_, to, frozenset(map(str, edits.files) if edits else ()))
-        rows = self._rows(document)
-        places = await beside(rows.places, found, made=True)
+        formatter = self._formatter(document)
+        places = await beside(formatter.places, found, made=True)
         change = Change([rename, *([edits] if edits else [])], Version(version) if version else ANY, author=author)
         whole_name = spelled(*parsed(object_)[:-1], to)
-        return Renaming(object_, whole_name, places, rows.lost([*found.lost, *left]), carried, change, transaction_id)
+        return Renaming(object_, whole_name, places, formatter.lost([*found.lost, *left]), carried, change, transaction_id)
 
     async def plan(self, renaming: Renaming) -> Preview:
         """Return what a renaming would do."""
@@ -268,8 +268,8 @@ class Naming:
     def _directory(self) -> str:
         return os.path.abspath(self._engine.context.current.path.parent)
 
-    def _rows(self, document: Document) -> Rows:
-        return Rows(document, str(self._engine.context.current.path), self._object_of)
+    def _formatter(self, document: Document) -> ReferenceFormatter:
+        return ReferenceFormatter(document, str(self._engine.context.current.path), self._object_of)
 
     def _object_of(self, path: str) -> str:
         store = self.store_of(path)

@@ -15,17 +15,15 @@ from haproxy_native.editing.object_names import spelled
 from haproxy_native.errors import BadRequest, BadValue, Exists, Place
 from haproxy_native.references.certificates import LOAD, STORE, Certificates
 from haproxy_native.references.kinds import kinds
-from haproxy_native.references.lines import Spot, Target, definitions, kinds_of, section_kinds, spots
-from haproxy_native.references.lookups import Entry, Lookup, Lost, Read, entries_with_value
-from haproxy_native.references.pattern import NAME, Span, words_of
+from haproxy_native.references.lines import ReferenceTarget, Spot, definitions, kinds_of, section_kinds, spots
+from haproxy_native.references.lookups import Lookup, Lost, Read, ReferringEntry, entries_with_value
+from haproxy_native.references.pattern import NAME, Edit, Span, words_of
 from haproxy_native.text.document import Document
 from haproxy_native.text.line import Line
 from haproxy_native.text.section import BOUNDARY
 from haproxy_native.text.words import normalized, unquoted
 
 FILE, FOLDER, SCRIPT = "file", "its directory", "script"
-# (start, end) of characters in a text, and the form that replaces them.
-Edit = tuple[int, int, str]
 _NAME = re.compile(r"[A-Za-z0-9_.:-]{1,200}")
 _PATH = re.compile(r"[A-Za-z0-9_.:/-]{1,1000}")
 
@@ -42,12 +40,12 @@ class References:
     # Lines of the configuration that lead to the object through a file.
     through: Sequence[Spot] = ()
     # Lines of such files.
-    entries: Sequence[Entry] = ()
+    entries: Sequence[ReferringEntry] = ()
     # What may refer to it, but cannot be followed.
     lost: Sequence[Lost] = ()
 
 
-def references_to_object(document: Document, wanted: Target, directory: str, read: Read) -> References:
+def references_to_object(document: Document, wanted: ReferenceTarget, directory: str, read: Read) -> References:
     """Return the references to an object of the configuration. `directory`: where relative paths begin."""
     lookup = Lookup(document, wanted, directory, read).found()
     plain = list(spots(document, wanted))
@@ -63,7 +61,7 @@ def references_to_object(document: Document, wanted: Target, directory: str, rea
     return References(document, list(definitions(document, wanted)), ordered, through, entries, lookup.lost)
 
 
-def entries_naming(document: Document, wanted: Target) -> Callable[[str, str], Iterable[Entry]]:
+def entries_naming(document: Document, wanted: ReferenceTarget) -> Callable[[str, str], Iterable[ReferringEntry]]:
     """Return a function that returns the references to an object in a map or a crt-list, given its path and text."""
     if wanted.kind.name in (STORE, LOAD):
         return Certificates(document, wanted).listed
@@ -93,7 +91,7 @@ def _of_file(place: int, number: int, line: Line, path: str, where: list[str]) -
 # -- renaming
 
 
-def check_name(document: Document, wanted: Target, name: str, member: str = "to") -> None:
+def check_name(document: Document, wanted: ReferenceTarget, name: str, member: str = "to") -> None:
     """Raise BadValue for a name that HAProxy does not accept, and Exists for one in use. `member`: its member in the request."""
     if not (_PATH if wanted.kind.path else _NAME).fullmatch(name):
         characters = ". _ : - /" if wanted.kind.path else ". _ : -"
@@ -109,7 +107,7 @@ def check_name(document: Document, wanted: Target, name: str, member: str = "to"
             raise Exists(f"{other.object} is there")
 
 
-def _sharing(wanted: Target) -> list[str]:
+def _sharing(wanted: ReferenceTarget) -> list[str]:
     """Return the kinds among which names are unique."""
     if not wanted.is_section:
         return [wanted.kind.name]
@@ -145,8 +143,8 @@ def with_name_at(text: str, edits: Iterable[Edit], name: str) -> str:
     return text
 
 
-def entries_by_path(found: References) -> Mapping[str, list[Entry]]:
-    by_path: dict[str, list[Entry]] = {}
+def entries_by_path(found: References) -> Mapping[str, list[ReferringEntry]]:
+    by_path: dict[str, list[ReferringEntry]] = {}
     for entry in found.entries:
         by_path.setdefault(entry.path, []).append(entry)
     return by_path

@@ -11,6 +11,8 @@ from haproxy_native.text.line import Line
 from haproxy_native.text.words import unquoted
 
 NAME, ONE_OF, PARENT, MANY = "<>", "<,>", "<parent>", "..."
+# (start, end) of characters in a text, and the form that replaces them, with `<>` for the name.
+Edit = tuple[int, int, str]
 _SIGNS = re.compile(r"<>|<,>|<parent>|\*|\|")
 # A call of a sample fetch, a converter or an action, with its arguments.
 _CALL = re.compile(r"(?<![\w.-])([A-Za-z_][\w.-]*)\(([^()]*)\)")
@@ -116,7 +118,7 @@ class CallPattern:
                     yield word.span(argument.start + start, argument.start + end)
 
 
-class Criterion:
+class CriterionPattern:
     """The name as one of the patterns that an ACL's criterion compares with, in an ACL line or in braces."""
 
     def __init__(self, text: str, name: str, values: Mapping[str, str] | None = None) -> None:
@@ -130,7 +132,7 @@ class Criterion:
             inside = (inside and word.value not in _ENDS and not is_or(word.value)) or self._criterion.fullmatch(word.value) is not None
 
 
-class Condition:
+class ConditionPattern:
     """The name of an ACL in the condition of a line, outside braces."""
 
     def __init__(self, name: str) -> None:

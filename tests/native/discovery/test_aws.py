@@ -13,7 +13,7 @@ from xml.sax.saxutils import escape
 import pytest
 
 from haproxy_native.discovery.aws import Aws
-from haproxy_native.discovery.services import Endpoint, Found, SourceFailed, completed
+from haproxy_native.discovery.services import ServiceCatalog, ServiceEndpoint, SourceFailed, completed
 
 KEY, SECRET, REGION = "AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", "eu-central-1"
 PAGE = 2
@@ -137,11 +137,11 @@ def ec2(running: Ec2, monkeypatch: pytest.MonkeyPatch) -> Ec2:
     return running
 
 
-def look(**more) -> Found:
+def look(**more) -> ServiceCatalog:
     body = {"name": "n", "region": REGION, "enabled": True, "retry_timeout": 5, "ipv4_address": "private"}
     definition = completed({**body, "access_key_id": KEY, "secret_access_key": SECRET, **more}, "7", consul=False)
 
-    async def once() -> Found:
+    async def once() -> ServiceCatalog:
         source = Aws(definition)
         assert source.prefix == f"aws-{REGION}-n-"
         try:
@@ -163,17 +163,17 @@ def test_services_over_several_pages(ec2: Ec2) -> None:
         instance("i-7"),
     )
     assert look().services == {
-        "web-80": (Endpoint("10.0.0.1", 80), Endpoint("10.0.0.2", 8080), Endpoint("10.0.0.7", 80)),
-        "api-443": (Endpoint("10.0.0.3", 443),),
+        "web-80": (ServiceEndpoint("10.0.0.1", 80), ServiceEndpoint("10.0.0.2", 8080), ServiceEndpoint("10.0.0.7", 80)),
+        "api-443": (ServiceEndpoint("10.0.0.3", 443),),
     }
-    assert look(ipv4_address="public").services == {"api-443": (Endpoint("192.0.2.3", 443),)}
+    assert look(ipv4_address="public").services == {"api-443": (ServiceEndpoint("192.0.2.3", 443),)}
 
 
 def test_lists(ec2: Ec2) -> None:
     ec2.instances = (instance("i-1", Stage="a"), instance("i-2", Stage="a", Old="1"), instance("i-3", Stage="b"))
     stage, old = {"key": "tag:Stage", "value": "a"}, {"key": "tag:Old", "value": "1"}
-    assert look(allowlist=[stage]).services == {"web-80": (Endpoint("10.0.0.1", 80), Endpoint("10.0.0.2", 80))}
-    assert look(allowlist=[stage], denylist=[old]).services == {"web-80": (Endpoint("10.0.0.1", 80),)}
+    assert look(allowlist=[stage]).services == {"web-80": (ServiceEndpoint("10.0.0.1", 80), ServiceEndpoint("10.0.0.2", 80))}
+    assert look(allowlist=[stage], denylist=[old]).services == {"web-80": (ServiceEndpoint("10.0.0.1", 80),)}
     ec2.failing = "Old"
     with pytest.raises(SourceFailed, match=f"AWS in {REGION}: ClientError: .*later"):
         look(allowlist=[stage], denylist=[old])
@@ -186,7 +186,7 @@ MEMBERS = (("i-1", "InService", "HEALTHY"), ("i-2", "Terminating:Wait", "HEALTHY
 def test_a_member_of_a_group_counts_while_it_is_in_service(ec2: Ec2) -> None:
     ec2.instances = (*(instance(identity, **GROUPED) for identity in ("i-1", "i-2", "i-3")), instance("i-4"))
     ec2.members = MEMBERS
-    assert look().services == {"web-80": (Endpoint("10.0.0.1", 80), Endpoint("10.0.0.4", 80))}
+    assert look().services == {"web-80": (ServiceEndpoint("10.0.0.1", 80), ServiceEndpoint("10.0.0.4", 80))}
     ec2.failing = "DescribeAutoScalingInstances"
     with pytest.raises(SourceFailed, match="later"):
         look()
@@ -198,7 +198,7 @@ def test_who_may_not_ask_for_groups_takes_all_that_run(ec2: Ec2, caplog: pytest.
         MEMBERS,
         "DescribeAutoScalingInstances",
     )
-    assert look().services == {"web-80": (Endpoint("10.0.0.1", 80), Endpoint("10.0.0.2", 80))}
+    assert look().services == {"web-80": (ServiceEndpoint("10.0.0.1", 80), ServiceEndpoint("10.0.0.2", 80))}
     assert "AccessDenied" in caplog.text
 
 

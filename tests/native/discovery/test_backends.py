@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from haproxy_native.discovery.backends import DesiredBackend, Growth, with_service, without_service
-from haproxy_native.discovery.services import Endpoint
+from haproxy_native.discovery.services import ServiceEndpoint
 from haproxy_native.editing.editor import Editor
 from haproxy_native.errors import BadValue, NativeError
 from haproxy_native.text.document import Document
@@ -24,24 +24,24 @@ backend mine   # by hand
 """
 
 
-def after(text: str, name: str, *wanted: Endpoint, **more: str) -> str:
+def after(text: str, name: str, *wanted: ServiceEndpoint, **more: str) -> str:
     return with_service(EDITOR, Document.parse(text), name, wanted, GROWTH, **more).text
 
 
 def test_only_slots_that_change_are_edited() -> None:
-    new = after(TEXT, "mine", Endpoint("10.0.0.1", 80), Endpoint("10.0.0.2", 8080))
+    new = after(TEXT, "mine", ServiceEndpoint("10.0.0.1", 80), ServiceEndpoint("10.0.0.2", 8080))
     assert new == TEXT.replace("two   127.0.0.1:80 check disabled weight 128", "two   10.0.0.2:8080 check weight 128")
 
 
 def test_nothing_new_is_the_same_document() -> None:
     document = Document.parse(TEXT)
-    assert with_service(EDITOR, document, "mine", [Endpoint("10.0.0.1", 80)], GROWTH) is document
+    assert with_service(EDITOR, document, "mine", [ServiceEndpoint("10.0.0.1", 80)], GROWTH) is document
     assert without_service(EDITOR, document, "absent", GROWTH) is document
 
 
 def test_wishes() -> None:
     document = Document.parse(TEXT)
-    wish = DesiredBackend("mine", (Endpoint("10.0.0.1", 80),), GROWTH)
+    wish = DesiredBackend("mine", (ServiceEndpoint("10.0.0.1", 80),), GROWTH)
     assert wish.apply(EDITOR, document) is document
     gone = replace(wish, endpoints=None)
     assert gone.apply(EDITOR, document).text == without_service(EDITOR, document, "mine", GROWTH).text
@@ -55,7 +55,7 @@ def test_a_service_that_is_gone_leaves_its_slots() -> None:
 
 
 def test_new_backends_follow_their_defaults() -> None:
-    new = after(TEXT, "web-1", Endpoint("::1", 80), defaults="base")
+    new = after(TEXT, "web-1", ServiceEndpoint("::1", 80), defaults="base")
     assert "backend web-1 from base\n  server SRV_" in new
     assert " [::1]:80 check weight 128\n" in new
     assert new.startswith(TEXT)
@@ -66,9 +66,9 @@ def test_new_backends_follow_their_defaults() -> None:
     [
         ("two words", [], {}),
         ("a\nb", [], {}),
-        ("web", [Endpoint("10.0.0.1 disabled", 80)], {}),
-        ("web", [Endpoint('"', 80)], {}),
-        ("web", [Endpoint("10.0.0.1", 70000)], {}),
+        ("web", [ServiceEndpoint("10.0.0.1 disabled", 80)], {}),
+        ("web", [ServiceEndpoint('"', 80)], {}),
+        ("web", [ServiceEndpoint("10.0.0.1", 70000)], {}),
         ("web", [], {"defaults": "absent"}),
     ],
 )

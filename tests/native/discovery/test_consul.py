@@ -10,7 +10,7 @@ import pytest
 
 from haproxy_native.discovery import consul
 from haproxy_native.discovery.consul import Consul, endpoints
-from haproxy_native.discovery.services import Endpoint, Found, SourceFailed, completed
+from haproxy_native.discovery.services import ServiceCatalog, ServiceEndpoint, SourceFailed, completed
 from tests.haproxy.consul import Agent
 from tests.haproxy.process import free_port
 
@@ -19,8 +19,8 @@ def definition(port: int, **more) -> dict:
     return completed({"address": "127.0.0.1", "port": port, "enabled": True, "retry_timeout": 1, **more}, "7", consul=True)
 
 
-def look(port: int, **more) -> Found:
-    async def once() -> Found:
+def look(port: int, **more) -> ServiceCatalog:
+    async def once() -> ServiceCatalog:
         source = Consul(definition(port, **more))
         try:
             return await source.poll()
@@ -71,8 +71,8 @@ def test_admission(agent: Agent, policy: dict, services: set[str]) -> None:
 
 def test_addresses(agent: Agent) -> None:
     found = look(agent.port)
-    assert found.services["a/b ü"] == (Endpoint("127.0.0.1", None),)
-    assert Endpoint("10.0.0.4", 84) in found.services["web"]
+    assert found.services["a/b ü"] == (ServiceEndpoint("127.0.0.1", None),)
+    assert ServiceEndpoint("10.0.0.4", 84) in found.services["web"]
     assert found.unknown == {}
 
 
@@ -134,7 +134,7 @@ def test_a_service_that_cannot_be_told_is_unknown_not_empty(odd: ThreadingHTTPSe
 def test_what_is_sent(odd: ThreadingHTTPServer) -> None:
     odd.answers = {"/v1/catalog/services": (200, {}, CATALOGUE), "/v1/health/service/web": (200, {}, LIST)}
     odd.asked.clear()
-    assert look(odd.server_port, token="t", namespace="n", service_name_regexp="w").services == {"web": (Endpoint("10.0.0.1", 80),)}
+    assert look(odd.server_port, token="t", namespace="n", service_name_regexp="w").services == {"web": (ServiceEndpoint("10.0.0.1", 80),)}
     paths = [path for path, _ in odd.asked]
     assert paths[0].startswith("/v1/catalog/services?filter=ServiceName") and paths[0].endswith("&consistent=&ns=n")
     assert paths[1:] == ["/v1/health/service/web?consistent=&ns=n"]
@@ -189,4 +189,4 @@ def test_nobody_there() -> None:
 
 def test_the_same_endpoint_twice_is_one_server() -> None:
     entry = {"Node": {"Address": "10.0.0.1"}, "Service": {"Port": 80}}
-    assert endpoints([entry, entry], "none", 0) == (Endpoint("10.0.0.1", 80),)
+    assert endpoints([entry, entry], "none", 0) == (ServiceEndpoint("10.0.0.1", 80),)

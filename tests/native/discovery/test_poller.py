@@ -7,12 +7,14 @@ from collections.abc import Callable
 import pytest
 
 from haproxy_native.discovery import poller as polling
-from haproxy_native.discovery.poller import Applied, Poller, moment
-from haproxy_native.discovery.services import Endpoint, Found, SourceFailed
+from haproxy_native.discovery.poller import Poller, moment
+from haproxy_native.discovery.services import ServiceCatalog, ServiceEndpoint, SourceFailed
 from haproxy_native.errors import Forbidden, Refused
 from haproxy_native.request_context import Author
 
-WEB = Found({"web": (Endpoint("10.0.0.1", 80),)}, {"api": "500"})
+WEB = ServiceCatalog({"web": (ServiceEndpoint("10.0.0.1", 80),)}, {"api": "500"})
+# What a catalog was applied with: what failed, and the id of a reload.
+Applied = tuple[list[str], str | None]
 
 
 class Script:
@@ -20,10 +22,10 @@ class Script:
 
     prefix = ""
 
-    def __init__(self, *answers: Found | Exception) -> None:
+    def __init__(self, *answers: ServiceCatalog | Exception) -> None:
         self.answers, self.closed, self.changes = list(answers), False, False
 
-    async def poll(self) -> Found:
+    async def poll(self) -> ServiceCatalog:
         answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
         if isinstance(answer, Exception):
             raise answer
@@ -36,8 +38,8 @@ class Script:
         self.closed = True
 
 
-def poller(*answers: Found | Exception, applied: Applied | Exception = Applied(), interval: float = 0.01) -> Poller:  # noqa: B008
-    async def apply(source: Script, found: Found, standing: Author) -> Applied:
+def poller(*answers: ServiceCatalog | Exception, applied: Applied | Exception = ([], None), interval: float = 0.01) -> Poller:
+    async def apply(source: Script, found: ServiceCatalog, standing: Author) -> Applied:
         if isinstance(applied, Exception):
             raise applied
         return applied
@@ -70,7 +72,7 @@ def test_it_goes_on_after_any_trouble(trouble: Exception) -> None:
 
 def test_status_of_success() -> None:
     async def work() -> dict:
-        each = poller(WEB, applied=Applied(reload_id="2026-01-01-1"))
+        each = poller(WEB, applied=([], "2026-01-01-1"))
         await each.poll()
         return each.status
 
@@ -84,13 +86,13 @@ def test_status_of_success() -> None:
     assert set(status) == {"state", "services", "servers", "reload_id", "last_success", "next_try"}
 
 
-@pytest.mark.parametrize("applied", [Applied(["api: 500"]), Refused("api: 500")])
+@pytest.mark.parametrize("applied", [(["api: 500"], None), Refused("api: 500")])
 def test_status_of_failure(applied: Applied | Exception) -> None:
     each = poller(WEB, applied=applied)
     asyncio.run(each.poll())
     assert each.status["state"] == "failing"
     assert each.status["last_error"].endswith("api: 500")
-    assert ("last_success" in each.status) == isinstance(applied, Applied)
+    assert ("last_success" in each.status) == isinstance(applied, tuple)
 
 
 def test_a_lasting_failure_is_warned_of_once_and_its_end_is_told(caplog: pytest.LogCaptureFixture) -> None:
@@ -137,9 +139,9 @@ def test_it_stops_without_its_creator_and_goes_on(caplog: pytest.LogCaptureFixtu
             raise now
         return now
 
-    async def apply(source: Script, found: Found, standing: Author) -> Applied:
+    async def apply(source: Script, found: ServiceCatalog, standing: Author) -> Applied:
         seen.append(standing)
-        return Applied()
+        return [], None
 
     async def work() -> list[str]:
         each = Poller("consul here", 1, Script(WEB), apply, who)

@@ -7,9 +7,8 @@ from pathlib import Path
 from haproxy_native.access.rights import Rights, Rule
 from haproxy_native.check.check import CheckSettings
 from haproxy_native.commit.events import Validated
-from haproxy_native.discovery.poller import Applied
 from haproxy_native.discovery.reconciler import Reconciler
-from haproxy_native.discovery.services import Endpoint, Found, completed
+from haproxy_native.discovery.services import ServiceCatalog, ServiceEndpoint, completed
 from haproxy_native.discovery.store import DiscoveryTable
 from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
@@ -22,7 +21,7 @@ BODY = {"address": "agent", "port": 8500, "enabled": True, "retry_timeout": 1, "
 DEFINITION = completed(BODY, "7", consul=True)
 CONFIG = "defaults base\n  mode http\n  timeout client 5s\n  timeout connect 5s\n  timeout server 5s\n"
 CONFIG += "frontend web from base\n  bind 127.0.0.1:8080\n"
-ONE, TWO = Endpoint("10.0.0.1", 80), Endpoint("10.0.0.2", 80)
+ONE, TWO = ServiceEndpoint("10.0.0.1", 80), ServiceEndpoint("10.0.0.2", 80)
 
 
 class Named:
@@ -40,8 +39,8 @@ class World:
         self.table = DiscoveryTable(self.engine.database)
         self.reconciler = Reconciler(self.engine, Editor(), self.table)
 
-    async def find(self, services: Mapping[str, Sequence[Endpoint]], **unknown: str) -> Applied:
-        found = Found({name: tuple(endpoints) for name, endpoints in services.items()}, unknown)
+    async def find(self, services: Mapping[str, Sequence[ServiceEndpoint]], **unknown: str) -> tuple[list[str], str | None]:
+        found = ServiceCatalog({name: tuple(endpoints) for name, endpoints in services.items()}, unknown)
         return await self.reconciler.apply(DEFINITION, Named(), found, self.standing)
 
     def served(self) -> dict[str, list[str]]:
@@ -64,8 +63,8 @@ def at_work(directory: Path, binary: str, work) -> None:
 
 def test_services_come_change_and_go(tmp_path: Path, haproxy_binary: str) -> None:
     async def work(world: World) -> None:
-        applied = await world.find({"web": [ONE], "api": [ONE, TWO]})
-        assert applied.troubles == [] and applied.reload_id
+        troubles, reload_id = await world.find({"web": [ONE], "api": [ONE, TWO]})
+        assert troubles == [] and reload_id
         assert world.served() == {"c-api": ["10.0.0.1:80", "10.0.0.2:80"], "c-web": ["10.0.0.1:80"]}
         version = world.engine.version()
         await world.find({"web": [ONE], "api": [TWO, ONE]})
@@ -82,9 +81,8 @@ def test_with_the_rights_of_who_defined_it(tmp_path: Path, haproxy_binary: str) 
 
     async def work(world: World) -> None:
         world.standing = Author("ann", rights=Rights(("web",), (Rule("backend/c-web", frozenset(("create", "change"))),)))
-        applied = await world.find({"web": [ONE], "api": [ONE]})
+        (trouble,), _ = await world.find({"web": [ONE], "api": [ONE]})
         assert world.served() == {"c-web": ["10.0.0.1:80"]}
-        (trouble,) = applied.troubles
         assert trouble.startswith("c-api: ") and "may not create backend/c-api" in trouble
 
     at_work(tmp_path, haproxy_binary, work)
@@ -96,7 +94,7 @@ def test_no_tests_hold_it_up(tmp_path: Path, haproxy_binary: str) -> None:
     async def work(world: World) -> None:
         world.standing = Author("ann", request=Request())
         world.engine.context.observers.add(RoutingGate(None, tmp_path, lambda: True))  # type: ignore[arg-type]
-        assert (await world.find({"web": [ONE]})).troubles == [] and world.served() == {"c-web": ["10.0.0.1:80"]}
+        assert (await world.find({"web": [ONE]}))[0] == [] and world.served() == {"c-web": ["10.0.0.1:80"]}
 
     at_work(tmp_path, haproxy_binary, work)
 
@@ -104,8 +102,8 @@ def test_no_tests_hold_it_up(tmp_path: Path, haproxy_binary: str) -> None:
 def test_what_is_unknown_keeps_its_servers(tmp_path: Path, haproxy_binary: str) -> None:
     async def work(world: World) -> None:
         await world.find({"web": [ONE], "api": [ONE]})
-        applied = await world.find({"web": [TWO]}, api="500")
-        assert applied.troubles == ["api: 500"]
+        troubles, _ = await world.find({"web": [TWO]}, api="500")
+        assert troubles == ["api: 500"]
         assert world.served() == {"c-api": ["10.0.0.1:80"], "c-web": ["10.0.0.2:80"]}
 
     at_work(tmp_path, haproxy_binary, work)
@@ -127,11 +125,11 @@ def test_what_vanishes_while_nobody_looks_is_noticed(tmp_path: Path, haproxy_bin
 
 def test_one_service_in_trouble_keeps_no_other_back(tmp_path: Path, haproxy_binary: str) -> None:
     async def work(world: World) -> None:
-        lost = Endpoint("nobody.invalid", 80)
-        applied = await world.find({"web": [ONE], "lost": [lost], "two words": [ONE], "api": [TWO]})
+        lost = ServiceEndpoint("nobody.invalid", 80)
+        troubles, _ = await world.find({"web": [ONE], "lost": [lost], "two words": [ONE], "api": [TWO]})
         assert world.served() == {"c-api": ["10.0.0.2:80"], "c-web": ["10.0.0.1:80"]}
-        assert any(each.startswith("c-lost: ") and "nobody.invalid" in each for each in applied.troubles), applied
-        assert any(each.startswith("c-two words: ") for each in applied.troubles)
+        assert any(each.startswith("c-lost: ") and "nobody.invalid" in each for each in troubles), troubles
+        assert any(each.startswith("c-two words: ") for each in troubles)
         assert world.engine.transactions(author=NOBODY) == [], "what nobody asked for leaves nothing to clean up"
 
     at_work(tmp_path, haproxy_binary, work)
@@ -142,7 +140,7 @@ def test_what_others_write_meanwhile_stays(tmp_path: Path, haproxy_binary: str) 
         more = "backend mine from base\n"
         other = asyncio.create_task(world.engine.amend([ByFunction(lambda document: Document.parse(document.text + more))], author=NOBODY))
         services = {f"s{number}": [ONE] for number in range(20)}
-        assert (await world.find(services)).troubles == []
+        assert (await world.find(services))[0] == []
         await other
         assert world.served() == {"mine": []} | {f"c-{name}": ["10.0.0.1:80"] for name in services}
 
@@ -153,14 +151,14 @@ def test_what_haproxy_refuses_is_not_asked_again_at_once(tmp_path: Path, haproxy
     async def work(world: World) -> None:
         checks: list[Validated] = []
         world.engine.context.events.listen(lambda event: checks.append(event) if isinstance(event, Validated) else None)
-        lost = Endpoint("nobody.invalid", 80)
-        first = await world.find({"lost": [lost]})
+        lost = ServiceEndpoint("nobody.invalid", 80)
+        troubles, _ = await world.find({"lost": [lost]})
         assert len(checks) == 1
-        assert (await world.find({"lost": [lost]})).troubles == first.troubles
+        assert (await world.find({"lost": [lost]}))[0] == troubles
         assert len(checks) == 1
-        assert (await world.find({"lost": [lost], "web": [ONE]})).troubles == first.troubles
+        assert (await world.find({"lost": [lost], "web": [ONE]}))[0] == troubles
         assert (len(checks), world.served()) == (2, {"c-web": ["10.0.0.1:80"]})
-        assert (await world.find({"lost": [TWO], "web": [ONE]})).troubles == []
+        assert (await world.find({"lost": [TWO], "web": [ONE]}))[0] == []
         assert world.served()["c-lost"] == ["10.0.0.2:80"], "something else is tried at once"
 
     at_work(tmp_path, haproxy_binary, work)

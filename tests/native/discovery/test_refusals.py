@@ -4,9 +4,9 @@ from dataclasses import replace
 
 from haproxy_native.discovery.backends import DesiredBackend, Growth
 from haproxy_native.discovery.reconciler import Refusals
-from haproxy_native.discovery.services import Endpoint
+from haproxy_native.discovery.services import ServiceEndpoint
 
-ONE, TWO = Endpoint("one", 1), Endpoint("two", 2)
+ONE, TWO = ServiceEndpoint("one", 1), ServiceEndpoint("two", 2)
 WISH = DesiredBackend("b", (ONE, TWO), Growth(10, None))
 
 

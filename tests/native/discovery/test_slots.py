@@ -5,13 +5,13 @@ import random
 import pytest
 
 from haproxy_native.discovery.backends import Growth, assigned, endpoint, is_free
-from haproxy_native.discovery.services import Endpoint
+from haproxy_native.discovery.services import ServiceEndpoint
 
 DOUBLING, LINEAR = Growth(10, None), Growth(10, 20)
 
 
-def at(*numbers: int) -> list[Endpoint]:
-    return [Endpoint(f"10.0.0.{number}", 80) for number in numbers]
+def at(*numbers: int) -> list[ServiceEndpoint]:
+    return [ServiceEndpoint(f"10.0.0.{number}", 80) for number in numbers]
 
 
 def served(slots: list[dict]) -> list[str]:
@@ -82,9 +82,9 @@ def test_what_operators_wrote_stays() -> None:
 
 
 def test_without_a_port() -> None:
-    slots = assigned(assigned([], at(1), DOUBLING), [Endpoint("10.0.0.2", None)], DOUBLING)
+    slots = assigned(assigned([], at(1), DOUBLING), [ServiceEndpoint("10.0.0.2", None)], DOUBLING)
     assert "port" not in slots[0]
-    assert endpoint(slots[0]) == Endpoint("10.0.0.2", None)
+    assert endpoint(slots[0]) == ServiceEndpoint("10.0.0.2", None)
 
 
 def test_any_sequence_of_answers() -> None:

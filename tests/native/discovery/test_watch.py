@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from haproxy_native.discovery import consul
-from haproxy_native.discovery.consul import Watch
+from haproxy_native.discovery.consul import BlockingQueries
 from haproxy_native.discovery.services import SourceFailed
 
 LONG = 30.0
@@ -29,7 +29,7 @@ class Agent:
 
 def watching(agent: Agent, work) -> None:
     async def run() -> None:
-        watched = Watch(agent.ask, ["/one"], 0.01)
+        watched = BlockingQueries(agent.ask, ["/one"], 0.01)
         try:
             async with asyncio.timeout(LONG):
                 await work(watched)
@@ -39,7 +39,7 @@ def watching(agent: Agent, work) -> None:
     asyncio.run(run())
 
 
-async def is_changed(watched: Watch, seconds: float = LONG) -> bool:
+async def is_changed(watched: BlockingQueries, seconds: float = LONG) -> bool:
     began = asyncio.get_running_loop().time()
     await watched.wait_for_change(seconds)
     return asyncio.get_running_loop().time() - began < seconds
@@ -53,7 +53,7 @@ def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_change_is_told_once() -> None:
     agent = Agent()
 
-    async def work(watched: Watch) -> None:
+    async def work(watched: BlockingQueries) -> None:
         assert await is_changed(watched), "it is not known what was before the first answer"
         assert not await is_changed(watched, 0.1)
         for agent.index in ("8", "9", "2"):
@@ -67,7 +67,7 @@ def test_a_change_is_told_once() -> None:
 def test_an_agent_that_does_not_block_is_left_alone(index: str, first: bool) -> None:
     agent = Agent(index, blocks=False)
 
-    async def work(watched: Watch) -> None:
+    async def work(watched: BlockingQueries) -> None:
         assert await is_changed(watched, 0.2) == first
         assert not await is_changed(watched, 0.2)
         assert agent.asked == 1 + first
@@ -78,7 +78,7 @@ def test_an_agent_that_does_not_block_is_left_alone(index: str, first: bool) -> 
 def test_that_an_agent_answers_again_is_a_change() -> None:
     agent = Agent()
 
-    async def work(watched: Watch) -> None:
+    async def work(watched: BlockingQueries) -> None:
         assert await is_changed(watched)
         agent.away = True
         while agent.asked < 5:

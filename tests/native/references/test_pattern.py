@@ -2,11 +2,11 @@
 
 import pytest
 
-from haproxy_native.references.pattern import CallPattern, Condition, Criterion, Pattern, words_of
+from haproxy_native.references.pattern import CallPattern, ConditionPattern, CriterionPattern, Pattern, words_of
 from haproxy_native.text.line import Line
 
 
-def spans(pattern: Pattern | CallPattern | Criterion | Condition, text: str) -> list[str]:
+def spans(pattern: Pattern | CallPattern | CriterionPattern | ConditionPattern, text: str) -> list[str]:
     """The line with each name that was found in brackets."""
     line = Line(text)
     return [f"{text[: span.start]}[{text[span.start : span.end]}]{text[span.end :]}" for span in pattern.spans(words_of(line))]
@@ -45,5 +45,5 @@ def test_calls(text: str, found: list[str]) -> None:
 
 
 def test_criteria_and_conditions() -> None:
-    assert spans(Criterion("be_name", "a"), "deny if { be_name -m str b a } a") == ["deny if { be_name -m str b [a] } a"]
-    assert spans(Condition("a"), "a a if a !a { a } || b") == ["a a if [a] !a { a } || b", "a a if a ![a] { a } || b"]
+    assert spans(CriterionPattern("be_name", "a"), "deny if { be_name -m str b a } a") == ["deny if { be_name -m str b [a] } a"]
+    assert spans(ConditionPattern("a"), "a a if a !a { a } || b") == ["a a if [a] !a { a } || b", "a a if a ![a] { a } || b"]

@@ -1,15 +1,17 @@
 """Places as callers see them."""
 
 from haproxy_native.references.lookups import Lost
-from haproxy_native.references.naming import Row, Rows
+from haproxy_native.references.naming import ReferenceFormatter, ReferenceRow
 from tests.native.references.sample import found
 
 
 def test_rows_have_object_line_and_text() -> None:
     references = found("backend/shop")
-    rows = Rows(references.document, "/etc/h.cfg", lambda path: "map/hosts.map" if path == "/x/hosts.map" else "")
+    rows = ReferenceFormatter(references.document, "/etc/h.cfg", lambda path: "map/hosts.map" if path == "/x/hosts.map" else "")
     places = rows.places(references, made=True)
-    assert places[0] == Row("frontend/site", "/etc/h.cfg", 18, "frontend site", 'use_backend "shop" if api or !admin   # shop', "line")
+    assert places[0] == ReferenceRow(
+        "frontend/site", "/etc/h.cfg", 18, "frontend site", 'use_backend "shop" if api or !admin   # shop', "line"
+    )
     text = references.document.text.splitlines()
     assert all(text[row.line - 1].strip() == row.text for row in places if row.section)
     assert [(row.object, row.line, row.text) for row in places if not row.section] == [
@@ -22,7 +24,7 @@ def test_rows_have_object_line_and_text() -> None:
 
 def test_what_is_lost_has_a_reason() -> None:
     references = found("backend/shop")
-    rows = Rows(references.document, "/etc/h.cfg", lambda path: "")
+    rows = ReferenceFormatter(references.document, "/etc/h.cfg", lambda path: "")
     in_file, in_line = rows.lost([Lost("why", path="/x/a.lua", line=2, text="x"), Lost("because", place=4, line=7)])
     assert (in_file.object, in_file.line, in_file.text, in_file.why) == ("file", 2, "", "why")
     assert (in_line.object, in_line.why) == ("frontend/site", "because")

@@ -19,11 +19,11 @@ from haproxy_native.access.rights import SECRETS, Rights
 from haproxy_native.beside import beside
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.editing.secrets import MASKED
-from haproxy_native.features.apply.apply import Apply, Contested, ExportedFile, Limits, TooManyDeleted
+from haproxy_native.features.apply.apply import Apply, Contested, DeclarationLimits, ExportedFile, TooManyDeleted
 from haproxy_native.features.apply.files import COLLECTIONS, FileEffect, file_object, is_map, lines_of
 from haproxy_native.features.apply.owners import ITSELF
 from haproxy_native.features.apply.planner import Planned
-from haproxy_native.features.apply.rules import Conflict, Declaration
+from haproxy_native.features.apply.rules import Declaration, OwnershipConflict
 from haproxy_native.planning.effects import Effect, file_of_object, line_of_member
 from haproxy_native.request_context import OUTSIDE, Author
 from haproxy_native.storage.key_material import is_secret
@@ -51,7 +51,7 @@ async def replace(call: DeclaredCall) -> Response:
         raise ApiError(409, error.detail, deleted=error.gone) from None
 
 
-async def _with_plan(call: Call, *, take: bool) -> tuple[Call, Limits]:
+async def _with_plan(call: Call, *, take: bool) -> tuple[Call, DeclarationLimits]:
     """Return the call and its limits. If the call names a stored plan, its body and options are those of the plan.
 
     `take` deletes the plan. Raises ApiError.
@@ -61,7 +61,7 @@ async def _with_plan(call: Call, *, take: bool) -> tuple[Call, Limits]:
             raise ApiError(400, f"{given[0]} in query belongs to the call that asked for the plan")
         plans = ApplyFeature.of(call.services).plans
         plan = await (plans.take if take else plans.stored)(token)
-        limits = Limits(version=call.query.version, moves=plan.moves, values=plan.values)
+        limits = DeclarationLimits(version=call.query.version, moves=plan.moves, values=plan.values)
         return dataclasses.replace(call, body=Sent(plan.kind, plan.body), values={**call.values, **plan.options}), limits
     if call.query.owner == OUTSIDE:
         raise ApiError(400, f"owner in query: {OUTSIDE} stands for edits of the file and calls of other paths; take another name")
@@ -69,7 +69,7 @@ async def _with_plan(call: Call, *, take: bool) -> tuple[Call, Limits]:
         # An error in the body is reported first, as everywhere.
         await declared(call, call.body)
         raise ApiError(400, "owner in query is required: who declares it, as in owner=team-a")
-    return call, Limits(call.query.max_delete, call.query.version)
+    return call, DeclarationLimits(call.query.max_delete, call.query.version)
 
 
 async def _check(call: Call) -> bool:
@@ -84,7 +84,7 @@ async def _check(call: Call) -> bool:
 CHECKS = {"replace": _check}
 
 
-async def _plan(call: Call, declaration: Declaration, limits: Limits) -> Response:
+async def _plan(call: Call, declaration: Declaration, limits: DeclarationLimits) -> Response:
     planned_apply, preview = await _apply(call).plan(declaration)
     limits.check_deleted(planned_apply)
     planned = await beside(lambda: with_files(as_dict(call.author, preview), preview.files))
@@ -100,15 +100,15 @@ async def _plan(call: Call, declaration: Declaration, limits: Limits) -> Respons
     return json_response(200, shown)
 
 
-async def _carry_out(call: Call, declaration: Declaration, limits: Limits, sent: str) -> Response:
+async def _carry_out(call: Call, declaration: Declaration, limits: DeclarationLimits, sent: str) -> Response:
     try:
-        done = await _apply(call).carry_out(declaration, limits, sent)
+        planned, outcome = await _apply(call).carry_out(declaration, limits, sent)
     except Contested as error:
         raise ApiError(409, error.detail, conflicts=await _conflicts(call, error.planned)) from None
-    reasons = [reason_as_dict(reason) for reason in done.outcome.reasons] if done.outcome else []
-    commands = done.outcome.commands if done.outcome else []
-    headers = [(RELOAD_ID, done.outcome.reload_id.encode())] if done.outcome and done.outcome.reload_id else []
-    shown = await beside(_shown, call, done.planned) | {"commands": commands, "reload": bool(headers), "reasons": reasons}
+    reasons = [reason_as_dict(reason) for reason in outcome.reasons] if outcome else []
+    commands = outcome.commands if outcome else []
+    headers = [(RELOAD_ID, outcome.reload_id.encode())] if outcome and outcome.reload_id else []
+    shown = await beside(_shown, call, planned) | {"commands": commands, "reload": bool(headers), "reasons": reasons}
     return json_response(202 if headers else 200, shown, headers)
 
 
@@ -194,7 +194,7 @@ def _places(call: Call, found: Planned) -> list[dict[str, Any]]:
     return [{"line": line, "file": file} for line, file in zip(lines, files, strict=True)]
 
 
-def _changed_object(conflict: Conflict) -> str:
+def _changed_object(conflict: OwnershipConflict) -> str:
     return file_object(conflict.object) or conflict.object
 
 
@@ -203,7 +203,7 @@ def _hidden(members: Mapping[str, Any]) -> dict[str, Any]:
     return {name: MASKED if isinstance(value, bytes) else value for name, value in members.items()}
 
 
-def _conflict(by: Author, conflict: Conflict, place: Mapping[str, Any]) -> dict[str, Any]:
+def _conflict(by: Author, conflict: OwnershipConflict, place: Mapping[str, Any]) -> dict[str, Any]:
     """Return a conflict, without value and place if the caller may not read the object."""
     may_read = reader(by)
     theirs, place = (conflict.theirs, place) if may_read is None or may_read(conflict.object) else (None, {})

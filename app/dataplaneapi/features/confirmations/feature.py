@@ -16,7 +16,7 @@ from dataplaneapi.api.write_options import ANSWER_SECONDS
 from haproxy_native.commit.events import Announced
 from haproxy_native.editing.secrets import masked_object
 from haproxy_native.features.confirmations.confirmations import Confirmations
-from haproxy_native.features.confirmations.guard import Guard, Watch, read_guard
+from haproxy_native.features.confirmations.guard import Guard, GuardWatch, read_guard
 from haproxy_native.features.confirmations.ledger import PENDING, Confirmation
 from haproxy_native.workers.workers import BACKENDS, FRONTENDS
 
@@ -94,7 +94,7 @@ class ConfirmationsFeature(Feature):
 
     def __init__(self, services: Services) -> None:
         engine = self._engine = services.engine
-        watch = Watch(lambda: services.workers.statistics_in_service(FRONTENDS | BACKENDS))
+        watch = GuardWatch(lambda: services.workers.statistics_in_service(FRONTENDS | BACKENDS))
         self.confirmations = Confirmations(engine.context, services.history, services.returning, engine.database, self._announce, watch)
         self.runs, self.write_options = (self.confirmations,), (Confirm(self.confirmations),)
 

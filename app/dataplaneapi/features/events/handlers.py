@@ -11,7 +11,7 @@ from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Header, HeaderName, Response, StreamResponse
 from dataplaneapi.features.events.feature import HEARTBEAT, HEARTBEAT_SECONDS, EventsFeature, frame, frames
 from dataplaneapi.server.connection import WritePart
-from haproxy_native.features.events.stream import COUNTED, STATS, TYPES, EventStream, FellBehind, StreamEvent, Subscription, Wanted
+from haproxy_native.features.events.stream import COUNTED, STATS, TYPES, EventFilter, EventStream, FellBehind, StreamEvent, Subscription
 
 # A client that takes no data for so many seconds is disconnected.
 PATIENCE = 60.0
@@ -22,7 +22,7 @@ DROPPED = b'event: dropped\ndata: {"type":"dropped","data":{"reason":"events wer
 
 async def read(call: ReadCall) -> Response:
     sources = EventsFeature.of(call.services).sources
-    wanted = Wanted(_types(call.query.types), call.query.object, reader(call.author), _counters(call.query.counters))
+    wanted = EventFilter(_types(call.query.types), call.query.object, reader(call.author), _counters(call.query.counters))
     subscription, is_lost = _subscription(call, sources.stream, wanted)
     end, expiry = call.query.end_after, call.author.caller.expires - time.time()
     seconds = expiry if end is None else min(end, expiry)
@@ -30,7 +30,7 @@ async def read(call: ReadCall) -> Response:
     return StreamResponse(parts, subscription.close, EVENT_STREAM, HEADERS, PATIENCE)
 
 
-def _subscription(call: Call, stream: EventStream, wanted: Wanted) -> tuple[Subscription, bool]:
+def _subscription(call: Call, stream: EventStream, wanted: EventFilter) -> tuple[Subscription, bool]:
     """Return the subscription, and whether some of the events that it would begin with were dropped. Raises ApiError."""
     if (last := call.values.get("Last-Event-ID")) is not None:
         if not (last.isdecimal() and last.isascii() and len(last) < 20):

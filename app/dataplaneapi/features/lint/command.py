@@ -10,7 +10,7 @@ from typing import NoReturn
 
 from haproxy_native.features.lint.finding import JSON_FORM, SARIF_FORM, SEVERITIES, TEXT_FORM, Finding, encode_findings
 from haproxy_native.features.lint.gathering import gather_facts
-from haproxy_native.features.lint.lint import Origin, findings
+from haproxy_native.features.lint.lint import ConfigurationOrigin, findings
 from haproxy_native.features.lint.view import Facts
 from haproxy_native.text.document import Document
 from haproxy_native.text.parts import MAIN, join
@@ -68,7 +68,7 @@ def checked(paths: Sequence[str], *, files: bool = False) -> list[Finding]:
     main, *others = texts
     document = Document.parse(join([(MAIN, texts[main]), *((path, texts[path]) for path in others)]))
     directory = posixpath.dirname(os.path.abspath(main))
-    return findings(document, gather_facts(document, directory) if files else Facts(directory), Origin(main))
+    return findings(document, gather_facts(document, directory) if files else Facts(directory), ConfigurationOrigin(main))
 
 
 def _paths(name: str) -> Iterator[str]:

@@ -12,7 +12,7 @@ from dataplaneapi.handlers.sidecar.plan import as_dict, file_plan, reason_as_dic
 from haproxy_native.access.rights import READ, Rights
 from haproxy_native.commit.change import Reload
 from haproxy_native.editing.object_names import parsed, spelled
-from haproxy_native.references.naming import Naming, Renaming, Row
+from haproxy_native.references.naming import Naming, ReferenceRow, Renaming
 
 
 async def read(call: ReadCall) -> Response:
@@ -53,11 +53,11 @@ def _shown(renaming: Renaming) -> dict[str, Any]:
     return shown | {"carried": list(renaming.carried)}
 
 
-def _rows(rows: Sequence[Row]) -> list[dict[str, Any]]:
+def _rows(rows: Sequence[ReferenceRow]) -> list[dict[str, Any]]:
     return [_row(row) for row in rows]
 
 
-def _row(row: Row) -> dict[str, Any]:
+def _row(row: ReferenceRow) -> dict[str, Any]:
     return present(asdict(row))
 
 

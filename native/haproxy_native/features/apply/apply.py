@@ -3,7 +3,7 @@
 One declaration is carried out at a time. The new owners are written before the commit, with the former ones marked as undecided
 (`AT_WORK`), so that after a kill the owner is not taken for somebody else, whichever of the two configurations is in effect. They are
 written again after the commit: if the change may still be rolled back, by a failed reload or an unconfirmed change, the former claims are
-stored with what decides it (`Wait`), and hold again if it is.
+stored with what decides it (`AwaitedOutcome`), and hold again if it is.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ from haproxy_native.engine import Engine
 from haproxy_native.errors import Conflict, Missing, Unreadable, Unusable
 from haproxy_native.features.apply import plans
 from haproxy_native.features.apply.files import COLLECTIONS, VALUE, file_object, is_map, parts
-from haproxy_native.features.apply.owners import AT_WORK, ITSELF, Claims, Outcomes, Owners, OwnerTable, Wait
+from haproxy_native.features.apply.owners import AT_WORK, ITSELF, AwaitedOutcome, Claims, Outcomes, Owners, OwnerTable
 from haproxy_native.features.apply.planner import Moves, Planned, Values, planned, refuse_moved
 from haproxy_native.features.apply.plans import Files
 from haproxy_native.features.apply.rules import Declaration
@@ -35,7 +35,7 @@ from haproxy_native.request_context import NOBODY, Author, Rights
 from haproxy_native.text.document import Document
 
 
-class Declared:
+class ApplyDeclaration:
     """The operation of a declaration. It plans again whenever the configuration or the files are not those of its last `plan`.
 
     Without `limits` it does what it can in spite of conflicts, as a plan shows it.
@@ -44,7 +44,7 @@ class Declared:
     is_whole: ClassVar[bool] = False
 
     def __init__(
-        self, editor: Editor, former: Owners, declaration: Declaration, limits: "Limits | None", files: Files, plan: Planned
+        self, editor: Editor, former: Owners, declaration: Declaration, limits: "DeclarationLimits | None", files: Files, plan: Planned
     ) -> None:
         self._editor, self._former, self._declaration, self.limits = editor, former, declaration, limits
         self.files, self.plan = files, plan
@@ -102,16 +102,8 @@ class ExportedFile:
 
 
 @dataclass(frozen=True)
-class Applied:
-    """What was carried out. `outcome` is None if nothing differed."""
-
-    planned: Planned
-    outcome: Outcome | None
-
-
-@dataclass(frozen=True)
-class Limits:
-    """The conditions of a declaration, each None if it is not set."""
+class DeclarationLimits:
+    """The limits of a declaration, each None if it is not set."""
 
     # How many objects it may delete.
     most_deleted: int | None = None
@@ -174,7 +166,7 @@ class Apply:
         """Raise what a dry run would be refused for, except by HAProxy."""
         await self._engine.permit_plan(self._change(await self._declared(declaration)))
 
-    async def _declared(self, declaration: Declaration, limits: Limits | None = None) -> Declared:
+    async def _declared(self, declaration: Declaration, limits: DeclarationLimits | None = None) -> ApplyDeclaration:
         """Return the operation of a declaration, planned for the present state. Raises Forbidden, Unusable, and what the limits raise."""
         former = self.owners
         files = self._files(declaration, former)
@@ -183,7 +175,7 @@ class Apply:
         permit_claims(declaration.author.rights, self._editor, result.claims, result.created)
         if limits:
             limits.check(result)
-        return Declared(self._editor, former, declaration, limits, files, result)
+        return ApplyDeclaration(self._editor, former, declaration, limits, files, result)
 
     async def values(self, declaration: Declaration, found: Planned, preview: Preview) -> Values | None:
         """Return what the running process has of the objects that a plan changes; None if it does not answer."""
@@ -213,15 +205,15 @@ class Apply:
         (Version(version) if version else ANY_VERSION).compare(self._engine.version())
         return last.planned if await asyncio.to_thread(_read, last.files) == last.planned.read else None
 
-    async def check(self, declaration: Declaration, limits: Limits) -> bool:
+    async def check(self, declaration: Declaration, limits: DeclarationLimits) -> bool:
         """Return whether `carry_out` would reload HAProxy. Raises what it raises, but what HAProxy says."""
         permit_owner(declaration.author, declaration.owner)
         with suppress(Unreadable):
             await self._engine.notice()
         return await self._engine.check_change(self._change(await self._declared(declaration, limits)))
 
-    async def carry_out(self, declaration: Declaration, limits: Limits, sent: str = "") -> Applied:
-        """Commit a declaration. `sent` is the digest for `repeated`, or empty.
+    async def carry_out(self, declaration: Declaration, limits: DeclarationLimits, sent: str = "") -> tuple[Planned, Outcome | None]:
+        """Commit a declaration; return its plan, and its outcome unless nothing differed. `sent` is the digest for `repeated`, or empty.
 
         Raises Contested, TooManyDeleted, Moved, Forbidden and Unusable with nothing changed, and what a commit raises.
         """
@@ -230,7 +222,7 @@ class Apply:
             await self._engine.notice()
         return await run_to_the_end(self._engine.context, self._carry_out(declaration, limits, sent))
 
-    async def _carry_out(self, declaration: Declaration, limits: Limits, sent: str) -> Applied:
+    async def _carry_out(self, declaration: Declaration, limits: DeclarationLimits, sent: str) -> tuple[Planned, Outcome | None]:
         async with self._lock:
             former = self.owners
             declared = await self._declared(declaration, limits)
@@ -240,7 +232,7 @@ class Apply:
                 if result.owners != former:
                     await self._table.write(_with_wait(former, result.owners, declaration.owner))
                 self._remember(declaration.owner, sent, declared.files, result)
-                return Applied(result, None)
+                return result, None
             await self._table.write(result.owners.replacing(former, AT_WORK))
             try:
                 outcome = await commit(self._engine.context, self._change(declared))
@@ -251,14 +243,14 @@ class Apply:
             await self._table.write(self._undecided(declaration.author, former, result.owners, outcome.version, outcome.reload_id))
             made = [*outcome.texts][1] if outcome.texts else result.before
             self._remember(declaration.owner, sent, declared.files, result.done(made))
-            return Applied(result, outcome)
+            return result, outcome
 
     def _remember(self, owner: str, sent: str, files: Files, found: Planned) -> None:
         if sent:
             self._repeats[owner] = Repeat(sent, self._table.owners.claims.get(owner, {}), files, found)
 
-    def _change(self, declared: Declared) -> Change:
-        files, limits = declared.files, declared.limits or Limits()
+    def _change(self, declared: ApplyDeclaration) -> Change:
+        files, limits = declared.files, declared.limits or DeclarationLimits()
         stores = {path: store for store, path in files.values()}
         has_files = declared.plan.files.contents
         edits = [EditFiles(stores, declared.contents, touches=lambda: _touches(declared.plan))] if has_files else []
@@ -288,7 +280,7 @@ class Apply:
     def _undecided(self, by: Author, former: Owners, now: Owners, version: int, reload_id: str | None = None) -> Owners:
         """Return the owners after a commit: with the replaced claims as well, if it may still be rolled back."""
         reloads = self._engine.reloads
-        wait = Wait(reload_id or reloads.pending or reloads.loading or "", by.confirmation, version)
+        wait = AwaitedOutcome(reload_id or reloads.pending or reloads.loading or "", by.confirmation, version)
         return now.replacing(former, wait) if wait.reload or wait.confirmation else now
 
     def exported(self, owner: str) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """Who owns which members of which objects, and the table that stores it, next to the configuration and never in it.
 
 A claim is the digest of the value that an owner declared last. A change that is committed may still be rolled back: by the reload that
-loads it, or because it is not confirmed. Until that is decided, the claims that it replaced are stored as `Former` with the `Wait` that
-decides it, the oldest first, and the owner may take both for its own. `settled` drops what is decided by now.
+loads it, or because it is not confirmed. Until that is decided, the claims that it replaced are stored as `FormerClaims` with the
+`AwaitedOutcome` that decides it, the oldest first, and the owner may take both for its own. `settled` drops what is decided by now.
 """
 
 import hashlib
@@ -58,7 +58,7 @@ def _without_comment(row: dict[str, Any]) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Wait:
+class AwaitedOutcome:
     """What decides whether a change stays: the reload that loads this `version`, and the `confirmation` of the change.
 
     With neither, the commit is in progress, or was cut off by a kill.
@@ -69,15 +69,15 @@ class Wait:
     version: int = 0
 
 
-AT_WORK = Wait()
+AT_WORK = AwaitedOutcome()
 
 
 @dataclass(frozen=True)
-class Former:
+class FormerClaims:
     """Claims that were replaced by a change that may still be rolled back."""
 
     claims: Claims
-    wait: Wait
+    wait: AwaitedOutcome
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class Owners:
     """The claims of each owner, and its former ones, the oldest first. Immutable."""
 
     claims: Mapping[str, Claims] = field(default_factory=dict)
-    former: Mapping[str, Sequence[Former]] = field(default_factory=dict)
+    former: Mapping[str, Sequence[FormerClaims]] = field(default_factory=dict)
 
     def of(self, owner: str) -> Claims:
         """Return the claims of an owner, with the former ones that may hold again."""
@@ -94,17 +94,17 @@ class Owners:
             found = _both(each.claims, found)
         return found
 
-    def replacing(self, former: "Owners", wait: Wait) -> "Owners":
+    def replacing(self, former: "Owners", wait: AwaitedOutcome) -> "Owners":
         """Return these owners with the claims of `former` that they replace, which hold again unless `wait` ends well."""
         found = dict(self.former)
         for owner in dict.fromkeys([*former.claims, *self.claims]):
             before = former.claims.get(owner, {})
             if before != self.claims.get(owner, {}):
-                first, *others = *found.get(owner, ()), Former(before, wait)
+                first, *others = *found.get(owner, ()), FormerClaims(before, wait)
                 found[owner] = (first, *others[1 - MOST_FORMER :])
         return Owners(self.claims, found)
 
-    def settled(self, lasts: Callable[[Wait], bool | None]) -> "Owners":
+    def settled(self, lasts: Callable[[AwaitedOutcome], bool | None]) -> "Owners":
         """Return the owners without former claims that are decided.
 
         `lasts` returns whether a change stays; None while that is undecided.
@@ -114,7 +114,7 @@ class Owners:
             found = found._settled(owner, lasts)
         return found
 
-    def _settled(self, owner: str, lasts: Callable[[Wait], bool | None]) -> "Owners":
+    def _settled(self, owner: str, lasts: Callable[[AwaitedOutcome], bool | None]) -> "Owners":
         """Settle one owner. A change after one that was rolled back may have been made on the claims from before both."""
         former, last = list(self.former[owner]), self.claims.get(owner, {})
         while former and (stays := lasts(former[0].wait)) is not None:
@@ -220,7 +220,9 @@ class OwnerTable:
 
 def _read(state: State) -> Owners:
     rows = [(owner, json.loads(claims), json.loads(former)) for owner, claims, former in state.execute("SELECT * FROM owner")]
-    former = {owner: tuple(Former(each["claims"], Wait(**each["wait"])) for each in former) for owner, _, former in rows if former}
+    former = {
+        owner: tuple(FormerClaims(each["claims"], AwaitedOutcome(**each["wait"])) for each in former) for owner, _, former in rows if former
+    }
     return Owners({owner: claims for owner, claims, _ in rows if claims}, former)
 
 
@@ -245,7 +247,7 @@ class Outcomes:
     records: Records
     confirmed: Callable[[str], bool | None]
 
-    def lasts(self, wait: Wait) -> bool | None:
+    def lasts(self, wait: AwaitedOutcome) -> bool | None:
         """Return whether a change stays; None while it is undecided."""
         if wait == AT_WORK:
             return None

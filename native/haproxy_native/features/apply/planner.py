@@ -17,7 +17,7 @@ from haproxy_native.editing.resources import Resource
 from haproxy_native.errors import Moved, NativeError
 from haproxy_native.features.apply.files import FileEffect, PlannedFiles, file_object, is_entry, planned_files
 from haproxy_native.features.apply.owners import ITSELF, Owners, digest, is_same
-from haproxy_native.features.apply.rules import Conflict, Declaration, Rules, Section
+from haproxy_native.features.apply.rules import Declaration, OwnershipConflict, Rules, Section
 from haproxy_native.features.apply.sections import SELF, Members, Part, object_of, part_name, parts_of
 from haproxy_native.planning.effects import Effect, effects
 from haproxy_native.text.document import Document
@@ -31,7 +31,7 @@ AGAIN = "ask for a new plan"
 Parts = dict[Part, Members]
 
 
-def of_effects(effects: Iterable[Effect | FileEffect], clashes: Iterable[Conflict] = ()) -> Moves:
+def of_effects(effects: Iterable[Effect | FileEffect], clashes: Iterable[OwnershipConflict] = ()) -> Moves:
     """Return the moves of a plan. `clashes` are its conflicts, taken by force or not."""
     values_by_name: dict[str, list[Any]] = {}
     for effect in effects:
@@ -41,7 +41,7 @@ def of_effects(effects: Iterable[Effect | FileEffect], clashes: Iterable[Conflic
     return {name: digest(values) for name, values in values_by_name.items()}
 
 
-def _name(of: Effect | FileEffect | Conflict) -> str:
+def _name(of: Effect | FileEffect | OwnershipConflict) -> str:
     return f"{of.member} of {of.object}" if of.member else of.object
 
 
@@ -74,9 +74,9 @@ class Planned:
     # Who owns what after the change.
     owners: Owners
     unchanged: Sequence[str]
-    conflicts: Sequence[Conflict]
+    conflicts: Sequence[OwnershipConflict]
     # What is taken by force.
-    taken: Sequence[Conflict]
+    taken: Sequence[OwnershipConflict]
     # The contents of the files that it was planned for, by object.
     read: Mapping[str, bytes | None] = field(default_factory=dict, repr=False)
     files: PlannedFiles = field(default_factory=PlannedFiles)
@@ -115,10 +115,10 @@ def planned(
     editor: Editor, document: Document, owners: Owners, declaration: Declaration, read: Mapping[str, bytes | None] | None = None
 ) -> Planned:
     """Plan a declaration. `read` has the contents of the files that are declared or were, by object. Raises what an edit raises."""
-    return _Planner(editor, document, Rules(owners, declaration)).planned(read or {})
+    return _DeclarationPlanner(editor, document, Rules(owners, declaration)).planned(read or {})
 
 
-def _defaults_first(wanted: "Wanted") -> tuple[bool, str]:
+def _defaults_first(wanted: "SectionChange") -> tuple[bool, str]:
     return wanted.resource.section != DEFAULTS, wanted.resource.name
 
 
@@ -133,7 +133,7 @@ def _section_of(object_: str) -> str:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class SectionChange:
     """The parts of a section before and after; None if it does not exist."""
 
     resource: Resource
@@ -143,7 +143,7 @@ class Wanted:
 
 
 @dataclass
-class _Planner:
+class _DeclarationPlanner:
     editor: Editor
     before: Document
     rules: Rules
@@ -193,22 +193,22 @@ class _Planner:
         sections = (resource for resource in self.editor.resources.by_name.values() if not resource.parents and not resource.file)
         return next((section for section in sections if section.section == kind), None)
 
-    def _wanted(self, section: Section) -> Wanted:
+    def _wanted(self, section: Section) -> SectionChange:
         resource, name = self.editor.resources[section[0]], section[1]
         theirs = self._parts(resource, self._there(resource, name))
         mine = self._parts(resource, self.declaration.sections.get(section))
         for part in mine or ():
             self.rules.claim(part_name(self.editor, resource, name, part), ITSELF, None)
         if mine is None and theirs is not None and self._is_deleted(resource, name, theirs):
-            return Wanted(resource, name, theirs, None)
+            return SectionChange(resource, name, theirs, None)
         if theirs is None and mine is None:
-            return Wanted(resource, name, None, None)
+            return SectionChange(resource, name, None, None)
         wanted: Parts = {}
         for part in dict.fromkeys([*(theirs or ()), *(mine or ())]):
             members = self._members(resource, name, part, (theirs or {}).get(part), (mine or {}).get(part))
             if members is not None:
                 wanted[part] = members
-        return Wanted(resource, name, theirs, wanted)
+        return SectionChange(resource, name, theirs, wanted)
 
     def _there(self, resource: Resource, name: str) -> Object | None:
         if self.editor.section(self.before, resource, name) is None:
@@ -251,14 +251,14 @@ class _Planner:
         named = {part_name(self.editor, resource, name, part): members for part, members in theirs.items()}
         return self.rules.may_delete([foreign for object_, members in named.items() for foreign in self.rules.foreign(object_, members)])
 
-    def _edited_despite_conflicts(self, wanted: Sequence[Wanted]) -> Document:
+    def _edited_despite_conflicts(self, wanted: Sequence[SectionChange]) -> Document:
         """Return the document without what is in conflict; unchanged if that would not be a valid edit."""
         try:
             return self._edited(wanted)
         except NativeError:
             return self.before
 
-    def _edited(self, wanted: Sequence[Wanted]) -> Document:
+    def _edited(self, wanted: Sequence[SectionChange]) -> Document:
         """Return the document with all changes.
 
         A proxy may inherit from a defaults section by its place. Proxies are therefore deleted first, and defaults sections last.
@@ -279,7 +279,7 @@ class _Planner:
                 document = editor.delete(document, effect.resource, None, effect.name)
         return document
 
-    def _new(self, wanted: Wanted) -> tuple[Object, TextSection | None]:
+    def _new(self, wanted: SectionChange) -> tuple[Object, TextSection | None]:
         """Return a new section, and its text if it was sent as text."""
         text = self.declaration.texts.get((wanted.resource.name, wanted.name))
         return object_of(self.editor, wanted.resource, wanted.name, wanted.new or {}), text

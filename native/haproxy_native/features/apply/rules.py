@@ -52,7 +52,7 @@ class Declaration:
 
 
 @dataclass(frozen=True)
-class Conflict:
+class OwnershipConflict:
     """A member that others have set; without a `member` the object itself.
 
     `theirs` is None if it is unset, `mine` if it is to be deleted.
@@ -71,8 +71,8 @@ class Rules:
 
     owners: Owners
     declaration: Declaration
-    conflicts: list[Conflict] = field(default_factory=list)
-    taken: list[Conflict] = field(default_factory=list)
+    conflicts: list[OwnershipConflict] = field(default_factory=list)
+    taken: list[OwnershipConflict] = field(default_factory=list)
     claims: dict[str, dict[str, str]] = field(default_factory=dict)
 
     @property
@@ -88,9 +88,9 @@ class Rules:
         others = self.owners.others(self.declaration.owner, object_, member)
         if not others and (there is None or is_of(self.owners.of(self.declaration.owner).get(object_, {}).get(member), there)):
             return True
-        return self.clashes(Conflict(object_, member, others or [OUTSIDE], there, mine))
+        return self.clashes(OwnershipConflict(object_, member, others or [OUTSIDE], there, mine))
 
-    def clashes(self, conflict: Conflict) -> bool:
+    def clashes(self, conflict: OwnershipConflict) -> bool:
         """Record a conflict, and return whether it is resolved by force."""
         (self.taken if self.declaration.force else self.conflicts).append(conflict)
         return self.declaration.force
@@ -104,17 +104,17 @@ class Rules:
         is_mine = ITSELF in self.owners.of(self.declaration.owner).get(object_, {})
         return self.declaration.prune and is_mine and not any(self.owners.within(self.declaration.owner, object_))
 
-    def foreign(self, object_: str, members: Members) -> Iterator[Conflict]:
+    def foreign(self, object_: str, members: Members) -> Iterator[OwnershipConflict]:
         """Yield the members of an object that are not as this owner has declared them, and would be deleted with it."""
         own = self.owners.of(self.declaration.owner).get(object_)
         if own is None:
-            yield Conflict(object_, ITSELF, [OUTSIDE], {}, None)
+            yield OwnershipConflict(object_, ITSELF, [OUTSIDE], {}, None)
             return
         for member, value in members.items():
             if member not in {*_OF_ITSELF, *self.declaration.unowned} and not is_of(own.get(member), value):
-                yield Conflict(object_, member, [OUTSIDE], value, None)
+                yield OwnershipConflict(object_, member, [OUTSIDE], value, None)
 
-    def may_delete(self, foreign: Sequence[Conflict]) -> bool:
+    def may_delete(self, foreign: Sequence[OwnershipConflict]) -> bool:
         """Return whether an object with these foreign members may be deleted; if not, record the conflicts."""
         for member in foreign:
             self.clashes(member)

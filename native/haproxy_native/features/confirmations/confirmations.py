@@ -41,7 +41,16 @@ from haproxy_native.errors import (
     Unusable,
     WriteFailed,
 )
-from haproxy_native.features.confirmations.guard import BAD, INCONCLUSIVE, Guard, Reading, Verdict, Watch, affected_sections, baseline
+from haproxy_native.features.confirmations.guard import (
+    BAD,
+    INCONCLUSIVE,
+    Guard,
+    GuardWatch,
+    Verdict,
+    WorkerStatistics,
+    affected_sections,
+    baseline,
+)
 from haproxy_native.features.confirmations.ledger import (
     CONFIRMED,
     FAILED,
@@ -87,7 +96,7 @@ class Confirmations(Observer):
         returning: Reverter,
         database: Database,
         notify: Listener = lambda confirmation: None,
-        watch: Watch | None = None,
+        watch: GuardWatch | None = None,
     ) -> None:
         self._context, self._history, self._returning, self._notify = context, history, returning, notify
         self._guard_watch = watch
@@ -191,7 +200,7 @@ class Confirmations(Observer):
             self._log(id_, error)
             return True
 
-    async def _baseline(self, id_: str, before: Reading) -> dict[str, Any]:
+    async def _baseline(self, id_: str, before: WorkerStatistics) -> dict[str, Any]:
         """Return what the guard compares with, or why that is unknown: the history does not say which sections were changed."""
         assert self._guard_watch
         after = None

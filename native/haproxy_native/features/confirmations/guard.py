@@ -1,4 +1,4 @@
-"""`Guard`: when a change that waits for its confirmation is rolled back before its deadline. `Watch` reads what a guard compares.
+"""`Guard`: when a change that waits for its confirmation is rolled back before its deadline. `GuardWatch` reads what a guard compares.
 
 A guard compares what the worker in service reports in `show stat` with what it reported when the change had taken effect. A worker that
 was not there then runs the change, so all that it has counted is counted; that also covers the reload that a change needs, and later ones.
@@ -77,7 +77,7 @@ class Count:
 
 
 @dataclass(frozen=True)
-class Reading:
+class WorkerStatistics:
     """What one worker reports in `show stat`."""
 
     # Pid and time of start.
@@ -96,7 +96,7 @@ class Reading:
         return totals
 
 
-def read_statistics(worker: str, text: str) -> Reading:
+def read_statistics(worker: str, text: str) -> WorkerStatistics:
     """Parse the answer to `show stat`."""
     counts, ready = dict[tuple[str, str], Count](), dict[str, int]()
     places, rows = cells(text)
@@ -108,10 +108,10 @@ def read_statistics(worker: str, text: str) -> Reading:
         counts[kind, name] = Count(requests, errors)
         if kind == "backends":
             ready[name] = active + backup
-    return Reading(worker, counts, ready)
+    return WorkerStatistics(worker, counts, ready)
 
 
-def baseline(before: Reading, after: Reading | None, sections: AbstractSet[str]) -> dict[str, Any]:
+def baseline(before: WorkerStatistics, after: WorkerStatistics | None, sections: AbstractSet[str]) -> dict[str, Any]:
     """Return what the readings since a change are compared with, as the confirmation stores it.
 
     `before` was read before the change, and `after` when it had taken effect; None if HAProxy did not answer. Counting starts with `after`
@@ -138,7 +138,7 @@ class Verdict:
         return {"result": self.result, "reasons": list(self.reasons), **{kind: asdict(count) for kind, count in self.counts.items()}}
 
 
-def judge(guard: Guard, start: Mapping[str, Any], readings: Sequence[Reading]) -> Verdict:
+def judge(guard: Guard, start: Mapping[str, Any], readings: Sequence[WorkerStatistics]) -> Verdict:
     """Compare the last readings, the newest last, with the baseline of a change. There is at least one."""
     counts = _since(start, readings[-1])
     short = list(_short_of_servers(start, readings[-1:])) if guard.ready else []
@@ -153,7 +153,7 @@ def judge(guard: Guard, start: Mapping[str, Any], readings: Sequence[Reading]) -
     return Verdict(INCONCLUSIVE if short else GOOD, short, counts)
 
 
-def _since(start: Mapping[str, Any], now: Reading) -> dict[str, Count]:
+def _since(start: Mapping[str, Any], now: WorkerStatistics) -> dict[str, Count]:
     counts = dict[str, Count]()
     for kind, count in now.totals(frozenset(start["sections"])).items():
         former = Count(**start["counts"].get(kind, {})) if now.worker == start["worker"] else Count()
@@ -171,7 +171,7 @@ def _too_many_errors(guard: Guard, counts: Mapping[str, Count]) -> Iterator[str]
             yield f"{found}: {share:.1f} %, and the guard permits {guard.errors:g} %"
 
 
-def _short_of_servers(start: Mapping[str, Any], readings: Sequence[Reading]) -> Iterator[str]:
+def _short_of_servers(start: Mapping[str, Any], readings: Sequence[WorkerStatistics]) -> Iterator[str]:
     """Yield the backends that have fewer ready servers than before in all these readings. A backend that is gone has none to lose."""
     for name, before in start["ready"].items():
         now = [reading.ready.get(name, before) for reading in readings]
@@ -179,7 +179,7 @@ def _short_of_servers(start: Mapping[str, Any], readings: Sequence[Reading]) -> 
             yield f"backend {name} has {now[-1]} ready servers; before the change it had {before}"
 
 
-class Watch:
+class GuardWatch:
     """Reads the statistics of the worker in service for one guarded change at a time; asks HAProxy for nothing else.
 
     `ask` returns the name of that worker and its answer to `show stat`; it raises RuntimeFailure.
@@ -188,9 +188,9 @@ class Watch:
     def __init__(self, ask: Callable[[], Awaitable[tuple[str, str]]]) -> None:
         self._ask = ask
         self._id, self._due = "", 0.0
-        self._readings: deque[Reading] = deque(maxlen=STEADY)
+        self._readings: deque[WorkerStatistics] = deque(maxlen=STEADY)
 
-    async def read(self) -> Reading:
+    async def read(self) -> WorkerStatistics:
         """Return a reading of the worker in service. Raises RuntimeFailure."""
         return await beside(read_statistics, *await self._ask())
 

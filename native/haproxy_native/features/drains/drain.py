@@ -22,7 +22,7 @@ STAY, RESTORE = "stay", "restore"
 
 
 @dataclass(frozen=True)
-class Row:
+class ServerStatistics:
     """A server in `show stat`. `address` is an IP address or the path of a socket."""
 
     backend: str
@@ -42,14 +42,14 @@ class Row:
         return self.status.startswith(_UP) and self.weight > 0
 
 
-def rows(stat: str) -> list[Row]:
+def rows(stat: str) -> list[ServerStatistics]:
     """Parse an answer to `show stat` for servers."""
     return [_row(row) for row in answers.table(stat)]
 
 
-def _row(row: dict[str, str]) -> Row:
+def _row(row: dict[str, str]) -> ServerStatistics:
     address = row.get("addr", "").rpartition(":")[0].strip("[]") or row.get("addr", "")
-    return Row(row["pxname"], row["svname"], address, row["status"], int(row["weight"] or 0), int(row["scur"] or 0))
+    return ServerStatistics(row["pxname"], row["svname"], address, row["status"], int(row["weight"] or 0), int(row["scur"] or 0))
 
 
 def named(object_: str) -> tuple[str, str]:
@@ -58,7 +58,7 @@ def named(object_: str) -> tuple[str, str]:
     return backend, server
 
 
-def resolved(targets: Sequence[str], there: Iterable[Row]) -> list[str]:
+def resolved(targets: Sequence[str], there: Iterable[ServerStatistics]) -> list[str]:
     """Return the objects that targets name: `backend/shop/server/web1`, `shop/web1`, each possibly with `*`, or `*@10.0.0.7`.
 
     Raises NotFound for a target that matches no server, and BadRequest for one of another form.
@@ -76,7 +76,7 @@ def resolved(targets: Sequence[str], there: Iterable[Row]) -> list[str]:
 class _Known:
     """Servers by name and by address, so that only a pattern is compared with all of them."""
 
-    def __init__(self, there: Iterable[Row]) -> None:
+    def __init__(self, there: Iterable[ServerStatistics]) -> None:
         self._addresses: dict[str, list[str]] = defaultdict(list)
         self._objects: dict[str, None] = {}
         for row in there:
@@ -144,7 +144,7 @@ class Drain:
         return list(dict.fromkeys(named(server)[0] for server in self.servers))
 
 
-def shortage(drains: Iterable[Drain], rows: Iterable[Row]) -> str:
+def shortage(drains: Iterable[Drain], rows: Iterable[ServerStatistics]) -> str:
     """Return a text about the first backend that these drains together would leave with too few ready servers; empty if there is none."""
     running = list(drains)
     out = {server for drain in running for server in drain.servers}

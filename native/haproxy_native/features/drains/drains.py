@@ -12,8 +12,8 @@ from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Missing
 from haproxy_native.features.drains import drain as drains
-from haproxy_native.features.drains.drain import DRAIN, Drain, DrainFailed, Row, TooFewReady, named, resolved, rows, shortage
-from haproxy_native.features.drains.watch import MAINTENANCE, Watch
+from haproxy_native.features.drains.drain import DRAIN, Drain, DrainFailed, ServerStatistics, TooFewReady, named, resolved, rows, shortage
+from haproxy_native.features.drains.watch import MAINTENANCE, DrainWatch
 from haproxy_native.operations.operations import OPERATION, RUNNING, Operation, Operations, Running
 from haproxy_native.planning.touches import CREATE
 from haproxy_native.request_context import Author
@@ -50,7 +50,7 @@ class Drains:
 
     async def work(self, running: Running) -> None:
         """Carry a drain out. Reports the `sessions` of each server, and why it is `paused`. Raises DrainFailed."""
-        watch = Watch(self._engine, self._workers, running)
+        watch = DrainWatch(self._engine, self._workers, running)
         while True:
             began = time.monotonic()
             if await watch.is_idle():
@@ -61,7 +61,7 @@ class Drains:
             await asyncio.sleep(max(POLL_SECONDS, 4 * (time.monotonic() - began)))
         await self._then(watch)
 
-    async def _late(self, watch: Watch) -> None:
+    async def _late(self, watch: DrainWatch) -> None:
         """End a drain whose time is over, as `at_timeout` says. Raises DrainFailed, unless sessions are cut and the drain goes on.
 
         A paused drain cuts no sessions.
@@ -76,7 +76,7 @@ class Drains:
             raise DrainFailed(f"{left}; the servers are as they were before")
         raise DrainFailed(f"{left}; the servers stay drained")
 
-    async def _then(self, watch: Watch) -> None:
+    async def _then(self, watch: DrainWatch) -> None:
         if watch.drain.then == drains.MAINT:
             await watch.set_all(MAINTENANCE)
         elif watch.drain.then == drains.CUT:
@@ -84,7 +84,7 @@ class Drains:
         elif watch.drain.then == drains.DELETE:
             await self._delete(watch)
 
-    async def _delete(self, watch: Watch) -> None:
+    async def _delete(self, watch: DrainWatch) -> None:
         """Delete the servers from the configuration in one commit, and those that it does not have from the process."""
         now = self._engine.document
         gone = DeleteServers(watch.drain.servers, self._editor)
@@ -95,7 +95,7 @@ class Drains:
                 return
         await watch.delete_rest()
 
-    async def _rows(self) -> list[Row]:
+    async def _rows(self) -> list[ServerStatistics]:
         return await beside(rows, await self._engine.runtime.send(f"show stat -1 {SERVERS} -1"))
 
 

@@ -1,4 +1,4 @@
-"""`Watch`: the servers of one drain in all processes. They are drained, counted, restored, and their sessions ended.
+"""`DrainWatch`: the servers of one drain in all processes. They are drained, counted, restored, and their sessions ended.
 
 Sessions of former workers count as well. After a reload the servers are drained again in the new worker.
 """
@@ -14,7 +14,7 @@ from haproxy_native.commit.commit import change_process
 from haproxy_native.commit.servers_in_process import STATE, held, object_of
 from haproxy_native.engine import Engine
 from haproxy_native.errors import RuntimeAbsent, RuntimeFailure, RuntimeRefused
-from haproxy_native.features.drains.drain import Drain, DrainFailed, Row, named, rows, shortage
+from haproxy_native.features.drains.drain import Drain, DrainFailed, ServerStatistics, named, rows, shortage
 from haproxy_native.operations.operations import Running
 from haproxy_native.planning import touches
 from haproxy_native.runtime import commands
@@ -34,7 +34,7 @@ SEVERAL = "backend/*/server/*"
 READY, DRAINED, MAINTENANCE = "ready", "drain", "maint"
 
 
-class Watch:
+class DrainWatch:
     """Watches the servers of one operation. `sessions` has the last count of each server."""
 
     def __init__(self, engine: Engine, workers: Workers, running: Running) -> None:
@@ -72,7 +72,7 @@ class Watch:
         self._report(sessions=self.sessions, paused=self.paused, **({} if self._workers.master else {"former_workers": UNKNOWN}))
         return not self.paused and not hidden and all(count <= self.drain.sessions for count in self.sessions.values())
 
-    async def _drained(self) -> list[Row]:
+    async def _drained(self) -> list[ServerStatistics]:
         """Drain the servers in a new worker, and return the servers of the backends. Raises DrainFailed."""
         worker = await self._engine.runtime.worker()
         identity = f"{worker.pid}@{worker.started}"
@@ -104,7 +104,7 @@ class Watch:
                     sessions[server] = sessions.get(server, 0) + counts.get(name, 0)
         return sessions
 
-    async def _rows(self) -> list[Row]:
+    async def _rows(self) -> list[ServerStatistics]:
         """Return the servers of the backends."""
         some = [argument(backend) for backend in self.drain.backends] if len(self.drain.backends) <= FEW else ["-1"]
         return [row for name in some for row in await beside(rows, await self._engine.runtime.send(f"show stat {name} {SERVERS} -1"))]

@@ -40,7 +40,7 @@ class Difference:
 
 
 @dataclass(frozen=True)
-class Found:
+class DriftReport:
     """The differences, and what could not be compared."""
 
     differences: Sequence[Difference]
@@ -58,7 +58,7 @@ class Drift:
     def __init__(self, engine: Engine, editor: Editor, overrides: Overrides) -> None:
         self._engine, self._editor, self._overrides = engine, editor, overrides
 
-    async def find(self) -> Found:
+    async def find(self) -> DriftReport:
         """Return all differences. Never raises because HAProxy does not answer."""
         with suppress(NativeError):
             await self._engine.notice()
@@ -76,7 +76,7 @@ class Drift:
         context = self._engine.context
         shown = {difference.object for difference in differences}
         notes = [what for what in context.running.state.drift if _server(what) not in shown]
-        return Found(differences, running is not None and not context.running.is_doubtful, answers, notes)
+        return DriftReport(differences, running is not None and not context.running.is_doubtful, answers, notes)
 
     async def _of_servers(self) -> list[Difference]:
         """Return the differences of servers from the loaded configuration. Raises RuntimeFailure."""

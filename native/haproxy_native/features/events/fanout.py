@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from haproxy_native.background import Background
-from haproxy_native.features.events.stream import EventStream, FellBehind, StreamEvent, Subscription, Wanted
+from haproxy_native.features.events.stream import EventFilter, EventStream, FellBehind, StreamEvent, Subscription
 
 log = logging.getLogger(__name__)
 # Writes without waiting; returns False if the reader has not taken earlier data yet.
@@ -18,7 +18,7 @@ class Fanout:
 
     def __init__(self, stream: EventStream, form: Form, seconds: float) -> None:
         self._stream, self._form, self._seconds = stream, form, seconds
-        self._groups: dict[Wanted, _Group] = {}
+        self._groups: dict[EventFilter, _Group] = {}
         self._works = Background("writing events")
 
     async def follow(self, subscription: Subscription, write: Write, seconds: float) -> list[StreamEvent]:

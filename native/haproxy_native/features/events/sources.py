@@ -25,7 +25,18 @@ from haproxy_native.engine import Engine
 from haproxy_native.errors import NativeError, RuntimeFailure
 from haproxy_native.features.events.servers import ServerWatch
 from haproxy_native.features.events.statistics import StatisticsWatch
-from haproxy_native.features.events.stream import CERTIFICATE, CONFIG, RELOAD, SERVER, STATS, STORAGE, WHOLE, WORKER, EventStream, Wanted
+from haproxy_native.features.events.stream import (
+    CERTIFICATE,
+    CONFIG,
+    RELOAD,
+    SERVER,
+    STATS,
+    STORAGE,
+    WHOLE,
+    WORKER,
+    EventFilter,
+    EventStream,
+)
 from haproxy_native.planning.effects import Effect
 from haproxy_native.request_context import OUTSIDE, Author
 
@@ -163,7 +174,7 @@ class EventSources:
                 former = {"former": event.former.pid} if event.former else {}
                 self.stream.publish(WORKER, f"worker/{now.pid}", {"pid": now.pid} | former)
 
-    async def present(self, wanted: Wanted, *, zeros: bool = True) -> dict[str, Any]:
+    async def present(self, wanted: EventFilter, *, zeros: bool = True) -> dict[str, Any]:
         """Return the present state of what is wanted, without HAProxy's if it does not answer. `zeros` includes counters that are 0."""
         context = self._engine.context
         state: dict[str, Any] = {}

@@ -116,7 +116,7 @@ class FellBehind(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class EventFilter:
     """What a subscriber wants: events of some types, about objects that match a pattern and that it may read."""
 
     types: Collection[str] = TYPES
@@ -165,12 +165,12 @@ class EventStream:
         for subscription in self._subscriptions:
             subscription.wake()
 
-    def subscription(self, wanted: Wanted, after: int | None = None) -> "Subscription":
+    def subscription(self, wanted: EventFilter, after: int | None = None) -> "Subscription":
         """Return a subscription to events from now on, or to all after an id."""
         place = self._last if after is None else after
         return Subscription(self, wanted, place, place)
 
-    def subscription_since(self, wanted: Wanted, seconds: float) -> "Subscription":
+    def subscription_since(self, wanted: EventFilter, seconds: float) -> "Subscription":
         """Return a subscription to events from now on, and to the stored ones of the last seconds."""
         return Subscription(self, wanted, max(int((self._now() - seconds) * 1_000_000), 0), self._last)
 
@@ -244,7 +244,7 @@ class Subscription:
 
     __slots__ = ("_first", "_stream", "_waiter", "is_closed", "place", "wanted")
 
-    def __init__(self, stream: EventStream, wanted: Wanted, place: int, first: int) -> None:
+    def __init__(self, stream: EventStream, wanted: EventFilter, place: int, first: int) -> None:
         self._stream, self.wanted, self.place, self._first = stream, wanted, place, first
         self._waiter: asyncio.Future[None] | None = None
         self.is_closed = False

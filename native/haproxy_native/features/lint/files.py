@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache
 
-from haproxy_native.features.lint.finding import Found
-from haproxy_native.features.lint.view import File, Scope, Statement, View, words
+from haproxy_native.features.lint.finding import Violation
+from haproxy_native.features.lint.view import FileFacts, Scope, Statement, View, words
 
 CERTIFICATE, LIST, MAP, OTHER = "certificate", "list", "map", "other"
 _OTHERS_READ = 0o004
@@ -83,35 +83,35 @@ def _maps() -> re.Pattern[str]:
     return re.compile(words()["files"]["maps"])
 
 
-def file_missing(view: View) -> Iterator[Found]:
+def file_missing(view: View) -> Iterator[Violation]:
     for named in _certain_files(view):
         there = [view.facts.files[path].exists for path in named.paths if path in view.facts.files]
         if named.is_complete and not named.may_be_created and len(there) == len(named.paths) and not any(there):
-            yield Found(named.statement, f"{named.name} does not exist")
+            yield Violation(named.statement, f"{named.name} does not exist")
 
 
-def certificate_ended(view: View) -> Iterator[Found]:
+def certificate_ended(view: View) -> Iterator[Violation]:
     for named, path, expires, now in _certificates(view):
         if expires <= now:
-            yield Found(named.statement, f"{_label(named, path)} ended on {expires:{_DAY}}")
+            yield Violation(named.statement, f"{_label(named, path)} ended on {expires:{_DAY}}")
 
 
-def certificate_ends_soon(view: View) -> Iterator[Found]:
+def certificate_ends_soon(view: View) -> Iterator[Violation]:
     for named, path, expires, now in _certificates(view):
         if now < expires <= now + timedelta(days=words()["files"]["days"]):
-            yield Found(named.statement, f"{_label(named, path)} ends on {expires:{_DAY}}")
+            yield Violation(named.statement, f"{_label(named, path)} ends on {expires:{_DAY}}")
 
 
-def key_readable(view: View) -> Iterator[Found]:
+def key_readable(view: View) -> Iterator[Violation]:
     for named in _certain_files(view):
         for path, file in _certificate_files(view, named):
             if file.holds_key and file.mode & _OTHERS_READ:
-                yield Found(named.statement, f"every user of the machine may read the key in {path} (mode {file.mode & 0o777:04o})")
+                yield Violation(named.statement, f"every user of the machine may read the key in {path} (mode {file.mode & 0o777:04o})")
 
 
-def file_unused(view: View) -> Iterator[Found]:
+def file_unused(view: View) -> Iterator[Violation]:
     for path in view.facts.unused:
-        yield Found(None, f"nothing names {posixpath.basename(path)}", path=path, number=1)
+        yield Violation(None, f"nothing names {posixpath.basename(path)}", path=path, number=1)
 
 
 def _certain_files(view: View) -> Iterator[NamedFile]:
@@ -119,7 +119,7 @@ def _certain_files(view: View) -> Iterator[NamedFile]:
     return (file for file in (named_files(view) if view.facts.files else ()) if file.statement.is_certain)
 
 
-def _certificate_files(view: View, named: NamedFile) -> Iterator[tuple[str, File]]:
+def _certificate_files(view: View, named: NamedFile) -> Iterator[tuple[str, FileFacts]]:
     """Yield a certificate, or those of a directory or list."""
     path = next((path for path in named.paths if path in view.facts.files and view.facts.files[path].exists), "")
     if not path or named.kind not in (CERTIFICATE, LIST):

@@ -48,7 +48,7 @@ def checks() -> Mapping[str, Check]:
 
 
 @dataclass(frozen=True)
-class Found:
+class Violation:
     """What a check finds: a statement, or a line of another file."""
 
     # None for a file that no statement names.

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from haproxy_native.errors import NativeError
 from haproxy_native.features.lint.files import CERTIFICATE, LIST, MAP, OTHER, named_files
-from haproxy_native.features.lint.view import Facts, File, View
+from haproxy_native.features.lint.view import Facts, FileFacts, View
 from haproxy_native.storage import list_files
 from haproxy_native.storage.certificate import holds_key, parse_certificates
 from haproxy_native.text.document import Document
@@ -29,7 +29,7 @@ def gather_facts(document: Document, directory: str, quotable: Callable[[str], b
     Findings quote values of maps, so only maps whose path is `quotable` are read.
     """
     view = View(document, Facts(directory))
-    files: dict[str, File] = {}
+    files: dict[str, FileFacts] = {}
     for named in named_files(view):
         for path in named.paths:
             if path not in files or (named.kind == MAP and files[path].text is None):
@@ -42,29 +42,29 @@ def gather_facts(document: Document, directory: str, quotable: Callable[[str], b
     return Facts(directory, datetime.now(UTC), files, used_backends=used)
 
 
-def _file(path: str, kind: str) -> File:
+def _file(path: str, kind: str) -> FileFacts:
     """Return what is known of a file. One that cannot be read counts as existing."""
     try:
         status = os.stat(path)
         if stat.S_ISDIR(status.st_mode):
             files = tuple(sorted(entry.path for entry in os.scandir(path) if entry.is_file())[:MOST]) if kind == CERTIFICATE else ()
-            return File(True, files=files)
+            return FileFacts(True, files=files)
         if kind not in (CERTIFICATE, LIST, MAP) or not stat.S_ISREG(status.st_mode) or status.st_size > LARGEST:
-            return File(True, status.st_mode)
+            return FileFacts(True, status.st_mode)
         return _read(path, kind, status.st_mode)
     except FileNotFoundError:
-        return File(False)
+        return FileFacts(False)
     except (OSError, ValueError):
-        return File(True)
+        return FileFacts(True)
 
 
-def _read(path: str, kind: str, mode: int) -> File:
+def _read(path: str, kind: str, mode: int) -> FileFacts:
     data = Path(path).read_bytes()
     if kind == MAP:
-        return File(True, mode, text=data.decode("utf-8", "surrogateescape"))
+        return FileFacts(True, mode, text=data.decode("utf-8", "surrogateescape"))
     if kind == LIST:
-        return File(True, mode, files=tuple(_listed(data.decode("utf-8", "surrogateescape"), posixpath.dirname(path))))
-    return File(True, mode, holds_key(data), _end(data))
+        return FileFacts(True, mode, files=tuple(_listed(data.decode("utf-8", "surrogateescape"), posixpath.dirname(path))))
+    return FileFacts(True, mode, holds_key(data), _end(data))
 
 
 def _listed(text: str, directory: str) -> Iterator[str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib import import_module
 
 from haproxy_native.editing.secrets import masked_lines, masked_text
-from haproxy_native.features.lint.finding import Check, Finding, Found, checks
+from haproxy_native.features.lint.finding import Check, Finding, Violation, checks
 from haproxy_native.features.lint.view import Facts, Statement, View
 from haproxy_native.references.object_references import object_of
 from haproxy_native.text.document import Document
@@ -18,7 +18,7 @@ _ALL = "*"
 
 
 @dataclass(frozen=True)
-class Origin:
+class ConfigurationOrigin:
     """Where a configuration is from."""
 
     # The path of the main file.
@@ -27,40 +27,42 @@ class Origin:
     stored: Callable[[str], str] = lambda path: ""
 
 
-def findings(document: Document, facts: Facts | None = None, origin: Origin | None = None, wanted: Iterable[Check] = ()) -> list[Finding]:
+def findings(
+    document: Document, facts: Facts | None = None, origin: ConfigurationOrigin | None = None, wanted: Iterable[Check] = ()
+) -> list[Finding]:
     """Return the findings of all checks, or of the `wanted` ones, in the order of the file.
 
     `facts` has what is known of other files, which are not read here.
     """
     view = View(document, facts)
     ignored = _Ignored(view)
-    shown = _Shown(view, origin or Origin())
+    shown = _Shown(view, origin or ConfigurationOrigin())
     findings_ = [(check, finding) for check in wanted or checks().values() for finding in function_of(check)(view)]
     left = [(check, finding) for check, finding in findings_ if not ignored.is_off(check.id, finding.statement)]
     return [shown.finding(check, finding) for check, finding in sorted(left, key=_order)]
 
 
-def _order(row: tuple[Check, Found]) -> tuple[float, int, str]:
+def _order(row: tuple[Check, Violation]) -> tuple[float, int, str]:
     """Return the sort key of a finding: the order of the file, with findings at no line last."""
     check, found = row
     at = found.statement
     return (at.place, at.number, check.id) if at else (math.inf, 0, check.id)
 
 
-def function_of(check: Check) -> Callable[[View], Iterator[Found]]:
+def function_of(check: Check) -> Callable[[View], Iterator[Violation]]:
     module = import_module(f"haproxy_native.features.lint.{check.module}")
-    function: Callable[[View], Iterator[Found]] = getattr(module, check.id.replace("-", "_"))
+    function: Callable[[View], Iterator[Violation]] = getattr(module, check.id.replace("-", "_"))
     return function
 
 
 class _Shown:
     """Turns what checks find into findings with files, lines and objects."""
 
-    def __init__(self, view: View, origin: Origin) -> None:
+    def __init__(self, view: View, origin: ConfigurationOrigin) -> None:
         self._view, self._origin = view, origin
         self._first = first_lines(view.document)
 
-    def finding(self, check: Check, found: Found) -> Finding:
+    def finding(self, check: Check, found: Violation) -> Finding:
         others = [self._object(place) for place in found.also]
         object_, file, line, title, text = "", "", 0, "", ""
         if at := found.statement:

@@ -14,8 +14,8 @@ from haproxy_native.engine import Engine
 from haproxy_native.errors import Unusable
 from haproxy_native.features.lint.finding import Finding
 from haproxy_native.features.lint.gathering import BUNDLED, gather_facts
-from haproxy_native.features.lint.lint import Origin, findings
-from haproxy_native.features.lint.view import Facts, File
+from haproxy_native.features.lint.lint import ConfigurationOrigin, findings
+from haproxy_native.features.lint.view import Facts, FileFacts
 from haproxy_native.text.document import Document
 
 
@@ -37,10 +37,10 @@ class Linting:
         main = os.path.abspath(self._engine.context.current.path)
         # A configuration may name any file, but clients can read stored ones only: no values of others are quoted.
         facts = gather_facts(document, posixpath.dirname(main), lambda path: bool(self._object_of(path)))
-        changed = {path: File(exists) for path, exists in staged.items()}
+        changed = {path: FileFacts(exists) for path, exists in staged.items()}
         unused = self._unused(document, facts, posixpath.dirname(main))
         facts = replace(facts, files={**facts.files, **changed}, unused=unused, used_backends=self._used | facts.used_backends)
-        return findings(document, facts, Origin(main, self._object_of))
+        return findings(document, facts, ConfigurationOrigin(main, self._object_of))
 
     def _unused(self, document: Document, facts: Facts, directory: str) -> list[str]:
         """Return the stored files that neither a line nor a list of certificates names."""

@@ -7,7 +7,7 @@ from functools import cache
 
 from haproxy_native.editing.defaults_sections import DEFAULTS, named_defaults
 from haproxy_native.features.lint.files import MAP, named_files_of
-from haproxy_native.features.lint.finding import Found
+from haproxy_native.features.lint.finding import Violation
 from haproxy_native.features.lint.view import Scope, Statement, View, condition_of, words
 from haproxy_native.grammar.conditions import CONDITIONAL, CONDITIONS, PREDEFINED
 from haproxy_native.grammar.synopsis import condition_at
@@ -25,7 +25,7 @@ _CONDITIONS = frozenset(CONDITIONS)
 _NAMES = re.compile(r"(?:\w+@)?<>(?:/\*)?")
 
 
-def name_undefined(view: View) -> Iterator[Found]:
+def name_undefined(view: View) -> Iterator[Violation]:
     there = {name: _defined(view, kinds()[name]) for name in words()["names"]["kinds"]}
     for scope in view.scopes:
         for statement in (statement for statement in scope.statements if statement.is_certain):
@@ -37,14 +37,14 @@ def name_undefined(view: View) -> Iterator[Found]:
         yield from _undefined_source(view, scope)
 
 
-def _undefined(view: View, statement: Statement, kind: str, name: str, there: dict[str, int]) -> Found:
+def _undefined(view: View, statement: Statement, kind: str, name: str, there: dict[str, int]) -> Violation:
     close = get_close_matches(name, there, 1, _NEARNESS) if len(there) < 10_000 else []
     line = re.sub(rf"(?<![\w.:-]){re.escape(name)}(?![\w.:-])", close[0], statement.text.strip(), count=1) if close else ""
     place = [there[close[0]]] if close and there[close[0]] >= 0 else []
-    return Found(statement, f"there is no {section_kinds()[kind]} {name!r}", [line for line in place if line != statement.place], line)
+    return Violation(statement, f"there is no {section_kinds()[kind]} {name!r}", [line for line in place if line != statement.place], line)
 
 
-def _wrong_log_backend(view: View, statement: Statement) -> Iterator[Found]:
+def _wrong_log_backend(view: View, statement: Statement) -> Iterator[Violation]:
     """Yield a finding if a statement sends logs to a backend that is not for logs."""
     table = words()["names"]
     target = statement.words[1] if statement.words[0] == table["log_target"] and len(statement.words) > 1 else ""
@@ -53,7 +53,7 @@ def _wrong_log_backend(view: View, statement: Statement) -> Iterator[Found]:
     name = target.removeprefix(table["log_backend"])
     for scope in view.of_kind(section_kinds()["backend"]):
         if scope.name == name and scope.header.is_certain and scope.mode not in ("", table["log_mode"]):
-            yield Found(statement, f"{scope.title} has mode {scope.mode}, and logs need mode {table['log_mode']}", [scope.place])
+            yield Violation(statement, f"{scope.title} has mode {scope.mode}, and logs need mode {table['log_mode']}", [scope.place])
 
 
 def _defined(view: View, kind: Kind) -> dict[str, int]:
@@ -96,13 +96,13 @@ def _patterns() -> dict[str, list[tuple[str, Pattern]]]:
     return patterns
 
 
-def _undefined_source(view: View, scope: Scope) -> Iterator[Found]:
+def _undefined_source(view: View, scope: Scope) -> Iterator[Violation]:
     given = named_defaults(view.document.sections[scope.place])
     if given and scope.header.is_certain and "$" not in given and unquoted(given) not in view.defaults:
-        yield Found(scope.header, f"there is no {DEFAULTS} {given!r}")
+        yield Violation(scope.header, f"there is no {DEFAULTS} {given!r}")
 
 
-def backend_unused(view: View) -> Iterator[Found]:
+def backend_unused(view: View) -> Iterator[Violation]:
     table = words()["names"]
     if any(scope.own(*table["others"]) for scope in view.scopes):
         return
@@ -117,7 +117,7 @@ def backend_unused(view: View) -> Iterator[Found]:
             used.update(token for word in given for token in _TOKENS.split(word))
     for scope in view.of_kind(section_kinds()["backend"]):
         if scope.name not in used and scope.header.is_certain and scope.header.is_known:
-            yield Found(scope.header, f"no line names {scope.title}")
+            yield Violation(scope.header, f"no line names {scope.title}")
 
 
 def _computed(view: View, statement: Statement) -> list[str] | None:
@@ -148,7 +148,7 @@ def _lookup(view: View, statement: Statement) -> tuple[str, list[tuple[int, str]
     return path, [*entries, *([(0, match["default"])] if match["default"] else [])]
 
 
-def map_value_undefined(view: View) -> Iterator[Found]:
+def map_value_undefined(view: View) -> Iterator[Violation]:
     there = _defined(view, kinds()["backend"])
     seen = set[str]()
     for scope in view.scopes:
@@ -161,25 +161,25 @@ def map_value_undefined(view: View) -> Iterator[Found]:
             if wrong:
                 number, value = wrong[0]
                 more = f", and {len(wrong) - 1} more values name none" if len(wrong) > 1 else ""
-                yield Found(statement, f"there is no backend {value!r}{more}", path=lookup[0] if number else "", number=number)
+                yield Violation(statement, f"there is no backend {value!r}{more}", path=lookup[0] if number else "", number=number)
 
 
-def acl_undefined(view: View) -> Iterator[Found]:
+def acl_undefined(view: View) -> Iterator[Violation]:
     for scope in view.scopes:
         for statement, name in _acl_names(scope):
             if statement.is_certain and name not in scope.acls and name not in PREDEFINED and "$" not in name:
                 close = get_close_matches(name, scope.acls, 1, _NEARNESS)
                 line = re.sub(rf"(?<![^\s!]){re.escape(name)}(?!\S)", close[0], statement.text.strip()) if close else ""
-                yield Found(statement, f"{scope.title} has no ACL {name!r}", line=line)
+                yield Violation(statement, f"{scope.title} has no ACL {name!r}", line=line)
 
 
-def acl_unused(view: View) -> Iterator[Found]:
+def acl_unused(view: View) -> Iterator[Violation]:
     for scope in view.scopes:
         if scope.acls:
             used = {name for _, name in _acl_names(scope)}
             for name, lines in scope.acls.items():
                 if name not in used and lines[0].is_certain and lines[0].is_known and not _is_in_variable(scope):
-                    yield Found(lines[0], f"no line of {scope.title} asks for {name!r}")
+                    yield Violation(lines[0], f"no line of {scope.title} asks for {name!r}")
 
 
 def _is_in_variable(scope: Scope) -> bool:
@@ -202,14 +202,14 @@ def _acl_names(scope: Scope) -> Iterator[tuple[Statement, str]]:
                     yield statement, argument.text.lstrip("!")
 
 
-def acl_with_condition(view: View) -> Iterator[Found]:
+def acl_with_condition(view: View) -> Iterator[Violation]:
     table = words()["rules"]
     for scope in view.scopes:
         for name, lines in scope.acls.items():
             for statement in lines:
                 sign = _sign(scope, statement.words[2:], table["in_patterns"], table["or"])
                 if sign and statement.is_certain:
-                    yield Found(statement, f"{sign!r} is one of the values that {name!r} is compared with")
+                    yield Violation(statement, f"{sign!r} is one of the values that {name!r} is compared with")
 
 
 def _sign(scope: Scope, given: tuple[str, ...], signs: list[str], ors: list[str]) -> str:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from itertools import combinations
 
-from haproxy_native.features.lint.finding import Found
+from haproxy_native.features.lint.finding import Violation
 from haproxy_native.features.lint.view import Criterion, Rule, Scope, Statement, Test, View, words
 
 Key = frozenset[str]
@@ -12,12 +12,12 @@ Key = frozenset[str]
 _MOST_TERMS = 6
 
 
-def rule_never_reached(view: View) -> Iterator[Found]:
+def rule_never_reached(view: View) -> Iterator[Violation]:
     for scope in view.scopes:
         ended: dict[str, Rule] = {}
         for rule in scope.rules:
             if rule.family in ended and rule.statement.is_certain:
-                yield Found(rule.statement, f"{_quoted(ended[rule.family])} above it applies to everything, and ends {rule.family}")
+                yield Violation(rule.statement, f"{_quoted(ended[rule.family])} above it applies to everything, and ends {rule.family}")
             elif rule.is_final and rule.statement.is_certain and _always(rule):
                 ended[rule.family] = rule
 
@@ -37,7 +37,7 @@ def _holds(test: Test) -> bool:
     return test.key in words()["always"]
 
 
-def rule_repeats_condition(view: View) -> Iterator[Found]:
+def rule_repeats_condition(view: View) -> Iterator[Violation]:
     volatile = re.compile(words()["volatile"])
     for scope in view.scopes:
         seen: dict[str, dict[Key, Rule]] = {}
@@ -57,7 +57,9 @@ def rule_repeats_condition(view: View) -> Iterator[Found]:
             keys = [frozenset(test.key for test in suite) for suite in rule.condition.suites]
             earlier = [_covering(known, key) for key in keys]
             if first := next((rule_ for rule_ in earlier if rule_ and all(earlier)), None):
-                yield Found(rule.statement, f"where its condition holds, that of {_quoted(first)} above it does, and ends {rule.family}")
+                yield Violation(
+                    rule.statement, f"where its condition holds, that of {_quoted(first)} above it does, and ends {rule.family}"
+                )
             for key in keys:
                 known.setdefault(key, rule)
 
@@ -77,18 +79,18 @@ def _covering(known: dict[Key, Rule], key: Key) -> Rule | None:
     return next((known[part] for part in parts if part in known), None)
 
 
-def rule_out_of_order(view: View) -> Iterator[Found]:
+def rule_out_of_order(view: View) -> Iterator[Violation]:
     order = words()["order"]
     for scope in view.scopes:
         latest: Rule | None = None
         for rule in (rule for rule in scope.rules if rule.family in order and rule.statement.is_certain):
             if latest and order[rule.family] < order[latest.family]:
-                yield Found(rule.statement, f"it is evaluated before all rules {latest.family}, though one stands above it")
+                yield Violation(rule.statement, f"it is evaluated before all rules {latest.family}, though one stands above it")
             else:
                 latest = rule
 
 
-def condition_without_if(view: View) -> Iterator[Found]:
+def condition_without_if(view: View) -> Iterator[Violation]:
     for scope in view.scopes:
         for rule in scope.rules:
             statement = rule.statement
@@ -100,7 +102,7 @@ def condition_without_if(view: View) -> Iterator[Found]:
             if place:
                 word = statement.raw[place]
                 line = statement.text.replace(f" {word}", f" if {word}", 1).strip()
-                yield Found(statement, f"{statement.words[place]!r} looks like a condition", line=line)
+                yield Violation(statement, f"{statement.words[place]!r} looks like a condition", line=line)
 
 
 def _looks_like_test(scope: Scope, rule: Rule, word: str, place: int) -> bool:
@@ -112,7 +114,7 @@ def _looks_like_test(scope: Scope, rule: Rule, word: str, place: int) -> bool:
     return rule.family in table["named_first"] and place == 2 and word in scope.acls
 
 
-def use_backend_chain(view: View) -> Iterator[Found]:
+def use_backend_chain(view: View) -> Iterator[Violation]:
     table = words()["rules"]
     looked_up, most = re.compile(table["looked_up"]), table["chain"]
     for scope in view.scopes:
@@ -126,10 +128,10 @@ def use_backend_chain(view: View) -> Iterator[Found]:
                 by_sample.setdefault(key, []).append(rule)
         for (sample, _), rules in by_sample.items():
             if len(rules) >= most:
-                yield Found(rules[0].statement, f"{len(rules)} rules of {scope.title} choose by {sample}, one after the other")
+                yield Violation(rules[0].statement, f"{len(rules)} rules of {scope.title} choose by {sample}, one after the other")
 
 
-def request_without_backend(view: View) -> Iterator[Found]:
+def request_without_backend(view: View) -> Iterator[Violation]:
     table = words()["rules"]
     for scope in view.of_kind(*words()["listening"]):
         rules = [rule for rule in scope.rules if rule.family == table["routing"]]
@@ -139,10 +141,10 @@ def request_without_backend(view: View) -> Iterator[Found]:
             rule.is_final and _always(rule) for rule in scope.rules
         ):
             continue
-        yield Found(rules[-1].statement, f"a request to {scope.title} for which no rule holds is answered with status 503")
+        yield Violation(rules[-1].statement, f"a request to {scope.title} for which no rule holds is answered with status 503")
 
 
-def redirect_to_itself(view: View) -> Iterator[Found]:
+def redirect_to_itself(view: View) -> Iterator[Violation]:
     table = words()["rules"]
     tls = table["tls"]
     for scope in view.of_kind(*words()["listening"]):
@@ -153,10 +155,10 @@ def redirect_to_itself(view: View) -> Iterator[Found]:
             given = rule.statement.words
             at = next((place for place, word in enumerate(given) if list(given[place : place + 2]) == table["to_https"]), 0)
             if at and rule.is_final and rule.statement.is_certain and _always(rule):
-                yield Found(rule.statement, f"{scope.title} listens with TLS: its own answer leads to the same rule")
+                yield Violation(rule.statement, f"{scope.title} listens with TLS: its own answer leads to the same rule")
 
 
-def path_passes_by(view: View) -> Iterator[Found]:
+def path_passes_by(view: View) -> Iterator[Violation]:
     table = words()["paths"]
     is_normal = any(scope.own(table["normalizes"]) for scope in view.scopes)
     for scope in view.proxies:
@@ -169,7 +171,7 @@ def path_passes_by(view: View) -> Iterator[Found]:
         for rule, criterion in criteria:
             pattern = _passable(criterion)
             if pattern and rule.statement.is_certain:
-                yield Found(rule.statement, f"{_other(pattern, criterion)} is no {pattern}, and servers may take it for that")
+                yield Violation(rule.statement, f"{_other(pattern, criterion)} is no {pattern}, and servers may take it for that")
 
 
 def _refuses(rule: Rule) -> bool:
@@ -199,7 +201,7 @@ def _other(pattern: str, criterion: Criterion) -> str:
     return " or ".join(each for each in (", ".join(spellings[:-1]), spellings[-1]) if each)
 
 
-def forwarded_address_trusted(view: View) -> Iterator[Found]:
+def forwarded_address_trusted(view: View) -> Iterator[Violation]:
     table = words()["forwarded"]
     sample, source = re.compile(table["sample"]), re.compile(table["source"])
     for scope in view.of_kind(*words()["listening"]):
@@ -212,7 +214,7 @@ def forwarded_address_trusted(view: View) -> Iterator[Found]:
                 continue
             sets = rule.action in table["sets_source"] and any(sample.search(word) for word in rule.statement.words[2:])
             if sets or (rule.is_final and _tests_value(rule, asked, sample)):
-                yield Found(rule.statement, "the client may have sent the header itself, with any address")
+                yield Violation(rule.statement, "the client may have sent the header itself, with any address")
 
 
 def _tests_value(rule: Rule, asked: list[Criterion], sample: re.Pattern[str]) -> bool:
@@ -222,7 +224,7 @@ def _tests_value(rule: Rule, asked: list[Criterion], sample: re.Pattern[str]) ->
     )
 
 
-def forwarded_header_kept(view: View) -> Iterator[Found]:
+def forwarded_header_kept(view: View) -> Iterator[Violation]:
     table = words()["forwarded"]
     lines = [statement for scope in view.scopes for statement in scope.own(*table["replacing"])]
     replaced = {line.words[2].lower() for line in lines if len(line.words) > 2}
@@ -230,17 +232,17 @@ def forwarded_header_kept(view: View) -> Iterator[Found]:
         for statement in scope.own(table["appends"]):
             header = statement.after(table["named"]) or table["usual"]
             if statement.is_certain and statement.is_known and header.lower() not in replaced and not statement.has(table["except"]):
-                yield Found(statement, f"{header} that a client sends goes to the servers, before what this line adds")
+                yield Violation(statement, f"{header} that a client sends goes to the servers, before what this line adds")
 
 
-def retry_repeats_request(view: View) -> Iterator[Found]:
+def retry_repeats_request(view: View) -> Iterator[Violation]:
     table = words()["repeats"]
     if any(scope.own(table["stops"]) for scope in view.scopes):
         return
     for statement in (statement for scope in view.scopes for statement in scope.own(table["on"])):
         risky = [word for word in statement.words[1:] if word in table["unsafe"]]
         if risky and statement.is_certain and _is_of_http(view, statement):
-            yield Found(statement, f"after {risky[0]} a POST may be done twice")
+            yield Violation(statement, f"after {risky[0]} a POST may be done twice")
 
 
 def _is_of_http(view: View, statement: Statement) -> bool:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from haproxy_native.features.lint.finding import Found
+from haproxy_native.features.lint.finding import Violation
 from haproxy_native.features.lint.view import Scope, Statement, View, words
 
 
@@ -12,7 +12,7 @@ def _listeners(scope: Scope) -> list[Statement]:
     return [statement for statement in scope.own(*words()["listeners"]) if len(statement.words) > 1]
 
 
-def address_in_two_places(view: View) -> Iterator[Found]:
+def address_in_two_places(view: View) -> Iterator[Violation]:
     table = words()["servers"]
     seen: dict[str, tuple[Scope, Statement]] = {}
     for scope in view.of_kind(*words()["listening"]):
@@ -24,10 +24,12 @@ def address_in_two_places(view: View) -> Iterator[Found]:
                     continue
                 other, _ = seen.setdefault(address.removeprefix("*"), (scope, statement))
                 if other is not scope:
-                    yield Found(statement, f"{other.title} listens on {address} as well: each gets some of the connections", (other.place,))
+                    yield Violation(
+                        statement, f"{other.title} listens on {address} as well: each gets some of the connections", (other.place,)
+                    )
 
 
-def tls_too_old(view: View) -> Iterator[Found]:
+def tls_too_old(view: View) -> Iterator[Violation]:
     table = words()["tls"]
     weak = re.compile(table["weak"])
     for scope in view.scopes:
@@ -39,9 +41,9 @@ def tls_too_old(view: View) -> Iterator[Found]:
             )
             forced = next((word for word in statement.words if word in table["forced"]), "")
             if version or forced:
-                yield Found(statement, f"{version or forced} can be broken, and clients refuse it")
+                yield Violation(statement, f"{version or forced} can be broken, and clients refuse it")
             elif cipher := next((cipher for cipher in _ciphers(statement) if weak.search(cipher)), ""):
-                yield Found(statement, f"{cipher} can be broken")
+                yield Violation(statement, f"{cipher} can be broken")
 
 
 def _ciphers(statement: Statement) -> list[str]:
@@ -54,23 +56,23 @@ def _ciphers(statement: Statement) -> list[str]:
     return [cipher for cipher in re.split(r"[:, ]", text) if cipher and not cipher.startswith(("!", "-"))]
 
 
-def stats_admin_open(view: View) -> Iterator[Found]:
+def stats_admin_open(view: View) -> Iterator[Violation]:
     table = words()["stats"]
     for scope in [*view.proxies, *view.of_kind("defaults")]:
         if scope.all(*table["auth"]) or _is_guarded(scope):
             continue
         for statement in scope.own(table["admin"]):
             if statement.is_certain and statement.words[3:] in ((words()["always"][0],), ("{", words()["always_true_sample"], "}")):
-                yield Found(statement, "everyone who reaches the page may stop servers")
+                yield Violation(statement, "everyone who reaches the page may stop servers")
 
 
-def stats_page_open(view: View) -> Iterator[Found]:
+def stats_page_open(view: View) -> Iterator[Violation]:
     table = words()["stats"]
     for scope in view.of_kind(*words()["listening"]):
         pages = [statement for statement in scope.own(*table["shown"]) if statement.is_certain]
         public = next(filter(_is_public, _listeners(scope)), None)
         if pages and public and not scope.all(*table["auth"]) and not _is_guarded(scope):
-            yield Found(pages[0], f"{public.words[1]} shows names and addresses of all servers to everyone")
+            yield Violation(pages[0], f"{public.words[1]} shows names and addresses of all servers to everyone")
 
 
 def _is_guarded(scope: Scope) -> bool:
@@ -85,7 +87,7 @@ def _is_public(statement: Statement) -> bool:
     return statement.is_certain and statement.is_known and any(not any(pattern.search(address) for pattern in own) for address in addresses)
 
 
-def stats_socket_open(view: View) -> Iterator[Found]:
+def stats_socket_open(view: View) -> Iterator[Violation]:
     table, local = words()["stats"], re.compile(words()["local"])
     for scope in view.of_kind(words()["global"]["section"]):
         for statement in scope.own(table["socket"]):
@@ -94,9 +96,9 @@ def stats_socket_open(view: View) -> Iterator[Found]:
             address, mode = statement.words[2], statement.after(table["mode"])
             if re.fullmatch(r"[0-7]*[2367]", mode) and not re.search(table["tcp"], address):
                 line = re.sub(rf"(\b{table['mode']}\s+){mode}\b", r"\g<1>660", statement.text.strip())
-                yield Found(statement, f"mode {mode}: every user of the machine may give commands", line=line)
+                yield Violation(statement, f"mode {mode}: every user of the machine may give commands", line=line)
             elif re.search(table["tcp"], address) and not local.search(address) and _is_powerful(statement):
-                yield Found(statement, f"who reaches {address} may change everything, without a password")
+                yield Violation(statement, f"who reaches {address} may change everything, without a password")
 
 
 def _is_powerful(statement: Statement) -> bool:
@@ -104,7 +106,7 @@ def _is_powerful(statement: Statement) -> bool:
     return statement.after(table["level"]) == table["powerful"] and not statement.has(*table["restricted"])
 
 
-def timeout_missing(view: View) -> Iterator[Found]:
+def timeout_missing(view: View) -> Iterator[Violation]:
     table = words()["timeouts"]
     for scope in view.proxies:
         if not scope.header.is_certain or not _is_proxy(scope):
@@ -113,15 +115,15 @@ def timeout_missing(view: View) -> Iterator[Found]:
         wanted += ["connect", "server"] if scope.is_serving and scope.own(*words()["server_lines"]) else []
         missing = [name for name in wanted if not scope.all(*table[name])]
         if missing:
-            yield Found(scope.header, f"without {' and '.join(table[name][0] for name in missing)} a connection may stay for ever")
+            yield Violation(scope.header, f"without {' and '.join(table[name][0] for name in missing)} a connection may stay for ever")
 
 
-def request_timeout_missing(view: View) -> Iterator[Found]:
+def request_timeout_missing(view: View) -> Iterator[Violation]:
     table, local = words()["timeouts"], re.compile(words()["local"])
     for scope in view.of_kind(*words()["listening"]):
         public = [listener for listener in _listeners(scope) if not local.search(listener.words[1])]
         if public and scope.header.is_certain and scope.mode == words()["http"]["mode"] and not scope.all(*table["request"]):
-            yield Found(scope.header, f"without {table['request'][0]} a client may send a request so slowly that it takes hours")
+            yield Violation(scope.header, f"without {table['request'][0]} a client may send a request so slowly that it takes hours")
 
 
 def _is_proxy(scope: Scope) -> bool:
@@ -129,14 +131,14 @@ def _is_proxy(scope: Scope) -> bool:
     return scope.mode in (words()["http"]["mode"], words()["http"]["other"])
 
 
-def http_rule_in_tcp(view: View) -> Iterator[Found]:
+def http_rule_in_tcp(view: View) -> Iterator[Violation]:
     table = words()["http"]
     for scope in view.proxies:
         if scope.mode != table["other"] or scope.all(table["switch"]) or not scope.header.is_certain:
             continue
         for statement in scope.own(*table["rules"]):
             if statement.is_certain:
-                yield Found(statement, f"{scope.title} has mode {table['other']}: HAProxy ignores the rule")
+                yield Violation(statement, f"{scope.title} has mode {table['other']}: HAProxy ignores the rule")
                 break
 
 
@@ -153,19 +155,19 @@ def _default(scope: Scope) -> list[Statement]:
     return scope.all(words()["server_defaults"])
 
 
-def server_certificate_unverified(view: View) -> Iterator[Found]:
+def server_certificate_unverified(view: View) -> Iterator[Violation]:
     table, local = words()["servers"], re.compile(words()["local"])
     for scope in view.of_kind(words()["global"]["section"]):
         for statement in scope.own(table["default_verify"]):
             if statement.is_certain and statement.words[1:2] == (table["none"],):
-                yield Found(statement, "servers may show any certificate, unless their lines say otherwise")
+                yield Violation(statement, "servers may show any certificate, unless their lines say otherwise")
     for scope in view.proxies:
         default = _default(scope)
         for statement in _servers(scope):
             if not statement.is_certain or local.search(_address(statement)) or not statement.is_known:
                 continue
             if _has_tls(statement, default) and _verifies(statement, default) == table["none"]:
-                yield Found(statement, f"{_address(statement)} may show any certificate")
+                yield Violation(statement, f"{_address(statement)} may show any certificate")
 
 
 def _has_tls(statement: Statement, default: list[Statement]) -> bool:
@@ -179,7 +181,7 @@ def _verifies(statement: Statement, default: list[Statement]) -> str:
     return next((value for line in (statement, *reversed(default)) if (value := line.after(verify))), "")
 
 
-def server_without_check(view: View) -> Iterator[Found]:
+def server_without_check(view: View) -> Iterator[Violation]:
     table = words()["servers"]
     for scope in view.of_kind(*words()["serving"]):
         servers = [server for server in _servers(scope) if server.is_certain and not server.has(table["disabled"])]
@@ -191,10 +193,10 @@ def server_without_check(view: View) -> Iterator[Found]:
             names = ", ".join(server.words[1] for server in without[:3]) + (" and others" if len(without) > 3 else "")
             # Without its comment.
             line = f"{' '.join(without[0].raw)} check"
-            yield Found(without[0], f"{scope.title} sends requests to {names} even if nobody answers", line=line)
+            yield Violation(without[0], f"{scope.title} sends requests to {names} even if nobody answers", line=line)
 
 
-def server_twice(view: View) -> Iterator[Found]:
+def server_twice(view: View) -> Iterator[Violation]:
     table = words()["servers"]
     placeholder, port = re.compile(table["placeholders"]), re.compile(table["port"])
     for scope in view.of_kind(*words()["serving"]):
@@ -204,37 +206,37 @@ def server_twice(view: View) -> Iterator[Found]:
                 continue
             first = seen.setdefault(statement.words[2:], statement)
             if first is not statement:
-                yield Found(statement, f"{first.words[1]} has the same address and parameters: it gets twice the share")
+                yield Violation(statement, f"{first.words[1]} has the same address and parameters: it gets twice the share")
 
 
 def _is_plain(statement: Statement, table: Mapping[str, Any]) -> bool:
     return statement.is_certain and statement.is_known and not statement.has(*table["idle"])
 
 
-def process_is_root(view: View) -> Iterator[Found]:
+def process_is_root(view: View) -> Iterator[Violation]:
     for scope in view.of_kind(words()["global"]["section"]):
         for word, values in words()["global"]["root"].items():
             for statement in scope.own(word):
                 if statement.is_certain and statement.words[1:2] and statement.words[1] in values:
-                    yield Found(statement, "who takes over the process has the machine")
+                    yield Violation(statement, "who takes over the process has the machine")
 
 
-def process_may_fork(view: View) -> Iterator[Found]:
+def process_may_fork(view: View) -> Iterator[Violation]:
     for scope in view.of_kind(words()["global"]["section"]):
         for statement in scope.own(*words()["global"]["forks"]):
             if statement.is_certain:
-                yield Found(statement, "who takes over the process may start programs")
+                yield Violation(statement, "who takes over the process may start programs")
 
 
-def password_in_clear(view: View) -> Iterator[Found]:
+def password_in_clear(view: View) -> Iterator[Violation]:
     table = words()["global"]
     for scope in view.of_kind(table["userlist"]):
         for statement in scope.own(table["user"]):
             if statement.is_certain and statement.is_known and statement.has(table["plain"]):
-                yield Found(statement, f"the password of {statement.words[1]} stands in the file, its copies and its history")
+                yield Violation(statement, f"the password of {statement.words[1]} stands in the file, its copies and its history")
 
 
-def local_peer_missing(view: View) -> Iterator[Found]:
+def local_peer_missing(view: View) -> Iterator[Violation]:
     table = words()["global"]
     named = [statement for scope in view.of_kind(table["section"]) for statement in scope.own(table["local_peer"])]
     if len(named) != 1 or not named[0].is_certain or not named[0].is_known or len(named[0].words) < 2:
@@ -243,10 +245,10 @@ def local_peer_missing(view: View) -> Iterator[Found]:
         peers = scope.own(*table["peer"])
         is_known = all(peer.is_certain and peer.is_known for peer in peers)
         if peers and is_known and not any(peer.words[1:2] == named[0].words[1:2] for peer in peers):
-            yield Found(scope.header, f"none of its peers is {named[0].words[1]}: HAProxy does not use the section")
+            yield Violation(scope.header, f"none of its peers is {named[0].words[1]}: HAProxy does not use the section")
 
 
-def word_deprecated(view: View) -> Iterator[Found]:
+def word_deprecated(view: View) -> Iterator[Violation]:
     lines = words()["deprecated"]["lines"]
     of = {old.split()[0]: [row for row in lines if row[0].split()[0] == old.split()[0]] for old, _, _ in lines}
     known = [word for word in of if word in view.first_words]
@@ -254,4 +256,4 @@ def word_deprecated(view: View) -> Iterator[Found]:
         for statement in (statement for word in known for statement in scope.by_word.get(word, ())):
             row = next((row for row in of[statement.words[0]] if statement.begins(row[0])), None)
             if row and statement.is_certain and not (scope.kind == words()["global"]["section"] and row[1].startswith(row[0])):
-                yield Found(statement, f"{row[0]} is no word of HAProxy from version {row[2]} on; {row[1]} replaces it")
+                yield Violation(statement, f"{row[0]} is no word of HAProxy from version {row[2]} on; {row[1]} replaces it")

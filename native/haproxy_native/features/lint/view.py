@@ -36,7 +36,7 @@ def words() -> Mapping[str, Any]:
 
 
 @dataclass(frozen=True)
-class File:
+class FileFacts:
     """What is known of a file or directory that the configuration names."""
 
     exists: bool
@@ -58,7 +58,7 @@ class Facts:
     directory: str = "/"
     now: datetime | None = None
     # By path; empty if no file was read.
-    files: Mapping[str, File] = field(default_factory=dict)
+    files: Mapping[str, FileFacts] = field(default_factory=dict)
     # Paths of stored files that nothing names.
     unused: Sequence[str] = ()
     # Backends that splits and service discovery use, whether or not a line names them.

@@ -14,7 +14,7 @@ from dataplaneapi.features.events.feature import EventsFeature
 from dataplaneapi.server.endpoint import Endpoint
 from dataplaneapi.server.listeners import open_all
 from dataplaneapi.server.serving import Server
-from haproxy_native.features.events.stream import CONFIG, OPERATION, Wanted
+from haproxy_native.features.events.stream import CONFIG, OPERATION, EventFilter
 from tests.app.client import CONFIGURATION, Client, settings
 
 PATH = "/v3/sidecar/events"
@@ -23,7 +23,7 @@ ENDING = f"{PATH}?end_after=0.05"
 
 def test_events_in_their_form(client: Client) -> None:
     stream = EventsFeature.of(client.app.services).sources.stream
-    start = str(stream.subscription(Wanted()).place)
+    start = str(stream.subscription(EventFilter()).place)
     stream.publish(CONFIG, "backend/b", {"outcome": "live"})
     stream.publish(OPERATION, "operation/1", {"status": "running"})
     got = client.get(f"{ENDING}&types=config", headers={"Last-Event-ID": start})
@@ -102,14 +102,16 @@ def test_a_slow_reader_is_dropped_and_told_so_and_others_get_everything(tmp_path
             published, piece = [], "x" * 50_000
             for _ in range(400):
                 stream.publish(CONFIG, "backend/b", {"filling": piece})
-                published.append(stream.subscription(Wanted()).place)
+                published.append(stream.subscription(EventFilter()).place)
                 assert await _ids(quick[0], lambda id_: id_ == published[-1]) == [published[-1]]
             got = await _ids(slow[0], lambda _: False)
             assert got[-1] == 0 and 0 < len(got) < 400, "it was not dropped"
             assert got[:-1] == published[: len(got) - 1]
             assert b"faster than this connection took them" in await slow[0].readuntil(b"\r\n0\r\n\r\n")
             stream.publish(CONFIG, "backend/last", {})
-            assert await _ids(quick[0], lambda id_: id_ == stream.subscription(Wanted()).place) == [stream.subscription(Wanted()).place]
+            assert await _ids(quick[0], lambda id_: id_ == stream.subscription(EventFilter()).place) == [
+                stream.subscription(EventFilter()).place
+            ]
             for _, writer in (quick, slow):
                 writer.close()
             server.should_exit = True

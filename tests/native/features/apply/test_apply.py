@@ -14,7 +14,7 @@ from haproxy_native.disk.directories import Directory
 from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Conflict, Forbidden, Moved, Refused
-from haproxy_native.features.apply.apply import Apply, Contested, Limits, TooManyDeleted
+from haproxy_native.features.apply.apply import Apply, Contested, DeclarationLimits, TooManyDeleted
 from haproxy_native.features.apply.owners import OwnerTable
 from haproxy_native.features.apply.rules import Declaration, DeclaredFile
 from haproxy_native.features.apply.sections import of_text
@@ -60,13 +60,13 @@ def test_one_commit_or_none(file: Path) -> None:
     async def work() -> None:
         async with running_engine(file.parent) as engine:
             apply = made(engine)
-            done = await apply.carry_out(declared(SHOP), Limits())
-            assert done.outcome and engine.version() == 2 and SHOP in text(file)
+            _, outcome = await apply.carry_out(declared(SHOP), DeclarationLimits())
+            assert outcome and engine.version() == 2 and SHOP in text(file)
             before = kept(file)
-            again = await apply.carry_out(declared(SHOP), Limits())
-            assert again.outcome is None and engine.version() == 2
+            _, again = await apply.carry_out(declared(SHOP), DeclarationLimits())
+            assert again is None and engine.version() == 2
             assert kept(file) == before
-            assert (await apply.carry_out(declared(SHOP, "b"), Limits())).outcome is None, "it is owned together"
+            assert (await apply.carry_out(declared(SHOP, "b"), DeclarationLimits()))[1] is None, "it is owned together"
             assert set(OwnerTable(engine.database).owners.claims) == {"a", "b"}
 
     run(work())
@@ -76,17 +76,17 @@ def test_refusals_change_nothing(file: Path) -> None:
     async def work() -> None:
         async with running_engine(file.parent) as engine:
             apply = made(engine)
-            await apply.carry_out(declared(SHOP), Limits())
+            await apply.carry_out(declared(SHOP), DeclarationLimits())
             before = kept(file)[:2]
             with pytest.raises(Contested, match="weight of backend/shop/server/a belongs to a; force=true"):
-                await apply.carry_out(declared(SHOP.replace("5", "6"), "b"), Limits())
+                await apply.carry_out(declared(SHOP.replace("5", "6"), "b"), DeclarationLimits())
             with pytest.raises(TooManyDeleted, match="1 objects would be deleted, backend/shop first, and max_delete is 0"):
-                await apply.carry_out(declared(""), Limits(most_deleted=0))
+                await apply.carry_out(declared(""), DeclarationLimits(most_deleted=0))
             with pytest.raises(Conflict, match="given version is 1"):
-                await apply.carry_out(declared(SHOP.replace("5", "6")), Limits(version=1))
+                await apply.carry_out(declared(SHOP.replace("5", "6")), DeclarationLimits(version=1))
             bob = Author("bob", rights=Rights(("shops",), (Rule("backend/**", frozenset(("create", "change", "delete"))),)))
             with pytest.raises(Forbidden, match="owner/a"):
-                await apply.carry_out(declared("", author=bob), Limits())
+                await apply.carry_out(declared("", author=bob), DeclarationLimits())
             assert kept(file)[:2] == before
 
     run(work())
@@ -98,19 +98,19 @@ def test_nothing_is_owned_that_may_not_be_changed(file: Path) -> None:
     async def work() -> None:
         async with running_engine(file.parent) as engine:
             apply = made(engine)
-            await apply.carry_out(declared(SHOP), Limits())
+            await apply.carry_out(declared(SHOP), DeclarationLimits())
             every, weights = frozenset(("create", "change", "delete")), frozenset(("weight",))
             before = kept(file)
             for rule in (Rule("backend/mine", every), Rule("backend/*/server/*", frozenset(("change",)), weights)):
                 bob = Author("bob", rights=Rights(("team",), (Rule("owner/b", every), rule)))
                 for text_ in (SHOP, SHOP.replace("127.0.0.1:1", "127.0.0.1:2")):
                     with pytest.raises(Forbidden, match="team may not change .*backend/shop"):
-                        await apply.carry_out(declared(text_, "b", bob), Limits())
+                        await apply.carry_out(declared(text_, "b", bob), DeclarationLimits())
                     with pytest.raises(Forbidden, match="team may not change .*backend/shop"):
                         await apply.plan(declared(text_, "b", bob))
             assert kept(file) == before
             bob = Author("bob", rights=Rights(("team",), (Rule("owner/b", every), Rule("backend/shop", every))))
-            await apply.carry_out(declared(SHOP, "b", bob), Limits())
+            await apply.carry_out(declared(SHOP, "b", bob), DeclarationLimits())
             bob = Author("bob", rights=Rights(("team",), (Rule("backend/shop"),)))
             with pytest.raises(Forbidden, match="team may not change .*backend/shop"):
                 await apply.plan(declared(SHOP.replace("5", "6"), "c", bob))
@@ -122,7 +122,7 @@ def test_a_commit_that_fails(file: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     async def work() -> None:
         async with running_engine(file.parent) as engine:
             apply = made(engine)
-            await apply.carry_out(declared(SHOP), Limits())
+            await apply.carry_out(declared(SHOP), DeclarationLimits())
             before = kept(file)[:2]
 
             async def refuse(*_: object) -> None:
@@ -130,7 +130,7 @@ def test_a_commit_that_fails(file: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
             monkeypatch.setattr(commit, "attempt", refuse)
             with pytest.raises(Refused):
-                await apply.carry_out(declared(SHOP.replace("weight 5", "weight 6") + "backend more\n"), Limits())
+                await apply.carry_out(declared(SHOP.replace("weight 5", "weight 6") + "backend more\n"), DeclarationLimits())
             assert kept(file)[:2] == before
             assert apply.owners.claims["a"].keys() == {"backend/shop", "backend/shop/server/a"}
 
@@ -147,7 +147,7 @@ def test_killed_in_the_midst(file: Path, monkeypatch: pytest.MonkeyPatch, is_com
     async def work() -> None:
         async with running_engine(file.parent) as engine:
             apply = made(engine)
-            await apply.carry_out(declared(SHOP), Limits())
+            await apply.carry_out(declared(SHOP), DeclarationLimits())
             write, attempt = OwnerTable.write, commit.attempt
 
             async def unwritten(*_: Any) -> None:
@@ -161,12 +161,12 @@ def test_killed_in_the_midst(file: Path, monkeypatch: pytest.MonkeyPatch, is_com
 
             monkeypatch.setattr(commit, "attempt", attempted)
             with pytest.raises(Killed):
-                await apply.carry_out(declared(SHOP.replace("weight 5", "weight 6") + "backend more\n"), Limits())
+                await apply.carry_out(declared(SHOP.replace("weight 5", "weight 6") + "backend more\n"), DeclarationLimits())
             monkeypatch.setattr(commit, "attempt", attempt)
             monkeypatch.setattr(OwnerTable, "write", write)
             later = made(engine)
-            found = await later.carry_out(declared(SHOP.replace("weight 5", "weight 7")), Limits())
-            assert found.planned.conflicts == [] and "weight 7" in text(file) and "more" not in text(file)
+            planned, _ = await later.carry_out(declared(SHOP.replace("weight 5", "weight 7")), DeclarationLimits())
+            assert planned.conflicts == [] and "weight 7" in text(file) and "more" not in text(file)
 
     run(work())
 
@@ -175,8 +175,8 @@ def test_what_can_be_applied_again(file: Path) -> None:
     async def work() -> None:
         async with running_engine(file.parent) as engine:
             apply = made(engine)
-            await apply.carry_out(declared(SHOP + "global\n    maxconn 5\n"), Limits())
-            await apply.carry_out(declared("backend shop\n    server b 127.0.0.1:2\n", "b"), Limits())
+            await apply.carry_out(declared(SHOP + "global\n    maxconn 5\n"), DeclarationLimits())
+            await apply.carry_out(declared("backend shop\n    server b 127.0.0.1:2\n", "b"), DeclarationLimits())
             assert apply.exported("a") == {
                 "backends": [
                     {
@@ -201,13 +201,13 @@ def test_as_it_was_planned_or_not_at_all(file: Path) -> None:
     async def work() -> None:
         async with running_engine(file.parent) as engine:
             apply = made(engine)
-            await apply.carry_out(declared(SHOP + "backend other\n"), Limits())
+            await apply.carry_out(declared(SHOP + "backend other\n"), DeclarationLimits())
             found, _ = await apply.plan(declared(SHOP.replace("5", "6") + "backend other\n"))
             await engine.amend([ByFunction(substituting("backend other\n", "backend other\n    balance source\n"))], author=NOBODY)
-            await apply.carry_out(declared(SHOP.replace("5", "6") + "backend other\n"), Limits(moves=found.moves))
+            await apply.carry_out(declared(SHOP.replace("5", "6") + "backend other\n"), DeclarationLimits(moves=found.moves))
             await engine.amend([ByFunction(substituting("weight 6", "weight 7"))], author=NOBODY)
             with pytest.raises(Moved):
-                await apply.carry_out(declared(SHOP.replace("5", "6")), Limits(moves=found.moves))
+                await apply.carry_out(declared(SHOP.replace("5", "6")), DeclarationLimits(moves=found.moves))
 
     run(work())
 
@@ -216,11 +216,11 @@ def test_a_change_that_goes_back_is_no_edit_by_others(file: Path) -> None:
     async def work() -> None:
         async with running_engine(file.parent) as engine:
             apply = made(engine)
-            await apply.carry_out(declared(SHOP), Limits())
-            assert (await apply.carry_out(declared(SHOP.replace("source", "first")), Limits())).outcome.reload_id
+            await apply.carry_out(declared(SHOP), DeclarationLimits())
+            assert (await apply.carry_out(declared(SHOP.replace("source", "first")), DeclarationLimits()))[1].reload_id
             await engine.amend([ByFunction(substituting("balance first", "balance source"))], author=NOBODY)
-            found = await apply.carry_out(declared(SHOP.replace("source", "leastconn")), Limits())
-            assert found.planned.conflicts == [] and "balance leastconn" in text(file)
+            planned, _ = await apply.carry_out(declared(SHOP.replace("source", "leastconn")), DeclarationLimits())
+            assert planned.conflicts == [] and "balance leastconn" in text(file)
 
     run(work())
 
@@ -229,26 +229,26 @@ def test_what_is_sent_again_is_looked_up(file: Path) -> None:
     async def work() -> None:
         async with running_engine(file.parent) as engine:
             apply = made(engine)
-            done = await apply.carry_out(declared(SHOP), Limits(), "first")
+            planned, _ = await apply.carry_out(declared(SHOP), DeclarationLimits(), "first")
             again = await apply.repeated("a", "first", engine.version(), author=NOBODY)
-            assert again and again.is_nothing and again.unchanged == ["backend/shop", "backend/shop/server/a"] == done.planned.declared
+            assert again and again.is_nothing and again.unchanged == ["backend/shop", "backend/shop/server/a"] == planned.declared
             assert (
                 await apply.repeated("a", "other", None, author=NOBODY) is None
                 and await apply.repeated("b", "first", None, author=NOBODY) is None
             )
             with pytest.raises(Conflict, match="given version is 1"):
                 await apply.repeated("a", "first", 1, author=NOBODY)
-            await apply.carry_out(declared(SHOP.replace("shop", "other"), "b"), Limits())
-            await apply.carry_out(declared(SHOP), Limits(), "first")
+            await apply.carry_out(declared(SHOP.replace("shop", "other"), "b"), DeclarationLimits())
+            await apply.carry_out(declared(SHOP), DeclarationLimits(), "first")
             (reload_id,) = {each.wait.reload for each in apply.owners.former["a"]}
             engine.reloads.records.finish(engine.reloads.records.get(reload_id).succeeded(1))
             assert apply.owners.former == {} and await apply.repeated("a", "first", None, author=NOBODY), "what has settled is the same"
             edited(file, "weight 5", "weight 6")
             assert await apply.repeated("a", "first", None, author=NOBODY) is None
             edited(file, "weight 6", "weight 5")
-            assert (await apply.carry_out(declared(SHOP), Limits(), "first")).outcome is None
+            assert (await apply.carry_out(declared(SHOP), DeclarationLimits(), "first"))[1] is None
             assert await apply.repeated("a", "first", None, author=NOBODY)
-            await apply.carry_out(declared(""), Limits(), "nothing")
+            await apply.carry_out(declared(""), DeclarationLimits(), "nothing")
             assert await apply.repeated("a", "first", None, author=NOBODY) is None
             bob = Author("bob", rights=Rights(("shops",), ()))
             with pytest.raises(Forbidden, match="owner/a"):
@@ -263,8 +263,8 @@ def test_files_that_are_sent_again(file: Path) -> None:
         async with running_engine(file.parent, directories={"maps": Directory(file.parent / "maps", "maps_dir")}) as engine:
             apply, path = made(engine), file.parent / "maps" / "hosts.map"
             asked = Declaration("a", {}, {"map/hosts.map": DeclaredFile(entries={"x": "1"})}, author=NOBODY)
-            done = await apply.carry_out(asked, Limits(), "map")
-            assert done.outcome and path.read_text() == "x 1\n" and engine.version() == 1
+            _, outcome = await apply.carry_out(asked, DeclarationLimits(), "map")
+            assert outcome and path.read_text() == "x 1\n" and engine.version() == 1
             again = await apply.repeated("a", "map", None, author=NOBODY)
             assert again and again.unchanged == ["map/hosts.map"]
             path.write_text("x 2\n")
@@ -284,12 +284,12 @@ def test_a_stale_plan_is_refused_each_time(file: Path, number: int) -> None:
     async def work() -> None:
         async with running_engine(file.parent) as engine:
             apply = made(engine)
-            await apply.carry_out(declared(SHOP), Limits())
+            await apply.carry_out(declared(SHOP), DeclarationLimits())
             for turn in range(number):
                 wanted = SHOP.replace("weight 5", f"weight {turn % 100 + 100}")
                 found, _ = await apply.plan(declared(wanted, force=True))
                 edit = engine.amend([ByFunction(weighing(turn % 100 + 1))], author=NOBODY)
-                stale = apply.carry_out(declared(wanted, force=True), Limits(moves=found.moves))
+                stale = apply.carry_out(declared(wanted, force=True), DeclarationLimits(moves=found.moves))
                 if turn % 2:
                     await edit
                     outcomes = [await asyncio.gather(stale, return_exceptions=True)]

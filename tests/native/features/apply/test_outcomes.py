@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from haproxy_native.disk.database import Database
-from haproxy_native.features.apply.owners import AT_WORK, Outcomes, Wait
+from haproxy_native.features.apply.owners import AT_WORK, AwaitedOutcome, Outcomes
 from haproxy_native.reload.records import KEPT, TAKEN_BACK, Records
 
 
@@ -17,15 +17,21 @@ def outcomes(tmp_path: Path) -> Outcomes:
 
 def test_by_a_reload(outcomes: Outcomes) -> None:
     first, rest = outcomes.records.issue(), outcomes.records.issue()
-    assert outcomes.lasts(AT_WORK) is outcomes.lasts(Wait(first.id)) is None and outcomes.lasts(Wait("2026-01-01-99"))
+    assert outcomes.lasts(AT_WORK) is outcomes.lasts(AwaitedOutcome(first.id)) is None and outcomes.lasts(AwaitedOutcome("2026-01-01-99"))
     changes = ({"version": 5, "outcome": KEPT}, {"version": 6, "outcome": TAKEN_BACK})
     outcomes.records.finish(replace(first.failed("refused"), changes=changes, rest_reload_id=rest.id))
-    assert outcomes.lasts(Wait(first.id, version=5)) is None and outcomes.lasts(Wait(first.id, version=6)) is False
+    assert outcomes.lasts(AwaitedOutcome(first.id, version=5)) is None and outcomes.lasts(AwaitedOutcome(first.id, version=6)) is False
     outcomes.records.finish(rest.succeeded(1))
-    assert outcomes.lasts(Wait(first.id, version=5)) is outcomes.lasts(Wait(rest.id)) is True
+    assert outcomes.lasts(AwaitedOutcome(first.id, version=5)) is outcomes.lasts(AwaitedOutcome(rest.id)) is True
 
 
 def test_by_a_confirmation(outcomes: Outcomes) -> None:
     loaded = outcomes.records.finish(outcomes.records.issue().succeeded(1)).id
-    waits = (Wait(confirmation="yes"), Wait(loaded, "yes"), Wait(confirmation="no"), Wait(loaded, "no"), Wait(loaded, "later"))
+    waits = (
+        AwaitedOutcome(confirmation="yes"),
+        AwaitedOutcome(loaded, "yes"),
+        AwaitedOutcome(confirmation="no"),
+        AwaitedOutcome(loaded, "no"),
+        AwaitedOutcome(loaded, "later"),
+    )
     assert [outcomes.lasts(each) for each in waits] == [True, True, False, False, None]

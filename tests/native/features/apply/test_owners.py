@@ -7,7 +7,7 @@ import pytest
 
 from haproxy_native.disk.database import Database
 from haproxy_native.errors import Unusable
-from haproxy_native.features.apply.owners import AT_WORK, Owners, OwnerTable, Wait, digest, is_of
+from haproxy_native.features.apply.owners import AT_WORK, AwaitedOutcome, Owners, OwnerTable, digest, is_of
 from tests.databases import damage
 
 OWNERS = Owners({"a": {"backend/x": {"": digest(None), "balance": digest("source")}}, "b": {"backend/x/server/s": {"": digest(None)}}})
@@ -39,7 +39,7 @@ def made_of(*weights: int | None) -> Owners:
     owners = Owners()
     for number, weight in enumerate(weights):
         claims = {} if weight is None else {"server/s": {"": "0", "weight": digest(weight)}}
-        owners = owners.with_claims("a", claims, {}).replacing(owners, Wait(str(number), version=number))
+        owners = owners.with_claims("a", claims, {}).replacing(owners, AwaitedOutcome(str(number), version=number))
     return owners
 
 
@@ -90,7 +90,7 @@ def test_the_table(tmp_path: Path) -> None:
     database = Database(tmp_path / "state")
     table = OwnerTable(database)
     assert table.owners == Owners()
-    waiting = Owners().replacing(OWNERS, Wait("1", "2", 3))
+    waiting = Owners().replacing(OWNERS, AwaitedOutcome("1", "2", 3))
     for owners in (OWNERS, waiting, OWNERS):
         asyncio.run(table.write(owners))
         assert OwnerTable(database).owners == owners == table.owners

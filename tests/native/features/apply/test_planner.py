@@ -8,7 +8,7 @@ import pytest
 from haproxy_native.editing.editor import Editor
 from haproxy_native.features.apply.owners import ITSELF, Owners
 from haproxy_native.features.apply.planner import Planned, planned
-from haproxy_native.features.apply.rules import Conflict, Declaration
+from haproxy_native.features.apply.rules import Declaration, OwnershipConflict
 from haproxy_native.features.apply.sections import of_text, part_name, parts_of
 from haproxy_native.request_context import NOBODY
 from haproxy_native.text.document import Document
@@ -93,8 +93,8 @@ def test_without_pruning(site: Site) -> None:
 def test_a_conflict_changes_nothing(site: Site) -> None:
     found = site.apply("b", "backend shop\n    balance source\n    server a 127.0.0.1:1 weight 6\nbackend new from base\n")
     assert found.conflicts == [
-        Conflict("backend/shop", "balance", ["a"], {"algorithm": "roundrobin"}, {"algorithm": "source"}),
-        Conflict("backend/shop/server/a", "weight", ["a"], 5, 6),
+        OwnershipConflict("backend/shop", "balance", ["a"], {"algorithm": "roundrobin"}, {"algorithm": "source"}),
+        OwnershipConflict("backend/shop/server/a", "weight", ["a"], 5, 6),
     ]
     assert {each.object for each in found.effects} == {"backend/new"} and found.unchanged == [], "what would be done besides"
     assert "new" not in site.document.text
@@ -121,7 +121,7 @@ def test_adopting_a_file_changes_nothing() -> None:
 
 def test_edits_by_hand_are_conflicts(site: Site) -> None:
     site.edit("weight 5", "weight 9")
-    assert site.plan("a", SHOP).conflicts == [Conflict("backend/shop/server/a", "weight", ["outside"], 9, 5)]
+    assert site.plan("a", SHOP).conflicts == [OwnershipConflict("backend/shop/server/a", "weight", ["outside"], 9, 5)]
     assert site.plan("a", SHOP.replace("weight 5", "weight 9")).conflicts == [], "the same value is no conflict"
     left = site.plan("a", SHOP.replace(" weight 5", ""))
     assert left.effects == () and left.conflicts == [], "what was changed by hand stays when it is given up"
@@ -161,7 +161,7 @@ def test_members_that_are_left_to_others() -> None:
 def test_what_nobody_declared_keeps_its_section(site: Site) -> None:
     site.edit(B, f"{B}    server mine 127.0.0.1:3\n")
     found = site.apply("a", "")
-    assert found.conflicts == [Conflict("backend/shop/server/mine", ITSELF, ["outside"], {}, None)]
+    assert found.conflicts == [OwnershipConflict("backend/shop/server/mine", ITSELF, ["outside"], {}, None)]
     assert [each.object for each in site.apply("a", "", force=True).effects] == ["backend/shop"]
 
 

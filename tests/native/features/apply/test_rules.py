@@ -1,7 +1,7 @@
 """Whose what is."""
 
 from haproxy_native.features.apply.owners import ITSELF, Owners, digest
-from haproxy_native.features.apply.rules import Conflict, Declaration, Rules
+from haproxy_native.features.apply.rules import Declaration, OwnershipConflict, Rules
 from haproxy_native.request_context import NOBODY
 
 OWNERS = Owners({"a": {"backend/x": {ITSELF: digest(None), "balance": digest("source")}}, "b": {"backend/x": {"mode": digest("http")}}})
@@ -16,8 +16,8 @@ def test_what_may_be_set() -> None:
     assert mine.may("backend/x", "balance", "source", "first") and mine.may("backend/x", "new", None, 1)
     assert not mine.may("backend/x", "mode", "http", "tcp") and not mine.may("backend/x", "balance", "by hand", "first")
     assert mine.conflicts == [
-        Conflict("backend/x", "mode", ["b"], "http", "tcp"),
-        Conflict("backend/x", "balance", ["outside"], "by hand", "first"),
+        OwnershipConflict("backend/x", "mode", ["b"], "http", "tcp"),
+        OwnershipConflict("backend/x", "balance", ["outside"], "by hand", "first"),
     ]
 
 

@@ -15,7 +15,7 @@ from haproxy_native.errors import BadRequest, Forbidden, NotPending, ReloadFaile
 from haproxy_native.features.confirmations import confirmations as confirmations_module
 from haproxy_native.features.confirmations import ledger
 from haproxy_native.features.confirmations.confirmations import POLL_SECONDS, TRIES, Confirmations
-from haproxy_native.features.confirmations.guard import INCONCLUSIVE, Guard, Watch
+from haproxy_native.features.confirmations.guard import INCONCLUSIVE, Guard, GuardWatch
 from haproxy_native.features.confirmations.ledger import CONFIRMED, FAILED, OPEN, PENDING, ROLLED_BACK, VOID, Confirmation
 from haproxy_native.history.entries import Record
 from haproxy_native.history.journal import Journal
@@ -30,7 +30,7 @@ ANN, BOB = Author("ann", request_id="r-1", group="users"), Author("bob", request
 
 
 @asynccontextmanager
-async def confirming(directory: Path, watch: Watch | None = None):
+async def confirming(directory: Path, watch: GuardWatch | None = None):
     async with returning(directory) as (engine, history, back):
         reported: list[Confirmation] = []
         async with Confirmations(engine.context, history, back, engine.database, reported.append, watch) as confirmations:
@@ -404,7 +404,7 @@ def test_a_thread_finds_what_a_guard_compares(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(confirmations_module, "affected_sections", found)
 
     async def work() -> None:
-        async with confirming(tmp_path, Watch(statistics)) as (engine, confirmations, _):
+        async with confirming(tmp_path, GuardWatch(statistics)) as (engine, confirmations, _):
             async with confirmations.opened(ANN, 60, Guard(ready=True)) as made:
                 await engine.amend([ByFunction(adding("b"))], author=made)
             start = confirmations.get(made.confirmation).baseline
@@ -419,7 +419,7 @@ def test_a_verdict_without_a_baseline_says_why(tmp_path: Path, monkeypatch: pyte
         raise sqlite3.OperationalError("disk I/O error")
 
     async def work() -> None:
-        async with confirming(tmp_path, Watch(statistics)) as (engine, confirmations, _):
+        async with confirming(tmp_path, GuardWatch(statistics)) as (engine, confirmations, _):
             monkeypatch.setattr(Journal, "objects", fails)
             async with confirmations.opened(ANN, 60, Guard(ready=True)) as made:
                 await engine.amend([ByFunction(adding("b"))], author=made)

@@ -9,8 +9,8 @@ from haproxy_native.features.confirmations.guard import (
     INCONCLUSIVE,
     Count,
     Guard,
+    GuardWatch,
     Verdict,
-    Watch,
     baseline,
     judge,
     read_guard,
@@ -97,7 +97,7 @@ def test_a_watch_asks_once_a_second_and_starts_again_with_each_change(monkeypatc
         return "1@1", stat(200, 90, 1)
 
     async def work() -> None:
-        watch = Watch(ask)
+        watch = GuardWatch(ask)
         start = baseline(read_statistics("1@1", stat(90, 90)), None, {"app"})
         first = await watch.verdict("1", BOTH, start)
         assert first and first.result == INCONCLUSIVE and await watch.verdict("1", BOTH, start) is None and len(asked) == 1

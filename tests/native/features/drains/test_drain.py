@@ -2,11 +2,11 @@
 
 import json
 
-from haproxy_native.features.drains.drain import Drain, Row, shortage
+from haproxy_native.features.drains.drain import Drain, ServerStatistics, shortage
 
 
-def row(name: str, status: str = "UP", backend: str = "shop") -> Row:
-    return Row(backend, name, "10.0.0.1", status, 1, 0)
+def row(name: str, status: str = "UP", backend: str = "shop") -> ServerStatistics:
+    return ServerStatistics(backend, name, "10.0.0.1", status, 1, 0)
 
 
 def drain(*names: str, keep: int = 0) -> Drain:

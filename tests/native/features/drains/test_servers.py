@@ -3,7 +3,7 @@
 import pytest
 
 from haproxy_native.errors import BadRequest, NotFound
-from haproxy_native.features.drains.drain import Row, named, resolved, rows
+from haproxy_native.features.drains.drain import ServerStatistics, named, resolved, rows
 
 STAT = """\
 # pxname,svname,scur,status,weight,addr,
@@ -22,7 +22,7 @@ WEB1, WEB2, WEB3, ODD = (
 
 
 def test_rows() -> None:
-    assert ROWS[0] == Row("shop", "web1", "10.0.0.7", "UP", 1, 2)
+    assert ROWS[0] == ServerStatistics("shop", "web1", "10.0.0.7", "UP", 1, 2)
     assert [row.address for row in ROWS[:3]] == ["10.0.0.7", "10.0.0.8", "2001:db8::7"]
     assert [row.object for row in ROWS] == [WEB1, WEB2, WEB3, ODD]
     assert [row.is_ready for row in ROWS] == [True, False, False, False], "no weight, no requests"

@@ -7,7 +7,7 @@ import pytest
 
 from haproxy_native.editing.editor import Editor
 from haproxy_native.features.drains.drain import Drain, DrainFailed
-from haproxy_native.features.drains.watch import MAINTENANCE, Watch
+from haproxy_native.features.drains.watch import MAINTENANCE, DrainWatch
 from haproxy_native.features.overrides.overrides import Overrides
 from haproxy_native.operations.operations import Operations, Running
 from haproxy_native.request_context import NOBODY
@@ -35,7 +35,7 @@ def test_drained_counted_put_back(haproxy: HAProxy, tmp_path: Path) -> None:
         ):
             operations.begin("drain", **Drain([OBJECT, "backend/app/server/gone"], timeout=0.0).arguments, author=NOBODY)
             overrides = Overrides(engine, Editor())
-            watch = Watch(engine, Workers(engine), await seen.get())
+            watch = DrainWatch(engine, Workers(engine), await seen.get())
             assert await watch.is_idle() and watch.is_late and state() == "8"
             assert watch.sessions == {OBJECT: 0, "backend/app/server/gone": 0}
             assert watch.running.now.progress["before"] == {OBJECT: "ready"}

@@ -12,7 +12,7 @@ from haproxy_native.commit.commit import change_process
 from haproxy_native.commit.events import Reloaded
 from haproxy_native.editing.editor import Editor
 from haproxy_native.features.events.sources import MOST_EFFECTS, Changes
-from haproxy_native.features.events.stream import CERTIFICATE, CONFIG, RELOAD, STORAGE, EventStream, Wanted
+from haproxy_native.features.events.stream import CERTIFICATE, CONFIG, RELOAD, STORAGE, EventFilter, EventStream
 from haproxy_native.request_context import NOBODY, Author
 from haproxy_native.text.document import Document
 from tests.native.engines import ByFunction, adding, reload, run, running_engine, substituting
@@ -37,7 +37,7 @@ async def published(directory: Path):
         changes = Changes.of(stream, Editor(), engine.context)
         engine.context.events.listen(changes.on_event)
         running = asyncio.create_task(changes.run())
-        with stream.subscription(Wanted()) as subscription:
+        with stream.subscription(EventFilter()) as subscription:
             yield engine, Read(subscription)
         running.cancel()
 

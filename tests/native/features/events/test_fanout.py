@@ -7,7 +7,7 @@ import pytest
 
 from haproxy_native.features.events import stream as streams
 from haproxy_native.features.events.fanout import Fanout
-from haproxy_native.features.events.stream import CONFIG, RELOAD, EventStream, FellBehind, StreamEvent, Subscription, Wanted
+from haproxy_native.features.events.stream import CONFIG, RELOAD, EventFilter, EventStream, FellBehind, StreamEvent, Subscription
 
 IDLE = b"idle"
 
@@ -19,7 +19,7 @@ def form(events: Sequence[StreamEvent]) -> bytes:
 class Reader:
     """`ids` of events, whichever way they have come; each write is refused with this probability."""
 
-    def __init__(self, stream: EventStream, fanout: Fanout, wanted: Wanted, refusing: float = 0.0, seconds: float = math.inf) -> None:
+    def __init__(self, stream: EventStream, fanout: Fanout, wanted: EventFilter, refusing: float = 0.0, seconds: float = math.inf) -> None:
         self.subscription, self._fanout, self.refusing, self._seconds = stream.subscription(wanted), fanout, refusing, seconds
         self.ids: list[int] = []
         self.written = self.idle = 0
@@ -46,14 +46,14 @@ def test_each_gets_everything_once_and_in_order(seconds: float) -> None:
     async def work() -> None:
         stream, chance = EventStream(), random.Random(2)
         fanout = Fanout(stream, form, 60)
-        both, one = Wanted(frozenset({CONFIG, RELOAD})), Wanted(frozenset({CONFIG}))
+        both, one = EventFilter(frozenset({CONFIG, RELOAD})), EventFilter(frozenset({CONFIG}))
         readers = [Reader(stream, fanout, wanted, refusing, seconds) for wanted in (both, one) for refusing in (0.0, 0.1, 0.9)]
         tasks = [asyncio.create_task(each.run()) for each in readers]
         published: list[tuple[str, int]] = []
         for _ in range(2000):
             type_ = chance.choice((CONFIG, RELOAD))
             stream.publish(type_, "a", {})
-            published.append((type_, stream.subscription(Wanted()).place))
+            published.append((type_, stream.subscription(EventFilter()).place))
             for _ in range(chance.choice((0, 1, 5))):
                 await asyncio.sleep(0)
         while any(len(each.ids) < sum(type_ in each.subscription.wanted.types for type_, _ in published) for each in readers):
@@ -76,7 +76,7 @@ def test_bytes_are_made_once_for_all() -> None:
             return form(events)
 
         fanout = Fanout(stream, counting, 60)
-        readers = [Reader(stream, fanout, Wanted()) for _ in range(50)]
+        readers = [Reader(stream, fanout, EventFilter()) for _ in range(50)]
         tasks = [asyncio.create_task(each.run()) for each in readers]
         await asyncio.sleep(0)
         for number in range(3):
@@ -95,7 +95,7 @@ def test_bytes_are_made_once_for_all() -> None:
 def test_something_is_written_while_nothing_happens() -> None:
     async def work() -> None:
         stream = EventStream()
-        reader = Reader(stream, Fanout(stream, form, 0.01), Wanted())
+        reader = Reader(stream, Fanout(stream, form, 0.01), EventFilter())
         task = asyncio.create_task(reader.run())
         while reader.idle < 2:
             await asyncio.sleep(0.005)
@@ -111,7 +111,7 @@ def test_one_that_falls_behind_is_told_and_hurts_no_other(monkeypatch: pytest.Mo
     async def work() -> None:
         stream = EventStream()
         fanout = Fanout(stream, form, 60)
-        quick, slow = (Reader(stream, fanout, Wanted()) for _ in range(2))
+        quick, slow = (Reader(stream, fanout, EventFilter()) for _ in range(2))
         running = asyncio.create_task(quick.run())
 
         async def stay(subscription: Subscription) -> None:
@@ -127,7 +127,7 @@ def test_one_that_falls_behind_is_told_and_hurts_no_other(monkeypatch: pytest.Mo
         await asyncio.sleep(0)
         for _ in range(30):
             stream.publish(CONFIG, "a", {})
-            while quick.ids[-1:] != [stream.subscription(Wanted()).place]:
+            while quick.ids[-1:] != [stream.subscription(EventFilter()).place]:
                 await asyncio.sleep(0)
         with pytest.raises(FellBehind):
             await asyncio.wait_for(staying, 60)
@@ -145,13 +145,13 @@ def test_all_fall_behind_together(monkeypatch: pytest.MonkeyPatch) -> None:
     async def work() -> None:
         stream = EventStream()
         fanout = Fanout(stream, form, 60)
-        tasks = [asyncio.create_task(Reader(stream, fanout, Wanted()).run()) for _ in range(3)]
+        tasks = [asyncio.create_task(Reader(stream, fanout, EventFilter()).run()) for _ in range(3)]
         await asyncio.sleep(0)
         await asyncio.sleep(0)
         for _ in range(30):
             stream.publish(CONFIG, "a", {})
         assert [type(each) for each in await asyncio.wait_for(asyncio.gather(*tasks, return_exceptions=True), 60)] == [FellBehind] * 3
-        late = Reader(stream, fanout, Wanted())
+        late = Reader(stream, fanout, EventFilter())
         task = asyncio.create_task(late.run())
         await asyncio.sleep(0)
         stream.publish(CONFIG, "a", {})

@@ -8,7 +8,7 @@ import pytest
 
 from haproxy_native.features.events import servers
 from haproxy_native.features.events.servers import ServerWatch, as_dict, rows_of, scan_pause
-from haproxy_native.features.events.stream import SERVER, EventStream, Wanted
+from haproxy_native.features.events.stream import SERVER, EventFilter, EventStream
 from haproxy_native.runtime.server_state import server_states
 from tests.haproxy.process import HAProxy, free_port
 from tests.native.engines import CONFIG, run, running_engine
@@ -41,7 +41,7 @@ def test_what_changes_is_published_with_what_it_was(tmp_path: Path) -> None:
                 watch = ServerWatch(engine, stream)
                 engine.context.events.listen(watch.on_event)
                 running = asyncio.create_task(watch.run())
-                with stream.subscription(Wanted({SERVER})) as subscription:
+                with stream.subscription(EventFilter({SERVER})) as subscription:
                     (row,) = await watch.now()
                     assert row == {"object": S1, "operational_state": "up", "admin_state": "ready", "weight": 10} | {
                         "address": "127.0.0.1",
@@ -72,7 +72,7 @@ async def follow_states(directory: Path, lines: str, states: Sequence[str], look
             stream = EventStream()
             watch = ServerWatch(engine, stream)
             running = asyncio.create_task(watch.run())
-            with stream.subscription(Wanted({SERVER})) as subscription:
+            with stream.subscription(EventFilter({SERVER})) as subscription:
                 while not watch.known:
                     await asyncio.sleep(0.01)
                 for state in states:
@@ -117,7 +117,7 @@ def test_many_backends_at_once_are_seen_by_one_glance(tmp_path: Path, glances_on
                 watch = ServerWatch(engine, stream)
                 running = asyncio.create_task(watch.run())
                 seen: set[str] = set()
-                with stream.subscription(Wanted({SERVER})) as subscription:
+                with stream.subscription(EventFilter({SERVER})) as subscription:
                     while not watch.known:
                         await asyncio.sleep(0.01)
                     for number in range(30):
@@ -158,7 +158,7 @@ def test_a_look_at_all_is_older_than_one_at_a_backend_that_comes_between(tmp_pat
                         seen.set()
 
                 monkeypatch.setattr(servers, "unhurried", interrupted)
-                with stream.subscription(Wanted({SERVER})) as subscription:
+                with stream.subscription(EventFilter({SERVER})) as subscription:
                     running = asyncio.create_task(watch.run())
                     await seen.wait()
                     running.cancel()

@@ -5,7 +5,7 @@ from pathlib import Path
 import httpx2
 
 from haproxy_native.features.events.statistics import Counters, Statistics, StatisticsWatch
-from haproxy_native.features.events.stream import STATS, EventStream, Wanted
+from haproxy_native.features.events.stream import STATS, EventFilter, EventStream
 from tests.haproxy.process import HAProxy, free_port
 from tests.native.engines import CONFIG, run, running_engine
 
@@ -49,7 +49,7 @@ def test_counters_of_a_haproxy(tmp_path: Path) -> None:
                 stream = EventStream()
                 watch = StatisticsWatch(engine, stream)
                 running = asyncio.create_task(watch.run())
-                with stream.subscription(Wanted({STATS}, "frontend/web")) as subscription:
+                with stream.subscription(EventFilter({STATS}, "frontend/web")) as subscription:
                     while not watch._known:
                         await asyncio.sleep(0.01)
                     async with httpx2.AsyncClient(timeout=60) as client:

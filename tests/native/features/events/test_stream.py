@@ -4,7 +4,7 @@ import json
 import pytest
 
 from haproxy_native.features.events import stream as streams
-from haproxy_native.features.events.stream import BATCH, CONFIG, RELOAD, SERVER, STATS, EventStream, FellBehind, Subscription, Wanted
+from haproxy_native.features.events.stream import BATCH, CONFIG, RELOAD, SERVER, STATS, EventFilter, EventStream, FellBehind, Subscription
 
 
 def run(work) -> None:
@@ -19,7 +19,7 @@ def test_each_gets_what_it_wants_from_then_on() -> None:
     async def work() -> None:
         stream = EventStream()
         stream.publish(CONFIG, "backend/before", {})
-        with stream.subscription(Wanted()) as every, stream.subscription(Wanted({CONFIG}, "backend/b*")) as some:
+        with stream.subscription(EventFilter()) as every, stream.subscription(EventFilter({CONFIG}, "backend/b*")) as some:
             stream.publish(CONFIG, "backend/b1", {})
             stream.publish(RELOAD, "backend/b2", {})
             stream.publish(CONFIG, "configuration", {}, ["backend/a", "backend/b3/server/s"])
@@ -33,7 +33,7 @@ def test_each_gets_what_it_wants_from_then_on() -> None:
 def test_a_reader_that_waits_is_woken() -> None:
     async def work() -> None:
         stream = EventStream()
-        with stream.subscription(Wanted({CONFIG})) as subscription:
+        with stream.subscription(EventFilter({CONFIG})) as subscription:
             reading = asyncio.create_task(objects(subscription, 30))
             await asyncio.sleep(0)
             stream.publish(RELOAD, "reload/1", {})
@@ -52,13 +52,13 @@ def test_ids_rise_also_over_restarts_and_with_a_clock_that_is_set_back() -> None
     async def work() -> None:
         times = iter([100.0, 101.0, 90.0, 90.0])
         stream = EventStream(lambda: next(times))
-        start = stream.subscription(Wanted()).place
-        with stream.subscription(Wanted()) as subscription:
+        start = stream.subscription(EventFilter()).place
+        with stream.subscription(EventFilter()) as subscription:
             for _ in range(3):
                 stream.publish(CONFIG, "backend/b", {})
             found = [each.id for each in await subscription.read(1)]
         assert found == [101_000_000, 101_000_001, 101_000_002]
-        assert EventStream(lambda: 102.0).subscription(Wanted()).place > found[-1] > start
+        assert EventStream(lambda: 102.0).subscription(EventFilter()).place > found[-1] > start
 
     run(work())
 
@@ -68,22 +68,22 @@ def test_who_comes_back_gets_all_once_or_learns_that_some_are_gone(monkeypatch: 
 
     async def work() -> None:
         stream = EventStream()
-        start = stream.subscription(Wanted()).place
+        start = stream.subscription(EventFilter()).place
         for number in range(450):
             stream.publish(CONFIG, f"backend/{number}", {})
         found: list[str] = []
         place: int = start
         while len(found) < 450:
             assert stream.has_all_after(place, [CONFIG])
-            with stream.subscription(Wanted(), place) as subscription:
+            with stream.subscription(EventFilter(), place) as subscription:
                 found += await objects(subscription)
                 place = subscription.place
         assert found == [f"backend/{number}" for number in range(450)]
         for number in range(100):
             stream.publish(CONFIG, f"backend/{number}", {})
         assert not stream.has_all_after(start, [CONFIG]) and stream.has_all_after(place, [CONFIG])
-        assert not stream.has_all_after(stream.subscription(Wanted()).place + 1, [CONFIG]), "of another clock"
-        with stream.subscription_since(Wanted(), 1000) as since:
+        assert not stream.has_all_after(stream.subscription(EventFilter()).place + 1, [CONFIG]), "of another clock"
+        with stream.subscription_since(EventFilter(), 1000) as since:
             assert len(await objects(since)) == BATCH, "what is kept"
 
     run(work())
@@ -94,7 +94,7 @@ def test_a_slow_one_falls_behind_and_hurts_nobody(monkeypatch: pytest.MonkeyPatc
 
     async def work() -> None:
         stream = EventStream()
-        with stream.subscription(Wanted()) as slow, stream.subscription(Wanted()) as quick:
+        with stream.subscription(EventFilter()) as slow, stream.subscription(EventFilter()) as quick:
             read = 0
             for _ in range(300):
                 stream.publish(CONFIG, "backend/b", {})
@@ -112,10 +112,10 @@ def test_what_is_looked_at_is_recorded_while_it_is_wanted(monkeypatch: pytest.Mo
     async def work() -> None:
         stream = EventStream()
         waiting = asyncio.create_task(stream.until_wanted(STATS))
-        with stream.subscription(Wanted({SERVER})):
+        with stream.subscription(EventFilter({SERVER})):
             await asyncio.sleep(0.01)
             assert not waiting.done() and stream.is_wanted(SERVER)
-        with stream.subscription(Wanted({STATS})) as subscription:
+        with stream.subscription(EventFilter({STATS})) as subscription:
             await waiting
             stream.publish(CONFIG, "backend/b", {})
             with stream.recorded(STATS):

@@ -3,7 +3,7 @@ from pathlib import Path
 
 from haproxy_native.editing.editor import Editor
 from haproxy_native.features.events.sources import EventSources
-from haproxy_native.features.events.stream import WORKER, Wanted
+from haproxy_native.features.events.stream import WORKER, EventFilter
 from tests.haproxy.process import HAProxy, free_port
 from tests.native.engines import CONFIG, reload, run, running_engine
 
@@ -13,7 +13,7 @@ def test_another_worker_is_published_once(tmp_path: Path) -> None:
         with HAProxy(tmp_path, CONFIG % free_port()) as haproxy:
             async with running_engine(tmp_path, haproxy) as engine, EventSources(engine, Editor()) as sources:
                 former = engine.context.running.worker.pid
-                with sources.stream.subscription(Wanted({WORKER})) as subscription:
+                with sources.stream.subscription(EventFilter({WORKER})) as subscription:
                     await reload(engine)
                     (event,) = await subscription.read(60)
                     pid = await engine.runtime.worker_pid()

@@ -4,26 +4,26 @@ import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from haproxy_native.features.lint.view import Facts, File
+from haproxy_native.features.lint.view import Facts, FileFacts
 
 SEEDED = Path(__file__).parent / "seeded"
 MARK = "# BAD"
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
-_GOOD = File(True, 0o600, holds_key=True, expires=NOW + timedelta(days=90))
+_GOOD = FileFacts(True, 0o600, holds_key=True, expires=NOW + timedelta(days=90))
 _FILES = {
     "good.pem": _GOOD,
-    "open.pem": File(True, 0o644, holds_key=True, expires=_GOOD.expires),
-    "authority.pem": File(True, 0o644),
-    "ended.pem": File(True, 0o600, holds_key=True, expires=NOW - timedelta(days=1)),
-    "soon.pem": File(True, 0o600, holds_key=True, expires=NOW + timedelta(days=29)),
-    "list.txt": File(True, files=("/x/good.pem", "/x/ended.pem")),
-    "hosts.map": File(True, text="# hosts\na mapped\nb\tfallback\n"),
-    "other.map": File(True, text="a b\n"),
-    "wrong.map": File(True, text="a mapped\nb nowhere\nc neither\n"),
+    "open.pem": FileFacts(True, 0o644, holds_key=True, expires=_GOOD.expires),
+    "authority.pem": FileFacts(True, 0o644),
+    "ended.pem": FileFacts(True, 0o600, holds_key=True, expires=NOW - timedelta(days=1)),
+    "soon.pem": FileFacts(True, 0o600, holds_key=True, expires=NOW + timedelta(days=29)),
+    "list.txt": FileFacts(True, files=("/x/good.pem", "/x/ended.pem")),
+    "hosts.map": FileFacts(True, text="# hosts\na mapped\nb\tfallback\n"),
+    "other.map": FileFacts(True, text="a b\n"),
+    "wrong.map": FileFacts(True, text="a mapped\nb nowhere\nc neither\n"),
 }
 _MISSING = ("none.pem", "none.acl", "none.map", "none.http", "made.pem")
-_ALL = {**_FILES, **dict.fromkeys(_MISSING, File(False))}
-FACTS = Facts("/etc/haproxy", NOW, {"/etc/haproxy/none.pem": File(False)} | {f"/x/{name}": file for name, file in _ALL.items()})
+_ALL = {**_FILES, **dict.fromkeys(_MISSING, FileFacts(False))}
+FACTS = Facts("/etc/haproxy", NOW, {"/etc/haproxy/none.pem": FileFacts(False)} | {f"/x/{name}": file for name, file in _ALL.items()})
 
 
 def seeds() -> dict[str, str]:

@@ -14,7 +14,7 @@ from haproxy_native.features.lint.finding import (
     encode_findings,
     sarif,
 )
-from haproxy_native.features.lint.lint import Origin, findings
+from haproxy_native.features.lint.lint import ConfigurationOrigin, findings
 from haproxy_native.text.document import Document
 
 TEXT = "frontend f\n  bind :80\n  acl admin path /x\n  http-request deny if admn\n"
@@ -22,7 +22,7 @@ TEXT = "frontend f\n  bind :80\n  acl admin path /x\n  http-request deny if admn
 
 @cache
 def found() -> list[Finding]:
-    return findings(Document.parse(TEXT), origin=Origin("/etc/h a.cfg"))
+    return findings(Document.parse(TEXT), origin=ConfigurationOrigin("/etc/h a.cfg"))
 
 
 def test_text_is_as_compilers_have_it() -> None:
@@ -57,6 +57,6 @@ def test_sarif_has_what_its_schema_requires() -> None:
 
 
 def test_a_path_is_a_uri() -> None:
-    found = findings(Document.parse(TEXT), origin=Origin("conf/ü.cfg"))
+    found = findings(Document.parse(TEXT), origin=ConfigurationOrigin("conf/ü.cfg"))
     uris = {each["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for each in sarif(found)["runs"][0]["results"]}
     assert uris == {"conf/%C3%BC.cfg"}

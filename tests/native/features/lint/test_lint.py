@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from haproxy_native.features.lint.finding import Finding, checks
-from haproxy_native.features.lint.lint import Origin, findings
+from haproxy_native.features.lint.lint import ConfigurationOrigin, findings
 from haproxy_native.text.document import Document
 from haproxy_native.text.parts import MAIN, join
 from tests.laws.settings import law
@@ -75,7 +75,7 @@ def test_of_several_files_each_has_its_lines() -> None:
     data = join(
         [(MAIN, b"defaults d\n  timeout client 1s\n"), ("/b.cfg", b"# x\n\nfrontend f from d\n  bind :80\n  http-request deny if a\n")]
     )
-    (one,) = findings(Document.parse(data), wanted=[checks()["acl-undefined"]], origin=Origin("/a.cfg"))
+    (one,) = findings(Document.parse(data), wanted=[checks()["acl-undefined"]], origin=ConfigurationOrigin("/a.cfg"))
     assert (one.file, one.line, one.object) == ("/b.cfg", 5, "frontend/f")
     (two,) = findings(Document.parse(data.replace(b"deny", b"x").replace(b"client", b"x")), wanted=[checks()["timeout-missing"]])
     assert two.line == 3
