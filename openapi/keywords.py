@@ -16,7 +16,7 @@ import yaml
 
 from haproxy_native.grammar.line_shape import LineShape
 from haproxy_native.grammar.load import Grammar
-from haproxy_native.grammar.synopsis import Chain, Glued, Node, Options, Placeholder, Rest, Toggle, Word
+from haproxy_native.grammar.synopsis import Chain, Glued, Literal, Node, Options, Placeholder, Rest, Toggle
 from haproxy_native.grammar.values import Choice, Listed, ValueType
 
 HERE = Path(__file__).parent / "haproxy"
@@ -122,7 +122,7 @@ def heads(elements: Sequence[Node | Options], depth: int = DEEP) -> Iterator[Wor
 
 
 def _starts(node: Node) -> Iterable[Words]:
-    if isinstance(node, Word):
+    if isinstance(node, Literal):
         return [(node.text,)]
     if isinstance(node, Toggle):
         return [words for words in node.words.values() if words]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from haproxy_native.disk.database import KEYS, STATE, Connection, Database
+from haproxy_native.disk.database import KEYS, STATE, Database, SqliteConnection
 
 
 async def damage(database: Database) -> None:
@@ -32,19 +32,19 @@ def former_contents(directory: Path) -> int:
 @pytest.fixture(autouse=True)
 def closed_databases(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """For the conftest.py of a directory. A process that is forked while the thread of one works may wait for its locks for ever."""
-    made, connections = list[Database](), list[Connection]()
-    make, connect = Database.__init__, Connection.__init__
+    made, connections = list[Database](), list[SqliteConnection]()
+    make, connect = Database.__init__, SqliteConnection.__init__
 
     def remembering(database: Database, directory: Path) -> None:
         make(database, directory)
         made.append(database)
 
-    def connecting(connection: Connection, path: Path) -> None:
+    def connecting(connection: SqliteConnection, path: Path) -> None:
         connect(connection, path)
         connections.append(connection)
 
     monkeypatch.setattr(Database, "__init__", remembering)
-    monkeypatch.setattr(Connection, "__init__", connecting)
+    monkeypatch.setattr(SqliteConnection, "__init__", connecting)
     yield
     for database in made:
         database.close()

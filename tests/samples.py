@@ -10,7 +10,7 @@ from typing import Any
 from haproxy_native.grammar.directive import Directive
 from haproxy_native.grammar.line_shape import METADATA, Alternative, LineShape, unflattened
 from haproxy_native.grammar.section_shape import SectionShape
-from haproxy_native.grammar.synopsis import Chain, Glued, Group, Node, Options, Placeholder, Rest, Toggle, Values, Word
+from haproxy_native.grammar.synopsis import Chain, Glued, Group, Literal, Node, Options, Placeholder, Rest, Toggle, Values
 from haproxy_native.grammar.values import ValueType
 
 METADATA_SAMPLES: tuple[dict[str, Any], ...] = ({"comment": "sample"}, {"owner": "team a", "ticket": 12})
@@ -121,7 +121,7 @@ def _together(values: Values, groups: Iterable[Sequence[Values]], shape: LineSha
 
 def node_samples(node: Node) -> Iterator[Values]:
     """Values for the members of one node; a codec's are what it reads from its `examples`."""
-    if isinstance(node, Word):
+    if isinstance(node, Literal):
         yield {}
     elif isinstance(node, Toggle):
         yield from ({node.member: value} for value, words in node.words.items() if words)

@@ -47,7 +47,7 @@ from haproxy_native.history.history import History
 from haproxy_native.history.journal import Limits
 from haproxy_native.history.reading import entry_of_request
 from haproxy_native.history.reverting import SPOE, Reverter
-from haproxy_native.operations.operations import OPERATION, Operation, Operations
+from haproxy_native.operations.operations import OPERATION, BackgroundOperation, Operations
 from haproxy_native.operations.reload import RELOAD, reload
 from haproxy_native.spoe.editor import ScopeEditor
 from haproxy_native.workers.workers import Workers
@@ -184,6 +184,6 @@ def _limits(settings: Settings) -> Limits:
     return Limits(max(1, settings.history_entries), settings.history_days * DAY, settings.history_size << 20)
 
 
-def _announce(engine: Engine, operation: Operation) -> None:
+def _announce(engine: Engine, operation: BackgroundOperation) -> None:
     shown = masked_object(as_dict(operation), OPERATION)
     engine.context.events.publish(Announced(OPERATION, f"{OPERATION}/{operation.id}", shown))

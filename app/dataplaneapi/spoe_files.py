@@ -9,7 +9,7 @@ from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
 from haproxy_native.spoe.directory import SpoeFiles
 from haproxy_native.spoe.editor import outline
-from haproxy_native.spoe.store import References, SpoeStore
+from haproxy_native.spoe.store import SpoeFilters, SpoeStore
 
 
 def spoe_files(settings: Settings, engine: Engine, editor: Editor, directory: Directory) -> SpoeFiles:
@@ -20,7 +20,7 @@ def spoe_files(settings: Settings, engine: Engine, editor: Editor, directory: Di
         home=directory,
         storage=own_directory(settings) / "spoe",
         transactions=Path(settings.spoe_transaction_dir),
-        references=References(editor, (Path.cwd(), home, home.parent)),
+        filters=SpoeFilters(editor, (Path.cwd(), home, home.parent)),
         outline=outline(editor.resources),
     )
     files = SpoeFiles(store)

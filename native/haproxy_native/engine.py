@@ -28,7 +28,7 @@ from haproxy_native.commit.events import Events, Reloaded
 from haproxy_native.commit.ledger import Ledger
 from haproxy_native.commit.preparation import text_of, with_base
 from haproxy_native.commit.preview import Preview, permit_preview, preview, would_reload
-from haproxy_native.commit.running import Running, TextRows
+from haproxy_native.commit.running import RunningProcess, TextRows
 from haproxy_native.commit.transaction_commit import commit_of, committed, preview_of
 from haproxy_native.commit.watch import ProcessWatch, Soundness
 from haproxy_native.disk.backups import Backups
@@ -45,7 +45,7 @@ from haproxy_native.errors import (
 from haproxy_native.planning import plan as planning
 from haproxy_native.process_state import Load
 from haproxy_native.reload.agent import ReloadAgent
-from haproxy_native.reload.records import Record
+from haproxy_native.reload.records import ReloadRecord
 from haproxy_native.request_context import Author
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.storage.list_store import MapStore
@@ -103,7 +103,7 @@ def context_of(
     events = Events()
     context = CommitContext(
         current=current,
-        running=Running(
+        running=RunningProcess(
             current, runtime, row, TextRows(database, settings.last_good, settings.file, is_kept=not settings.read_only), events
         ),
         transactions=Transactions(
@@ -399,14 +399,14 @@ class Engine:
             await after_reload.succeeded(self.context)
             return await after_reload.differences(self.context)
 
-    async def refused(self, record: Record) -> Record:
+    async def refused(self, record: ReloadRecord) -> ReloadRecord:
         async with self.context.publishing():
             return await after_reload.failed(self.context, record)
 
     def runs_since(self, moment: float) -> int | None:
         return self.context.runs_since(moment)
 
-    def ended(self, record: Record) -> None:
+    def ended(self, record: ReloadRecord) -> None:
         keywords = tuple(reason.get("keyword", "") for reason in record.reasons)
         self.context.events.publish(Reloaded(record.id, record.status, (record.ended or 0) - (record.started or 0), keywords))
 

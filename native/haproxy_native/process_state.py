@@ -34,7 +34,7 @@ NOT_KNOWN = Reason("", 0, "", "it is not known what HAProxy has loaded")
 
 
 @dataclass(frozen=True)
-class Text:
+class ConfigurationText:
     """A configuration, with the fingerprint that identifies it on disk."""
 
     document: Document = field(repr=False, compare=False)
@@ -53,7 +53,7 @@ class Runs:
     `target`: what the previous worker did when it was replaced, if that is more. The worker has yet to be brought there by commands.
     """
 
-    text: Text
+    text: ConfigurationText
     target: Document | None = field(default=None, repr=False, compare=False)
 
 
@@ -61,7 +61,7 @@ class Runs:
 class Trying:
     """The worker does what `old` says, or the text with the fingerprint `new`, or something in between."""
 
-    old: Text
+    old: ConfigurationText
     new: str
 
 
@@ -69,7 +69,7 @@ class Trying:
 class Doubtful:
     """The worker did what `text` says; `why` that may no longer be so. `place`: the same reason, with the line that was changed."""
 
-    text: Text
+    text: ConfigurationText
     why: str
     place: Reason | None = None
 
@@ -85,7 +85,7 @@ class Load:
     `target`: `text` with the changes that the previous worker has accepted since; None if there are none.
     """
 
-    text: Text
+    text: ConfigurationText
     began: float
     version: int = 0
     edits: int = 0
@@ -108,7 +108,7 @@ class ProcessState:
     # Whether any worker has ever answered, so that HAProxy is known to run on this host.
     has_answered: bool = False
     # The last text that a worker was known to run. A failed reload restores it.
-    last_good: Text | None = None
+    last_good: ConfigurationText | None = None
     # Fingerprints of texts that need a reload. One of them still does while the file contains it.
     pending: tuple[str, ...] = ()
     # What was changed in this worker alone, with the value before the first change.
@@ -118,7 +118,7 @@ class ProcessState:
     is_loading: bool = False
 
     @property
-    def text(self) -> Text | None:
+    def text(self) -> ConfigurationText | None:
         """What the worker does, or did before a failure; None if that is unknown."""
         match self.belief:
             case Runs(text) | Trying(text) | Doubtful(text):
@@ -150,7 +150,7 @@ class WorkerSeen:
     """A worker has answered. `file`: the text of the file, if the worker certainly started after the file was last written."""
 
     worker: Worker
-    file: Text | None = None
+    file: ConfigurationText | None = None
 
 
 @dataclass(frozen=True)
@@ -187,7 +187,7 @@ class CommandsReverted:
 class CommandsProved:
     """The worker does what `text` says: it has accepted the commands, or none were necessary. `is_file`: the file contains this text."""
 
-    text: Text
+    text: ConfigurationText
     is_file: bool = False
 
 
@@ -221,12 +221,12 @@ class ReloadSucceeded:
     """
 
     worker: Worker | None
-    file: Text
+    file: ConfigurationText
     reads_file: bool = False
 
 
 @dataclass(frozen=True)
-class ReloadFailed:
+class ReloadRejected:
     """HAProxy has rejected the text of the reload in progress. The worker is queried next."""
 
 
@@ -256,7 +256,7 @@ Event = (
     | ReloadBegan
     | TargetChanged
     | ReloadSucceeded
-    | ReloadFailed
+    | ReloadRejected
     | LoadsEnded
     | Drifted
 )
@@ -289,7 +289,7 @@ def step(state: ProcessState, event: Event) -> ProcessState:
             return replace(state, loads=(*state.loads[:-1], replace(state.loads[-1], target=document))) if state.is_loading else state
         case ReloadSucceeded():
             return _loaded(state, event)
-        case ReloadFailed():
+        case ReloadRejected():
             return replace(state, is_loading=False, pending=())
         case LoadsEnded():
             return replace(state, loads=(), is_loading=False)
@@ -299,7 +299,7 @@ def step(state: ProcessState, event: Event) -> ProcessState:
             return replace(state, drift=others if first == after else {**state.drift, what: first})
 
 
-def _with_new_worker(state: ProcessState, worker: Worker, file: Text | None) -> ProcessState:
+def _with_new_worker(state: ProcessState, worker: Worker, file: ConfigurationText | None) -> ProcessState:
     """Handle a worker that no reload has reported: somebody else has started it, or a reload whose outcome was never seen."""
     if file:
         return _running(state, Runs(file), is_file=True)
@@ -348,7 +348,7 @@ def to_row(state: ProcessState) -> dict[str, Any]:
     return {"texts": texts, "worker": worker, "answered": state.has_answered, "pending": list(state.pending), "drift": dict(state.drift)}
 
 
-def from_row(row: Mapping[str, Any], file: Text, last_good: Text | None, loads: Sequence[Load]) -> ProcessState:
+def from_row(row: Mapping[str, Any], file: ConfigurationText, last_good: ConfigurationText | None, loads: Sequence[Load]) -> ProcessState:
     """Return the state that `to_row` has stored, before HAProxy is queried. `file`: what the file contains now.
 
     The text in the file at the very first start counts as good.

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 OUTSIDE = "outside"
 
 
-class Rights(Protocol):
+class Permissions(Protocol):
     """What an author may do (native/haproxy_native/access/rights.py)."""
 
     @property
@@ -72,7 +72,7 @@ class Author:
     # Whether the reloads that its changes need begin at once, and are awaited.
     is_urgent: bool = field(default=False, compare=False)
     # None allows everything.
-    rights: Rights | None = field(default=None, compare=False, repr=False)
+    rights: Permissions | None = field(default=None, compare=False, repr=False)
     # The kind of name, as in `role_of`; empty for authors without roles.
     group: str = field(default="", compare=False)
     # None if no client has asked for the change.

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from dataplaneapi import backup
-from haproxy_native.disk.database import KEYS, STATE, Connection, State
+from haproxy_native.disk.database import KEYS, STATE, SqliteConnection, State
 
 
 def settings(tmp_path: Path) -> list[str]:
@@ -27,7 +27,7 @@ def run(command: str, *argv: str) -> object:
     return ended.value.code
 
 
-def words(connection: Connection) -> list[str]:
+def words(connection: SqliteConnection) -> list[str]:
     return [word for (word,) in connection.execute("SELECT word FROM word ORDER BY rowid")]
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from haproxy_native.errors import UnknownWords
-from haproxy_native.grammar.line_shape import METADATA, LineShape, Reading, is_metadata, read_metadata
+from haproxy_native.grammar.line_shape import METADATA, LineReading, LineShape, is_metadata, read_metadata
 from haproxy_native.text.line import Line
 from haproxy_native.text.words import normalized, split, unquoted, words_of
 
@@ -17,7 +17,7 @@ def read(shape: LineShape, line: Line) -> dict[str, Any]:
     return found
 
 
-def taken(shape: LineShape, line: Line) -> Reading:
+def taken(shape: LineShape, line: Line) -> LineReading:
     found = shape.take(line.words)
     assert found is not None, f"not read: {line.text!r}"
     return found

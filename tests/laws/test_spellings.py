@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from haproxy_native.errors import NativeError
-from haproxy_native.grammar.line_shape import METADATA, LineShape, Reading
+from haproxy_native.grammar.line_shape import METADATA, LineReading, LineShape
 from haproxy_native.grammar.load import grammar
-from haproxy_native.grammar.synopsis import Group, Part, Placeholder, group_of
+from haproxy_native.grammar.synopsis import Group, MatchedWords, Placeholder, group_of
 from haproxy_native.text.line import Line
 from haproxy_native.text.words import has_quotes
 from tests.haproxy import binaries
@@ -102,7 +102,7 @@ def spelled(shape: LineShape, usual: Line, random: Random) -> Line:
     return Line("  " + "   ".join(words) + "  # a comment\n")
 
 
-def group_in(reading: Reading, part: Part) -> Group | None:
+def group_in(reading: LineReading, part: MatchedWords) -> Group | None:
     return group_of(part.key, reading.alternative.chain.nodes[part.key[0]]) if part.key else None
 
 
@@ -152,12 +152,12 @@ def keeps_all_others(shape: LineShape, line: Line, member: str, values: Mapping[
         assert others(line, before, member) == others(after, now, member), f"{member}: {line.text!r} became {after.text!r}"
 
 
-def others(line: Line, reading: Reading, member: str) -> list[tuple[str, str]]:
+def others(line: Line, reading: LineReading, member: str) -> list[tuple[str, str]]:
     pairs = list(zip(line.split.gaps, line.split.words, strict=True))
     return [pair for part in reading.parts if not has(reading, part, member) for pair in pairs[part.start : part.end]]
 
 
-def has(reading: Reading, part: Part, member: str) -> bool:
+def has(reading: LineReading, part: MatchedWords, member: str) -> bool:
     node = group_in(reading, part) or part.by
     return node is not None and member in {name.split(".")[0] for name in node.members}
 

@@ -19,7 +19,7 @@ from haproxy_native.errors import ReloadFailed
 from haproxy_native.planning.observed import Claimed
 from haproxy_native.planning.touches import Touch
 from haproxy_native.reload.agent import ReloadAgent
-from haproxy_native.reload.records import Record, Records
+from haproxy_native.reload.records import Records, ReloadRecord
 from haproxy_native.reload.strategies import MasterSocket, ReloadClaim
 from haproxy_native.request_context import NOBODY, Author
 from haproxy_native.runtime.client import Runtime
@@ -105,7 +105,7 @@ def run_beside(directory: Path, work: Callable[[Engine, HAProxy], Awaitable[None
     run(within())
 
 
-async def reload(engine: Engine) -> Record:
+async def reload(engine: Engine) -> ReloadRecord:
     """Carries out what is pending without waiting for its time; the record, whatever became of it."""
     identity = engine.reloads.schedule(())
     with suppress(ReloadFailed):

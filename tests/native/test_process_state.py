@@ -13,6 +13,7 @@ from haproxy_native.process_state import (
     CommandsProved,
     CommandsReverted,
     CommandsSent,
+    ConfigurationText,
     Doubted,
     Doubtful,
     Drifted,
@@ -22,12 +23,11 @@ from haproxy_native.process_state import (
     NoReloadRequired,
     ProcessState,
     ReloadBegan,
-    ReloadFailed,
+    ReloadRejected,
     ReloadRequired,
     ReloadSucceeded,
     Runs,
     TargetChanged,
-    Text,
     Trying,
     Unknown,
     WorkerSeen,
@@ -40,8 +40,8 @@ from haproxy_native.runtime.client import Worker
 from haproxy_native.text.document import Document
 
 
-def text(number: int) -> Text:
-    return Text(Document.parse(f"global\n# {number}\n"), str(number))
+def text(number: int) -> ConfigurationText:
+    return ConfigurationText(Document.parse(f"global\n# {number}\n"), str(number))
 
 
 A, B, C = map(text, range(3))
@@ -73,7 +73,7 @@ EVENTS: list[Event] = [
     ReloadSucceeded(SECOND, B),
     ReloadSucceeded(SECOND, C, reads_file=True),
     ReloadSucceeded(None, B),
-    ReloadFailed(),
+    ReloadRejected(),
     LoadsEnded(),
     Drifted("server b/s", "weight 1", "weight 2"),
 ]
@@ -96,7 +96,7 @@ def test_what_holds_after_any_event_in_any_state(state: ProcessState, event: Eve
         assert after.drift == {}
     if not isinstance(event, WorkerSeen | ReloadSucceeded):
         assert after.worker == state.worker
-    if isinstance(event, Doubted | WorkerSilent | ReloadFailed | LoadsEnded | Drifted | ReloadRequired | NoReloadRequired):
+    if isinstance(event, Doubted | WorkerSilent | ReloadRejected | LoadsEnded | Drifted | ReloadRequired | NoReloadRequired):
         assert after.text == state.text, "what proves nothing changes nothing that is believed"
     assert from_row(json.loads(json.dumps(to_row(after))), A, after.last_good, ()).worker == after.worker
 
@@ -113,12 +113,12 @@ class Process:
 class World:
     """The file and when it was written, the worker in service, and what a kill of the server leaves."""
 
-    file: Text = A
+    file: ConfigurationText = A
     written: float = 0.0
     now: float = 1.0
     process: Process = field(default_factory=lambda: Process(Worker(1, 1.0), A.fingerprint))
 
-    def write(self, new: Text) -> None:
+    def write(self, new: ConfigurationText) -> None:
         self.now += 1
         self.file, self.written = new, self.now
 
@@ -141,7 +141,7 @@ class Beliefs(RuleBasedStateMachine):
         self.state = from_row({}, A, None, ())
         self.look()
 
-    def made(self) -> Text:
+    def made(self) -> ConfigurationText:
         new = text(len(self.texts))
         self.texts[new.fingerprint] = new
         return new
@@ -238,7 +238,7 @@ class Beliefs(RuleBasedStateMachine):
         if reads == "after":
             worker = self.world.begin()
         if ends == "refused":
-            self.take(ReloadFailed())
+            self.take(ReloadRejected())
             self.look()
             self.take(LoadsEnded())
             return
@@ -302,7 +302,7 @@ TestBeliefs = Beliefs.TestCase
 
 
 @pytest.mark.parametrize("in_file", [A, B])
-def test_commands_cut_off_by_a_kill_are_settled_by_a_reload_of_the_file(in_file: Text) -> None:
+def test_commands_cut_off_by_a_kill_are_settled_by_a_reload_of_the_file(in_file: ConfigurationText) -> None:
     trying = step(ProcessState(Runs(A), FIRST, last_good=A), CommandsSent(B.fingerprint))
     state = from_row(to_row(trying), in_file, A, ())
     assert (state.belief, state.last_good, state.pending) == (Unknown(), in_file, (in_file.fingerprint,))
@@ -321,7 +321,7 @@ def test_a_reload_that_was_promised_is_owed_while_the_file_may_hold_either_text(
     assert step(loading, CommandsProved(text(7), is_file=True)).pending, "what is being loaded is pending until that is over"
     assert step(loading, ReloadSucceeded(SECOND, C)).pending == ()
     assert step(loading, ReloadSucceeded(SECOND, A)).pending == (A.fingerprint,)
-    assert step(loading, ReloadFailed()).pending == ()
+    assert step(loading, ReloadRejected()).pending == ()
 
 
 def test_a_worker_of_a_reload_lacks_what_its_predecessor_did() -> None:

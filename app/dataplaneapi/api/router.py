@@ -11,14 +11,14 @@ BASE = "/v3"
 ALLOW = HeaderName(b"Allow")
 
 
-class Node:
+class RouteNode:
     """A place in the tree of paths: fixed next segments, the next segment that is a name, the operations that end here."""
 
     __slots__ = ("fixed", "named", "operations")
 
     def __init__(self) -> None:
-        self.fixed: dict[str, Node] = {}
-        self.named: Node | None = None
+        self.fixed: dict[str, RouteNode] = {}
+        self.named: RouteNode | None = None
         self.operations: dict[str, Operation] = {}
 
 
@@ -26,7 +26,7 @@ class RouteIndex:
     """`guide` writes the help behind a 404: from (path, query) to a sentence, or nothing."""
 
     def __init__(self, operations: Iterable[Operation], guide: Callable[[str, bytes], str] | None = None) -> None:
-        self.root = Node()
+        self.root = RouteNode()
         self.operations = tuple(operations)
         self._guide = guide
         # Paths that an object follows.
@@ -38,13 +38,13 @@ class RouteIndex:
         node = self.root
         for segment in segments_of(operation.path):
             if segment.startswith("{"):
-                node.named = node.named or Node()
+                node.named = node.named or RouteNode()
                 node = node.named
             else:
-                node = node.fixed.setdefault(segment, Node())
+                node = node.fixed.setdefault(segment, RouteNode())
         node.operations[operation.method] = operation
 
-    def walk(self, raw_path: str) -> tuple[Node, list[str]] | None:
+    def walk(self, raw_path: str) -> tuple[RouteNode, list[str]] | None:
         """The node of a path below the base and the segments that are names, still encoded; one trailing slash is ignored."""
         if not raw_path.startswith(BASE + "/"):
             return (self.root, []) if raw_path == BASE else None
@@ -74,7 +74,7 @@ class RouteIndex:
             raise self._not_allowed(method, text, node)
         return operation, {name: decoded(text) for name, text in zip(operation.names, names, strict=True)}
 
-    def _not_allowed(self, method: str, raw_path: str, node: Node) -> ApiError:
+    def _not_allowed(self, method: str, raw_path: str, node: RouteNode) -> ApiError:
         """The error for a method that a path does not have: the methods it has, and the path beside it that has this one."""
         allowed = [each.upper() for each in METHODS if each.upper() in node.operations]
         path, first = raw_path.removesuffix("/"), ", ".join(allowed[:-1])

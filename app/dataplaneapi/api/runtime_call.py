@@ -14,7 +14,7 @@ from contextlib import asynccontextmanager
 from dataplaneapi.api.call import Call
 from haproxy_native.errors import RuntimeAbsent, RuntimeMissing, RuntimeRefused, RuntimeTaken
 from haproxy_native.runtime.client import Runtime
-from haproxy_native.runtime.socket import Sink
+from haproxy_native.runtime.socket import AnswerSink
 
 SECONDS = 5.0
 _CLASSES = {RuntimeMissing: "not found", RuntimeTaken: "already exists"}
@@ -41,7 +41,7 @@ async def asking(call: Call, where: str = "", *, classed: bool = True, seconds: 
         raise worded(error, where or runtime.address, classed=classed) from error
 
 
-async def read_long(runtime: Runtime, command: str, head: str, sink: Sink) -> None:
+async def read_long(runtime: Runtime, command: str, head: str, sink: AnswerSink) -> None:
     """A dump of any length, piece by piece: only its beginning has to come in time. Within `asking(..., seconds=None)`."""
     async with asyncio.timeout(SECONDS) as limit:
         await runtime.read_dump(command, head, _Begun(sink, lambda: limit.reschedule(None)))
@@ -50,7 +50,7 @@ async def read_long(runtime: Runtime, command: str, head: str, sink: Sink) -> No
 class _Begun:
     """A sink that tells when there is something to take."""
 
-    def __init__(self, sink: Sink, begun: Callable[[], None]) -> None:
+    def __init__(self, sink: AnswerSink, begun: Callable[[], None]) -> None:
         self.start, self._taker, self._begun = sink.start, sink, begun
 
     def take(self, data: bytes) -> None:

@@ -11,7 +11,7 @@ from dataplaneapi.api.feature import WriteOption
 from dataplaneapi.api.operations import Handler
 from dataplaneapi.api.responses import RELOAD_ID, Response, empty
 from haproxy_native.errors import ReloadFailed
-from haproxy_native.reload.records import FAILED, IN_PROGRESS, Record
+from haproxy_native.reload.records import FAILED, IN_PROGRESS, ReloadRecord
 
 LOOK_SECONDS = 0.05
 # Beyond the time that is waited for.
@@ -78,7 +78,7 @@ def _own(response: Response) -> list[tuple[bytes, bytes]]:
     return [header for header in response.raw_headers if header[0].lower() not in (b"content-type", b"content-length")]
 
 
-async def _ended(call: Call, reload_id: str, deadline: float, gone: asyncio.Event) -> Record:
+async def _ended(call: Call, reload_id: str, deadline: float, gone: asyncio.Event) -> ReloadRecord:
     """Return the record of the reload when it has ended, the deadline is over or the client is gone.
 
     If the reload took back another change, return the record of the reload that loads this call's change.

@@ -32,8 +32,8 @@ from haproxy_native.editing import header
 from haproxy_native.errors import NativeError, RuntimeFailure, Unreadable
 from haproxy_native.planning.observed import ServerDifference
 from haproxy_native.planning.outcome import Reason
-from haproxy_native.process_state import CommandsProved, Doubted, Load, LoadsEnded, ReloadFailed
-from haproxy_native.reload.records import INTERRUPTED, KEPT, MOST_REASONS, TAKEN_BACK, Phase, Record
+from haproxy_native.process_state import CommandsProved, Doubted, Load, LoadsEnded, ReloadRejected
+from haproxy_native.reload.records import INTERRUPTED, KEPT, MOST_REASONS, TAKEN_BACK, Phase, ReloadRecord
 from haproxy_native.request_context import OUTSIDE, Author
 from haproxy_native.text import parts
 from haproxy_native.text.document import Document
@@ -103,14 +103,14 @@ async def apply_missing(context: CommitContext) -> list[Reason]:
     return reasons
 
 
-async def failed(context: CommitContext, record: Record) -> Record:
+async def failed(context: CommitContext, record: ReloadRecord) -> ReloadRecord:
     """Revert the changes that brought the lines which HAProxy names, or all that it had not loaded, and restore stored files.
 
     Return the record with the outcome of each change, and with the file's new version if it has one.
     """
     load = context.load
     assert load
-    context.running.step(ReloadFailed())
+    context.running.step(ReloadRejected())
     await _restore_files(context)
     # Somebody else, or an earlier reload, may have started a worker meanwhile.
     await context.running.observe()
@@ -154,8 +154,8 @@ def _failing_and_rest(
 
 
 async def _revert_some(
-    context: CommitContext, record: Record, changes: Sequence[Published], failing: Sequence[Published], rest: Document
-) -> Record | None:
+    context: CommitContext, record: ReloadRecord, changes: Sequence[Published], failing: Sequence[Published], rest: Document
+) -> ReloadRecord | None:
     """Commit the rest, live or with a reload. Return None, with nothing changed, if HAProxy does not accept it."""
     record = await _with_outcomes(context, record, changes, failing)
     try:
@@ -172,7 +172,9 @@ async def _revert_some(
     return replace(record, restored_version=outcome.version, rest_reload_id=outcome.reload_id or "")
 
 
-async def _revert_all(context: CommitContext, record: Record, changes: Sequence[Published], good: Document, load: Load) -> Record:
+async def _revert_all(
+    context: CommitContext, record: ReloadRecord, changes: Sequence[Published], good: Document, load: Load
+) -> ReloadRecord:
     """Restore the file to what runs. Return the record as it is if that cannot be written."""
     is_known = context.running.document is not None
     failing = [change for change in changes if not (change.is_live and is_known)]
@@ -191,11 +193,13 @@ async def _revert_all(context: CommitContext, record: Record, changes: Sequence[
     return replace(with_outcomes, restored_version=outcome.version)
 
 
-def _author(record: Record) -> Author:
+def _author(record: ReloadRecord) -> Author:
     return Author(RELOAD, cause=f"{RELOAD}/{record.id}")
 
 
-async def _with_outcomes(context: CommitContext, record: Record, changes: Sequence[Published], failing: Sequence[Published]) -> Record:
+async def _with_outcomes(
+    context: CommitContext, record: ReloadRecord, changes: Sequence[Published], failing: Sequence[Published]
+) -> ReloadRecord:
     """Return the record with the outcome of each change. It is on disk before the file is replaced, like all that is posted."""
     shown = []
     for change in changes:
@@ -208,14 +212,14 @@ async def _with_outcomes(context: CommitContext, record: Record, changes: Sequen
     return replace(record, changes=tuple(shown))
 
 
-def lost_edits(record: Record) -> list[str]:
+def lost_edits(record: ReloadRecord) -> list[str]:
     """Return, for each edit by another process that was reverted, a sentence that says where its text is."""
     edits = [each for each in record.changes if each["outcome"] == TAKEN_BACK and each.get("author") == OUTSIDE]
     where = [f"entry {each['entry']} of the history has it" if "entry" in each else "the history does not have it" for each in edits]
     return [f"version {each['version']}, an edit by another process, was taken back; {has}" for each, has in zip(edits, where, strict=True)]
 
 
-def _log_lost_edits(record: Record) -> None:
+def _log_lost_edits(record: ReloadRecord) -> None:
     for text in lost_edits(record):
         log.warning("%s", text)
 
@@ -240,7 +244,7 @@ async def resume(context: CommitContext, *, edited: bool) -> None:
     await apply_missing(context)
     records, current = context.reloads.records, context.current
     is_pending = current.fingerprint in context.running.state.pending and context.running.document is not current.document
-    with_kept = list[Record]()
+    with_kept = list[ReloadRecord]()
     for record in records.interrupted:
         if ended := _ended(record, context, is_pending=is_pending, edited=edited):
             finished = records.finish(ended)
@@ -254,7 +258,7 @@ async def resume(context: CommitContext, *, edited: bool) -> None:
         context.running.step(LoadsEnded())
 
 
-def _ended(record: Record, context: CommitContext, *, is_pending: bool, edited: bool) -> Record | None:
+def _ended(record: ReloadRecord, context: CommitContext, *, is_pending: bool, edited: bool) -> ReloadRecord | None:
     """Return the record with its outcome; None if another reload decides."""
     if record.phase == Phase.REFUSED and record.version is not None and context.current.version > record.version:
         # The file was restored already.

@@ -195,7 +195,7 @@ class Published:
 
 
 @dataclass(frozen=True)
-class Member:
+class MemberChange:
     """A change of one member of an object in the running process."""
 
     object: str
@@ -258,7 +258,7 @@ class Outcome:
     # What other files contained before, and contain now.
     contents: Sequence[Content] = field(default=(), repr=False, compare=False)
     # What was changed in the process alone.
-    members: Sequence[Member] = field(default=(), compare=False)
+    members: Sequence[MemberChange] = field(default=(), compare=False)
     # The runtime commands that HAProxy has accepted.
     commands: Sequence[str] = field(default=(), repr=False, compare=False)
     # Its id in the history; None if it has none yet.

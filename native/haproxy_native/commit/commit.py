@@ -32,7 +32,7 @@ from typing import Any, TypeVar
 
 from haproxy_native.changes.operations import SetRuntime
 from haproxy_native.commit import process
-from haproxy_native.commit.change import Change, ChangeContent, Member, Outcome, Published, Reload, Same, Validation
+from haproxy_native.commit.change import Change, ChangeContent, MemberChange, Outcome, Published, Reload, Same, Validation
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.current import Overtaken, stamped_fingerprint
 from haproxy_native.commit.events import Committed, Forced
@@ -66,7 +66,7 @@ async def commit(context: CommitContext, change: Change) -> Outcome:
 async def change_process(
     context: CommitContext,
     object_: str,
-    apply: Callable[[], Awaitable[Sequence[Member] | None]],
+    apply: Callable[[], Awaitable[Sequence[MemberChange] | None]],
     touched: Sequence[Touch] = (),
     *,
     author: Author,

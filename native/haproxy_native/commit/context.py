@@ -19,7 +19,7 @@ from haproxy_native.commit.current import Current
 from haproxy_native.commit.events import Edited, Events, Validated
 from haproxy_native.commit.ledger import Ledger
 from haproxy_native.commit.ports import Kept, Observers, Recorder
-from haproxy_native.commit.running import Running
+from haproxy_native.commit.running import RunningProcess
 from haproxy_native.disk.backups import Backups
 from haproxy_native.disk.database import Database
 from haproxy_native.disk.file import drafts_aside
@@ -27,7 +27,7 @@ from haproxy_native.disk.path_errors import owner_of
 from haproxy_native.errors import Refused, Unreadable
 from haproxy_native.planning.observed import Observed
 from haproxy_native.planning.outcome import Plan
-from haproxy_native.process_state import Load, LoadsEnded, ReloadBegan, Text
+from haproxy_native.process_state import ConfigurationText, Load, LoadsEnded, ReloadBegan
 from haproxy_native.reload.agent import ReloadAgent
 from haproxy_native.request_context import OUTSIDE, Author
 from haproxy_native.runtime.capabilities import Capabilities
@@ -51,7 +51,7 @@ class CommitContext:
     """
 
     current: Current
-    running: Running
+    running: RunningProcess
     transactions: Transactions
     backups: Backups
     check: CheckSettings
@@ -210,7 +210,7 @@ class CommitContext:
         async with self.lock:
             with suppress(Unreadable):
                 await current.notice_in_thread()
-            load = Load(Text(current.document, current.fingerprint), time.time(), current.version, current.edits)
+            load = Load(ConfigurationText(current.document, current.fingerprint), time.time(), current.version, current.edits)
             self.running.step(ReloadBegan(load))
             self.load_over = over = asyncio.Event()
             await self.running.flush()

@@ -33,7 +33,7 @@ from haproxy_native.disk.files import ConfigFiles, Drafts, SeenAll
 from haproxy_native.editing import header, patches
 from haproxy_native.editing.header import Stamp, Stamped, checksum_of
 from haproxy_native.errors import Unusable, WriteFailed
-from haproxy_native.process_state import Text
+from haproxy_native.process_state import ConfigurationText
 from haproxy_native.text.document import CONFIGURATION, Document, Outline
 from haproxy_native.text.parts import is_joined
 
@@ -49,7 +49,7 @@ CREATE TABLE open_load (began REAL PRIMARY KEY, fingerprint TEXT NOT NULL, data 
 
 
 @dataclass(frozen=True)
-class Row:
+class FileRow:
     """A file as it was last read or written."""
 
     version: int = 0
@@ -68,7 +68,7 @@ class StateRow:
     def __init__(self, database: Database, name: str, *, is_kept: bool = True) -> None:
         self._database, self._name, self._is_kept = database, name, is_kept
         self._is_posted = False
-        self.value = Row()
+        self.value = FileRow()
         try:
             self.value = database.read(partial(_read, name)) or self.value
         except Unusable as error:
@@ -89,7 +89,7 @@ class StateRow:
 
     def delete(self) -> None:
         """Delete the row, since the file is gone."""
-        self.value = self._written = Row()
+        self.value = self._written = FileRow()
         self._database.post(partial(_delete, self._name))
 
     def _write(self, state: State) -> None:
@@ -102,9 +102,9 @@ class StateRow:
         self.set()
 
 
-def _read(name: str, state: State) -> Row | None:
+def _read(name: str, state: State) -> FileRow | None:
     if row := state.execute("SELECT version, fingerprint, process FROM file_state WHERE name = ?", (name,)).fetchone():
-        return Row(row[0], row[1], json.loads(row[2]))
+        return FileRow(row[0], row[1], json.loads(row[2]))
     return None
 
 
@@ -124,8 +124,8 @@ def stamped_fingerprint(stamped: Stamped) -> str:
     return fingerprint(stamped.data) if is_joined(stamped.document) else f"{stamped.size}-{stamped.checksum}"
 
 
-def text_of(stamped: Stamped) -> Text:
-    return Text(stamped.document, stamped_fingerprint(stamped))
+def text_of(stamped: Stamped) -> ConfigurationText:
+    return ConfigurationText(stamped.document, stamped_fingerprint(stamped))
 
 
 # Nanoseconds. The kernel's clock for files advances every 10 ms, or more often.
@@ -140,7 +140,7 @@ class Overtaken(Exception):
         return "the file was changed meanwhile"
 
 
-class Reading(NamedTuple):
+class FileReading(NamedTuple):
     """One read of the file."""
 
     # The stamp, and whether any later write must change it.
@@ -190,8 +190,8 @@ class Current:
         return self.file.path
 
     @property
-    def text(self) -> Text:
-        return Text(self.document, self.fingerprint)
+    def text(self) -> ConfigurationText:
+        return ConfigurationText(self.document, self.fingerprint)
 
     def open(self) -> bool:
         """Read the file and its version; return whether the file is as it was last known. Raises Unreadable. Blocks."""
@@ -276,16 +276,16 @@ class Current:
     def _is_as_known(self) -> bool:
         return self._is_installing or (self._is_settled and self.file.seen() == self._seen)
 
-    def _compare(self) -> Reading:
+    def _compare(self) -> FileReading:
         """Read the file as `_read` does, or only compare it with the known text if that is enough."""
         seen, document = self._stamp_now(), self.document
-        return Reading(seen, b"", None) if not self._is_torn and self.file.holds(document) else self._read()
+        return FileReading(seen, b"", None) if not self._is_torn and self.file.holds(document) else self._read()
 
-    def _read(self) -> Reading:
+    def _read(self) -> FileReading:
         seen, data = self._stamp_now(), self.file.read()
         if self._is_torn and fingerprint(data) != self.fingerprint and self.file.restore_torn():
             seen, data = self._stamp_now(), self.file.read()
-        return Reading(seen, data, None if fingerprint(data) == self.fingerprint else self._parse(data))
+        return FileReading(seen, data, None if fingerprint(data) == self.fingerprint else self._parse(data))
 
     def _stamp_now(self) -> tuple[Seen | SeenAll | None, bool]:
         """Return the file's stamp, and whether any later write must change it."""
@@ -297,14 +297,14 @@ class Current:
 
     # -- changing what is known
 
-    def _open(self, reading: Reading) -> bool:
+    def _open(self, reading: FileReading) -> bool:
         document = self.document if reading.document is None else reading.document
         is_known = fingerprint(reading.data) == self._row.value.fingerprint
         self._set_read(document, self._row.value.version if is_known else header.version_of(document), reading)
         self._is_torn = False
         return is_known
 
-    def _adopt(self, reading: Reading) -> bool:
+    def _adopt(self, reading: FileReading) -> bool:
         """Take over what was read; return whether it is an edit by another process."""
         self._is_torn = False
         if (document := reading.document) is None:
@@ -319,7 +319,7 @@ class Current:
         self._edited(self, before, version)
         return True
 
-    def _set_read(self, document: Document, version: int, reading: Reading) -> None:
+    def _set_read(self, document: Document, version: int, reading: FileReading) -> None:
         self.banner = True
         self._set(document, version, fingerprint(reading.data), reading.seen)
 

@@ -46,7 +46,7 @@ _PIECE = 1 << 20
 Row = tuple[int, int, int, bytes]
 
 
-class Former(NamedTuple):
+class FormerContent(NamedTuple):
     """What a file held: the id of its row, and a digest."""
 
     id: int
@@ -54,7 +54,7 @@ class Former(NamedTuple):
 
 
 # No file at all.
-ABSENT = Former(0, "")
+ABSENT = FormerContent(0, "")
 
 
 @dataclass(frozen=True)
@@ -64,11 +64,11 @@ class PendingFile:
     # The name of its store.
     store: str
     # What the worker has.
-    former: Former
+    former: FormerContent
     # WAITING if a reload is scheduled for the file, SKIPPED if the next reload reads it, empty if only a change is in progress.
     state: str = ""
     # During a change: what the file contained when the change began.
-    before: Former | None = None
+    before: FormerContent | None = None
     # Nanoseconds: since when the file is what it is.
     since: int = 0
     # The same for all files that are one change.
@@ -212,7 +212,7 @@ class Ledger:
         used = {former.id for owed in self.entries.values() for former in (owed.former, owed.before) if former}
         self._database.post(partial(_save, self._data(self.entries), used))
 
-    async def _restore(self, path: Path, former: Former) -> None:
+    async def _restore(self, path: Path, former: FormerContent) -> None:
         try:
             row = None if former == ABSENT else await self._database.run(partial(_row, former))
             await asyncio.to_thread(self._install, path, row)
@@ -238,7 +238,7 @@ class Ledger:
 
 def _pending(kept: Mapping[str, Any]) -> PendingFile:
     known = {field.name: kept[field.name] for field in fields(PendingFile) if field.name in kept}
-    formers = {name: Former(*known[name]) for name in ("former", "before") if known[name]}
+    formers = {name: FormerContent(*known[name]) for name in ("former", "before") if known[name]}
     return PendingFile(**{**known, **formers})
 
 
@@ -256,7 +256,7 @@ def _save(data: str, used: Collection[int], state: State) -> None:
         state.keys.release_room()
 
 
-def _copy(state: State, path: Path) -> Former:
+def _copy(state: State, path: Path) -> FormerContent:
     """Copy what a file contains into a row. Raises WriteFailed if it cannot be read."""
     try:
         with path.open("rb") as file:
@@ -267,10 +267,10 @@ def _copy(state: State, path: Path) -> Former:
         raise WriteFailed(path_errors.failed(f"cannot read what {path} holds", error, path)) from error
     row = stat.S_IMODE(status.st_mode), status.st_uid, status.st_gid, data
     added = state.keys.execute("INSERT INTO former (mode, user, user_group, data) VALUES (?, ?, ?, ?)", row)
-    return Former(int(added.lastrowid or 0), blake2b(data).hexdigest())
+    return FormerContent(int(added.lastrowid or 0), blake2b(data).hexdigest())
 
 
-def _row(former: Former, state: State) -> Row:
+def _row(former: FormerContent, state: State) -> Row:
     """Return the row of a content. Raises WriteFailed if it is missing, or is not what was stored."""
     row: Row | None = state.keys.execute("SELECT mode, user, user_group, data FROM former WHERE id = ?", (former.id,)).fetchone()
     if row is None or blake2b(row[3]).hexdigest() != former.digest:

@@ -24,7 +24,7 @@ from haproxy_native.editing.editor import standard_editor
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.errors import BreaksTests, Forbidden, Untested
 from haproxy_native.planning.touches import ANY, CHANGE, CREATE, DELETE, Touch, all_touches
-from haproxy_native.request_context import Author, Rights
+from haproxy_native.request_context import Author, Permissions
 from haproxy_native.text.document import Document
 
 # In bytes. The contents of larger files are neither compared nor stored in the history.
@@ -66,7 +66,7 @@ def _file_touches(context: CommitContext, by: Author, candidate: Candidate) -> I
             yield from touches_of_file(by.rights, store, path, content)
 
 
-def touches_of_file(rights: Rights | None, store: FileStore, path: Path, coming: Path | None) -> Sequence[Touch]:
+def touches_of_file(rights: Permissions | None, store: FileStore, path: Path, coming: Path | None) -> Sequence[Touch]:
     """Return what a change does to a file that will contain what the file `coming` contains; None deletes it. Otherwise as `touches_of`.
 
     Blocks.
@@ -82,7 +82,7 @@ def touch(kind: str, path: Path, *, is_there: bool, stays: bool) -> Touch:
     return Touch(spelled(kind, path.name), verb, frozenset((ANY,)))
 
 
-def touches_of(rights: Rights | None, store: FileStore, path: Path, before: bytes | None, after: bytes | None) -> Sequence[Touch]:
+def touches_of(rights: Permissions | None, store: FileStore, path: Path, before: bytes | None, after: bytes | None) -> Sequence[Touch]:
     """Return what a change does to a file as a whole; to the objects in it, if the author has no right to the whole. Blocks."""
     whole = [touch(store.kind, path, is_there=before is not None, stays=after is not None)]
     if rights is None or before is None or after is None:

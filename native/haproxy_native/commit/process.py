@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from haproxy_native.beside import beside
-from haproxy_native.commit.change import Change, Member, Reload, Validation
+from haproxy_native.commit.change import Change, MemberChange, Reload, Validation
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.current import fingerprint, stamped_fingerprint, text_of
 from haproxy_native.commit.events import ChangedLive
@@ -31,11 +31,11 @@ from haproxy_native.process_state import (
     CommandsProved,
     CommandsReverted,
     CommandsSent,
+    ConfigurationText,
     Doubted,
     Load,
     NoReloadRequired,
     TargetChanged,
-    Text,
 )
 from haproxy_native.runtime import commands
 from haproxy_native.runtime.verification import prove, server_limits, server_rows
@@ -144,13 +144,14 @@ class Applied:
     # The commands that HAProxy has accepted.
     commands: Sequence[str] = ()
     # What was reset that others had set, in either case.
-    members: Sequence[Member] = ()
+    members: Sequence[MemberChange] = ()
 
 
-def corrected(plan: Plan) -> tuple[Member, ...]:
+def corrected(plan: Plan) -> tuple[MemberChange, ...]:
     """Return what a plan resets that others have changed in the process; of a whole server every member."""
     return tuple(
-        Member(spelled("backend", each.backend, "server", each.server), each.member, each.value, each.declared) for each in plan.corrected
+        MemberChange(spelled("backend", each.backend, "server", each.server), each.member, each.value, each.declared)
+        for each in plan.corrected
     )
 
 
@@ -367,9 +368,9 @@ async def _send_actions(context: CommitContext, change: Change, stamped: Stamped
         running.step(CommandsProved(text_of(stamped), is_file=True))
 
 
-async def _text(document: Document) -> Text:
+async def _text(document: Document) -> ConfigurationText:
     """Return a document that is in no file, with its fingerprint."""
-    return await beside(lambda: Text(document, fingerprint(document.data)))
+    return await beside(lambda: ConfigurationText(document, fingerprint(document.data)))
 
 
 async def _is_done(context: CommitContext, plan: Plan) -> bool:

@@ -39,7 +39,7 @@ from haproxy_native.editing.object_names import spelled
 from haproxy_native.errors import NativeError, NotLive, NotTaken, RuntimeFailure, RuntimeRefused, WriteFailed
 from haproxy_native.planning.outcome import FilePlan, Reason
 from haproxy_native.planning.touches import Touch
-from haproxy_native.request_context import Author, Rights
+from haproxy_native.request_context import Author, Permissions
 from haproxy_native.runtime.commands import Step
 from haproxy_native.text import parts
 from haproxy_native.text.document import Document
@@ -83,7 +83,7 @@ class FileSet:
             if not operation.keeps_drafts:
                 discard(drafted.drafts)
 
-    async def touches(self, rights: Rights | None) -> Sequence[Touch]:
+    async def touches(self, rights: Permissions | None) -> Sequence[Touch]:
         """Return what the operations do to files, or to objects in them. Nothing is compared for an author with all rights."""
         if rights is None or rights.are_all:
             return ()
@@ -177,7 +177,7 @@ async def prepared(context: CommitContext, change: Change, *, is_judged: bool) -
         return await drafted(context, change.files)
 
 
-def _touches(rights: Rights, drafted: Drafted) -> Sequence[Touch]:
+def _touches(rights: Permissions, drafted: Drafted) -> Sequence[Touch]:
     if drafted.touches is not None:
         return drafted.touches
     rows = ((drafted.stores[path], path, draft.path if draft else None) for path, draft in drafted.drafts.items())

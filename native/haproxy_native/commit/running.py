@@ -16,12 +16,12 @@ from haproxy_native.disk.database import Database, State
 from haproxy_native.errors import RuntimeFailure, Unusable
 from haproxy_native.planning.outcome import Reason
 from haproxy_native.process_state import (
+    ConfigurationText,
     Doubtful,
     Event,
     Load,
     ProcessState,
     ReloadSucceeded,
-    Text,
     Trying,
     WorkerSeen,
     WorkerSilent,
@@ -45,10 +45,10 @@ class TextRows:
         self._database, self._copy, self._like, self._is_kept = database, copy, like, is_kept
         self._is_posted = False
         # What a failed reload restores, and the fingerprint of what is written of it.
-        self._last_good: Text | None = None
+        self._last_good: ConfigurationText | None = None
         self._written = ""
 
-    def read(self) -> tuple[Text | None, list[Load]]:
+    def read(self) -> tuple[ConfigurationText | None, list[Load]]:
         """Return the text that a failed reload restores, and the reloads without an outcome, oldest first. Blocks."""
         last_good, loads = None, list[Load]()
         with suppress(Unusable):
@@ -71,7 +71,7 @@ class TextRows:
             self._write_copy(text)
         self._is_posted = False
 
-    def _write_copy(self, text: Text) -> None:
+    def _write_copy(self, text: ConfigurationText) -> None:
         try:
             if self._copy:
                 self._copy.parent.mkdir(mode=0o750, parents=True, exist_ok=True)
@@ -89,13 +89,13 @@ class TextRows:
             self._database.post(_delete_loads)
 
 
-def _read_texts(state: State) -> tuple[Text | None, list[Load]]:
+def _read_texts(state: State) -> tuple[ConfigurationText | None, list[Load]]:
     last_good = state.execute("SELECT fingerprint, data FROM last_good").fetchone()
     loads = [
-        Load(Text(Document.parse(data), mark), began, target=None if target is None else Document.parse(target))
+        Load(ConfigurationText(Document.parse(data), mark), began, target=None if target is None else Document.parse(target))
         for began, mark, data, target in state.execute("SELECT began, fingerprint, data, target FROM open_load ORDER BY began")
     ]
-    return Text(Document.parse(last_good[1]), last_good[0]) if last_good else None, loads
+    return ConfigurationText(Document.parse(last_good[1]), last_good[0]) if last_good else None, loads
 
 
 def _store_load(load: Load, state: State) -> None:
@@ -109,7 +109,7 @@ def _delete_loads(state: State) -> None:
         state.execute("DELETE FROM open_load")
 
 
-class Running:
+class RunningProcess:
     """The state of the process that reads `current`. Call `restore` before anything else."""
 
     def __init__(self, current: Current, runtime: Runtime, row: StateRow, texts: TextRows, events: Events) -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
-from haproxy_native.commit.change import Member, Outcome
+from haproxy_native.commit.change import MemberChange, Outcome
 from haproxy_native.commit.commit import change_process
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.editing import object_names
@@ -37,18 +37,20 @@ def values_of(state: ServerState) -> dict[str, object]:
     return {STATE: state.forced_state, WEIGHT: state.uweight, ADDRESS: state.address, PORT: state.port, HEALTH: state.operational_state}
 
 
-async def held(context: CommitContext, changes: Changes, members: Collection[str], author: Author) -> list[Member]:
+async def held(context: CommitContext, changes: Changes, members: Collection[str], author: Author) -> list[MemberChange]:
     """Let observers keep over reloads what an author has changed of servers; return the members that differ from before."""
     await context.observers.hold(changes, members, author)
     return changed_members(changes, members)
 
 
-def changed_members(changes: Changes, members: Collection[str]) -> list[Member]:
+def changed_members(changes: Changes, members: Collection[str]) -> list[MemberChange]:
     """Return which of these members differ from before."""
     found = []
     for before, after in changes:
         was, now, object_ = values_of(before), values_of(after), object_of(before)
-        found += [Member(object_, member, was[member], now[member]) for member in now if member in members and was[member] != now[member]]
+        found += [
+            MemberChange(object_, member, was[member], now[member]) for member in now if member in members and was[member] != now[member]
+        ]
     return found
 
 
@@ -115,7 +117,7 @@ async def state_of(runtime: Runtime, object_: str) -> ServerState | None:
     return None
 
 
-async def set_back(context: CommitContext, changed: Sequence[Member], author: Author) -> Outcome | None:
+async def set_back(context: CommitContext, changed: Sequence[MemberChange], author: Author) -> Outcome | None:
     """Set members of servers to what they were before a change. Return None if they are so already.
 
     Raises NotFound, RuntimeFailure, and Conflict with both values.
@@ -124,7 +126,7 @@ async def set_back(context: CommitContext, changed: Sequence[Member], author: Au
     if not (left := [member for member in changed if await _now(runtime, member) != member.old]):
         return None
 
-    async def apply() -> list[Member]:
+    async def apply() -> list[MemberChange]:
         applied = []
         for object_, members in groupby(left, lambda member: member.object):
             applied.append((await _state_as_changed(runtime, object_, wanted := list(members)), wanted))
@@ -139,14 +141,14 @@ async def set_back(context: CommitContext, changed: Sequence[Member], author: Au
     return await change_process(context, left[0].object, apply, touched, author=author)
 
 
-async def _now(runtime: Runtime, changed: Member) -> object:
+async def _now(runtime: Runtime, changed: MemberChange) -> object:
     """Raises NotFound."""
     if (state := await state_of(runtime, changed.object)) is None:
         raise NotFound(f"the worker in service has no {changed.object}")
     return values_of(state)[changed.member]
 
 
-async def _state_as_changed(runtime: Runtime, object_: str, changed: Sequence[Member]) -> ServerState:
+async def _state_as_changed(runtime: Runtime, object_: str, changed: Sequence[MemberChange]) -> ServerState:
     """Return the state of a server if it is as the change has left it. Raises NotFound and Conflict."""
     if (state := await state_of(runtime, object_)) is None:
         raise NotFound(f"the worker in service has no {object_}")

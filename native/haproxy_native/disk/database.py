@@ -62,7 +62,7 @@ class Tables:
     are_keys: bool = False
 
 
-class Connection(sqlite3.Connection):
+class SqliteConnection(sqlite3.Connection):
     """A connection that writes every text as UTF-8. HAProxy allows names that are not UTF-8; their bytes are written as escapes."""
 
     def __init__(self, path: Path) -> None:
@@ -130,11 +130,11 @@ class Connection(sqlite3.Connection):
         return int((pages - unused) * size)
 
 
-class State(Connection):
+class State(SqliteConnection):
     """state.db of a directory; `keys` is keys.db."""
 
     def __init__(self, directory: Path) -> None:
-        self.keys = Connection(directory / KEYS)
+        self.keys = SqliteConnection(directory / KEYS)
         with ExitStack() as opened:
             opened.enter_context(closing(self.keys))
             super().__init__(directory / STATE)

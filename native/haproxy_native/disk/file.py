@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from haproxy_native.disk import path_errors
 from haproxy_native.disk.atomic import DraftFile, remove_drafts
-from haproxy_native.disk.journal import Journal
+from haproxy_native.disk.journal import FileJournal
 from haproxy_native.errors import Touched, Unreadable, WriteFailed
 from haproxy_native.scratch import Scratch
 
@@ -65,8 +65,8 @@ class ConfigFile:
         return target
 
     @property
-    def journal(self) -> Journal:
-        return Journal(self.state / f"{self.label}.journal", self.system)
+    def journal(self) -> FileJournal:
+        return FileJournal(self.state / f"{self.label}.journal", self.system)
 
     def read(self) -> bytes:
         """Return the content. Raises Unreadable."""

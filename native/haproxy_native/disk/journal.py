@@ -1,8 +1,8 @@
 """Notes on disk of writes that a crash may interrupt, so that the next start can finish them.
 
-`Journal` is for a file that cannot be replaced by a rename (bind mounts, read-only directories) and is written in place. It has the old and
-the new content, and is complete on disk before the file is touched. An interrupted write leaves pages of both; `replay` finishes it. A file
-that is neither was edited since, and is left alone.
+`FileJournal` is for a file that cannot be replaced by a rename (bind mounts, read-only directories) and is written in place. It has the
+old and the new content, and is complete on disk before the file is touched. An interrupted write leaves pages of both; `replay` finishes
+it. A file that is neither was edited since, and is left alone.
 
 `Manifest` is for a commit of several files. It is complete on disk before the first file changes, and deleted when all are done. A crash in
 between leaves some files new and some old; `rest` returns which are still to be written.
@@ -23,7 +23,7 @@ _PAGE = 4096
 _NO_PREALLOCATION = (errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS)
 
 
-class Journal:
+class FileJournal:
     """The journal of one file, at `path`. `system` is the `os` module, or in tests one that fails."""
 
     def __init__(self, path: Path, system: Any) -> None:

@@ -15,7 +15,7 @@ from haproxy_native.editing.resources import Resource, Resources
 from haproxy_native.errors import NativeError, Place, UnknownWords
 from haproxy_native.grammar.line_shape import LineShape
 from haproxy_native.grammar.load import Grammar
-from haproxy_native.grammar.rows import Change, Found, change_rows
+from haproxy_native.grammar.rows import Found, LineEdits, change_rows
 from haproxy_native.grammar.section_shape import changed
 from haproxy_native.text.line import Line
 from haproxy_native.text.section import Section
@@ -108,7 +108,7 @@ class ChildEditor:
     def insert(self, section: Section, parent: str, resource: Resource, body: Mapping[str, Any], index: int) -> Section:
         """Return the section with a new line before the child at `index`; an index equal to their number appends."""
         line = self.shape(resource).new(body, section.indent, section.newline)
-        return changed(section, Change({}, [(self._place(section, parent, resource, index), line)]))
+        return changed(section, LineEdits({}, [(self._place(section, parent, resource, index), line)]))
 
     def _place(self, section: Section, parent: str, resource: Resource, index: int) -> int:
         places = self.children(section, resource).places
@@ -146,7 +146,7 @@ class ChildEditor:
                 place=Place(section=f"{section.kind} {section.name}", keyword=line.words[0]),
             )
         places = [place, *(twin for twin in self._twins(section, resource, index) if twin != place)]
-        return changed(section, Change(self._edited(section, resource, places, body), []))
+        return changed(section, LineEdits(self._edited(section, resource, places, body), []))
 
     def _twins(self, section: Section, resource: Resource, index: int) -> list[int]:
         """Return the places of all lines of one object: several if its name is in more than one branch of an `.if` block."""
@@ -184,12 +184,12 @@ class ChildEditor:
         """Return the section without a child; a name in branches of an `.if` block is removed from all of them."""
         place, twins = self.children(section, resource).places[index], self._twins(section, resource, index)
         removed = twins if any(map(section.is_conditional, twins)) else [place]
-        return changed(section, Change(dict.fromkeys(removed), []))
+        return changed(section, LineEdits(dict.fromkeys(removed), []))
 
     def replace_by_name(self, section: Section, parent: str, resource: Resource, bodies: Mapping[str, Mapping[str, Any]]) -> Section:
         """Return the section with a named collection replaced; children that stay keep their places, new ones follow by name."""
         wanted = {unquoted_name(body.get(resource.key)): body for _, body in sorted(bodies.items())}
-        there, change = self._by_name(section, resource), Change({}, [])
+        there, change = self._by_name(section, resource), LineEdits({}, [])
         for name, places in there.items():
             change.replaced |= self._edited(section, resource, places, wanted[name]) if name in wanted else dict.fromkeys(places)
         end = self._place(section, parent, resource, len(self.children(section, resource).places))

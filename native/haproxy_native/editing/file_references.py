@@ -25,7 +25,7 @@ _BASE, _SCRIPT = "-base", "lua-"
 _DEFAULT, _PREFIX = "-path", re.compile(r"(?:opt|file|optfile)@")
 
 
-class Reference(NamedTuple):
+class FileReference(NamedTuple):
     """A line that refers to a file."""
 
     # Keyword and name of the section.
@@ -36,7 +36,7 @@ class Reference(NamedTuple):
     text: str
 
 
-def references(document: Document, path: str, directory: str = "/") -> list[Reference]:
+def references(document: Document, path: str, directory: str = "/") -> list[FileReference]:
     """Return the lines that refer to a file."""
     found, path, where = [], posixpath.normpath(path), bases(document, directory)
     for at, section in enumerate(document.sections):
@@ -44,7 +44,7 @@ def references(document: Document, path: str, directory: str = "/") -> list[Refe
             for place, line in enumerate(section.lines):
                 if refers(line, path, where):
                     number = first_lines(document)[at] + place
-                    found.append(Reference(f"{section.kind} {section.name}".rstrip(), number, line.args[0], line.text.strip()))
+                    found.append(FileReference(f"{section.kind} {section.name}".rstrip(), number, line.args[0], line.text.strip()))
     return found
 
 

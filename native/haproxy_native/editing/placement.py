@@ -15,7 +15,7 @@ from haproxy_native.editing.defaults_sections import DEFAULTS, PROXIES, all_impl
 from haproxy_native.editing.resources import resources
 from haproxy_native.grammar.conditions import CONDITIONAL, PREDEFINED, terms
 from haproxy_native.grammar.load import grammar
-from haproxy_native.grammar.rows import Change
+from haproxy_native.grammar.rows import LineEdits
 from haproxy_native.grammar.section_shape import changed
 from haproxy_native.grammar.synopsis import condition_at
 from haproxy_native.text.document import Document
@@ -161,7 +161,7 @@ def with_acls_above(section: Section, old: Section | None) -> Section:
             return result
         # An ACL that moves may name another one.
         names |= {name for place in moved for name in named_acls(result.lines[place])} - PREDEFINED
-        change = Change({}, [])
+        change = LineEdits({}, [])
         for place, first in sorted(moved.items()):
             places = [*result.comments_above(place), place]
             change.replaced |= dict.fromkeys(places)

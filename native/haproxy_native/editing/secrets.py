@@ -16,12 +16,12 @@ from haproxy_native.editing.object_names import kind_of, parsed
 from haproxy_native.editing.resources import Resource, resources
 from haproxy_native.editing.secret_kinds import is_shown
 from haproxy_native.errors import BadRequest, Incomplete
-from haproxy_native.grammar.line_shape import LineShape, Reading
+from haproxy_native.grammar.line_shape import LineReading, LineShape
 from haproxy_native.grammar.load import Grammar, bundle, grammar
 from haproxy_native.grammar.schema import Schema
-from haproxy_native.grammar.synopsis import Chain, Node, Options, Part, Placeholder, Rest
+from haproxy_native.grammar.synopsis import Chain, MatchedWords, Node, Options, Placeholder, Rest
 from haproxy_native.text.pieces import split_lines
-from haproxy_native.text.words import BLANKS, Split, split, unquoted, words_of
+from haproxy_native.text.words import BLANKS, SplitLine, split, unquoted, words_of
 
 MASKED = "<masked>"
 # Kinds of `x-secret` for texts: lines of a configuration, a text that may quote some, and a message of HAProxy.
@@ -79,7 +79,7 @@ def _masked_line(line: str) -> str:
     return _without(split(line), hidden)
 
 
-def _without(parts: Split, hidden: Collection[int]) -> str:
+def _without(parts: SplitLine, hidden: Collection[int]) -> str:
     shown = (MASKED if at in hidden else word for at, word in enumerate(parts.words))
     bare = parts.tail.strip(BLANKS + "\n")
     comment = bare.lstrip("# \t")
@@ -91,7 +91,7 @@ def _without(parts: Split, hidden: Collection[int]) -> str:
         masked = _masked_line(comment)
     else:
         masked = comment
-    return Split(parts.gaps, tuple(shown), parts.tail.replace(comment, masked) if comment else parts.tail).join()
+    return SplitLine(parts.gaps, tuple(shown), parts.tail.replace(comment, masked) if comment else parts.tail).join()
 
 
 def masked_text(text: str) -> str:
@@ -155,7 +155,7 @@ def _hidden(words: Sequence[str]) -> set[int]:
     return set(range(1, len(words)))
 
 
-def _readings(words: Sequence[str]) -> Iterator[tuple[LineShape, Reading]]:
+def _readings(words: Sequence[str]) -> Iterator[tuple[LineShape, LineReading]]:
     """Yield every way to read a line, whatever section it is in."""
     for size in range(min(_longest(), len(words)), 0, -1):
         for shape in shapes().get(tuple(map(unquoted, words[:size])), ()):
@@ -163,7 +163,7 @@ def _readings(words: Sequence[str]) -> Iterator[tuple[LineShape, Reading]]:
                 yield shape, reading
 
 
-def _secrets(shape: LineShape, reading: Reading, words: Sequence[str]) -> Iterator[int]:
+def _secrets(shape: LineShape, reading: LineReading, words: Sequence[str]) -> Iterator[int]:
     """Yield the indices of the words that hold a secret."""
     if not any(member in reading.values or member.split(".")[0] in reading.values for member in shape.secrets):
         return
@@ -179,7 +179,7 @@ def _secrets(shape: LineShape, reading: Reading, words: Sequence[str]) -> Iterat
                 yield from (at for at in range(start, end) if at > start or unquoted(words[at]) not in starts)
 
 
-def _pieces(chain: Chain, words: Sequence[str], parts: Sequence[Part], offset: int = 0) -> Iterator[tuple[Node, int, int]]:
+def _pieces(chain: Chain, words: Sequence[str], parts: Sequence[MatchedWords], offset: int = 0) -> Iterator[tuple[Node, int, int]]:
     """Yield each node of a chain with the range of the words that it matched."""
     for part in parts:
         if part.key is None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from haproxy_native.errors import BadValue, Place
 from haproxy_native.grammar.line_shape import METADATA, LineShape
-from haproxy_native.grammar.rows import Change, Found, change_rows
+from haproxy_native.grammar.rows import Found, LineEdits, change_rows
 from haproxy_native.grammar.synopsis import Join, Values
 from haproxy_native.text.line import Line
 from haproxy_native.text.section import Section
@@ -146,17 +146,17 @@ class Directive:
         """Return whether the object has a member of this directive."""
         return any(name in holder for name in ((self.rows,) if self.rows else self.shape.members))
 
-    def change(self, lines: Found, holder: Mapping[str, Any], section: Section) -> Change:
+    def change(self, lines: Found, holder: Mapping[str, Any], section: Section) -> LineEdits:
         """Return the change of a section's lines to the values of the object. Raises BadValue."""
         if self.rows:
             return change_rows(self.shape, lines, self.wanted(holder), section)
         if not self.stands(holder):
             removed = lines if self.options or self.join or self.repeat == "merge" else self._shown(lines)
-            return Change({place: None for place, line in removed if not self.cancels(line)}, [])
+            return LineEdits({place: None for place, line in removed if not self.cancels(line)}, [])
         own = (*self.shape.members, METADATA) if self.shape.metadata else self.shape.members
         members = {name: holder[name] for name in own if name in holder}
         if not lines:
-            return Change({}, [(None, self.shape.new(members, section.indent, section.newline))])
+            return LineEdits({}, [(None, self.shape.new(members, section.indent, section.newline))])
         if self.repeat == "merge" and len(lines) > 1:
             return self._change_merged(lines, members)
         if self.join:
@@ -165,33 +165,33 @@ class Directive:
             return self._change_conditions(lines, members, names, said)
         last = lines[-1][0]
         if not (counting := self._counting(lines)):
-            return Change({}, [(last, self.shape.new(members, section.indent, section.newline))])
+            return LineEdits({}, [(last, self.shape.new(members, section.indent, section.newline))])
         ((place, line),) = counting
         edited = self.shape.onto(line, members)
         if edited is not line and any(at > place and self._is_cancelled(edited, other) for at, other in lines):
-            return Change({place: None}, [(last, edited)])
-        return Change({place: edited}, [])
+            return LineEdits({place: None}, [(last, edited)])
+        return LineEdits({place: edited}, [])
 
-    def _change_joined(self, lines: Found, members: Mapping[str, Any], join: Join) -> Change:
+    def _change_joined(self, lines: Found, members: Mapping[str, Any], join: Join) -> LineEdits:
         """Keep the lines whose parts begin the new value; the next one, or the last, gets the rest of the value."""
         (name,) = members
         chunks = join.chunks(members[name], self._chunks(lines, name))
         said = [{name: chunk} for chunk in chunks]
-        return Change({place: self.shape.onto(line, own) if own else None for (place, line), own in zip_longest(lines, said)}, [])
+        return LineEdits({place: self.shape.onto(line, own) if own else None for (place, line), own in zip_longest(lines, said)}, [])
 
     def _conditions(self, lines: Found) -> list[Values]:
         """Return the values of each line; none if one has `unless`, since such conditions cannot be combined."""
         said = [self.shape.read(line) or {} for _, line in lines]
         return said if all((names := _condition(each)) and each[names[0]] == "if" for each in said) else []
 
-    def _change_conditions(self, lines: Found, members: Mapping[str, Any], names: tuple[str, str], said: Sequence[Values]) -> Change:
+    def _change_conditions(self, lines: Found, members: Mapping[str, Any], names: tuple[str, str], said: Sequence[Values]) -> LineEdits:
         """Keep the lines whose conditions begin the new one; the next one, or the last, gets the rest of the condition."""
         cond, test = names
         tests = ANY.chunks(members[test], [each[test] for each in said]) if members[cond] == "if" else [members[test]]
         wanted = [{**members, test: each} for each in tests]
-        return Change({place: self.shape.onto(line, own) if own else None for (place, line), own in zip_longest(lines, wanted)}, [])
+        return LineEdits({place: self.shape.onto(line, own) if own else None for (place, line), own in zip_longest(lines, wanted)}, [])
 
-    def _change_merged(self, lines: Found, members: Mapping[str, Any]) -> Change:
+    def _change_merged(self, lines: Found, members: Mapping[str, Any]) -> LineEdits:
         """Write each member to the line that has it, and new ones to the last line."""
         members_of_lines = [set(self.shape.read(line) or {}) for _, line in lines]
         homeless = set(members) - set().union(*members_of_lines)
@@ -201,4 +201,4 @@ class Directive:
             names = own | (homeless if number == len(lines) - 1 else set())
             target = {name: next(joined[name], None) if name in joined else members[name] for name in members if name in names}
             replaced[place] = self.shape.onto(line, target) if self.shape.given(target) else None
-        return Change(replaced, [])
+        return LineEdits(replaced, [])

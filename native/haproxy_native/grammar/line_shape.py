@@ -14,10 +14,23 @@ from haproxy_native.errors import BadValue, NativeError, Place, UnknownWords
 from haproxy_native.grammar.conditions import refuse_half
 from haproxy_native.grammar.merge import Piece, Written, joined, misread, onto, regapped, respelled
 from haproxy_native.grammar.schema import Order, arranged
-from haproxy_native.grammar.synopsis import Chain, Composed, Glued, Group, Node, NoValue, Options, Part, Toggle, Values, Word, merged
+from haproxy_native.grammar.synopsis import (
+    Chain,
+    Composed,
+    Glued,
+    Group,
+    Literal,
+    MatchedWords,
+    Node,
+    NoValue,
+    Options,
+    Toggle,
+    Values,
+    merged,
+)
 from haproxy_native.grammar.values import agrees
 from haproxy_native.text.line import Line
-from haproxy_native.text.words import BLANKS, Split, normalized, unquoted, words_of
+from haproxy_native.text.words import BLANKS, SplitLine, normalized, unquoted, words_of
 
 METADATA = "metadata"
 
@@ -70,7 +83,7 @@ class Alternative:
         for node in self.chain.nodes:
             if isinstance(node, Toggle) and list(node.words) == [True]:
                 literals += node.words[True] or ()
-            elif isinstance(node, Word):
+            elif isinstance(node, Literal):
                 literals.append(node.text)
             else:
                 break
@@ -98,11 +111,11 @@ class Alias:
 
 
 @dataclass
-class Reading:
+class LineReading:
     """A line that was read: by which alternative, its parts, and the values of the members."""
 
     alternative: Alternative
-    parts: list[Part]
+    parts: list[MatchedWords]
     values: Values
 
     @property
@@ -111,7 +124,7 @@ class Reading:
         return [i for part in self.parts if part.key is None for i in range(part.start, part.end)]
 
 
-def opaque_words(line: Line, reading: Reading) -> tuple[str, ...]:
+def opaque_words(line: Line, reading: LineReading) -> tuple[str, ...]:
     """Return the unknown words, and those whose value only HAProxy can resolve."""
     return tuple(word for part in reading.parts if part.key is None or part.hidden for word in line.words[part.start : part.end])
 
@@ -190,28 +203,28 @@ class LineShape:
 
     # -- reading
 
-    def take(self, words: Sequence[str]) -> Reading | None:
+    def take(self, words: Sequence[str]) -> LineReading | None:
         """Return the reading by the first alternative that knows all words, else by the first that matches. Callers must not change it."""
         return self._recent(tuple(words))
 
-    def _taken_apart(self, words: tuple[str, ...]) -> Reading | None:
-        fallback: Reading | None = None
+    def _taken_apart(self, words: tuple[str, ...]) -> LineReading | None:
+        fallback: LineReading | None = None
         for alternative in self._candidates(words):
             parts = alternative.chain.parts(words)
             if parts is None:
                 continue
-            reading = Reading(alternative, parts, self._values(alternative, parts, words))
+            reading = LineReading(alternative, parts, self._values(alternative, parts, words))
             if not reading.unknown:
                 return reading
             fallback = fallback or reading
         return fallback
 
-    def _values(self, alternative: Alternative, parts: Sequence[Part], words: Sequence[str]) -> Values:
+    def _values(self, alternative: Alternative, parts: Sequence[MatchedWords], words: Sequence[str]) -> Values:
         unsaid = {member: value for member, value in self.unsaid.items() if member in alternative.chain.members}
         implied = {member: normalized(words[place]) for member, place in self.implied.items() if place < len(words)}
         return {**unsaid, **implied, **alternative.fixed, **self._merged(parts, alternative)}
 
-    def _merged(self, parts: Sequence[Part], alternative: Alternative) -> Values:
+    def _merged(self, parts: Sequence[MatchedWords], alternative: Alternative) -> Values:
         values = merged(parts, nodes=alternative.chain.nodes)
         return {**values, **{name: join.joined(values[name]) for name, join in self.joins.items() if name in values}}
 
@@ -331,14 +344,14 @@ class LineShape:
         flat = self.given(values)
         return [word for _, words, _ in self.written(self.choose(flat), flat) for word in words]
 
-    def written(self, alternative: Alternative, flat: Values, reading: Reading | None = None) -> list[Written]:
+    def written(self, alternative: Alternative, flat: Values, reading: LineReading | None = None) -> list[Written]:
         """Return the words of each part of a new line, or of one that was read. Raises BadValue."""
         try:
             return list(alternative.chain.written({**flat, **self._chunks(flat, reading)}))
         except NoValue as error:
             raise BadValue(f"{error.member} in body is required by `{alternative.text}`", place=Place(member=error.member)) from None
 
-    def _chunks(self, flat: Values, reading: Reading | None) -> Values:
+    def _chunks(self, flat: Values, reading: LineReading | None) -> Values:
         """Return the values of each occurrence of keywords that may be repeated."""
         chunks: Values = {}
         for name, join in self.joins.items():
@@ -376,10 +389,10 @@ class LineShape:
             pieces = respelled(old, reading.parts if reading else (), written)
         new = self._proven(alternative, pieces, old.tail, asked)
         tail = self._tail(line, values) if self.metadata else new.tail
-        text = Split(new.gaps, new.words, tail).join()
+        text = SplitLine(new.gaps, new.words, tail).join()
         return line if text == line.text else Line(text)
 
-    def _proven(self, alternative: Alternative, pieces: Sequence[Piece], tail: str, written: Iterable[Written]) -> Split:
+    def _proven(self, alternative: Alternative, pieces: Sequence[Piece], tail: str, written: Iterable[Written]) -> SplitLine:
         """Return the pieces as a line, after checking that it reads back as what was written. Raises BadValue and UnknownWords."""
         split = joined(pieces, tail)
         words = [part for word in split.words for part in words_of(word)]
@@ -394,15 +407,15 @@ class LineShape:
         self._check_said(written, reading, words)
         return split
 
-    def _check_said(self, written: Iterable[Written], reading: Reading, words: Sequence[str]) -> None:
-        asked = self._merged([Part(key, 0, 0, values) for key, own, values in written if own], reading.alternative)
+    def _check_said(self, written: Iterable[Written], reading: LineReading, words: Sequence[str]) -> None:
+        asked = self._merged([MatchedWords(key, 0, 0, values) for key, own, values in written if own], reading.alternative)
         for member, value in asked.items():
             if not agrees(value, reading.values.get(member)):
                 raise BadValue(
                     f"{member} in body: '{value}' would be read as something else in `{' '.join(words)}`", place=Place(member=member)
                 )
 
-    def _unimplied(self, line: Line, reading: Reading | None, written: list[Written]) -> list[Written]:
+    def _unimplied(self, line: Line, reading: LineReading | None, written: list[Written]) -> list[Written]:
         """Return what to write, without members that a word of both the old and the new line implies."""
         if not self.implied or reading is None:
             return written
@@ -420,7 +433,7 @@ class LineShape:
     def annotated(self, line: Line, values: Mapping[str, Any]) -> Line:
         """Return a line with other metadata and the same words."""
         tail = self._tail(line, values) if self.metadata else line.split.tail
-        return line if tail == line.split.tail else Line(Split(line.split.gaps, line.split.words, tail).join())
+        return line if tail == line.split.tail else Line(SplitLine(line.split.gaps, line.split.words, tail).join())
 
     def _tail(self, line: Line, values: Mapping[str, Any]) -> str:
         # A person's comment stays unless other metadata replaces it.

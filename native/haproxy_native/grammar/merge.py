@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 
 from haproxy_native.errors import BadValue
-from haproxy_native.grammar.synopsis import Chain, Group, NoValue, Options, Part, Values, group_of
+from haproxy_native.grammar.synopsis import Chain, Group, MatchedWords, NoValue, Options, Values, group_of
 from haproxy_native.text.line_diff import changes
-from haproxy_native.text.words import Split, split, unquoted, words_of
+from haproxy_native.text.words import SplitLine, split, unquoted, words_of
 
 Written = tuple[tuple[int, ...], list[str], Values]
 # (the blanks before a word, the word)
@@ -15,10 +15,10 @@ Pair = tuple[str, str]
 Piece = tuple[tuple[int, ...] | None, list[Pair]]
 
 
-def onto(old: Split, parts: Sequence[Part], written: Iterable[Written], chain: Chain) -> list[Piece]:
+def onto(old: SplitLine, parts: Sequence[MatchedWords], written: Iterable[Written], chain: Chain) -> list[Piece]:
     """Return the old line with the parts of `written`; new options are inserted in the declared order."""
     new = {key: (words, values) for key, words, values in written}
-    last: dict[tuple[int, ...], Part] = {}
+    last: dict[tuple[int, ...], MatchedWords] = {}
     said: dict[tuple[int, ...], Values] = {}
     for part in parts:
         if part.key is not None:
@@ -57,7 +57,7 @@ def _stays(key: tuple[int, ...], chain: Chain) -> bool:
     return group is not None and group.keep
 
 
-def respelled(old: Split, parts: Sequence[Part], written: Iterable[Written]) -> list[Piece]:
+def respelled(old: SplitLine, parts: Sequence[MatchedWords], written: Iterable[Written]) -> list[Piece]:
     """Return the old line rewritten by another synopsis; words that both have stay as they are."""
     own = pairs_of(old)
     new = [(key, spaced(words)) for key, words, _ in written]
@@ -70,7 +70,7 @@ def respelled(old: Split, parts: Sequence[Part], written: Iterable[Written]) -> 
     return [(key, list(islice(words, len(own_)))) for key, own_ in new]
 
 
-def edited(own: Sequence[Pair], part: Part, words: Sequence[str], values: Values) -> list[Pair]:
+def edited(own: Sequence[Pair], part: MatchedWords, words: Sequence[str], values: Values) -> list[Pair]:
     """Return the words of a part for other values, by the synonym that the line uses; words with the same meaning stay as they are."""
     by = part.by
     if isinstance(by, Chain) and set(by.required()) <= set(values) <= set(by.members):
@@ -78,7 +78,7 @@ def edited(own: Sequence[Pair], part: Part, words: Sequence[str], values: Values
     return retained(own, usual(part, own), spaced(words))
 
 
-def usual(part: Part, own: Sequence[Pair]) -> list[str]:
+def usual(part: MatchedWords, own: Sequence[Pair]) -> list[str]:
     """Return the words of a part in their usual spelling, one for each word; the words themselves if that cannot be determined."""
     try:
         words = [word for _, word in spaced(part.by.write(part.values) if part.by else ())]
@@ -97,7 +97,7 @@ def retained(own: Sequence[Pair], before: Sequence[str], after: Sequence[Pair]) 
     return [*result, *own[at:]]
 
 
-def pairs_of(line: Split) -> list[Pair]:
+def pairs_of(line: SplitLine) -> list[Pair]:
     return list(zip(line.gaps, line.words, strict=True))
 
 
@@ -106,12 +106,12 @@ def spaced(words: Iterable[str]) -> list[Pair]:
     return [(gap or " ", word) for text in words for gap, word in zip(*split(text)[:2], strict=True)]
 
 
-def joined(pieces: Iterable[Piece], tail: str) -> Split:
+def joined(pieces: Iterable[Piece], tail: str) -> SplitLine:
     flat = [pair for _, own in pieces for pair in own]
-    return Split(tuple(gap for gap, _ in flat), tuple(word for _, word in flat), tail)
+    return SplitLine(tuple(gap for gap, _ in flat), tuple(word for _, word in flat), tail)
 
 
-def misread(pieces: Sequence[Piece], parts: Sequence[Part], chain: Chain) -> Piece | None:
+def misread(pieces: Sequence[Piece], parts: Sequence[MatchedWords], chain: Chain) -> Piece | None:
     """Return the first piece that does not read back as what was written; adjacent pieces of one text read as one. None if all do."""
     sizes = [(key, sum(len(words_of(word)) for _, word in own)) for key, own in pieces]
     wanted = _united(sizes, chain)
@@ -135,7 +135,7 @@ def _united(sizes: Iterable[tuple[tuple[int, ...] | None, int]], chain: Chain) -
     return united
 
 
-def identity(part: Part, chain: Chain) -> tuple[int, ...]:
+def identity(part: MatchedWords, chain: Chain) -> tuple[int, ...]:
     """Return the identity of a part: rows of a list differ by their index, repeated options do not."""
     if part.key is None or len(part.key) < 3:
         return part.key or ()

@@ -6,7 +6,7 @@ from typing import Any
 
 from haproxy_native.grammar.codecs import CODECS
 from haproxy_native.grammar.schema import Schema, Schemas, is_switch, keyword_of, stands_alone
-from haproxy_native.grammar.synopsis import Chain, Glued, Group, Join, Node, Options, Placeholder, Rest, Toggle, Word
+from haproxy_native.grammar.synopsis import Chain, Glued, Group, Join, Literal, Node, Options, Placeholder, Rest, Toggle
 from haproxy_native.grammar.values import Choice, type_of
 
 _TOKEN = re.compile(r"\]\*|[\[\]]|[^\s\[\]]+")
@@ -117,12 +117,12 @@ class Compiler:
 
     def coded(self, name: str, note: Mapping[str, Any]) -> Chain:
         """Return the nodes for `keyword` and what its codec reads."""
-        words: list[Node | Options] = [Word(word) for word in keyword_of(name, note).split()]
+        words: list[Node | Options] = [Literal(word) for word in keyword_of(name, note).split()]
         return Chain([*words, CODECS[note["codec"]](name)])
 
     def argument(self, name: str, schema: Schema, note: Mapping[str, Any]) -> Chain:
         """Return the nodes for `keyword <value>`; the value is one word unless the note says `whole` or the type is a plain list."""
-        words: list[Node | Options] = [Word(word) for word in keyword_of(name, note).split()]
+        words: list[Node | Options] = [Literal(word) for word in keyword_of(name, note).split()]
         plain_list = schema.get("type") == "array" and not note.get("split") and not note.get("separator")
         if note.get("whole") or plain_list:
             return Chain([*words, self._rest(name, schema, stops=False)])
@@ -147,7 +147,7 @@ class Compiler:
     def node(self, token: str, *, first: bool = False, stops: bool = False) -> Node:
         pieces = _PLACE.split(token)
         if len(pieces) == 1:
-            return Word(token)
+            return Literal(token)
         if pieces[0] or pieces[2:] != [""]:
             return Glued(pieces[::2], [self._place(name) for name in pieces[1::2]])
         name = pieces[1]

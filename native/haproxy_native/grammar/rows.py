@@ -27,7 +27,7 @@ _SIMILAR = 0.7
 
 
 @dataclass
-class Change:
+class LineEdits:
     """A change of a section's lines."""
 
     # By index; None deletes the line.
@@ -36,15 +36,15 @@ class Change:
     added: list[tuple[int | None, Line]]
 
 
-def change_rows(shape: LineShape, lines: Found, wanted: Sequence[Row], section: Section) -> Change:
+def change_rows(shape: LineShape, lines: Found, wanted: Sequence[Row], section: Section) -> LineEdits:
     """Return the change of lines to the elements of another list. A line moves with the comments directly above it."""
     made = [shape.new(row, section.indent, section.newline) for row in wanted]
     if not lines:
-        return Change({}, [(None, line) for line in made])
+        return LineEdits({}, [(None, line) for line in made])
     rows = _Rows(shape, [line for _, line in lines], made, wanted)
     staying, moving = rows.paired()
     kept = set(staying.values())
-    change = Change({place: None for number, (place, _) in enumerate(lines) if number not in kept}, [])
+    change = LineEdits({place: None for number, (place, _) in enumerate(lines) if number not in kept}, [])
     following = _following([lines[staying[at]][0] if at in staying else None for at in range(len(made))])
     previous = behind = None
     for at, line in enumerate(made):

@@ -7,7 +7,7 @@ from typing import Any
 
 from haproxy_native.grammar.directive import CANCELLING, NOTHING, Directive
 from haproxy_native.grammar.line_shape import METADATA, LineShape
-from haproxy_native.grammar.rows import Change, canonical
+from haproxy_native.grammar.rows import LineEdits, canonical
 from haproxy_native.grammar.schema import Order, arranged
 from haproxy_native.grammar.synopsis import Values
 from haproxy_native.text.line import Line
@@ -156,10 +156,10 @@ class SectionShape:
         return canonical(directive.wanted(said)) == canonical(directive.wanted(holder))
 
     def _changed(
-        self, section: Section, lines: list[Line | None], changes: Iterable[tuple[Directive, Change]], reading: SectionReading
+        self, section: Section, lines: list[Line | None], changes: Iterable[tuple[Directive, LineEdits]], reading: SectionReading
     ) -> Section:
         own = sorted(place for place_ in reading.lines.values() for place, _ in place_)
-        whole = Change({0: lines[0]}, [])
+        whole = LineEdits({0: lines[0]}, [])
         for directive, change in changes:
             whole.replaced |= change.replaced
             for place, line in change.added:
@@ -207,7 +207,7 @@ class SectionShape:
         return left
 
 
-def changed(section: Section, change: Change) -> Section:
+def changed(section: Section, change: LineEdits) -> Section:
     """Return the section after a change in which every new line has a place; the same section if nothing changes."""
     if not change.added and all(section.lines[place] is line for place, line in change.replaced.items()):
         return section

@@ -56,7 +56,9 @@ def begins(words: Sequence[str], own: tuple[str, ...], at: int = 0) -> bool:
 
 
 @dataclass
-class Word:
+class Literal:
+    """A word that is written as it is."""
+
     text: str
     members: tuple[str, ...] = ()
 
@@ -242,7 +244,7 @@ def behind(words: Sequence[str], at: int, arguments: Mapping[str, int]) -> int:
 
 
 @dataclass
-class Part:
+class MatchedWords:
     """The words of one node or group in a line: `words[start:end]`. Opaque parts have the key None.
 
     `by` has read the words, and can write others in their place.
@@ -284,9 +286,9 @@ class Chain:
             values |= more
         return at, values
 
-    def parts(self, words: Sequence[str]) -> list[Part] | None:
+    def parts(self, words: Sequence[str]) -> list[MatchedWords] | None:
         """Return the parts of a whole line; unknown words are opaque parts behind the last required node."""
-        parts: list[Part] = []
+        parts: list[MatchedWords] = []
         at = 0
         for number, node in enumerate(self.nodes):
             if isinstance(node, Options):
@@ -299,9 +301,9 @@ class Chain:
             match = node.match(words, at)
             if match is None:
                 return None
-            parts.append(Part((number,), at, *match, node))
+            parts.append(MatchedWords((number,), at, *match, node))
             at = match[0]
-        parts += [Part(None, i, i + 1, {}) for i in range(at, len(words))]
+        parts += [MatchedWords(None, i, i + 1, {}) for i in range(at, len(words))]
         return parts
 
     def write(self, values: Mapping[str, Any]) -> list[str]:
@@ -461,18 +463,18 @@ class Options:
         parts = self.take(words, at, 0, swallow=False)
         return None if parts is None else (parts[-1].end if parts else at, merged(parts, self))
 
-    def take(self, words: Sequence[str], at: int, number: int, *, swallow: bool) -> list[Part] | None:
+    def take(self, words: Sequence[str], at: int, number: int, *, swallow: bool) -> list[MatchedWords] | None:
         """Return the parts of all groups from `at` on; None if a required one is missing."""
-        parts: list[Part] = []
+        parts: list[MatchedWords] = []
         used: dict[int, int] = {}
         while at < len(words):
             if option := self._next(words, at, used):
                 group, by, end, values = option
                 used[group] = used.get(group, -1) + 1
-                parts.append(Part((number, group, used[group]), at, end, values, by))
+                parts.append(MatchedWords((number, group, used[group]), at, end, values, by))
                 at = end
             elif swallow:
-                parts.append(Part(None, at, at + 1, {}))
+                parts.append(MatchedWords(None, at, at + 1, {}))
                 at += 1
             else:
                 break
@@ -521,7 +523,7 @@ def flat_row(rows: str, row: Any) -> Values:
     return {f"{rows}.{name}": value for name, value in row.items()} if isinstance(row, Mapping) else {rows: row}
 
 
-def merged(parts: Sequence[Part], options: "Options | None" = None, nodes: Sequence["Node | Options"] = ()) -> Values:
+def merged(parts: Sequence[MatchedWords], options: "Options | None" = None, nodes: Sequence["Node | Options"] = ()) -> Values:
     """Return the values of several parts; repeated groups fill their list, of others the last takes precedence, with any synonym."""
     values: Values = {}
     for part in parts:

@@ -11,7 +11,7 @@ from ipaddress import AddressValueError, IPv6Address
 from typing import Any
 
 from haproxy_native.errors import BadValue, Place
-from haproxy_native.text.words import Split, is_word, normalized, quoted, split, unquoted, words_of
+from haproxy_native.text.words import SplitLine, is_word, normalized, quoted, split, unquoted, words_of
 
 _INTEGER = re.compile(r"[+-]?\d+")
 _NUMBER_AND_UNIT = re.compile(r"(\d+)([A-Za-z]*)")
@@ -55,7 +55,7 @@ def many_words(text: str) -> str:
     """Return the text as words of the file, each quoted if necessary."""
     taken = split(text)
     if all(map(is_word, taken.words)):
-        text_ = Split(("", *taken.gaps[1:]), taken.words, "").join() if taken.words else ""
+        text_ = SplitLine(("", *taken.gaps[1:]), taken.words, "").join() if taken.words else ""
         rest = " ".join(map(one_word, taken.tail.split()))
         return text_ + (" " if text_ and rest and not taken.tail.startswith("#") else "") + rest
     return " ".join(one_word(piece) for piece in text.split())

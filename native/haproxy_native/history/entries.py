@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 
-from haproxy_native.commit.change import Change, Content, Member, Outcome
+from haproxy_native.commit.change import Change, Content, MemberChange, Outcome
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.object_names import object_of_section
-from haproxy_native.reload.records import Record as ReloadRecord
+from haproxy_native.reload.records import ReloadRecord
 from haproxy_native.request_context import Author
 from haproxy_native.text.document import Document
 from haproxy_native.text.section import BOUNDARY, Section
@@ -59,7 +59,7 @@ class Record:
     entry: Entry
     contents: Sequence[Content] = ()
     # Members of servers in the process.
-    members: Sequence[Member] = ()
+    members: Sequence[MemberChange] = ()
     # The names of the objects that it touched.
     objects: Sequence[str] = ()
 

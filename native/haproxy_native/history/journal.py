@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass, replace
 from itertools import islice, takewhile
 from typing import Any
 
-from haproxy_native.commit.change import Content, Member
+from haproxy_native.commit.change import Content, MemberChange
 from haproxy_native.disk.database import State, Tables
 from haproxy_native.editing.object_names import beginning, covers
 from haproxy_native.errors import Missing, NoEntry, NotFound
@@ -113,7 +113,7 @@ class Journal:
             for secret in secrets:
                 contents.add_contents(self._state.keys, entry, secret.path, secret.before, secret.after)
 
-    def end(self, entry: int, outcome: str, reload_id: str | None, members: Sequence[Member] = ()) -> None:
+    def end(self, entry: int, outcome: str, reload_id: str | None, members: Sequence[MemberChange] = ()) -> None:
         """End an entry. Not synced: after a loss of power, the next start settles it again."""
         with self._state.transaction(is_synced=False):
             values = outcome, reload_id, self.last, _packed([asdict(member) for member in members]), entry
@@ -246,11 +246,11 @@ class Journal:
         """Return the ids of the entries of a confirmation, the newest first."""
         return [entry for (entry,) in self._state.execute("SELECT id FROM entry WHERE confirmation = ? ORDER BY id DESC", (id_,))]
 
-    def members(self, entry: int) -> list[Member]:
+    def members(self, entry: int) -> list[MemberChange]:
         """Return the members of servers in the process that an entry changed. Raises NotFound."""
         if (row := self._state.execute("SELECT members FROM entry WHERE id = ?", (entry,)).fetchone()) is None:
             raise NoEntry(entry)
-        return [Member(**member) for member in _unpacked(row[0])]
+        return [MemberChange(**member) for member in _unpacked(row[0])]
 
     def effects(self, entry: int) -> list[Any] | None:
         """Return an entry's effects; None if they have not been computed yet."""

@@ -29,7 +29,7 @@ _ID = re.compile(r"[1-9][0-9]{0,17}")
 
 
 @dataclass(frozen=True)
-class Operation:
+class BackgroundOperation:
     """`kind` names the work, `arguments` are what it needs to begin anew, `progress` what it reports. Times are Unix seconds.
 
     `due`: when the work begins, where that is later than `created`. `by` is its initiator, `needs` the verb and the object that it takes a
@@ -49,7 +49,7 @@ class Operation:
     needs: Sequence[str] = field(default_factory=list)
 
 
-class Running:
+class RunningOperation:
     """An operation as its work sees it. `author`: with whose rights the work acts, from its beginning on."""
 
     def __init__(self, operations: "Operations", identity: str) -> None:
@@ -57,7 +57,7 @@ class Running:
         self.cancellable, self.author = True, NOBODY
 
     @property
-    def now(self) -> Operation:
+    def now(self) -> BackgroundOperation:
         return self._operations.get(self._id)
 
     def report(self, **progress: Any) -> None:
@@ -66,7 +66,7 @@ class Running:
 
 
 # Returns when the work is done, raises what it fails with. It is called again, with the progress so far, after a restart.
-Work = Callable[[Running], Awaitable[None]]
+Work = Callable[[RunningOperation], Awaitable[None]]
 
 
 class Operations:
@@ -82,7 +82,7 @@ class Operations:
         database: Database,
         kinds: Mapping[str, Work],
         now: Callable[[], float] = time.time,
-        changed: Callable[[Operation], None] = lambda operation: None,
+        changed: Callable[[BackgroundOperation], None] = lambda operation: None,
         *,
         rights_of: RightsOf = lambda group, name: None,
         resumes: bool = True,
@@ -90,8 +90,8 @@ class Operations:
         self._rights_of, self._resumes = rights_of, resumes
         database.declare(Tables("operations", "CREATE TABLE operation (id INTEGER PRIMARY KEY, data TEXT NOT NULL)"))
         self._database, self._kinds, self._now, self._changed = database, dict(kinds), now, changed
-        self._known: dict[int, Operation] = {}
-        self._tasks: dict[str, tuple[Running, asyncio.Task[None]]] = {}
+        self._known: dict[int, BackgroundOperation] = {}
+        self._tasks: dict[str, tuple[RunningOperation, asyncio.Task[None]]] = {}
 
     def learn(self, kind: str, work: Work) -> None:
         """Take in another kind of work. Within the context it is too late for those that a restart has interrupted."""
@@ -120,7 +120,9 @@ class Operations:
         with suppress(Unusable):
             await self._database.catch_up()
 
-    def begin(self, kind: str, due: float | None = None, *, author: Author, needs: Sequence[str] = (), **arguments: Any) -> Operation:
+    def begin(
+        self, kind: str, due: float | None = None, *, author: Author, needs: Sequence[str] = (), **arguments: Any
+    ) -> BackgroundOperation:
         """On behalf of an author. Raises TooManyOperations and ShareExceeded."""
         if len(self._tasks) >= MOST_RUNNING:
             raise TooManyOperations(f"{MOST_RUNNING} operations are running, as many as may; wait for one, or cancel one")
@@ -129,23 +131,23 @@ class Operations:
         held = [account(f"{by.group}/{by.name}") for by in running].count(caller.name)
         check_room(caller, MOST_RUNNING, held, len(running), "running operations")
         number, by = str(max(self._known, default=0) + 1), Initiator.of_author(author).as_dict()
-        made = Operation(number, kind, self._now(), arguments, due, by=by, needs=list(needs))
+        made = BackgroundOperation(number, kind, self._now(), arguments, due, by=by, needs=list(needs))
         self.keep(made)
         self._start(made, replace(author, request_id="", confirmation="", request=None))
         return made
 
-    def get(self, identity: str) -> Operation:
+    def get(self, identity: str) -> BackgroundOperation:
         """Raises NotFound."""
         operation = self._known.get(int(identity)) if _ID.fullmatch(identity) else None
         if operation is None or operation.id != identity:
             raise NotFound(f"operation {identity} does not exist")
         return operation
 
-    def all(self) -> list[Operation]:
+    def all(self) -> list[BackgroundOperation]:
         """The newest first."""
         return list(reversed(self._known.values()))
 
-    async def ended(self, identity: str, seconds: float) -> Operation:
+    async def ended(self, identity: str, seconds: float) -> BackgroundOperation:
         """When it has ended, or after so many seconds. Raises NotFound."""
         if self.get(identity).status == RUNNING and identity in self._tasks:
             await asyncio.wait([self._tasks[identity][1]], timeout=seconds)
@@ -163,20 +165,20 @@ class Operations:
         task.cancel()
         await asyncio.wait([task])
 
-    def keep(self, operation: Operation) -> None:
+    def keep(self, operation: BackgroundOperation) -> None:
         """A disk that does not take it costs the memory of it beyond a restart."""
         self._known[int(operation.id)] = operation
         self._changed(operation)
         self._database.post(partial(_store, operation))
 
-    def _start(self, operation: Operation, by: Author | None = None) -> None:
+    def _start(self, operation: BackgroundOperation, by: Author | None = None) -> None:
         """`by`: who begins it now."""
-        running = Running(self, operation.id)
+        running = RunningOperation(self, operation.id)
         task = asyncio.create_task(self._carry_out(running, operation, by))
         self._tasks[operation.id] = running, task
         task.add_done_callback(lambda _: self._tasks.pop(operation.id, None))
 
-    async def _carry_out(self, running: Running, operation: Operation, by: Author | None) -> None:
+    async def _carry_out(self, running: RunningOperation, operation: BackgroundOperation, by: Author | None) -> None:
         try:
             while (left := (operation.due or 0) - self._now()) > 0:  # noqa: ASYNC110 - of a clock
                 await asyncio.sleep(min(left, LOOK_SECONDS))
@@ -190,7 +192,7 @@ class Operations:
         else:
             self._end(operation.id, SUCCEEDED)
 
-    def _standing(self, operation: Operation) -> Author:
+    def _standing(self, operation: BackgroundOperation) -> Author:
         """The initiator, with the rights of now. Raises Forbidden."""
         by = Initiator.of(operation.by).author(self._rights_of)
         if operation.needs:
@@ -206,11 +208,11 @@ class Operations:
             self._database.post(partial(_delete, number))
 
 
-def _stored(state: State) -> list[Operation]:
-    return [Operation(**json.loads(data)) for (data,) in state.execute("SELECT data FROM operation ORDER BY id")]
+def _stored(state: State) -> list[BackgroundOperation]:
+    return [BackgroundOperation(**json.loads(data)) for (data,) in state.execute("SELECT data FROM operation ORDER BY id")]
 
 
-def _store(operation: Operation, state: State) -> None:
+def _store(operation: BackgroundOperation, state: State) -> None:
     with state.transaction(is_synced=False):
         state.execute("INSERT OR REPLACE INTO operation VALUES (?, ?)", (int(operation.id), json.dumps(asdict(operation))))
 

@@ -3,7 +3,7 @@
 import asyncio
 
 from haproxy_native.errors import ReloadFailed
-from haproxy_native.operations.operations import Running, Work
+from haproxy_native.operations.operations import RunningOperation, Work
 from haproxy_native.reload.agent import ReloadAgent
 from haproxy_native.reload.records import FAILED, IN_PROGRESS
 
@@ -17,7 +17,7 @@ def reload(agent: ReloadAgent) -> Work:
     Until it begins it can be cancelled. After a restart of the server it waits for the reload that it has requested before.
     """
 
-    async def work(running: Running) -> None:
+    async def work(running: RunningOperation) -> None:
         running.cancellable = False
         identity = running.now.progress.get("reload_id", "")
         if not identity:

@@ -11,7 +11,7 @@ from typing import Any
 from haproxy_native.editing.editor import standard_editor
 from haproxy_native.editing.header import bare
 from haproxy_native.editing.resources import resources
-from haproxy_native.grammar.line_shape import Reading
+from haproxy_native.grammar.line_shape import LineReading
 from haproxy_native.grammar.load import grammar
 from haproxy_native.planning.live import ip_of, live_of
 from haproxy_native.text.document import Document
@@ -70,7 +70,7 @@ def _read(kind: str, line: Line) -> "_ReadLine | None":
 class _ReadLine:
     """A line, split into `unchecked`, the words that need no check with their values, and `rest`, the other words."""
 
-    def __init__(self, line: Line, reading: Reading, schema: str) -> None:
+    def __init__(self, line: Line, reading: LineReading, schema: str) -> None:
         self.schema, listed = schema, live_of(grammar().schemas, schema).unchecked
         parts = [part for part in reading.parts if part.key is not None and part.values and part.values.keys() <= listed]
         self.unchecked = [(line.words[part.start : part.end], part.values) for part in parts]

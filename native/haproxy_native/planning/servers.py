@@ -13,7 +13,7 @@ from typing import Any
 
 from haproxy_native.editing.defaults_sections import DEFAULTS, implicit_defaults, named_defaults
 from haproxy_native.editing.resources import resources
-from haproxy_native.grammar.line_shape import LineShape, Reading, opaque_words
+from haproxy_native.grammar.line_shape import LineReading, LineShape, opaque_words
 from haproxy_native.grammar.load import Grammar
 from haproxy_native.text.document import Document
 from haproxy_native.text.line import Line
@@ -54,7 +54,7 @@ class Servers:
         self.server, self.default = grammar.line(resources()["servers"].schema), grammar.line(DEFAULT_SERVER)
         self.template = grammar.line(resources()["server_templates"].schema)
         self._shapes = {prefix: shape for shape in (self.server, self.default, self.template) for prefix in shape.prefixes()}
-        self._readings: dict[tuple[str, ...], tuple[Reading, tuple[str, ...]] | None] = {}
+        self._readings: dict[tuple[str, ...], tuple[LineReading, tuple[str, ...]] | None] = {}
 
     def is_server(self, line: Line) -> bool:
         return self._shapes.get(line.args[:1]) is self.server
@@ -84,7 +84,7 @@ class Servers:
             (servers if is_server else templates).append(EffectiveServer(name, place, own, (*opaque, *words)))
         return SectionServers(servers, templates)
 
-    def _read_server(self, shape: LineShape, line: Line) -> tuple[Reading, tuple[str, ...]] | None:
+    def _read_server(self, shape: LineShape, line: Line) -> tuple[LineReading, tuple[str, ...]] | None:
         """Return the reading of a server line and its opaque words; None if it cannot be read."""
         words = line.words
         if words not in self._readings:

@@ -24,11 +24,12 @@ from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from haproxy_native.errors import ReloadFailed, RuntimeAbsent, RuntimeFailure
+from haproxy_native.planning.outcome import Reason
 from haproxy_native.process_state import Load
 from haproxy_native.reload.debounce import Begin, Debounce, Finished, Input, Loading, Requested, Tick, Wake, Withdrawn
-from haproxy_native.reload.records import FAILED, IN_PROGRESS, SUCCEEDED, Phase, Reason, Record, Records
-from haproxy_native.reload.strategies import ReloadClaim, Source, Strategy
-from haproxy_native.reload.verdict import MASTER_FAILED, Ending, Look, Patience, Trial, Verdict, first_alert
+from haproxy_native.reload.records import FAILED, IN_PROGRESS, SUCCEEDED, Phase, Records, ReloadRecord
+from haproxy_native.reload.strategies import OutcomeSource, ReloadClaim, Strategy
+from haproxy_native.reload.verdict import MASTER_FAILED, Look, Patience, ReloadEnding, ReloadVerdict, Trial, first_alert
 from haproxy_native.runtime.client import Runtime, Worker
 
 log = logging.getLogger(__name__)
@@ -54,7 +55,7 @@ class WorkerObserver:
     async def before(self) -> None:
         self.first = await self._look(0.0)
 
-    async def after(self, began: float, claim: ReloadClaim) -> Verdict:
+    async def after(self, began: float, claim: ReloadClaim) -> ReloadVerdict:
         """Return when the outcome is certain, or cannot become certain. `began`: Unix time before the reload."""
         clock, trial = asyncio.get_running_loop().time, Trial(self.first, claim, began, self._known, self._patience)
         start = clock()
@@ -93,17 +94,17 @@ class Host(Protocol):
     async def loaded(self) -> Sequence[str]:
         """Take over that HAProxy runs the text; return in what the worker differs from it."""
 
-    async def refused(self, record: Record) -> Record:
+    async def refused(self, record: ReloadRecord) -> ReloadRecord:
         """Revert what HAProxy has refused; return the record with the outcome of each change."""
 
     def runs_since(self, moment: float) -> int | None:
         """Return the pid of the worker if it started after this Unix time and does what the file says; else None."""
 
-    def ended(self, record: Record) -> None:
+    def ended(self, record: ReloadRecord) -> None:
         """Note that a reload is over; its record has the outcome."""
 
 
-def _fields(record: Record) -> dict[str, Any]:
+def _fields(record: ReloadRecord) -> dict[str, Any]:
     return {"fields": {"reload_id": record.id}}
 
 
@@ -126,7 +127,7 @@ class ReloadAgent:
         self._clock, self._patience = clock, patience
         self._debounce = Debounce(delay)
         # By the id of the reload: the version that each waiting change has made, and the future that wakes it.
-        self._waiting: dict[str, list[tuple[int | None, asyncio.Future[Record]]]] = {}
+        self._waiting: dict[str, list[tuple[int | None, asyncio.Future[ReloadRecord]]]] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._work: asyncio.Task[None] | None = None
         # The id of the reload that waits for HAProxy's start.
@@ -206,7 +207,9 @@ class ReloadAgent:
             first, *others = (line for line in record.response.splitlines() if not line.startswith(_STARTED))
             self.records.update(replace(record, response=_joined(first, note, *others)))
 
-    async def force(self, reasons: Sequence[Reason], version: int | None = None, begun: Callable[[str], None] = lambda id_: None) -> Record:
+    async def force(
+        self, reasons: Sequence[Reason], version: int | None = None, begun: Callable[[str], None] = lambda id_: None
+    ) -> ReloadRecord:
         """Reload now, together with the pending reload; return the record, which is still in progress if HAProxy does not run.
 
         `version`: that of the change to be loaded. If the change is kept although the reload fails, the next reload is awaited, which loads
@@ -214,7 +217,7 @@ class ReloadAgent:
         """
         record = self._request(reasons, forced=True)
         begun(record.id)
-        done: asyncio.Future[Record] = asyncio.get_running_loop().create_future()
+        done: asyncio.Future[ReloadRecord] = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(record.id, []).append((version, done))
         # The reload continues if the client that waits for it leaves.
         record = await done
@@ -233,7 +236,7 @@ class ReloadAgent:
         if self._timer:
             self._timer.cancel()
 
-    def _request(self, reasons: Sequence[Reason], *, forced: bool) -> Record:
+    def _request(self, reasons: Sequence[Reason], *, forced: bool) -> ReloadRecord:
         pending, join = self.pending, self.records.join
         record = join(pending, reasons, listed=not forced) if pending else self.records.issue(reasons, listed=not forced)
         self._handle(Requested(record.id, self._clock(), forced))
@@ -267,7 +270,7 @@ class ReloadAgent:
         if record.status != IN_PROGRESS:
             self._host.ended(record)
 
-    def _wake(self, record: Record) -> None:
+    def _wake(self, record: ReloadRecord) -> None:
         """Give the record to all that wait for the reload, except those whose change the next reload loads, which begins now."""
         for version, done in self._waiting.pop(record.id, []):
             if (rest := record.rest_reload_id) and record.keeps(version):
@@ -276,7 +279,7 @@ class ReloadAgent:
             elif not done.done():
                 done.set_result(record)
 
-    async def _carry_out(self, identity: str) -> Record:
+    async def _carry_out(self, identity: str) -> ReloadRecord:
         observer = WorkerObserver(self._runtime, known=self._host.expects_haproxy(), patience=self._patience)
         async with self._host.loading() as load:
             self._handle(Loading(self._clock()))
@@ -289,7 +292,7 @@ class ReloadAgent:
             claim = await self._claim()
             verdict = await observer.after(began, claim)
             # HAProxy has reported it already if it was reloaded through the master's socket.
-            startup_log = await observer.startup_log() if verdict.why == MASTER_FAILED and claim.source is not Source.HAPROXY else ""
+            startup_log = await observer.startup_log() if verdict.why == MASTER_FAILED and claim.source is not OutcomeSource.HAPROXY else ""
             record = _with_outcome(record, claim, verdict, startup_log, observer.worker)
             if record.status == SUCCEEDED:
                 return await self._succeeded(record)
@@ -305,7 +308,7 @@ class ReloadAgent:
             log.exception("requesting the reload failed")
             return ReloadClaim(False, error=f"{type(error).__name__}: {error}")
 
-    async def _succeeded(self, record: Record) -> Record:
+    async def _succeeded(self, record: ReloadRecord) -> ReloadRecord:
         with suppress(RuntimeFailure):
             await self._runtime.refresh()
         try:
@@ -315,7 +318,7 @@ class ReloadAgent:
         log.info("reload %s: HAProxy runs version %s", record.id, record.version, extra=_fields(record))
         return self.records.finish(record)
 
-    async def _failed(self, record: Record, load: Load) -> Record:
+    async def _failed(self, record: ReloadRecord, load: Load) -> ReloadRecord:
         log.info("Reload failed, reverting the last working config...", extra=_fields(record))
         self.records.update(replace(record, status=IN_PROGRESS, phase=Phase.REFUSED))
         await self.records.written()
@@ -333,13 +336,15 @@ class ReloadAgent:
         return self.records.finish(record, refused=load.text.document.data)
 
 
-def _with_outcome(record: Record, claim: ReloadClaim, verdict: Verdict, startup_log: str, before: Worker | None) -> Record:
+def _with_outcome(
+    record: ReloadRecord, claim: ReloadClaim, verdict: ReloadVerdict, startup_log: str, before: Worker | None
+) -> ReloadRecord:
     """Return the record with its outcome. What was observed takes precedence over what the strategy claims."""
     record = replace(record, pid_before=before.pid if before else None, pid_after=verdict.worker.pid if verdict.worker else None)
-    if verdict.ending is Ending.ABSENT:
+    if verdict.ending is ReloadEnding.ABSENT:
         return replace(record, phase=Phase.WAITING, response=_joined(WAITS, claim.error, claim.response))
-    seen = verdict.ending is not Ending.UNSEEN
-    ok = verdict.ending is Ending.LOADED if seen else claim.ok
+    seen = verdict.ending is not ReloadEnding.UNSEEN
+    ok = verdict.ending is ReloadEnding.LOADED if seen else claim.ok
     error = "" if ok else claim.error or verdict.why or UNKNOWN
     # A strategy that did not know of the failure has not explained it.
     response = claim.response if ok or claim.ok is False else _joined(error, claim.response)

@@ -15,10 +15,11 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 from haproxy_native.disk.database import Database, State, Tables
 from haproxy_native.errors import Missing, Unusable
+from haproxy_native.planning.outcome import Reason
 from haproxy_native.request_context import origin
 
 log = logging.getLogger(__name__)
@@ -38,23 +39,6 @@ LONGEST_RESPONSE = 65536
 _STATEMENTS = "CREATE TABLE reload_record (number INTEGER PRIMARY KEY, data TEXT NOT NULL, refused BLOB)"
 
 
-class Reason(Protocol):
-    """Why a reload is needed: the line and keyword of the configuration."""
-
-    @property
-    def section(self) -> str: ...
-    @property
-    def line(self) -> int: ...
-    @property
-    def keyword(self) -> str: ...
-    @property
-    def why(self) -> str: ...
-    @property
-    def file(self) -> str: ...
-    @property
-    def remedy(self) -> str: ...
-
-
 class Phase(StrEnum):
     """How far a reload has come."""
 
@@ -69,7 +53,7 @@ class Phase(StrEnum):
 
 
 @dataclass(frozen=True)
-class Record:
+class ReloadRecord:
     """One reload. Times are Unix seconds."""
 
     id: str
@@ -116,11 +100,11 @@ class Record:
         own = [change["outcome"] for change in self.changes if request_id and change.get("request_id") == request_id]
         return bool(own) and all(outcome == KEPT for outcome in own)
 
-    def succeeded(self, pid: int | None) -> "Record":
+    def succeeded(self, pid: int | None) -> "ReloadRecord":
         """Return the record as succeeded: the worker with this pid has loaded the text."""
         return replace(self, status=SUCCEEDED, phase=Phase.OVER, response="", error="", verified=pid is not None, pid_after=pid)
 
-    def failed(self, error: str) -> "Record":
+    def failed(self, error: str) -> "ReloadRecord":
         return replace(self, status=FAILED, phase=Phase.OVER, response=self.response or error, error=self.error or error)
 
     @property
@@ -147,7 +131,7 @@ class Records:
 
     def __post_init__(self) -> None:
         self.database.declare(Tables("reloads", _STATEMENTS))
-        stored: list[Record] = []
+        stored: list[ReloadRecord] = []
         try:
             stored = self.database.read(_stored)
         except Unusable as error:
@@ -157,23 +141,25 @@ class Records:
         self._at_start = [number for number, record in self._records.items() if record.status == IN_PROGRESS]
 
     @property
-    def interrupted(self) -> list[Record]:
+    def interrupted(self) -> list[ReloadRecord]:
         """The reloads that a former process has left open and that have no outcome yet, in the order of their ids."""
         open_ones = (self._records[number] for number in self._at_start if number in self._records)
         return [record for record in open_ones if record.status == IN_PROGRESS and not record.continued_in]
 
     @property
-    def loading(self) -> list[Record]:
+    def loading(self) -> list[ReloadRecord]:
         """Those of the interrupted reloads that were in progress when the former process ended."""
         open_ones = (self._records[number] for number in self._at_start if number in self._records)
         return [record for record in open_ones if record.status == IN_PROGRESS and record.phase == Phase.LOADING]
 
-    def issue(self, reasons: Iterable[Reason] = (), *, listed: bool = True) -> Record:
+    def issue(self, reasons: Iterable[Reason] = (), *, listed: bool = True) -> ReloadRecord:
         """Return a new record, in progress."""
         self._highest += 1
         reported = tuple(map(_reported, reasons))[:MOST_REASONS]
         now = self.now()
-        return self.update(Record(f"{now:%Y-%m-%d}-{self._highest}", now.timestamp(), listed=listed, reasons=reported, origins=_asking()))
+        return self.update(
+            ReloadRecord(f"{now:%Y-%m-%d}-{self._highest}", now.timestamp(), listed=listed, reasons=reported, origins=_asking())
+        )
 
     def continue_in(self, identity: str, other: str) -> None:
         """Continue a reload, and those that continue in it, under another id from now on."""
@@ -181,7 +167,7 @@ class Records:
             if record.status == IN_PROGRESS and identity in (record.id, record.continued_in):
                 self.update(replace(record, continued_in=other))
 
-    def join(self, identity: str, reasons: Iterable[Reason], *, listed: bool = True) -> Record:
+    def join(self, identity: str, reasons: Iterable[Reason], *, listed: bool = True) -> ReloadRecord:
         """Add a request to a pending reload; return its record."""
         record = self.get(identity)
         more_reasons = [reported for reason in reasons if (reported := _reported(reason)) not in record.reasons]
@@ -191,7 +177,7 @@ class Records:
         all_reasons, origins = (*record.reasons, *more_reasons)[:MOST_REASONS], (*record.origins, *more_origins)[:MOST_REASONS]
         return self.update(replace(record, reasons=all_reasons, origins=origins, listed=record.listed or listed))
 
-    def update(self, record: Record) -> Record:
+    def update(self, record: ReloadRecord) -> ReloadRecord:
         """Store a record. If the disk does not accept it, only the memory of this reload beyond a restart is lost."""
         self._records[record.number] = record
         self.database.post(partial(_store, record))
@@ -202,7 +188,7 @@ class Records:
         with suppress(Unusable):
             await self.database.catch_up()
 
-    def finish(self, record: Record, refused: bytes | None = None) -> Record:
+    def finish(self, record: ReloadRecord, refused: bytes | None = None) -> ReloadRecord:
         """End a record with its outcome, which those that continue in it share; store the refused text."""
         record = self.update(replace(record, ended=self.now().timestamp(), response=record.response[:LONGEST_RESPONSE], phase=Phase.OVER))
         shared = {name: getattr(record, name) for name in _SHARED}
@@ -214,14 +200,14 @@ class Records:
         self._purge()
         return record
 
-    def get(self, identity: str) -> Record:
+    def get(self, identity: str) -> ReloadRecord:
         """Return a record. Raises Missing for an id that was never given out, or was forgotten."""
         record = self._records.get(_number(identity))
         if record is None or record.id != identity:
             raise Missing(f"Reload with ID {identity} does not exist")
         return record
 
-    def all(self) -> list[Record]:
+    def all(self) -> list[ReloadRecord]:
         """Return every remembered record, the oldest first."""
         return [self._records[number] for number in sorted(self._records)]
 
@@ -257,7 +243,7 @@ class Records:
         }
         return {name: value for name, value in shown.items() if value is not None}
 
-    def _last_success(self) -> Record | None:
+    def _last_success(self) -> ReloadRecord | None:
         """Return the last success. A forced reload is not in the list, so it is none here."""
         listed = [record for record in self._records.values() if record.status == SUCCEEDED and record.listed]
         return max(listed, key=lambda record: record.number, default=None)
@@ -271,13 +257,13 @@ class Records:
             self.database.post(partial(_delete, number))
 
 
-def _stored(state: State) -> list[Record]:
+def _stored(state: State) -> list[ReloadRecord]:
     """Return the stored records, the oldest first."""
     rows = [json.loads(data) for (data,) in state.execute("SELECT data FROM reload_record ORDER BY number")]
-    return [Record(**row | {name: tuple(row[name]) for name in ("reasons", "origins", "changes", "differences")}) for row in rows]
+    return [ReloadRecord(**row | {name: tuple(row[name]) for name in ("reasons", "origins", "changes", "differences")}) for row in rows]
 
 
-def _store(record: Record, state: State) -> None:
+def _store(record: ReloadRecord, state: State) -> None:
     with state.transaction(is_synced=False):
         state.execute("INSERT OR IGNORE INTO reload_record (number, data) VALUES (?, '')", (record.number,))
         state.execute("UPDATE reload_record SET data = ? WHERE number = ?", (json.dumps(asdict(record)), record.number))
@@ -320,7 +306,7 @@ def _reported(reason: Reason) -> dict[str, Any]:
     return {name: value for name, value in members.items() if value}
 
 
-def _api(record: Record) -> dict[str, Any]:
+def _api(record: ReloadRecord) -> dict[str, Any]:
     if record.status == IN_PROGRESS:
         return {"id": record.id, "status": record.status}
     response = {"response": record.response} if record.response else {}
@@ -342,7 +328,7 @@ class Advice:
     reason: Mapping[str, Any]
 
 
-def advise(records: Iterable[Record]) -> tuple[int, list[Advice]]:
+def advise(records: Iterable[ReloadRecord]) -> tuple[int, list[Advice]]:
     """Return how many reloads had reasons, and their causes, the most frequent first. A reload may have several.
 
     Causes that one edit would end are one cause. What no edit would end is one cause by its keyword, since the texts of reasons contain

@@ -26,7 +26,7 @@ BUSY_SECONDS, EXECUTING_SECONDS = 60.0, 10.0
 _OURS = ("NOTIFY_SOCKET", "WATCHDOG_", "LISTEN_")
 
 
-class Source(Enum):
+class OutcomeSource(Enum):
     """The source of an outcome: HAProxy itself, a command, or none if HAProxy could not be reached."""
 
     HAPROXY = "haproxy"
@@ -44,7 +44,7 @@ class ReloadClaim:
     response: str = ""
     # The short reason of a failure.
     error: str = ""
-    source: Source = Source.COMMAND
+    source: OutcomeSource = OutcomeSource.COMMAND
 
 
 class Strategy(Protocol):
@@ -66,7 +66,7 @@ class MasterSocket:
         began = clock()
         while True:
             outcome, patience = await self._reload_once()
-            if clock() - began >= patience or (outcome.source is Source.NONE and not (self._serves and await self._serves())):
+            if clock() - began >= patience or (outcome.source is OutcomeSource.NONE and not (self._serves and await self._serves())):
                 return outcome
             await asyncio.sleep(POLL)
 
@@ -75,10 +75,12 @@ class MasterSocket:
         try:
             answer = await self.master.reload()
         except RuntimeAbsent as error:
-            return ReloadClaim(False, error=f"cannot reload: {error.detail}", source=Source.NONE), 0.0 if error.sent else EXECUTING_SECONDS
+            return ReloadClaim(
+                False, error=f"cannot reload: {error.detail}", source=OutcomeSource.NONE
+            ), 0.0 if error.sent else EXECUTING_SECONDS
         except RuntimeDenied as error:
-            return ReloadClaim(False, error=f"cannot reload: {error.detail}", source=Source.NONE), 0.0
-        outcome = ReloadClaim(answer.success, answer.log, NOT_TAKEN if answer.success is False else "", Source.HAPROXY)
+            return ReloadClaim(False, error=f"cannot reload: {error.detail}", source=OutcomeSource.NONE), 0.0
+        outcome = ReloadClaim(answer.success, answer.log, NOT_TAKEN if answer.success is False else "", OutcomeSource.HAPROXY)
         return outcome, BUSY_SECONDS if answer.is_busy else EXECUTING_SECONDS if answer.success is None else 0.0
 
 
@@ -134,7 +136,7 @@ class Reloading:
     async def _run(self) -> ReloadClaim:
         if self._master_reloads and (master := self._runtime.configured_master):
             outcome = await MasterSocket(master, self._serves).run()
-            if outcome.source is Source.HAPROXY or self._command is None:
+            if outcome.source is OutcomeSource.HAPROXY or self._command is None:
                 return outcome
         if self._command is None:
             return ReloadClaim(False, NO_WAY, NO_WAY)

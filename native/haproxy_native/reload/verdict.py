@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from enum import Enum
 
-from haproxy_native.reload.strategies import ReloadClaim, Source
+from haproxy_native.reload.strategies import OutcomeSource, ReloadClaim
 from haproxy_native.runtime.client import Worker
 from haproxy_native.runtime.master import judge
 from haproxy_native.runtime.responses import Processes
@@ -19,7 +19,7 @@ MASTER_FAILED = "the master reports a failed reload"
 WITHOUT_MASTER = "HAProxy's own log may say why; its master socket (setting master_runtime) would have said so at once"
 
 
-class Ending(Enum):
+class ReloadEnding(Enum):
     """How a reload has ended."""
 
     # A worker with the text answers.
@@ -45,8 +45,8 @@ class Look:
 
 
 @dataclass(frozen=True)
-class Verdict:
-    ending: Ending
+class ReloadVerdict:
+    ending: ReloadEnding
     worker: Worker | None = None
     why: str = ""
 
@@ -83,26 +83,26 @@ class Trial:
     known: bool
     patience: Patience
 
-    def judged(self, look: Look) -> Verdict | None:
+    def judged(self, look: Look) -> ReloadVerdict | None:
         """Return the verdict; None while it is undecided."""
         if not look.visible:
-            return Verdict(Ending.UNSEEN)
+            return ReloadVerdict(ReloadEnding.UNSEEN)
         if self._is_new(look.worker):
-            return Verdict(Ending.LOADED, look.worker)
+            return ReloadVerdict(ReloadEnding.LOADED, look.worker)
         if look.master and self.before.master and judge(self.before.master, look.master) is False:
-            return Verdict(Ending.REFUSED, look.worker, MASTER_FAILED)
-        if self.claim.ok is False and self.claim.source is not Source.COMMAND:
-            return self._unasked(look) if self.claim.source is Source.NONE else Verdict(Ending.REFUSED, look.worker)
+            return ReloadVerdict(ReloadEnding.REFUSED, look.worker, MASTER_FAILED)
+        if self.claim.ok is False and self.claim.source is not OutcomeSource.COMMAND:
+            return self._unasked(look) if self.claim.source is OutcomeSource.NONE else ReloadVerdict(ReloadEnding.REFUSED, look.worker)
         return None if look.at < self._seconds(look) else self._given_up(look)
 
     def _is_new(self, worker: Worker | None) -> bool:
         # A worker that started earlier results from an earlier reload.
         return worker is not None and worker != self.before.worker and worker.may_have_started_after(self.began)
 
-    def _unasked(self, look: Look) -> Verdict:
+    def _unasked(self, look: Look) -> ReloadVerdict:
         if look.worker or not self.known:
-            return Verdict(Ending.REFUSED, look.worker)
-        return Verdict(Ending.ABSENT)
+            return ReloadVerdict(ReloadEnding.REFUSED, look.worker)
+        return ReloadVerdict(ReloadEnding.ABSENT)
 
     def _seconds(self, look: Look) -> float:
         """Return how long to observe as long as nothing changes."""
@@ -122,13 +122,15 @@ class Trial:
             return known is not None and look.worker is not None
         return any(worker.pid not in known.pids for worker in look.master.workers)
 
-    def _given_up(self, look: Look) -> Verdict:
+    def _given_up(self, look: Look) -> ReloadVerdict:
         if look.worker:
             text = f"after {look.at:.0f} s the worker of before (pid {look.worker.pid}) still answers"
-            return Verdict(Ending.REFUSED, look.worker, text if look.master or self.before.master else f"{text}; {WITHOUT_MASTER}")
+            return ReloadVerdict(
+                ReloadEnding.REFUSED, look.worker, text if look.master or self.before.master else f"{text}; {WITHOUT_MASTER}"
+            )
         if self.before.worker and self.claim.ok is False:
-            return Verdict(Ending.REFUSED, None, f"after {look.at:.0f} s no worker answers")
-        return Verdict(Ending.ABSENT if self.known else Ending.UNSEEN)
+            return ReloadVerdict(ReloadEnding.REFUSED, None, f"after {look.at:.0f} s no worker answers")
+        return ReloadVerdict(ReloadEnding.ABSENT if self.known else ReloadEnding.UNSEEN)
 
 
 def first_alert(log: str) -> str:

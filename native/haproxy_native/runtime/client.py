@@ -26,7 +26,7 @@ from haproxy_native.runtime.capabilities import Capabilities, backend_keywords, 
 from haproxy_native.runtime.master import Master
 from haproxy_native.runtime.responses import DENIED, DENIED_TO_USERS, denied, refused
 from haproxy_native.runtime.server_state import ServerState, server_states
-from haproxy_native.runtime.socket import READING, Gate, RequestTooLong, Sink, Socket, parse_address
+from haproxy_native.runtime.socket import READING, AnswerSink, DumpLock, RequestTooLong, Socket, parse_address
 
 log = logging.getLogger(__name__)
 NOT_CONFIGURED = "no master socket and no stats socket is configured"
@@ -72,7 +72,7 @@ class Runtime:
         self._socket: Socket | None = None
         self._was_found = False
         self._is_known_absent = False
-        self._gate = Gate()
+        self._dump_lock = DumpLock()
         # Locked while a second version of a list is prepared: HAProxy forgets it when another one is committed.
         self.versions = asyncio.Lock()
         # Locked during a change of TLS files: HAProxy has one transaction for all its clients, so two changes would mix.
@@ -184,7 +184,7 @@ class Runtime:
             raise self._refused(refusal, command)
         return answer
 
-    async def read_dump(self, command: str, head: str, sink: Sink | None = None) -> str:
+    async def read_dump(self, command: str, head: str, sink: AnswerSink | None = None) -> str:
         """Return a dump; one that is not empty begins with the regular expression `head`. Raises RuntimeRefused with any other answer.
 
         With a `sink`, which receives the dump as it arrives, only its beginning is returned.
@@ -270,7 +270,7 @@ class Runtime:
         """Return a socket of the worker's own with the same level, which takes longer requests than the master's."""
         pid = await self.worker_pid()
         for place in self._stats:
-            socket = Socket(place, timeout=self._timeout, gate=self._gate)
+            socket = Socket(place, timeout=self._timeout, dump_lock=self._dump_lock)
             with suppress(RuntimeAbsent):
                 same = _worker(answers.info(await socket.send("show info"))).pid == pid
                 if same and (await socket.send("show cli level")).strip() == self.capabilities.level:
@@ -280,9 +280,9 @@ class Runtime:
     def sockets(self) -> Iterator[Socket]:
         """Yield a socket of the worker for each address, in the order in which they are tried."""
         if self._master:
-            yield Socket(self._master, timeout=self._timeout, worker=True, gate=self._gate)
+            yield Socket(self._master, timeout=self._timeout, worker=True, dump_lock=self._dump_lock)
         for place in self._stats:
-            yield Socket(place, timeout=self._timeout, gate=self._gate)
+            yield Socket(place, timeout=self._timeout, dump_lock=self._dump_lock)
 
     async def _reconnect(self, *, expected: bool = False) -> None:
         """Select the first address that answers, without waiting. With `expected` an absence that is known is not counted again."""

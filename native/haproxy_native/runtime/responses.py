@@ -65,7 +65,7 @@ def command_words(text: str) -> frozenset[str]:
 
 
 @dataclass(frozen=True)
-class Process:
+class ListedProcess:
     """A row of `show proc`."""
 
     pid: int
@@ -78,10 +78,10 @@ class Process:
 
 @dataclass(frozen=True)
 class Processes:
-    master: Process | None
+    master: ListedProcess | None
     # Empty after a failed reload since 3.1: the youngest of `old_workers` still serves.
-    workers: tuple[Process, ...]
-    old_workers: tuple[Process, ...]
+    workers: tuple[ListedProcess, ...]
+    old_workers: tuple[ListedProcess, ...]
 
     @property
     def pids(self) -> frozenset[int]:
@@ -94,13 +94,13 @@ _RELOADS = re.compile(r"(\d+)(?:\s+\[failed: (\d+)\])?")
 
 def processes(text: str) -> Processes:
     """Parse `show proc`, without programs."""
-    groups: dict[str, list[Process]] = {}
+    groups: dict[str, list[ListedProcess]] = {}
     group = ""
     for line in text.splitlines():
         if line.startswith("# "):
             group = line[2:].strip()
         elif (match := _PROCESS.match(line)) and (count := _RELOADS.match(match["rest"])):
-            process = Process(int(match["pid"]), match["kind"], int(count[1]), int(count[2] or 0), match["rest"].split()[-1])
+            process = ListedProcess(int(match["pid"]), match["kind"], int(count[1]), int(count[2] or 0), match["rest"].split()[-1])
             groups.setdefault("master" if process.kind == "master" else group, []).append(process)
     master = groups.get("master", [])
     return Processes(master[0] if master else None, tuple(groups.get("workers", ())), tuple(groups.get("old workers", ())))

@@ -30,7 +30,7 @@ _ANY = {"": "127.0.0.1", "*": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}
 
 
 @dataclass(frozen=True)
-class Address:
+class SocketAddress:
     """Where a Runtime API socket listens: either `path` (an abstract name begins with NUL) or `host` and `port`."""
 
     path: str | None = None
@@ -38,23 +38,23 @@ class Address:
     port: int = 0
 
 
-def parse_address(text: str) -> Address | None:
+def parse_address(text: str) -> SocketAddress | None:
     """Parse an address of the configuration or the settings: a Unix path, `unix@` path, `abns@` name, or a TCP address.
 
     Returns None for what cannot be connected to: an inherited descriptor, or a variable that only HAProxy resolves.
     """
     kind, sign, rest = text.partition("@")
     if sign and kind == "abns":
-        return Address("\0" + rest)
+        return SocketAddress("\0" + rest)
     if sign and kind == "unix":
-        return Address(rest)
+        return SocketAddress(rest)
     if "$" in text or (sign and kind in ("fd", "sockpair")):
         return None
     match = _TCP.fullmatch(text)
     if match and "/" not in text:
         host = match["bracketed"] if match["bracketed"] is not None else match["host"]
-        return Address(host=_ANY.get(host, host), port=int(match["port"]))
-    return None if sign else Address(text)
+        return SocketAddress(host=_ANY.get(host, host), port=int(match["port"]))
+    return None if sign else SocketAddress(text)
 
 
 _DUMP = re.compile(r"show (?:servers|backend|errors)\b")
@@ -62,7 +62,7 @@ _DELETION = re.compile(r"del (?:server|backend)\b")
 Result = TypeVar("Result")
 
 
-class Gate:
+class DumpLock:
     """A readers-writer lock for all connections to one worker: dumps run together, a deletion alone; a waiting deletion is next.
 
     HAProxy up to 3.4 may crash when a server or a backend is deleted while a dump walks over them, and when a dump is cut short. Both are
@@ -114,7 +114,7 @@ BEGINNING = 2000
 NO_PROCESS = re.compile(rb"Can't (?:find|connect to) the target (?:PID|CLI|process)", re.IGNORECASE)
 
 
-class Sink(Protocol):
+class AnswerSink(Protocol):
     """Receives an answer piece by piece while it arrives. `start` is called before every attempt."""
 
     def start(self) -> None: ...
@@ -130,7 +130,7 @@ class RuntimeExchange(asyncio.Protocol):
     accepts only ten. With a sink only the beginning and the last two bytes of the answer are stored.
     """
 
-    def __init__(self, request: bytes, *, half_close: bool, sink: Sink | None = None) -> None:
+    def __init__(self, request: bytes, *, half_close: bool, sink: AnswerSink | None = None) -> None:
         self._request, self._half_close, self._sink = request, half_close, sink
         self.parts: list[bytes] = []
         self.error: Exception | None = None
@@ -201,7 +201,7 @@ class Socket:
     """An address that commands are sent to.
 
     A master's socket reaches the master itself (`master`), the worker in service (`worker`), or a process by its `pid`, which may be a
-    worker that has been replaced. All sockets of one worker share its `gate`.
+    worker that has been replaced. All sockets of one worker share its `dump_lock`.
     """
 
     def __init__(
@@ -212,16 +212,16 @@ class Socket:
         worker: bool = False,
         master: bool = False,
         pid: int = 0,
-        gate: Gate | None = None,
+        dump_lock: DumpLock | None = None,
     ) -> None:
         self.address = address
         self.timeout = timeout
         self._prefix = f"@!{pid} " if pid else "@1 " if worker else ""
         self._is_at_master, self._is_master = bool(self._prefix) or master, master
-        self._gate = gate or Gate()
+        self._dump_lock = dump_lock or DumpLock()
         self._one_at_a_time = asyncio.Lock()
 
-    async def send(self, command: str, payload: str | None = None, sink: Sink | None = None) -> str:
+    async def send(self, command: str, payload: str | None = None, sink: AnswerSink | None = None) -> str:
         """Send one command, and return its answer without line feeds at the end; with a `sink` only the beginning of it.
 
         A payload loses its empty lines, which would end it.
@@ -280,11 +280,11 @@ class Socket:
             raise RequestTooLong(f"{text}; a stats socket takes more.", _shortened(commands[0]))
         return request
 
-    async def _answer(self, request: bytes, commands: Sequence[str], sink: Sink | None = None) -> str:
+    async def _answer(self, request: bytes, commands: Sequence[str], sink: AnswerSink | None = None) -> str:
         async with self._one_at_a_time:
             try:
                 async with asyncio.timeout(self.timeout):
-                    answer, error = await self._gate.run(commands, partial(self._exchange, request, sink))
+                    answer, error = await self._dump_lock.run(commands, partial(self._exchange, request, sink))
             except TimeoutError as late:
                 raise RuntimeAbsent(f"{self.address}: no answer within {self.timeout:g} s", sent=True) from late
             except OSError as failed:
@@ -297,7 +297,7 @@ class Socket:
         self._check_complete(text, commands[0])
         return text
 
-    async def _exchange(self, request: bytes, sink: Sink | None) -> tuple[bytes, Exception | None]:
+    async def _exchange(self, request: bytes, sink: AnswerSink | None) -> tuple[bytes, Exception | None]:
         """Return everything until the other side closes, and the error that it closed with, if any."""
         place = parse_address(self.address)
         if place is None:

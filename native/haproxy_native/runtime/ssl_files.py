@@ -178,7 +178,7 @@ _CONTINUED = re.compile(r"^transaction updated for ", re.MULTILINE | re.IGNORECA
 
 
 @dataclass(frozen=True)
-class Kind:
+class TlsFileKind:
     """A kind of TLS files."""
 
     # Of its commands: a verb, HAProxy's words for the kind, and a name.
@@ -188,21 +188,21 @@ class Kind:
         return self.form.format(verb, argument(name) if name else "").rstrip()
 
 
-CERTIFICATES, CA_FILES, CRL_FILES = Kind("{} ssl cert {}"), Kind("{} ssl ca-file {}"), Kind("{} ssl crl-file {}")
+CERTIFICATES, CA_FILES, CRL_FILES = TlsFileKind("{} ssl cert {}"), TlsFileKind("{} ssl ca-file {}"), TlsFileKind("{} ssl crl-file {}")
 
 
-async def show(runtime: Runtime, kind: Kind, name: str = "", index: int | None = None) -> str:
+async def show(runtime: Runtime, kind: TlsFileKind, name: str = "", index: int | None = None) -> str:
     """Return the dump of all files, of one file, or of the certificate with an index in it. Raises RuntimeRefused."""
     command = kind.command("show", name) + ("" if index is None else f":{index}")
     return await runtime.read_dump(command, r"Filename: " if name else r"# ")
 
 
-async def create(runtime: Runtime, kind: Kind, name: str, pem: str) -> None:
+async def create(runtime: Runtime, kind: TlsFileKind, name: str, pem: str) -> None:
     """Create a file. Raises RuntimeRefused, after which the name is still unused."""
     await _run_to_its_end(_create(runtime, kind, name, pem))
 
 
-async def replace(runtime: Runtime, kind: Kind, name: str, pem: str) -> None:
+async def replace(runtime: Runtime, kind: TlsFileKind, name: str, pem: str) -> None:
     """Replace what is used from the next handshake on. Raises RuntimeRefused, after which the former content is still in use."""
     await _run_to_its_end(_fill(runtime, kind, "set", name, pem))
 
@@ -212,7 +212,7 @@ async def extend(runtime: Runtime, name: str, pem: str) -> None:
     await _run_to_its_end(_fill(runtime, CA_FILES, "add", name, pem))
 
 
-async def delete(runtime: Runtime, kind: Kind, name: str) -> None:
+async def delete(runtime: Runtime, kind: TlsFileKind, name: str) -> None:
     """Delete a file. Raises RuntimeRefused, also for a file that is in use."""
     await _do(runtime, kind, "del", name)
 
@@ -224,7 +224,7 @@ async def _run_to_its_end(work: Coroutine[None, None, None]) -> None:
     await asyncio.shield(task)
 
 
-async def _create(runtime: Runtime, kind: Kind, name: str, pem: str) -> None:
+async def _create(runtime: Runtime, kind: TlsFileKind, name: str, pem: str) -> None:
     await _do(runtime, kind, "new", name)
     try:
         await _fill(runtime, kind, "set", name, pem)
@@ -234,7 +234,7 @@ async def _create(runtime: Runtime, kind: Kind, name: str, pem: str) -> None:
         raise
 
 
-async def _fill(runtime: Runtime, kind: Kind, verb: str, name: str, pem: str) -> None:
+async def _fill(runtime: Runtime, kind: TlsFileKind, verb: str, name: str, pem: str) -> None:
     async with runtime.transaction:
         try:
             if _CONTINUED.search(await _do(runtime, kind, verb, name, pem)):
@@ -250,7 +250,7 @@ async def _fill(runtime: Runtime, kind: Kind, verb: str, name: str, pem: str) ->
             raise
 
 
-async def _do(runtime: Runtime, kind: Kind, verb: str, name: str, pem: str | None = None) -> str:
+async def _do(runtime: Runtime, kind: TlsFileKind, verb: str, name: str, pem: str | None = None) -> str:
     command = kind.command(verb, name)
     answer = await runtime.send(command, pem)
     if not _DONE[verb].search(answer):

@@ -30,7 +30,7 @@ _FILTERS, _FILE = "filters", "spoe_config"
 
 
 @dataclass(frozen=True)
-class Reference:
+class SpoeFilter:
     """A filter line that reads a file."""
 
     section: Section
@@ -51,7 +51,7 @@ class Reference:
         return Reason(title, self.line(document), words[0], f"the SPOE file {name}, which it reads, changed")
 
 
-class References:
+class SpoeFilters:
     """Finds the filters that read a file. `bases` are the directories in which relative paths may begin."""
 
     def __init__(self, editor: Editor, bases: Sequence[Path]) -> None:
@@ -59,27 +59,28 @@ class References:
         self._filters = editor.resources[_FILTERS]
         self._kinds = {editor.resources[name].section for name in self._filters.parents}
 
-    def to(self, document: Document, file: Path) -> list[Reference]:
+    def reading(self, document: Document, file: Path) -> list[SpoeFilter]:
+        """Return the filters that read a file."""
         return list(self._found(document, file))
 
     def spelled_out(self, document: Document, file: Path) -> Document:
         """Return the document with the file's own path in each filter, however it is spelled. Line numbers stay."""
-        for reference in self._found(document, file):
-            section = document.find(reference.section.kind, reference.section.name)
+        for found in self._found(document, file):
+            section = document.find(found.section.kind, found.section.name)
             assert section
             read = section.as_read()
-            filter_ = self._editor.lines.children(read, self._filters).objects[reference.index]
-            new = self._editor.lines.replace(read, self._filters, reference.index, {**(filter_ or {}), _FILE: str(file)})
+            filter_ = self._editor.lines.children(read, self._filters).objects[found.index]
+            new = self._editor.lines.replace(read, self._filters, found.index, {**(filter_ or {}), _FILE: str(file)})
             document = document.replace(section, new)
         return document
 
-    def _found(self, document: Document, file: Path) -> Iterator[Reference]:
+    def _found(self, document: Document, file: Path) -> Iterator[SpoeFilter]:
         for section in document.sections:
             if section.kind in self._kinds and file.name in section.text:
                 children = self._editor.lines.children(section.as_read(), self._filters)
                 for index, (place, object_) in enumerate(zip(children.places, children.objects, strict=True)):
                     if object_ and _FILE in object_ and self._is(unquoted(object_[_FILE]), file):
-                        yield Reference(section, place, index)
+                        yield SpoeFilter(section, place, index)
 
     def _is(self, word: str, file: Path) -> bool:
         if "$" in word:
@@ -98,7 +99,7 @@ class SpoeStore:
     storage: Path
     # The directory for failed and outdated transactions.
     transactions: Path
-    references: References
+    filters: SpoeFilters
     outline: Outline
     # Reasons to reload for a change of a file that no filter reads.
     asked: Sequence[Reason] = ()
@@ -114,7 +115,7 @@ class SpoeStore:
         same = content is not None and await beside(_same, path, content)
         loaded = same and str(path) not in self.context.ledger.entries
         reasons = [] if loaded else self.reasons(path)
-        return FilePlan((), reasons or self.asked, used=bool(self.references.to(self._running, path)))
+        return FilePlan((), reasons or self.asked, used=bool(self.filters.reading(self._running, path)))
 
     def draft(self, path: Path, data: bytes = b"") -> Draft:
         self.home.writable()
@@ -132,8 +133,8 @@ class SpoeStore:
     def refuse_named(self, path: Path, document: Document, directory: str) -> None:
         """Raise InUse if a filter reads the file, in this document or in the one that the worker has loaded."""
         for each in (document, self._running):
-            for reference in self.references.to(each, path):
-                line = f"line {reference.line(each)}: {reference.text()}"
+            for filter_ in self.filters.reading(each, path):
+                line = f"line {filter_.line(each)}: {filter_.text()}"
                 raise InUse(f"rejecting attempt to delete file {path} referenced in haproxy conf at {line}")
 
     @property
@@ -144,8 +145,8 @@ class SpoeStore:
     def reasons(self, file: Path) -> list[Reason]:
         """Return why a changed file needs a reload: the filters that read it in the worker, or will after a pending reload."""
         for document in (self._running, self.context.current.document) if self.context.pending else (self._running,):
-            if references := self.references.to(document, file):
-                return [reference.reason(document, file.name) for reference in references]
+            if filters := self.filters.reading(document, file):
+                return [filter_.reason(document, file.name) for filter_ in filters]
         return []
 
 
@@ -172,10 +173,10 @@ class PutSpoe(FileOperation):
         return [self.touch, EXPRESSIONS] if has_new_expression([before], [after]) else [self.touch]
 
     def spelled_out(self, document: Document) -> Document:
-        return self.store.references.spelled_out(document, self.path)
+        return self.store.filters.spelled_out(document, self.path)
 
     def needs_check(self, document: Document) -> bool:
-        return bool(self.store.references.to(document, self.path))
+        return bool(self.store.filters.reading(document, self.path))
 
     @property
     def touch(self) -> Touch:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from haproxy_native.commit.context import CommitContext
-from haproxy_native.editing.file_references import Reference
+from haproxy_native.editing.file_references import FileReference
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.errors import BadRequest, InUse, NativeError, NotLive, RuntimeConflict, RuntimeFailure, RuntimeRefused
 from haproxy_native.planning.outcome import FilePlan
@@ -56,7 +56,7 @@ class LoadedCertificate:
         return bool(self.names and self.used) or bool(self.directories)
 
 
-def plan_certificate(path: Path, loaded: LoadedCertificate, used: Sequence[Reference], wanted: Sequence[Reference]) -> FilePlan:
+def plan_certificate(path: Path, loaded: LoadedCertificate, used: Sequence[FileReference], wanted: Sequence[FileReference]) -> FilePlan:
     """Plan steps if HAProxy serves the file, nothing if it only has it in memory, else a reload."""
     if loaded.authority:
         return plan_reload_of_loaded(used, wanted, f"HAProxy verifies others with {path.name} too")
@@ -261,7 +261,7 @@ class CertificateStore(Store):
         with suppress(NativeError):
             await CertificateStep(path, loaded.names).apply(context.runtime)
 
-    def naming_lines(self, path: Path, document: Document, directory: str) -> list[Reference]:
+    def naming_lines(self, path: Path, document: Document, directory: str) -> list[FileReference]:
         """Return the lines that name the file itself: a directory that is served can lose a certificate at runtime."""
         return [reference for reference in super().naming_lines(path, document, directory) if path.name in reference.text]
 
@@ -272,7 +272,7 @@ class CertificateStore(Store):
             where = f"at line {reference.line}: {reference.text}"
             raise InUse(f"rejecting attempt to delete file {path} referenced in {reference.section} {where}")
 
-    def _listed(self, context: CommitContext, path: Path) -> list[Reference]:
+    def _listed(self, context: CommitContext, path: Path) -> list[FileReference]:
         return listed(context.current.document, path, str(context.current.path.parent))
 
     def _is_certificate(self, path: Path) -> bool:
@@ -281,7 +281,7 @@ class CertificateStore(Store):
         except OSError:
             return False
 
-    async def _loaded(self, context: CommitContext, path: Path, used: Sequence[Reference]) -> LoadedCertificate | None:
+    async def _loaded(self, context: CommitContext, path: Path, used: Sequence[FileReference]) -> LoadedCertificate | None:
         """Return what HAProxy has loaded of a file; None if it does not answer, or cannot replace certificates at runtime."""
         runtime, base = context.runtime, str(context.current.path.parent)
         try:
@@ -304,7 +304,7 @@ class CertificateStore(Store):
         beside = next((f"{path.name}{end}" for end in BESIDE if path.with_name(f"{path.name}{end}").exists()), "")
         return LoadedCertificate(names, is_used, directories, any(is_name_of(name, path, base) for name in others), beside)
 
-    def _is_alias(self, shown: Mapping[str, Any], path: Path, used: Sequence[Reference]) -> bool:
+    def _is_alias(self, shown: Mapping[str, Any], path: Path, used: Sequence[FileReference]) -> bool:
         """Return whether `@STORE/ALIAS` is the file: the section of that store refers to it, and certificate and name match."""
         store = f" {shown['storage_name'][1:].partition('/')[0]}"
         if (

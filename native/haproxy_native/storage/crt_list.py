@@ -11,7 +11,7 @@ from os.path import join
 from pathlib import Path
 from typing import Any
 
-from haproxy_native.editing.file_references import Reference, is_same_file, references
+from haproxy_native.editing.file_references import FileReference, is_same_file, references
 from haproxy_native.errors import BadValue, Missing
 from haproxy_native.storage import key_material
 from haproxy_native.text.document import Document
@@ -91,17 +91,11 @@ def is_list(data: bytes) -> bool:
     return not any(entry.file.startswith(("{", '"')) for entry in entries(data.decode("utf-8", "surrogateescape")))
 
 
-@dataclass(frozen=True)
-class Difference:
-    """How to turn one list into another by removing and appending entries."""
+def difference(old: Sequence[CrtListLine], new: Sequence[CrtListLine]) -> tuple[Sequence[int], Sequence[CrtListLine]] | None:
+    """Return the positions to remove from a list, and the entries to append to it.
 
-    # Positions in the old list.
-    removed: Sequence[int]
-    added: Sequence[CrtListLine]
-
-
-def difference(old: Sequence[CrtListLine], new: Sequence[CrtListLine]) -> Difference | None:
-    """Return the difference; None if an entry would have to be put before others, since HAProxy only appends."""
+    Returns None if an entry would have to be put before others, since HAProxy only appends.
+    """
     wanted = [entry.identity for entry in new]
     matched, removed = 0, []
     for place, entry in enumerate(old):
@@ -110,7 +104,7 @@ def difference(old: Sequence[CrtListLine], new: Sequence[CrtListLine]) -> Differ
         else:
             removed.append(place)
     remaining = {old[place].identity for place in removed}
-    return None if any(entry.identity in remaining for entry in new[matched:]) else Difference(removed, new[matched:])
+    return None if any(entry.identity in remaining for entry in new[matched:]) else (removed, new[matched:])
 
 
 def obstacle(former: str, new: str) -> str:
@@ -135,12 +129,12 @@ _NO_LIST = "-----BEGIN "
 LARGEST_LIST = 1 << 20
 
 
-def listed(document: Document, certificate: Path, directory: str) -> list[Reference]:
+def listed(document: Document, certificate: Path, directory: str) -> list[FileReference]:
     """Return the lines that name a certificate in lists of its directory which the document loads; their `section` is the list's path.
 
     Relative paths of the document begin at `directory`.
     """
-    found: list[Reference] = []
+    found: list[FileReference] = []
     for path in sorted(certificate.parent.iterdir()):
         text = ""
         with suppress(OSError):
@@ -148,5 +142,5 @@ def listed(document: Document, certificate: Path, directory: str) -> list[Refere
                 text = path.read_text("utf-8", "surrogateescape")
         if certificate.name in text and _NO_LIST not in text and references(document, str(path), directory):
             lines = [entry for entry in entries(text) if is_same_file(join(certificate.parent, entry.file), str(certificate))]
-            found += [Reference(str(path), line.line, line.file, line.text) for line in lines]
+            found += [FileReference(str(path), line.line, line.file, line.text) for line in lines]
     return found

@@ -12,7 +12,7 @@ from pathlib import Path
 from haproxy_native.commit.change import Outcome, Reload
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.disk.directories import Directory
-from haproxy_native.editing.file_references import Reference
+from haproxy_native.editing.file_references import FileReference
 from haproxy_native.errors import BadRequest, Conflict, Missing, NotLive, RuntimeAbsent, RuntimeFailure, RuntimeRefused, WriteFailed
 from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.request_context import Author
@@ -32,7 +32,7 @@ LISTED = ".txt"
 LARGEST = 1 << 24
 
 
-def plan_crt_list(steps: Sequence[Step], obstacle: str, used: Sequence[Reference], wanted: Sequence[Reference]) -> FilePlan:
+def plan_crt_list(steps: Sequence[Step], obstacle: str, used: Sequence[FileReference], wanted: Sequence[FileReference]) -> FilePlan:
     """Plan the steps of the list's names in HAProxy, or a reload if there is an obstacle, or if HAProxy has not loaded the list."""
     if steps:
         return plan_reload_of_loaded(used, wanted, obstacle) if obstacle else FilePlan(steps, (), True, bool(wanted))
@@ -66,8 +66,9 @@ class CrtListStep:
         difference = crt_list.difference(old, new)
         if difference is None:
             raise NotLive(crt_list.obstacle(self.former, text))
-        gone = [shown[place] for place in difference.removed]
-        await self._add(runtime, difference.added)
+        removed, added = difference
+        gone = [shown[place] for place in removed]
+        await self._add(runtime, added)
         await self._delete(runtime, gone)
         shown = await ssl_files.read_crt_list(runtime, self.name)
         if [(row.file, row.filters) for row in shown] != [(row.file, row.filters) for row in new]:
@@ -219,7 +220,7 @@ class CrtListStore(Store):
             upload.discard()
 
 
-def _is_loaded(reference: Reference, path: Path, base: str) -> bool:
+def _is_loaded(reference: FileReference, path: Path, base: str) -> bool:
     """Return whether a line loads a file as a list, and as nothing else."""
     words = reference.text.split()
     loaded = [place for place, word in enumerate(words) if path.name in word]

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from haproxy_native.changes.file_operations import Drafted, FileOperation, FollowProcess, PutFile
-from haproxy_native.commit.change import Change, Member, Outcome, Reload, Validation
+from haproxy_native.commit.change import Change, MemberChange, Outcome, Reload, Validation
 from haproxy_native.commit.commit import change_process, commit
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.disk.file import Draft
@@ -250,14 +250,14 @@ class LiveMap(LiveFile[MapEntry]):
             list_files.check_map_value(value or "")
             return await self.change(step, edit, whole=touched is None, check=check, touched=[touched] if touched else ())
 
-        async def apply() -> Sequence[Member]:
+        async def apply() -> Sequence[MemberChange]:
             await check()
             if touched is None:
                 await step.apply(self.context.runtime)
                 return []
             old = None if touched.verb == CREATE else await self.entry(key)
             await step.apply(self.context.runtime)
-            return [Member(touched.object, "value", old.value if old else None, value)]
+            return [MemberChange(touched.object, "value", old.value if old else None, value)]
 
         return await change_process(self.context, self.object, apply, [touched] if touched else (), author=self.author)
 
@@ -395,7 +395,7 @@ class LiveAcl:
                 raise Exists(pattern)
 
         touched = self.touch(pattern, CREATE)
-        changed = Member(touched.object, "pattern", None, pattern)
+        changed = MemberChange(touched.object, "pattern", None, pattern)
         await self._change(
             AddPattern(self.name, pattern), lambda before: [*before, pattern], sync, touched, check=check, changes=lambda: [changed]
         )
@@ -413,9 +413,9 @@ class LiveAcl:
                 left.remove(gone)
             return left
 
-        def changes() -> list[Member]:
+        def changes() -> list[MemberChange]:
             gone = there.get(reference)
-            return [Member(self.touch(gone, DELETE).object, "pattern", gone, None)] if gone is not None else []
+            return [MemberChange(self.touch(gone, DELETE).object, "pattern", gone, None)] if gone is not None else []
 
         await self._change(
             DeletePattern(self.name, reference), edit, sync, self.touch(reference, DELETE), check=read_current, changes=changes
@@ -446,7 +446,7 @@ class LiveAcl:
         touched: Touch | None = None,
         *,
         check: Callable[[], Awaitable[None]] = unchecked,
-        changes: Callable[[], Sequence[Member]] = list,
+        changes: Callable[[], Sequence[MemberChange]] = list,
     ) -> None:
         """Change the entry `touched`, or without it all entries. `changes` is called after `check` and returns what the step changes."""
         touches = [touched] if touched else ()
@@ -454,7 +454,7 @@ class LiveAcl:
             await (await self._file()).change(step, edit, whole=touched is None, check=check, touched=touches)
             return
 
-        async def apply() -> Sequence[Member]:
+        async def apply() -> Sequence[MemberChange]:
             await check()
             await step.apply(self.context.runtime)
             return changes()

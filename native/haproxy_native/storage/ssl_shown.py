@@ -13,14 +13,14 @@ from haproxy_native.editing.object_names import spelled
 from haproxy_native.errors import BadRequest, RuntimeRefused
 from haproxy_native.runtime import ssl_files
 from haproxy_native.runtime.client import Runtime
-from haproxy_native.runtime.ssl_files import CA_FILES, Kind
+from haproxy_native.runtime.ssl_files import CA_FILES, TlsFileKind
 from haproxy_native.storage import certificate, crt_list
 from haproxy_native.storage.store import Store
 
 CRT_LISTS = "crt-list"
 
 
-async def differing(context: CommitContext, store: Store, kind: Kind | str) -> list[tuple[str, str, str]]:
+async def differing(context: CommitContext, store: Store, kind: TlsFileKind | str) -> list[tuple[str, str, str]]:
     """Return the files of a store of which HAProxy has loaded something else, as `Store.differing` does."""
     runtime, found = context.runtime, list[tuple[str, str, str]]()
     for name in await _names(runtime, kind):
@@ -34,7 +34,7 @@ async def differing(context: CommitContext, store: Store, kind: Kind | str) -> l
     return found
 
 
-async def _names(runtime: Runtime, kind: Kind | str) -> list[str]:
+async def _names(runtime: Runtime, kind: TlsFileKind | str) -> list[str]:
     """Return the names of the loaded files; none if HAProxy has no TLS, or not the command."""
     with suppress(RuntimeRefused):
         if isinstance(kind, str):
@@ -44,7 +44,7 @@ async def _names(runtime: Runtime, kind: Kind | str) -> list[str]:
     return []
 
 
-async def loaded_digest(runtime: Runtime, kind: Kind | str, name: str) -> str | None:
+async def loaded_digest(runtime: Runtime, kind: TlsFileKind | str, name: str) -> str | None:
     """Return the digest of what is loaded under a name; None if nothing is. Raises RuntimeFailure."""
     try:
         if isinstance(kind, str):
@@ -57,7 +57,7 @@ async def loaded_digest(runtime: Runtime, kind: Kind | str, name: str) -> str | 
     return _digest(sorted(map(_list, ssl_files.parse_revocations(shown))))
 
 
-def file_digest(kind: Kind | str, data: bytes) -> str | None:
+def file_digest(kind: TlsFileKind | str, data: bytes) -> str | None:
     """Return the digest of a file's content; None if it is no such file."""
     try:
         if isinstance(kind, str):

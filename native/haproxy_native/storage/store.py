@@ -34,13 +34,13 @@ from haproxy_native.disk import beneath
 from haproxy_native.disk.atomic import is_draft, remove_drafts
 from haproxy_native.disk.directories import Directory
 from haproxy_native.disk.file import ConfigFile, Draft, drafts_directory
-from haproxy_native.disk.journal import Journal
-from haproxy_native.editing.file_references import Reference, path_of_name, real_directory, references
+from haproxy_native.disk.journal import FileJournal
+from haproxy_native.editing.file_references import FileReference, path_of_name, real_directory, references
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.errors import BadRequest, Exists, InUse, Missing
 from haproxy_native.planning.outcome import FilePlan, Reason
 from haproxy_native.planning.touches import CHANGE, CREATE, DELETE, Touch
-from haproxy_native.request_context import Author, Rights
+from haproxy_native.request_context import Author, Permissions
 from haproxy_native.storage import key_material
 from haproxy_native.text.document import Document
 from haproxy_native.transactions.staged import Staged
@@ -95,7 +95,7 @@ class Staging:
                 rights.permit(await asyncio.to_thread(self._touches, rights, store, path, draft, is_there=is_there))
             await asyncio.to_thread(staged.put, path, store.name, spelled(store.kind, path.name), draft, path)
 
-    def _touches(self, rights: Rights, store: FileStore, path: Path, draft: Draft | None, *, is_there: bool) -> Sequence[Touch]:
+    def _touches(self, rights: Permissions, store: FileStore, path: Path, draft: Draft | None, *, is_there: bool) -> Sequence[Touch]:
         now = (self.staged.content(path) if path in self.staged.files else path) if is_there else None
         before, after = (file.read_bytes() if file else None for file in (now, draft.path if draft else None))
         return touches_of(rights, store, path, before, after)
@@ -242,7 +242,7 @@ class Store:
         """Complete files that are half written, and remove drafts, at the start of the server. Raises Unusable."""
         for journal in self._journals():
             try:
-                Journal(journal, os).replay()
+                FileJournal(journal, os).replay()
             except OSError as error:
                 log.error("%s may be half written, and cannot be completed: %s", error.filename or journal, error.strerror)
         if self.directory.exists():
@@ -341,11 +341,11 @@ class Store:
             return None
         return self.directory / name
 
-    def references(self, context: CommitContext, path: Path) -> list[Reference]:
+    def references(self, context: CommitContext, path: Path) -> list[FileReference]:
         """The lines of the current configuration that refer to a file."""
         return references(context.current.document, str(path), str(context.current.path.parent))
 
-    def used(self, context: CommitContext, path: Path) -> list[Reference]:
+    def used(self, context: CommitContext, path: Path) -> list[FileReference]:
         """Return the references in the configuration that the worker has loaded, or in the current one if that is unknown."""
         running = context.running.document
         return self.references(context, path) if running is None else references(running, str(path), str(context.current.path.parent))
@@ -462,7 +462,7 @@ class Store:
             text = f"rejecting attempt to delete file {path} referenced in haproxy conf {first}"
             raise InUse("\n".join([text, *(f"and {other}" for other in others[:MOST_NAMED])]))
 
-    def naming_lines(self, path: Path, document: Document, directory: str) -> list[Reference]:
+    def naming_lines(self, path: Path, document: Document, directory: str) -> list[FileReference]:
         """Return the lines with which HAProxy would not start without the file."""
         return references(document, str(path), directory)
 
@@ -484,7 +484,7 @@ class Store:
         return stat.S_ISREG(status.st_mode) and not is_draft(name)
 
 
-def plan_reload(used: Sequence[Reference], wanted: Sequence[Reference], why: str) -> FilePlan:
+def plan_reload(used: Sequence[FileReference], wanted: Sequence[FileReference], why: str) -> FilePlan:
     """Plan a reload for a file that HAProxy reads only when it starts.
 
     `used` are the lines that refer to it in the running text, `wanted` in the committed one. Without a line in the running text no reload
@@ -494,7 +494,7 @@ def plan_reload(used: Sequence[Reference], wanted: Sequence[Reference], why: str
     return FilePlan((), reasons, bool(used), bool(wanted))
 
 
-def plan_reload_of_loaded(used: Sequence[Reference], wanted: Sequence[Reference], why: str) -> FilePlan:
+def plan_reload_of_loaded(used: Sequence[FileReference], wanted: Sequence[FileReference], why: str) -> FilePlan:
     """Plan a reload for a file that the worker has loaded, even if no line refers to it."""
     plan = plan_reload(used, wanted, why)
     return plan if plan.used else replace(plan, used=True, reasons=[Reason("", 0, "", why)])

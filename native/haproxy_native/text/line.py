@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from haproxy_native.text.words import BLANKS, Split, has_quotes, split, unquoted, words_of
+from haproxy_native.text.words import BLANKS, SplitLine, has_quotes, split, unquoted, words_of
 
 
 class Line:
@@ -17,7 +17,7 @@ class Line:
         self.text = text
         self._words: tuple[str, ...] | None = None
         self._args: tuple[str, ...] | None = None
-        self._split: Split | None = None
+        self._split: SplitLine | None = None
         self.meaning: tuple[Any, Any] | None = None
 
     @property
@@ -34,7 +34,7 @@ class Line:
         return self._args
 
     @property
-    def split(self) -> Split:
+    def split(self) -> SplitLine:
         if self._split is None:
             self._split = split(self.text)
         return self._split

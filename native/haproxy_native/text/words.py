@@ -37,7 +37,7 @@ _ESCAPE = re.compile(r"\\(?:([ \\#'\"])|([tnr])|x([0-9A-Fa-f]{2})|(\$))")
 _CONTROLS = {"t": "\t", "n": "\n", "r": "\r"}
 
 
-class Split(NamedTuple):
+class SplitLine(NamedTuple):
     """A split line: `gaps[i]` is the text before `words[i]`; `tail` has the blanks, the comment and the line end."""
 
     gaps: tuple[str, ...]
@@ -54,7 +54,7 @@ class Split(NamedTuple):
         return match[1].strip(BLANKS + "\n") if match else None
 
 
-def split(line: str) -> Split:
+def split(line: str) -> SplitLine:
     """Split one line; `split(line).join() == line` for any text."""
     gaps, words, end = [], [], 0
     match = _FIRST.match(line)
@@ -71,7 +71,7 @@ def split(line: str) -> Split:
         gaps.append(gap)
         words.append(word)
         match = _NEXT.match(line, end)
-    return Split(tuple(gaps), tuple(words), line[end:])
+    return SplitLine(tuple(gaps), tuple(words), line[end:])
 
 
 def _word_end(line: str, at: int) -> int:

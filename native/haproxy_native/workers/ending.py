@@ -6,12 +6,12 @@ A replaced worker exits by itself when its last session has ended. No signal is 
 import asyncio
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from haproxy_native.errors import Conflict, NotFound, RuntimeAbsent
-from haproxy_native.operations.operations import Operation, Operations, Running
+from haproxy_native.operations.operations import BackgroundOperation, Operations, RunningOperation
 from haproxy_native.planning.touches import DELETE
 from haproxy_native.request_context import Author
 from haproxy_native.workers.workers import WorkerProcess, Workers
@@ -29,22 +29,19 @@ class Session(NamedTuple):
     server: str
 
 
-class Process(Protocol):
-    """Sends commands to one worker."""
-
-    async def send(self, command: str) -> str: ...
-
-
 def parse_sessions(text: str) -> list[Session]:
     """Parse an answer to `show sess` to the sessions of clients of proxies."""
     return [session for row in _ROW.finditer(text) if (session := Session(*row.groups())).frontend != _CLI]
 
 
-async def end_sessions(process: Process, which: Callable[[Session], bool] = lambda _: True) -> int:
-    """End sessions, and return how many, with those that have ended by themselves meanwhile. Raises RuntimeFailure."""
-    matching = [session for session in parse_sessions(await process.send("show sess")) if which(session)]
+async def end_sessions(send: Callable[[str], Awaitable[str]], which: Callable[[Session], bool] = lambda _: True) -> int:
+    """End sessions, and return how many, with those that have ended by themselves meanwhile. `send` sends a command to their worker.
+
+    Raises RuntimeFailure.
+    """
+    matching = [session for session in parse_sessions(await send("show sess")) if which(session)]
     for session in matching:
-        await process.send(f"shutdown session {session.id}")
+        await send(f"shutdown session {session.id}")
     return len(matching)
 
 
@@ -58,7 +55,7 @@ class NotEndable(Conflict):
     label = ""
 
 
-class Ending:
+class WorkerEnding:
     """Ends former workers, each as an operation with `work`."""
 
     def __init__(self, workers: Workers) -> None:
@@ -66,7 +63,7 @@ class Ending:
 
     async def begin(
         self, operations: Operations, pid: int, sessions_below: int | None, after: float | None, *, author: Author
-    ) -> Operation:
+    ) -> BackgroundOperation:
         """Start to end a worker. Its sessions are ended once there are fewer than `sessions_below`, and after `after` seconds, if given.
 
         Raises NotEndable for the worker in service and without a master's socket, NotFound, TooManyOperations.
@@ -82,7 +79,7 @@ class Ending:
         arguments = {"pid": pid, "started": process.started, "sessions_below": sessions_below, "after": after}
         return operations.begin(END_WORKER, author=author, needs=needs, **arguments)
 
-    async def work(self, running: Running) -> None:
+    async def work(self, running: RunningOperation) -> None:
         """Run until the process has exited. Reports `sessions`, `connections`, and how many sessions were `ended`."""
         operation = running.now
         pid, below = operation.arguments["pid"], operation.arguments["sessions_below"]
@@ -90,17 +87,17 @@ class Ending:
             self._report(running, process)
             if self._is_due(running, process, below):
                 with suppress(RuntimeAbsent):
-                    ended = await end_sessions(self._workers.socket(pid))
+                    ended = await end_sessions(self._workers.socket(pid).send)
                     running.report(ended=running.now.progress.get("ended", 0) + ended)
             await asyncio.sleep(POLL_SECONDS)
         running.report(sessions=0, connections=0)
 
-    def _is_due(self, running: Running, process: WorkerProcess, below: int | None) -> bool:
+    def _is_due(self, running: RunningOperation, process: WorkerProcess, below: int | None) -> bool:
         after = running.now.arguments["after"]
         is_late = after is None or time.time() - running.now.created >= after
         return process.session_count > 0 and is_late and (below is None or process.session_count < below)
 
-    def _report(self, running: Running, process: WorkerProcess) -> None:
+    def _report(self, running: RunningOperation, process: WorkerProcess) -> None:
         now = {"sessions": process.session_count, "connections": process.connections}
         if not now.items() <= running.now.progress.items():
             running.report(**now)

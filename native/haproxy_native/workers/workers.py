@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from haproxy_native.engine import Engine
 from haproxy_native.errors import RuntimeAbsent, RuntimeRefused
-from haproxy_native.reload.records import SUCCEEDED, Record
+from haproxy_native.reload.records import SUCCEEDED, ReloadRecord
 from haproxy_native.runtime import responses as answers
 from haproxy_native.runtime.master import Master
 from haproxy_native.runtime.socket import Socket
@@ -174,7 +174,7 @@ def _sessions(stat: str) -> Iterator[tuple[str, int]]:
     yield from ((name, count) for name, count in column_of(stat, "scur").items() if count)
 
 
-def loaded_version(records: list[Record], pid: int, started: float) -> int | None:
+def loaded_version(records: list[ReloadRecord], pid: int, started: float) -> int | None:
     """Return the version that a process has loaded by a reload. The time distinguishes processes with the same pid."""
     for record in reversed(records):
         if record.status == SUCCEEDED and record.pid_after == pid and record.started and record.started - _BEFORE <= started:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from haproxy_native.disk.journal import Journal
+from haproxy_native.disk.journal import FileJournal
 from haproxy_native.errors import Forbidden
 from haproxy_native.request_context import NOBODY
 from haproxy_native.storage.store import Store
@@ -90,7 +90,7 @@ def test_edits_of_others_are_entered(client: Client) -> None:
 def test_a_file_cut_off_is_mended_at_the_start(tmp_path: Path) -> None:
     with Client(settings(tmp_path)) as client:
         old = client.file.read_bytes()
-        journal: Journal = client.engine.context.current.file.main.journal
+        journal: FileJournal = client.engine.context.current.file.main.journal
     journal._begin(str(client.file), old, BACKEND * 2)
     client.file.write_bytes(BACKEND)
     with Client(settings(tmp_path, read_only=True)):

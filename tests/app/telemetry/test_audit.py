@@ -10,7 +10,7 @@ from dataplaneapi.settings.audit import AuditSettings
 from dataplaneapi.telemetry import audit
 from dataplaneapi.telemetry.audit import MOST_OBJECTS, Audit, without_values
 from haproxy_native.changes.operations import SetRuntime
-from haproxy_native.commit.change import Change, Member, Outcome, Texts
+from haproxy_native.commit.change import Change, MemberChange, Outcome, Texts
 from haproxy_native.commit.events import GRANTED, LIMITED, LOGIN, READ, REFUSED, Asked, Committed, Edited, Event, Validated
 from haproxy_native.errors import Forbidden, WriteFailed
 from haproxy_native.request_context import OUTSIDE, Author, Request
@@ -61,7 +61,7 @@ def heard(tmp_path: Path, *events: Event, reads: bool = False) -> list[Any]:
                 "runtime",
                 0.1,
                 Change([SetRuntime("backend/a/server/b", nothing)], author=Author("acme")),
-                Outcome(2, members=[Member("backend/a/server/b", "weight", 1, 2)]),
+                Outcome(2, members=[MemberChange("backend/a/server/b", "weight", 1, 2)]),
             ),
             {"event": "change", "outcome": "granted", "objects": ["backend/a/server/b"], "made": "runtime", "author": "acme"},
         ),

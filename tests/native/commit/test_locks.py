@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from haproxy_native.changes.expect import Version
-from haproxy_native.commit.change import Change, Member, Reload, Validation
+from haproxy_native.commit.change import Change, MemberChange, Reload, Validation
 from haproxy_native.commit.commit import change_process, commit
 from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
@@ -55,7 +55,7 @@ async def every_change(engine: Engine, live: LiveMap) -> None:
     await engine.write([with_text(b"\nbackend c\n")], transaction_id=id_, author=NOBODY)
     await engine.commit_transaction(id_, author=NOBODY)
 
-    async def drain() -> list[Member]:
+    async def drain() -> list[MemberChange]:
         await engine.runtime.send("set server app/s1 state drain")
         return []
 

@@ -9,7 +9,7 @@ import pytest
 from haproxy_native.changes.expect import Version
 from haproxy_native.commit.watch import ProcessWatch
 from haproxy_native.engine import Engine
-from haproxy_native.reload.records import IN_PROGRESS, INTERRUPTED, Phase, Record
+from haproxy_native.reload.records import IN_PROGRESS, INTERRUPTED, Phase, ReloadRecord
 from haproxy_native.request_context import NOBODY
 from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy, free_port
@@ -17,7 +17,10 @@ from tests.native.engines import CONFIG, ByFunction, adding, reload, run, runnin
 
 
 def after_a_crash(
-    directory: Path, left: Callable[[Engine, Record], Record], meanwhile: Callable[[HAProxy], object], work: Callable[[Engine, str], object]
+    directory: Path,
+    left: Callable[[Engine, ReloadRecord], ReloadRecord],
+    meanwhile: Callable[[HAProxy], object],
+    work: Callable[[Engine, str], object],
 ) -> None:
     """A reload is promised and left as `left` says; `meanwhile` happens without the server, and `work` looks at the next one."""
 
@@ -34,7 +37,7 @@ def after_a_crash(
     run(within())
 
 
-def loading(engine: Engine, record: Record) -> Record:
+def loading(engine: Engine, record: ReloadRecord) -> ReloadRecord:
     return replace(record, started=record.requested, version=engine.version(), phase=Phase.LOADING)
 
 
@@ -83,7 +86,7 @@ def test_a_second_worker_that_comes_late_of_it_is_replaced(tmp_path: Path) -> No
 def test_what_was_refused_and_put_back_has_failed(tmp_path: Path) -> None:
     """The file holds again what runs, under a higher version than the refused one."""
 
-    def refused(engine: Engine, record: Record) -> Record:
+    def refused(engine: Engine, record: ReloadRecord) -> ReloadRecord:
         return replace(loading(engine, record), phase=Phase.REFUSED, version=engine.version() - 1, error="no", response="it says no")
 
     async def work(engine: Engine, identity: str) -> None:
@@ -107,7 +110,7 @@ def test_what_was_edited_by_hand_since_is_not_known(tmp_path: Path) -> None:
 def test_two_that_were_open_end_as_one(tmp_path: Path) -> None:
     ids: list[str] = []
 
-    def two(engine: Engine, record: Record) -> Record:
+    def two(engine: Engine, record: ReloadRecord) -> ReloadRecord:
         ids.append(engine.reloads.records.issue().id)
         return loading(engine, record)
 

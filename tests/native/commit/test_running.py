@@ -9,10 +9,10 @@ import pytest
 
 from haproxy_native.commit.current import Current, StateRow, fingerprint
 from haproxy_native.commit.events import Events
-from haproxy_native.commit.running import Running, TextRows
+from haproxy_native.commit.running import RunningProcess, TextRows
 from haproxy_native.disk.file import ConfigFile, Seen
 from haproxy_native.errors import RuntimeAbsent
-from haproxy_native.process_state import CommandsProved, Doubted, Drifted, Load, LoadsEnded, ReloadBegan, Text
+from haproxy_native.process_state import CommandsProved, ConfigurationText, Doubted, Drifted, Load, LoadsEnded, ReloadBegan
 from haproxy_native.runtime.client import Runtime, Worker
 from haproxy_native.text.document import Document
 from tests.haproxy.process import HAProxy, free_port
@@ -60,23 +60,23 @@ class Case:
         self.file.write_text(text)
         os.utime(self.file, (at, at))
 
-    def recalled(self) -> Running:
+    def recalled(self) -> RunningProcess:
         row = StateRow(self.database, "haproxy.cfg")
         self.current = Current(DatedFile(self.file, self.directory), row)
         self.current.open()
-        running = Running(self.current, self.process, row, TextRows(self.database), Events())
+        running = RunningProcess(self.current, self.process, row, TextRows(self.database), Events())
         asyncio.run(running.restore())
         return running
 
 
-def loaded_by(running: Running, case: Case) -> None:
+def loaded_by(running: RunningProcess, case: Case) -> None:
     """HAProxy is made to load the file, by the worker that is there."""
     running.step(ReloadBegan(Load(case.current.text, time.time())))
     asyncio.run(running.succeeded())
     running.step(LoadsEnded())
 
 
-def text_of(running: Running) -> str | None:
+def text_of(running: RunningProcess) -> str | None:
     return None if running.document is None else running.document.text
 
 
@@ -102,7 +102,7 @@ def test_a_worker_of_a_load_that_was_cut_off_has_loaded_its_text(tmp_path: Path)
     case.recalled()
     loaded = Document.parse(b"global\n# loaded\n")
     began = time.time()
-    case.recalled().step(ReloadBegan(Load(Text(loaded, fingerprint(loaded.data)), began)))
+    case.recalled().step(ReloadBegan(Load(ConfigurationText(loaded, fingerprint(loaded.data)), began)))
     case.write("global\n# later\n", int(began) + 10)
     case.process.who = Worker(HIDDEN + 1, began + 1)
     running = case.recalled()
@@ -175,7 +175,7 @@ def test_a_restart_by_others_while_we_look(tmp_path: Path) -> None:
     case.process.who = None
     asyncio.run(running.observe())
     assert text_of(running) == TEXT, "silence proves nothing"
-    running.step(CommandsProved(Text(Document.parse("# pending\n"), "x")))
+    running.step(CommandsProved(ConfigurationText(Document.parse("# pending\n"), "x")))
     case.process.who = Worker(HIDDEN, 1002)
     asyncio.run(running.observe())
     assert text_of(running) == TEXT

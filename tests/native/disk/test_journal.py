@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from haproxy_native.disk.journal import Journal, _is_mixture
+from haproxy_native.disk.journal import FileJournal, _is_mixture
 
 OLD, NEW = b"a" * 9000, b"b" * 13000
 
@@ -27,7 +27,7 @@ def test_others_writes_are_none(found: bytes) -> None:
 def test_a_write_leaves_no_journal(tmp_path: Path) -> None:
     target = tmp_path / "file"
     target.write_bytes(OLD)
-    journal = Journal(tmp_path / "journal", os)
+    journal = FileJournal(tmp_path / "journal", os)
     journal.write(str(target), OLD, NEW)
     assert target.read_bytes() == NEW
     assert not journal.replay()
@@ -35,7 +35,7 @@ def test_a_write_leaves_no_journal(tmp_path: Path) -> None:
 
 
 def test_a_target_that_is_gone_is_left_so(tmp_path: Path) -> None:
-    journal = Journal(tmp_path / "journal", os)
+    journal = FileJournal(tmp_path / "journal", os)
     journal._begin(str(tmp_path / "file"), OLD, NEW)
     assert not journal.replay()
     assert os.listdir(tmp_path) == []
@@ -45,5 +45,5 @@ def test_a_journal_that_cannot_be_kept_stops_the_write(tmp_path: Path) -> None:
     target = tmp_path / "file"
     target.write_bytes(OLD)
     with pytest.raises(OSError):
-        Journal(target / "journal", os).write(str(target), OLD, NEW)
+        FileJournal(target / "journal", os).write(str(target), OLD, NEW)
     assert target.read_bytes() == OLD

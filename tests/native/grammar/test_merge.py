@@ -3,20 +3,20 @@
 import pytest
 
 from haproxy_native.grammar.merge import identity, joined, misread, onto, regapped
-from haproxy_native.grammar.synopsis import Chain, Group, Options, Part, Placeholder, Rest, Word
+from haproxy_native.grammar.synopsis import Chain, Group, Literal, MatchedWords, Options, Placeholder, Rest
 from haproxy_native.grammar.values import Integer, Text
 from haproxy_native.text.words import split
 
 NAME = Placeholder("name", Text())
 OPTIONS = Options(
     [
-        Group([Chain([Word("a"), Placeholder("a", Integer())])]),
-        Group([Chain([Word("b"), Placeholder("b", Integer())])]),
-        Group([Chain([Word("row"), Placeholder("row", Text())])], rows="row", repeated=True),
-        Group([Chain([Word("if"), Rest("test")])]),
+        Group([Chain([Literal("a"), Placeholder("a", Integer())])]),
+        Group([Chain([Literal("b"), Placeholder("b", Integer())])]),
+        Group([Chain([Literal("row"), Placeholder("row", Text())])], rows="row", repeated=True),
+        Group([Chain([Literal("if"), Rest("test")])]),
     ]
 )
-CHAIN = Chain([Word("x"), NAME, OPTIONS])
+CHAIN = Chain([Literal("x"), NAME, OPTIONS])
 
 
 def edited(line: str, **values: object) -> str:
@@ -50,9 +50,9 @@ def test_words_take_the_gaps_of_those_they_replace() -> None:
 
 
 def test_a_row_is_known_by_its_turn_and_an_option_by_its_name() -> None:
-    assert identity(Part((2, 2, 1), 0, 0, {}), CHAIN) == (2, 2, 1)
-    assert identity(Part((2, 0, 1), 0, 0, {}), CHAIN) == (2, 0, 0)
-    assert identity(Part(None, 0, 0, {}), CHAIN) == ()
+    assert identity(MatchedWords((2, 2, 1), 0, 0, {}), CHAIN) == (2, 2, 1)
+    assert identity(MatchedWords((2, 0, 1), 0, 0, {}), CHAIN) == (2, 0, 0)
+    assert identity(MatchedWords(None, 0, 0, {}), CHAIN) == ()
 
 
 def test_a_piece_that_is_read_as_something_else_is_found() -> None:

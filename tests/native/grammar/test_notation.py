@@ -6,7 +6,7 @@ import pytest
 
 from haproxy_native.grammar.notation import Compiler
 from haproxy_native.grammar.schema import Schemas
-from haproxy_native.grammar.synopsis import Glued, Options, Placeholder, Rest, Toggle, Word
+from haproxy_native.grammar.synopsis import Glued, Literal, Options, Placeholder, Rest, Toggle
 from haproxy_native.grammar.values import Choice
 
 TEXT = {"type": "string"}
@@ -30,7 +30,7 @@ COMPILER = Compiler(Schemas({"components": {"schemas": {"params": PARAMS}}}), PR
 @pytest.mark.parametrize(
     ("token", "kind", "members"),
     [
-        ("word", Word, ()),
+        ("word", Literal, ()),
         ("<name>", Placeholder, ("name",)),
         ("map(<file>,<name>)", Glued, ("file", "name")),
         ("<name...>", Rest, ("name",)),

@@ -9,14 +9,14 @@ from haproxy_native.grammar.synopsis import (
     Chain,
     Glued,
     Group,
+    Literal,
+    MatchedWords,
     Node,
     NoValue,
     Options,
-    Part,
     Placeholder,
     Rest,
     Toggle,
-    Word,
     condition_at,
     merged,
 )
@@ -32,7 +32,7 @@ LIST = Rest("ids", Integer())
 @pytest.mark.parametrize(
     ("node", "line", "end", "values"),
     [
-        (Word("a"), "a b", 1, {}),
+        (Literal("a"), "a b", 1, {}),
         (NAME, "x y", 1, {"name": "x"}),
         (NUMBER, '"${N}" y', 1, {}),
         (SWITCH, "no-check x", 1, {"on": "disabled"}),
@@ -50,7 +50,7 @@ def test_matches(node: Node, line: str, end: int, values: dict[str, Any]) -> Non
 @pytest.mark.parametrize(
     ("node", "line"),
     [
-        (Word("a"), "b"),
+        (Literal("a"), "b"),
         (NAME, ""),
         (NUMBER, "x"),
         (SWITCH, "checks"),
@@ -67,7 +67,7 @@ def test_leaves_what_is_not_its_own(node: Node, line: str) -> None:
 @pytest.mark.parametrize(
     ("node", "values", "words"),
     [
-        (Word("a"), {}, ["a"]),
+        (Literal("a"), {}, ["a"]),
         (NAME, {"name": "a b"}, ['"a b"']),
         (SWITCH, {"on": "disabled"}, ["no-check"]),
         (Toggle("on", {"enabled": ("x",), "disabled": None}), {"on": "disabled"}, []),
@@ -102,13 +102,13 @@ def test_a_condition_stands_outside_braces(line: str, at: int) -> None:
 
 OPTIONS = Options(
     [
-        Group([Chain([Word("via"), NAME])]),
+        Group([Chain([Literal("via"), NAME])]),
         Group([Chain([Placeholder("kind", Choice({"x": "x", "y": "y"}))])]),
-        Group([Chain([Word("to"), Placeholder("to.a", Text())])], rows="to", repeated=True),
-        Group([Chain([Word("pair"), NUMBER, Placeholder("other", Text())])]),
+        Group([Chain([Literal("to"), Placeholder("to.a", Text())])], rows="to", repeated=True),
+        Group([Chain([Literal("pair"), NUMBER, Placeholder("other", Text())])]),
     ]
 )
-CHAIN = Chain([Word("hop"), OPTIONS])
+CHAIN = Chain([Literal("hop"), OPTIONS])
 
 
 @pytest.mark.parametrize(
@@ -136,11 +136,11 @@ def test_a_group_given_in_part_is_refused() -> None:
 
 
 def test_what_is_required_stands_outside_brackets() -> None:
-    assert Chain([Word("a"), NAME, OPTIONS, NUMBER]).required() == ("name", "number")
+    assert Chain([Literal("a"), NAME, OPTIONS, NUMBER]).required() == ("name", "number")
 
 
 def test_of_parts_that_say_the_same_the_last_counts() -> None:
-    parts = [Part((1, 0, 0), 1, 3, {"name": "a"}), Part(None, 3, 4, {}), Part((1, 0, 1), 4, 6, {"name": "b"})]
+    parts = [MatchedWords((1, 0, 0), 1, 3, {"name": "a"}), MatchedWords(None, 3, 4, {}), MatchedWords((1, 0, 1), 4, 6, {"name": "b"})]
     assert merged(parts, nodes=CHAIN.nodes) == {"name": "b"}
 
 

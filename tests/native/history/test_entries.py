@@ -5,7 +5,7 @@ import pytest
 
 from haproxy_native.changes.file_operations import PutFile
 from haproxy_native.changes.operations import SetRuntime
-from haproxy_native.commit.change import Change, Content, Member, Outcome, Texts
+from haproxy_native.commit.change import Change, Content, MemberChange, Outcome, Texts
 from haproxy_native.editing.editor import Editor
 from haproxy_native.history.entries import CONFIGURATION, FILE, RUNTIME, record, sections
 from haproxy_native.history.summaries import summary
@@ -44,7 +44,7 @@ def test_a_stored_file() -> None:
 
 
 def test_the_process_alone() -> None:
-    change, member = Change([SetRuntime("backend/b/server/a", never)], author=ANN), Member("backend/b/server/a", "weight", 1, 2)
+    change, member = Change([SetRuntime("backend/b/server/a", never)], author=ANN), MemberChange("backend/b/server/a", "weight", 1, 2)
     made = record(Editor(), change, Outcome(7, live=True, lasting=False, members=[member]), "/haproxy.cfg", 7, 5.0)
     assert (made.entry.kind, made.entry.outcome, made.members, made.objects) == (RUNTIME, "runtime", [member], ["backend/b/server/a"])
     assert change.object == "backend/b/server/a"

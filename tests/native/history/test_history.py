@@ -9,7 +9,7 @@ import pytest
 
 from haproxy_native.changes.expect import Version
 from haproxy_native.check.check import CheckSettings
-from haproxy_native.commit.change import Change, Content, Member, Outcome, Texts
+from haproxy_native.commit.change import Change, Content, MemberChange, Outcome, Texts
 from haproxy_native.commit.commit import change_process, commit
 from haproxy_native.editing.editor import Editor
 from haproxy_native.errors import Refused, Unrecorded, Unusable
@@ -116,9 +116,9 @@ def test_effects_that_a_stop_has_cut_off_are_computed_later(tmp_path: Path) -> N
 def test_the_process_alone(tmp_path: Path) -> None:
     async def work() -> None:
         async with recorded(tmp_path) as (engine, history):
-            member = Member("backend/b/server/a", "weight", 1, 2)
+            member = MemberChange("backend/b/server/a", "weight", 1, 2)
 
-            async def apply() -> list[Member]:
+            async def apply() -> list[MemberChange]:
                 return [member]
 
             await change_process(engine.context, member.object, apply, author=NOBODY)

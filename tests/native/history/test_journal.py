@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from haproxy_native.commit.change import Content, Member
+from haproxy_native.commit.change import Content, MemberChange
 from haproxy_native.disk.database import State
 from haproxy_native.errors import NotFound
 from haproxy_native.history.entries import CONFIGURATION, FILE, RUNTIME, Entry, Record, Refusal, ReloadOutcome
@@ -42,12 +42,14 @@ def test_what_was_added_is_read(tmp_path: Path) -> None:
     assert journal.last is None
     first = journal.add(of_configuration(1))
     second = journal.add(
-        Record(Entry(2.0, 1, RUNTIME, "runtime", BOB), (), [Member("backend/shop/server/a", "weight", 1, 2)], ["backend/shop/server/a"])
+        Record(
+            Entry(2.0, 1, RUNTIME, "runtime", BOB), (), [MemberChange("backend/shop/server/a", "weight", 1, 2)], ["backend/shop/server/a"]
+        )
     )
     entry = journal.get(first)
     assert (entry.author, entry.kind, entry.time, entry.version, entry.parent) == (ANN, CONFIGURATION, 1.0, 1, None)
     assert journal.get(second).parent == first == 1 and journal.last == second
-    assert journal.members(second) == [Member("backend/shop/server/a", "weight", 1, 2)]
+    assert journal.members(second) == [MemberChange("backend/shop/server/a", "weight", 1, 2)]
     assert journal.contents(first) == [Content("", "/etc/haproxy.cfg", b"version 1\n", b"version 2\n")]
     journal._state.close()
     again = opened(tmp_path)

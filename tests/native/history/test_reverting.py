@@ -7,7 +7,7 @@ import pytest
 from haproxy_native.changes.expect import Version
 from haproxy_native.changes.file_operations import EditFiles, PutFile
 from haproxy_native.check.check import CheckSettings
-from haproxy_native.commit.change import Change, Content, Member, Outcome, Validation
+from haproxy_native.commit.change import Change, Content, MemberChange, Outcome, Validation
 from haproxy_native.commit.commit import change_process, commit
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.disk.directories import Directory
@@ -106,9 +106,9 @@ def test_files(tmp_path: Path) -> None:
 
 
 def test_the_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    taken: list[Member] = []
+    taken: list[MemberChange] = []
 
-    async def set_back(context: CommitContext, changed: Sequence[Member], author: Author) -> Outcome:
+    async def set_back(context: CommitContext, changed: Sequence[MemberChange], author: Author) -> Outcome:
         taken.extend(changed)
         return Outcome(0)
 
@@ -116,9 +116,9 @@ def test_the_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
     async def work() -> None:
         async with returning(tmp_path) as (engine, _, back):
-            member = Member("backend/b/server/a", "weight", 1, 2)
+            member = MemberChange("backend/b/server/a", "weight", 1, 2)
 
-            async def apply() -> list[Member]:
+            async def apply() -> list[MemberChange]:
                 return [member]
 
             await change_process(engine.context, member.object, apply, author=NOBODY)

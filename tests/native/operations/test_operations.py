@@ -11,30 +11,30 @@ from haproxy_native.access.rights import Rights, Rule
 from haproxy_native.disk.database import Database
 from haproxy_native.errors import BadRequest, NotCancellable, NotFound, ShareExceeded, TooManyOperations
 from haproxy_native.operations import operations as module
-from haproxy_native.operations.operations import CANCELLED, FAILED, RUNNING, SUCCEEDED, Operations, Running, Work
+from haproxy_native.operations.operations import CANCELLED, FAILED, RUNNING, SUCCEEDED, Operations, RunningOperation, Work
 from haproxy_native.request_context import NOBODY, Author, Request
 from tests.databases import stored
 from tests.native.operations.asynchronous import finished
 
 
-async def at_once(running: Running) -> None:
+async def at_once(running: RunningOperation) -> None:
     running.report(number=running.now.arguments.get("number"))
 
 
-async def refused(running: Running) -> None:
+async def refused(running: RunningOperation) -> None:
     raise BadRequest("it may not be")
 
 
-async def broken(running: Running) -> None:
+async def broken(running: RunningOperation) -> None:
     raise ZeroDivisionError("oh")
 
 
-async def forever(running: Running) -> None:
+async def forever(running: RunningOperation) -> None:
     running.report(begun=running.now.progress.get("begun", 0) + 1)
     await asyncio.Event().wait()
 
 
-async def final(running: Running) -> None:
+async def final(running: RunningOperation) -> None:
     running.cancellable = False
     await forever(running)
 
@@ -68,7 +68,7 @@ async def test_whose_the_work_is(tmp_path: Path) -> None:
     """What it commits later is not of the request that began it, nor of what that waited for."""
     seen = list[Author]()
 
-    async def work(running: Running) -> None:
+    async def work(running: RunningOperation) -> None:
         seen.append(running.author)
 
     ann = Author("ann", "192.0.2.1", "r-1", "why", confirmation="7")
@@ -89,7 +89,7 @@ async def test_the_rights_of_who_began_it(tmp_path: Path) -> None:
     rights = {"ann": Rights(("operator",), (Rule("operation/**", frozenset(("create",))),))}
     seen = list[Author]()
 
-    async def work(running: Running) -> None:
+    async def work(running: RunningOperation) -> None:
         seen.append(running.author)
         await asyncio.Event().wait()
 

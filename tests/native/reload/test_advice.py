@@ -2,15 +2,15 @@
 
 from typing import Any
 
-from haproxy_native.reload.records import Advice, Record, advise
+from haproxy_native.reload.records import Advice, ReloadRecord, advise
 
 BY_MAP = {"section": "frontend web", "line": 7, "keyword": "use_backend", "reason": "only by a reload", "remedy": "use a map"}
 SERVER = {"section": "backend app", "line": 9, "keyword": "server", "reason": "server s1: rise cannot be changed"}
 OTHER = {"reason": "HAProxy does not run"}
 
 
-def record(number: int, *reasons: dict[str, Any]) -> Record:
-    return Record(f"2026-11-21-{number}", 0, reasons=reasons)
+def record(number: int, *reasons: dict[str, Any]) -> ReloadRecord:
+    return ReloadRecord(f"2026-11-21-{number}", 0, reasons=reasons)
 
 
 def test_nothing_yet() -> None:

@@ -13,9 +13,9 @@ import pytest
 
 from haproxy_native.disk.database import Database
 from haproxy_native.errors import ReloadFailed
-from haproxy_native.process_state import Load, Text
+from haproxy_native.process_state import ConfigurationText, Load
 from haproxy_native.reload.agent import ReloadAgent
-from haproxy_native.reload.records import Record, Records
+from haproxy_native.reload.records import Records, ReloadRecord
 from haproxy_native.reload.strategies import CustomCommand, MasterSocket, ReloadClaim, Strategy
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.master import Master
@@ -58,7 +58,7 @@ class File:
     async def loading(self) -> AsyncIterator[Load]:
         async with self.lock:
             self.loads += 1
-            self.at_work = Load(Text(Document.parse(self.path.read_bytes()), ""), time.time(), self.version)
+            self.at_work = Load(ConfigurationText(Document.parse(self.path.read_bytes()), ""), time.time(), self.version)
             yield self.at_work
 
     async def loaded(self) -> None:
@@ -66,7 +66,7 @@ class File:
         self.running = self.at_work.text.document.data
         self.events.append("loaded")
 
-    async def refused(self, record: Record) -> Record:
+    async def refused(self, record: ReloadRecord) -> ReloadRecord:
         assert self.lock.locked()
         self.events.append(f"refused while {record.status}")
         self.write(self.running.decode())
@@ -75,7 +75,7 @@ class File:
     def runs_since(self, moment: float) -> None:
         """It is not looked at here."""
 
-    def ended(self, record: Record) -> None:
+    def ended(self, record: ReloadRecord) -> None:
         self.events.append(record.status)
 
 
@@ -103,7 +103,7 @@ def with_agent(haproxy: HAProxy, work: Work, *, strategy: Strategy | None = None
     return records
 
 
-async def outcome(agent: ReloadAgent, identity: str) -> Record:
+async def outcome(agent: ReloadAgent, identity: str) -> ReloadRecord:
     """The record when it is no longer in progress."""
     async with asyncio.timeout(60):
         while (record := agent.records.get(identity)).status == "in_progress":
@@ -335,7 +335,7 @@ def test_the_worker_is_seen_anew_after_a_reload(haproxy: HAProxy) -> None:
 
 def test_a_caller_that_fails_leaves_a_record_and_the_agent_alive(haproxy: HAProxy, caplog: pytest.LogCaptureFixture) -> None:
     async def work(agent: ReloadAgent, file: File) -> None:
-        async def broken(record: Record) -> int:
+        async def broken(record: ReloadRecord) -> int:
             raise OSError("disk full")
 
         file.refused = broken  # type: ignore[method-assign]

@@ -11,7 +11,7 @@ import pytest
 
 from haproxy_native.disk.database import Database
 from haproxy_native.errors import Missing
-from haproxy_native.reload.records import FAILED, KEPT, MOST_REASONS, SUCCEEDED, TAKEN_BACK, Record, Records
+from haproxy_native.reload.records import FAILED, KEPT, MOST_REASONS, SUCCEEDED, TAKEN_BACK, Records, ReloadRecord
 from tests.databases import damage
 
 
@@ -171,5 +171,7 @@ def test_the_clock_is_the_local_one(tmp_path: Path) -> None:
 
 
 def test_whose_change_is_kept() -> None:
-    made = Record("r", 1.0, changes=({"request_id": "a", "outcome": KEPT}, {"request_id": "b", "outcome": TAKEN_BACK}, {"outcome": KEPT}))
+    made = ReloadRecord(
+        "r", 1.0, changes=({"request_id": "a", "outcome": KEPT}, {"request_id": "b", "outcome": TAKEN_BACK}, {"outcome": KEPT})
+    )
     assert made.keeps_those_of("a") and not made.keeps_those_of("b") and not made.keeps_those_of("") and not made.keeps_those_of("c")

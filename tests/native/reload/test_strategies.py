@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from haproxy_native.errors import BadRequest
-from haproxy_native.reload.strategies import CustomCommand, MasterSocket, ReloadClaim, Reloading, Source, scrubbed, split_command
+from haproxy_native.reload.strategies import CustomCommand, MasterSocket, OutcomeSource, ReloadClaim, Reloading, scrubbed, split_command
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.master import Master
 from tests.haproxy.process import HAProxy
@@ -118,9 +118,9 @@ def reloading(command: list[str], *, mode: bool, calls: list[str]) -> Reloading:
 
 
 def test_the_master_reloads_where_nobody_else_can_or_it_answers() -> None:
-    assert asyncio.run(reloading([], mode=True, calls=[]).run()).source is Source.NONE
-    assert asyncio.run(reloading(["true"], mode=True, calls=[]).run()).source is Source.COMMAND
-    assert asyncio.run(reloading(["true"], mode=False, calls=[]).run()).source is Source.COMMAND
+    assert asyncio.run(reloading([], mode=True, calls=[]).run()).source is OutcomeSource.NONE
+    assert asyncio.run(reloading(["true"], mode=True, calls=[]).run()).source is OutcomeSource.COMMAND
+    assert asyncio.run(reloading(["true"], mode=False, calls=[]).run()).source is OutcomeSource.COMMAND
 
 
 class Other:
@@ -155,7 +155,7 @@ def test_a_master_that_reloads_for_another_client(haproxy: HAProxy, tmp_path: Pa
 
     for delay in (0.0, 0.004, 0.02, 0.05):
         outcome, later = asyncio.run(reloaded(delay))
-        assert (outcome.ok, outcome.source) == (True, Source.HAPROXY), outcome
+        assert (outcome.ok, outcome.source) == (True, OutcomeSource.HAPROXY), outcome
         assert later >= (0 if haproxy.version > (2, 6) else -1)
     assert not ran.exists()
 

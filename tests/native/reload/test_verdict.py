@@ -2,22 +2,24 @@
 
 import pytest
 
-from haproxy_native.reload.strategies import ReloadClaim, Source
-from haproxy_native.reload.verdict import WITHOUT_MASTER, Ending, Look, Patience, Trial, first_alert
+from haproxy_native.reload.strategies import OutcomeSource, ReloadClaim
+from haproxy_native.reload.verdict import WITHOUT_MASTER, Look, Patience, ReloadEnding, Trial, first_alert
 from haproxy_native.runtime.client import Worker
-from haproxy_native.runtime.responses import Process, Processes
+from haproxy_native.runtime.responses import ListedProcess, Processes
 
 OLD, NEW, BEGAN = Worker(10, 100.25), Worker(20, 1000.5), 1000.0
 DONE, FAILED = ReloadClaim(True), ReloadClaim(False, error="exit status 1")
-REFUSED, UNASKED = ReloadClaim(False, source=Source.HAPROXY), ReloadClaim(False, source=Source.NONE)
+REFUSED, UNASKED = ReloadClaim(False, source=OutcomeSource.HAPROXY), ReloadClaim(False, source=OutcomeSource.NONE)
 PATIENCE = Patience()
 
 
 def master(reloads: int = 0, failed: int = 0, workers: tuple[int, ...] = (10,)) -> Processes:
-    return Processes(Process(1, "master", reloads, failed, "3.2"), tuple(Process(pid, "worker", 0, 0, "3.2") for pid in workers), ())
+    return Processes(
+        ListedProcess(1, "master", reloads, failed, "3.2"), tuple(ListedProcess(pid, "worker", 0, 0, "3.2") for pid in workers), ()
+    )
 
 
-def ending(claim: ReloadClaim, look: Look, before: Look, *, known: bool = True) -> Ending | None:
+def ending(claim: ReloadClaim, look: Look, before: Look, *, known: bool = True) -> ReloadEnding | None:
     verdict = Trial(before, claim, BEGAN, known, PATIENCE).judged(look)
     return verdict.ending if verdict else None
 
@@ -25,44 +27,44 @@ def ending(claim: ReloadClaim, look: Look, before: Look, *, known: bool = True) 
 HERE, NOT_HERE = Look(0.0, OLD), Look(0.0)
 SEEN = [
     # a new worker counts, whatever was claimed
-    (DONE, Look(0.1, NEW), HERE, Ending.LOADED),
-    (FAILED, Look(0.1, NEW), HERE, Ending.LOADED),
-    (REFUSED, Look(0.1, NEW), HERE, Ending.LOADED),
-    (FAILED, Look(0.1, NEW), NOT_HERE, Ending.LOADED),
+    (DONE, Look(0.1, NEW), HERE, ReloadEnding.LOADED),
+    (FAILED, Look(0.1, NEW), HERE, ReloadEnding.LOADED),
+    (REFUSED, Look(0.1, NEW), HERE, ReloadEnding.LOADED),
+    (FAILED, Look(0.1, NEW), NOT_HERE, ReloadEnding.LOADED),
     # the former one is looked at for a while
     (DONE, Look(9.9, OLD), HERE, None),
-    (DONE, Look(10.0, OLD), HERE, Ending.REFUSED),
+    (DONE, Look(10.0, OLD), HERE, ReloadEnding.REFUSED),
     (FAILED, Look(2.9, OLD), HERE, None),
-    (FAILED, Look(3.0, OLD), HERE, Ending.REFUSED),
+    (FAILED, Look(3.0, OLD), HERE, ReloadEnding.REFUSED),
     # what HAProxy says itself is final, and so is a reload that nobody was asked for
-    (REFUSED, Look(0.0, OLD), HERE, Ending.REFUSED),
-    (REFUSED, Look(0.0), NOT_HERE, Ending.REFUSED),
-    (UNASKED, Look(0.0, OLD), HERE, Ending.REFUSED),
-    (UNASKED, Look(0.0), NOT_HERE, Ending.ABSENT),
+    (REFUSED, Look(0.0, OLD), HERE, ReloadEnding.REFUSED),
+    (REFUSED, Look(0.0), NOT_HERE, ReloadEnding.REFUSED),
+    (UNASKED, Look(0.0, OLD), HERE, ReloadEnding.REFUSED),
+    (UNASKED, Look(0.0), NOT_HERE, ReloadEnding.ABSENT),
     # none before, none after
     (DONE, Look(0.4), NOT_HERE, None),
-    (DONE, Look(0.5), NOT_HERE, Ending.ABSENT),
+    (DONE, Look(0.5), NOT_HERE, ReloadEnding.ABSENT),
     (FAILED, Look(1.9), NOT_HERE, None),
-    (FAILED, Look(2.0), NOT_HERE, Ending.ABSENT),
+    (FAILED, Look(2.0), NOT_HERE, ReloadEnding.ABSENT),
     # one that began before, and did not answer then
     (DONE, Look(9.9, OLD), NOT_HERE, None),
-    (DONE, Look(10.0, OLD), NOT_HERE, Ending.REFUSED),
+    (DONE, Look(10.0, OLD), NOT_HERE, ReloadEnding.REFUSED),
     # gone meanwhile: by the command where it says that it failed
-    (DONE, Look(2.0), HERE, Ending.ABSENT),
-    (FAILED, Look(2.0), HERE, Ending.REFUSED),
-    (UNASKED, Look(0.0), HERE, Ending.ABSENT),
+    (DONE, Look(2.0), HERE, ReloadEnding.ABSENT),
+    (FAILED, Look(2.0), HERE, ReloadEnding.REFUSED),
+    (UNASKED, Look(0.0), HERE, ReloadEnding.ABSENT),
 ]
 
 
 @pytest.mark.parametrize(("claim", "look", "before", "expected"), SEEN)
-def test_what_is_seen(claim: ReloadClaim, look: Look, before: Look, expected: Ending | None) -> None:
+def test_what_is_seen(claim: ReloadClaim, look: Look, before: Look, expected: ReloadEnding | None) -> None:
     assert ending(claim, look, before) == expected
 
 
 @pytest.mark.parametrize("claim", [DONE, FAILED, ReloadClaim(None)])
 def test_the_claim_decides_where_no_haproxy_was_ever_seen(claim: ReloadClaim) -> None:
-    assert ending(claim, Look(2.0), NOT_HERE, known=False) == Ending.UNSEEN
-    assert ending(claim, Look(0.0, visible=False), HERE) == Ending.UNSEEN, "the text has no socket any more"
+    assert ending(claim, Look(2.0), NOT_HERE, known=False) == ReloadEnding.UNSEEN
+    assert ending(claim, Look(0.0, visible=False), HERE) == ReloadEnding.UNSEEN, "the text has no socket any more"
 
 
 def test_where_the_reason_can_be_read_without_a_master_socket() -> None:
@@ -73,12 +75,12 @@ def test_where_the_reason_can_be_read_without_a_master_socket() -> None:
 
 def test_what_a_master_shows() -> None:
     before = Look(0.0, OLD, master())
-    assert ending(DONE, Look(0.0, OLD, master(1, 1, ())), before) == Ending.REFUSED
+    assert ending(DONE, Look(0.0, OLD, master(1, 1, ())), before) == ReloadEnding.REFUSED
     assert ending(FAILED, Look(30.0, OLD, master(1, 0, (20,))), before) is None, "it is starting a worker"
-    assert ending(FAILED, Look(60.0, OLD, master(1, 0, (20,))), before) == Ending.REFUSED
+    assert ending(FAILED, Look(60.0, OLD, master(1, 0, (20,))), before) == ReloadEnding.REFUSED
     assert ending(DONE, Look(30.0, OLD, None), before) is None, "it is executing itself"
     assert ending(DONE, Look(9.0, None, None), before) is None
-    assert ending(DONE, Look(10.0, None, None), before) == Ending.ABSENT
+    assert ending(DONE, Look(10.0, None, None), before) == ReloadEnding.ABSENT
 
 
 def test_patience_is_no_longer_than_asked() -> None:

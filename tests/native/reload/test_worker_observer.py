@@ -10,15 +10,15 @@ import pytest
 
 from haproxy_native.reload.agent import WorkerObserver
 from haproxy_native.reload.strategies import ReloadClaim
-from haproxy_native.reload.verdict import MASTER_FAILED, Ending, Verdict
+from haproxy_native.reload.verdict import MASTER_FAILED, ReloadEnding, ReloadVerdict
 from haproxy_native.runtime.client import Runtime, Worker
 from tests.haproxy.process import HAProxy, free_port
 
 
 def look(
     haproxy: HAProxy, through: str, event: Callable[[], object], *, patience: float = 20.0, ok: bool = True, known: bool = True
-) -> tuple[Verdict, WorkerObserver]:
-    async def run() -> tuple[Verdict, WorkerObserver]:
+) -> tuple[ReloadVerdict, WorkerObserver]:
+    async def run() -> tuple[ReloadVerdict, WorkerObserver]:
         runtime = Runtime(timeout=60)
         await runtime.connect(str(haproxy.master) if through == "master" else None, [str(haproxy.stats)], 0, 0.02)
         sight, began = WorkerObserver(runtime, known=known, patience=patience), time.time()
@@ -33,24 +33,26 @@ def look(
 def test_a_new_worker(haproxy: HAProxy, through: str) -> None:
     before = haproxy.worker_pid()
     seen, sight = look(haproxy, through, lambda: os.kill(haproxy.pid, signal.SIGUSR2))
-    assert seen.ending is Ending.LOADED and seen.worker and seen.worker.pid == haproxy.newest_worker()
+    assert seen.ending is ReloadEnding.LOADED and seen.worker and seen.worker.pid == haproxy.newest_worker()
     assert sight.worker and sight.worker.pid == before != seen.worker.pid
 
 
 def test_the_master_tells_a_failure_without_waiting(haproxy: HAProxy) -> None:
     haproxy.write(haproxy.file.read_text() + "  nonsense\n")
     seen, sight = look(haproxy, "master", lambda: os.kill(haproxy.pid, signal.SIGUSR2), patience=600)
-    assert seen.ending is Ending.REFUSED and seen.why == MASTER_FAILED and seen.worker == sight.worker
+    assert seen.ending is ReloadEnding.REFUSED and seen.why == MASTER_FAILED and seen.worker == sight.worker
 
 
 @pytest.mark.parametrize("through", ["master", "stats"])
 def test_nothing_happens(haproxy: HAProxy, through: str) -> None:
     seen, sight = look(haproxy, through, lambda: None, patience=0.1)
-    assert seen.ending is Ending.REFUSED and sight.worker and f"the worker of before (pid {sight.worker.pid}) still answers" in seen.why
+    assert (
+        seen.ending is ReloadEnding.REFUSED and sight.worker and f"the worker of before (pid {sight.worker.pid}) still answers" in seen.why
+    )
 
 
-@pytest.mark.parametrize(("ok", "ending"), [(True, Ending.ABSENT), (False, Ending.REFUSED)])
-def test_haproxy_is_gone(haproxy: HAProxy, ok: bool, ending: Ending) -> None:
+@pytest.mark.parametrize(("ok", "ending"), [(True, ReloadEnding.ABSENT), (False, ReloadEnding.REFUSED)])
+def test_haproxy_is_gone(haproxy: HAProxy, ok: bool, ending: ReloadEnding) -> None:
     seen, _ = look(haproxy, "stats", haproxy.stop, patience=0.1, ok=ok)
     assert (seen.ending, seen.worker) == (ending, None)
 
@@ -58,36 +60,36 @@ def test_haproxy_is_gone(haproxy: HAProxy, ok: bool, ending: Ending) -> None:
 def test_haproxy_was_not_there_and_is_now(haproxy: HAProxy) -> None:
     haproxy.stop()
     seen, sight = look(haproxy, "stats", haproxy.start)
-    assert seen.ending is Ending.LOADED and sight.worker is None
+    assert seen.ending is ReloadEnding.LOADED and sight.worker is None
 
 
-@pytest.mark.parametrize(("known", "ending"), [(True, Ending.ABSENT), (False, Ending.UNSEEN)])
+@pytest.mark.parametrize(("known", "ending"), [(True, ReloadEnding.ABSENT), (False, ReloadEnding.UNSEEN)])
 @pytest.mark.parametrize("ok", [True, False])
-def test_neither_before_nor_after(haproxy: HAProxy, known: bool, ending: Ending, ok: bool) -> None:
+def test_neither_before_nor_after(haproxy: HAProxy, known: bool, ending: ReloadEnding, ok: bool) -> None:
     haproxy.stop()
-    assert look(haproxy, "stats", lambda: None, patience=0.1, ok=ok, known=known)[0] == Verdict(ending)
+    assert look(haproxy, "stats", lambda: None, patience=0.1, ok=ok, known=known)[0] == ReloadVerdict(ending)
 
 
 def test_no_socket_at_all() -> None:
-    async def run() -> Verdict:
+    async def run() -> ReloadVerdict:
         sight = WorkerObserver(Runtime())
         await sight.before()
         return await sight.after(time.time(), ReloadClaim(True))
 
-    assert asyncio.run(run()) == Verdict(Ending.UNSEEN)
+    assert asyncio.run(run()) == ReloadVerdict(ReloadEnding.UNSEEN)
 
 
 @pytest.mark.parametrize("through", ["master", "stats"])
 def test_a_command_that_fails_after_it_has_reloaded(haproxy: HAProxy, through: str) -> None:
     """Its exit status is known long before the new worker answers."""
     seen, _ = look(haproxy, through, lambda: os.kill(haproxy.pid, signal.SIGUSR2), ok=False)
-    assert seen.ending is Ending.LOADED and seen.worker and seen.worker.pid == haproxy.newest_worker()
+    assert seen.ending is ReloadEnding.LOADED and seen.worker and seen.worker.pid == haproxy.newest_worker()
 
 
 def test_a_claimed_failure_while_haproxy_is_away(haproxy: HAProxy) -> None:
     haproxy.stop()
 
-    async def run() -> tuple[Ending, Worker | None]:
+    async def run() -> tuple[ReloadEnding, Worker | None]:
         runtime = Runtime(timeout=60)
         runtime.use(None, [str(haproxy.stats)])
         sight, began = WorkerObserver(runtime), time.time()
@@ -95,7 +97,7 @@ def test_a_claimed_failure_while_haproxy_is_away(haproxy: HAProxy) -> None:
         await asyncio.to_thread(haproxy.start)
         return (await sight.after(began, ReloadClaim(False))).ending, sight.worker
 
-    assert asyncio.run(run()) == (Ending.LOADED, None)
+    assert asyncio.run(run()) == (ReloadEnding.LOADED, None)
 
 
 def test_haproxy_says_why_it_does_not_start(haproxy: HAProxy) -> None:

@@ -11,7 +11,7 @@ from haproxy_native.errors import RuntimeAbsent
 from haproxy_native.reload.strategies import MasterSocket
 from haproxy_native.runtime import master as master_module
 from haproxy_native.runtime.master import Master, judge
-from haproxy_native.runtime.responses import Process, Processes
+from haproxy_native.runtime.responses import ListedProcess, Processes
 from tests.haproxy.process import HAProxy
 from tests.until import until
 
@@ -69,10 +69,10 @@ def test_absent(haproxy: HAProxy) -> None:
 
 
 def processes(reloads: int, failed: int, workers: tuple[int, ...], old: tuple[int, ...] = (), pid: int = 1) -> Processes:
-    def worker(number: int) -> Process:
-        return Process(number, "worker", 0, 0, "3.2.26")
+    def worker(number: int) -> ListedProcess:
+        return ListedProcess(number, "worker", 0, 0, "3.2.26")
 
-    return Processes(Process(pid, "master", reloads, failed, "3.2.26"), tuple(map(worker, workers)), tuple(map(worker, old)))
+    return Processes(ListedProcess(pid, "master", reloads, failed, "3.2.26"), tuple(map(worker, workers)), tuple(map(worker, old)))
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 
 from haproxy_native.runtime import responses as answers
-from haproxy_native.runtime.responses import Process
+from haproxy_native.runtime.responses import ListedProcess
 from tests.haproxy.process import HAProxy
 
 REFUSALS = [
@@ -109,7 +109,7 @@ SHOW_PROC = {
 
 def test_processes() -> None:
     now = answers.processes(SHOW_PROC["2.6"])
-    assert now.master == Process(12499, "master", 2, 1, "2.6.12-1+deb12u4")
+    assert now.master == ListedProcess(12499, "master", 2, 1, "2.6.12-1+deb12u4")
     assert [worker.pid for worker in now.workers] == [12505] and now.old_workers[0].reloads == 3
     assert now.pids == {12505, 12501}
 

@@ -10,7 +10,7 @@ import pytest
 from haproxy_native.errors import RuntimeRefused
 from haproxy_native.runtime import ssl_files
 from haproxy_native.runtime.client import Runtime
-from haproxy_native.runtime.ssl_files import CA_FILES, CERTIFICATES, CRL_FILES, Kind
+from haproxy_native.runtime.ssl_files import CA_FILES, CERTIFICATES, CRL_FILES, TlsFileKind
 from tests.haproxy import binaries
 from tests.tls.pems import authority, made, revoking
 from tests.tls.site import TlsSite, tls_site
@@ -35,7 +35,7 @@ async def runtime_of(site: TlsSite) -> AsyncIterator[Runtime]:
         assert ssl_files.parse_open_transaction(await ssl_files.show(runtime, kind)) == ""
 
 
-def refused(site: TlsSite, kind: Kind, name: str, pem: str, said: str) -> None:
+def refused(site: TlsSite, kind: TlsFileKind, name: str, pem: str, said: str) -> None:
     async def attempt() -> None:
         async with runtime_of(site) as runtime:
             with pytest.raises(RuntimeRefused, match=said) as raised:
@@ -70,7 +70,7 @@ def test_refused_payloads_and_names(site: TlsSite) -> None:
 
 
 @pytest.mark.parametrize("kind", [CERTIFICATES, CA_FILES, CRL_FILES], ids=lambda kind: kind.form)
-def test_created_taken_and_deleted(site: TlsSite, kind: Kind) -> None:
+def test_created_taken_and_deleted(site: TlsSite, kind: TlsFileKind) -> None:
     pem = {CERTIFICATES: NEW.pem, CA_FILES: authority().cert, CRL_FILES: revoking(authority(), 7)}[kind]
 
     async def live() -> None:
@@ -87,7 +87,7 @@ def test_created_taken_and_deleted(site: TlsSite, kind: Kind) -> None:
 
 
 @pytest.mark.parametrize(("kind", "name"), [(CERTIFICATES, "plain.pem"), (CA_FILES, "ca.pem"), (CRL_FILES, "crl.pem")], ids=str)
-def test_what_is_in_use_is_not_deleted(site: TlsSite, kind: Kind, name: str) -> None:
+def test_what_is_in_use_is_not_deleted(site: TlsSite, kind: TlsFileKind, name: str) -> None:
     async def attempt() -> None:
         async with runtime_of(site) as runtime:
             with pytest.raises(RuntimeRefused, match="in use, can't be deleted"):

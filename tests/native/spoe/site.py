@@ -9,7 +9,7 @@ from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
 from haproxy_native.spoe.directory import SpoeFiles
 from haproxy_native.spoe.editor import ScopeEditor, outline
-from haproxy_native.spoe.store import References, SpoeStore
+from haproxy_native.spoe.store import SpoeFilters, SpoeStore
 from haproxy_native.text.document import Document
 from tests.haproxy.process import HAProxy, free_port
 from tests.native.engines import CONFIG, running_engine
@@ -54,7 +54,7 @@ def store(engine: Engine, directory: Path) -> SpoeStore:
         Directory(directory / "spoe", "spoe_dir"),
         directory / "storage" / "spoe",
         directory / "spoe-transactions",
-        References(Editor(), [directory]),
+        SpoeFilters(Editor(), [directory]),
         outline(),
     )
 

@@ -115,8 +115,7 @@ DIFFERENCES = [
 
 @pytest.mark.parametrize(("old", "new", "wanted"), DIFFERENCES)
 def test_differences(old: list[CrtListLine], new: list[CrtListLine], wanted: tuple[list[int], list[CrtListLine]] | None) -> None:
-    found = crt_list.difference(old, new)
-    assert (found and (list(found.removed), list(found.added))) == wanted
+    assert crt_list.difference(old, new) == wanted
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from haproxy_native.commit.change import Change, Member, Outcome, Reload
+from haproxy_native.commit.change import Change, MemberChange, Outcome, Reload
 from haproxy_native.commit.ports import Recorder
 from haproxy_native.engine import Engine
 from haproxy_native.errors import BadValue, Exists, Missing, NotTaken, RuntimeAbsent
@@ -32,7 +32,7 @@ def test_the_process_alone(maps: Beside) -> None:
 
 def test_changes_of_the_process_alone_name_what_they_change(maps: Beside) -> None:
     async def work(engine: Engine, live: LiveMap) -> None:
-        members: list[Member] = []
+        members: list[MemberChange] = []
 
         class Entering(Recorder):
             async def add(self, change: Change, outcome: Outcome) -> None:

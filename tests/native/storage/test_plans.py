@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from haproxy_native.editing.file_references import Reference
+from haproxy_native.editing.file_references import FileReference
 from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.storage.certificate_store import LoadedCertificate, plan_certificate
 from haproxy_native.storage.crt_list_store import CrtListStep, plan_crt_list
 from haproxy_native.storage.store import plan_reload
 
-LINE = Reference("frontend f", 3, "errorfile", "errorfile 503 x")
+LINE = FileReference("frontend f", 3, "errorfile", "errorfile 503 x")
 
 
 def test_a_reload_where_the_running_configuration_refers_to_it() -> None:
@@ -44,7 +44,9 @@ CERTIFICATES = [
 
 
 @pytest.mark.parametrize(("loaded", "used", "wanted", "expected"), CERTIFICATES)
-def test_certificates(loaded: LoadedCertificate, used: list[Reference], wanted: list[Reference], expected: tuple[object, ...]) -> None:
+def test_certificates(
+    loaded: LoadedCertificate, used: list[FileReference], wanted: list[FileReference], expected: tuple[object, ...]
+) -> None:
     plan = plan_certificate(PATH, loaded, used, wanted)
     steps = [(list(step.names), list(step.directories)) for step in plan.steps]
     assert (steps, [each.why for each in plan.reasons], plan.used, plan.awaited) == expected

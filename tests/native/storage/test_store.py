@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from haproxy_native.disk.directories import Directory
-from haproxy_native.disk.journal import Journal
+from haproxy_native.disk.journal import FileJournal
 from haproxy_native.engine import Engine
 from haproxy_native.errors import BadRequest, Exists, InUse, Missing, Unusable, WriteFailed
 from haproxy_native.request_context import NOBODY
@@ -81,7 +81,7 @@ def test_what_a_crash_left_half_written_elsewhere_is_finished(store: Store, tmp_
     for number, path in enumerate((gone, torn)):
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(b"old " * 3)
-        journal = Journal(store.state / f"{number}.journal", os)
+        journal = FileJournal(store.state / f"{number}.journal", os)
         journal._begin(str(path), b"old " * 3, b"new " * 3)
     torn.write_bytes(b"new old old ")
     gone.unlink()

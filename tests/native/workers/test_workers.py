@@ -10,7 +10,7 @@ import pytest
 
 from haproxy_native.changes.expect import Version
 from haproxy_native.errors import RuntimeAbsent
-from haproxy_native.reload.records import SUCCEEDED, Record
+from haproxy_native.reload.records import SUCCEEDED, ReloadRecord
 from haproxy_native.request_context import NOBODY
 from haproxy_native.workers.workers import FRONTENDS, NO_MASTER, SERVERS, Workers, column_of, loaded_version
 from tests.haproxy import binaries
@@ -102,9 +102,9 @@ def test_without_a_master(tmp_path: Path) -> None:
 
 def test_the_version_that_a_reload_gave() -> None:
     records = [
-        Record("2026-01-01-1", 100.0, SUCCEEDED, version=4, started=100.0, ended=102.0, pid_after=7),
-        Record("2026-01-01-2", 500.0, SUCCEEDED, version=5, started=500.0, ended=502.0, pid_after=7),
-        Record("2026-01-01-3", 600.0, "failed", version=6, started=600.0, ended=602.0, pid_after=8),
+        ReloadRecord("2026-01-01-1", 100.0, SUCCEEDED, version=4, started=100.0, ended=102.0, pid_after=7),
+        ReloadRecord("2026-01-01-2", 500.0, SUCCEEDED, version=5, started=500.0, ended=502.0, pid_after=7),
+        ReloadRecord("2026-01-01-3", 600.0, "failed", version=6, started=600.0, ended=602.0, pid_after=8),
     ]
     assert loaded_version(records, 7, 100.4) == 4
     assert loaded_version(records, 7, 500.4) == 5

@@ -4,12 +4,12 @@ from dataplaneapi.api.feature import Feature
 from dataplaneapi.api.services import Services
 from haproxy_native.features.drains.drain import DRAIN
 from haproxy_native.features.drains.drains import Drains
-from haproxy_native.workers.ending import END_WORKER, Ending
+from haproxy_native.workers.ending import END_WORKER, WorkerEnding
 
 
 class DrainsFeature(Feature):
     """`drains` takes servers out of service, `ending` ends former workers."""
 
     def __init__(self, services: Services) -> None:
-        self.drains, self.ending = Drains(services.engine, services.editor, services.workers), Ending(services.workers)
+        self.drains, self.ending = Drains(services.engine, services.editor, services.workers), WorkerEnding(services.workers)
         self.works = {DRAIN: self.drains.work, END_WORKER: self.ending.work}

@@ -37,7 +37,7 @@ _ENCODING = (HeaderName(b"Content-Encoding"), b"gzip")
 
 
 @dataclass(frozen=True)
-class File:
+class PageFile:
     """One file of the page, plain and compressed."""
 
     media_type: bytes
@@ -71,12 +71,12 @@ def _missing(path: str) -> Response:
 
 
 @lru_cache(maxsize=256)
-def _file(name: str) -> File | None:
+def _file(name: str) -> PageFile | None:
     """Return a file by its name below the directory, read once; None if there is none."""
     if name not in _names():
         return None
     plain = (DIRECTORY / name).read_bytes()
-    return File(TYPES[Path(name).suffix], plain, gzip.compress(plain, 9, mtime=0))
+    return PageFile(TYPES[Path(name).suffix], plain, gzip.compress(plain, 9, mtime=0))
 
 
 @lru_cache(maxsize=1)

@@ -7,12 +7,12 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 from dataplaneapi.api.call import Call
 from dataplaneapi.api.runtime_call import asking
-from haproxy_native.commit.change import Member
+from haproxy_native.commit.change import MemberChange
 from haproxy_native.commit.commit import change_process
 from haproxy_native.planning.touches import ANY, CHANGE, Touch, changed
 from haproxy_native.runtime.client import Runtime
 
-Work = Callable[[Runtime], Awaitable[Sequence[Member] | None]]
+Work = Callable[[Runtime], Awaitable[Sequence[MemberChange] | None]]
 
 
 def permit_change(call: Call, object_: str, members: Iterable[str] = ()) -> None:
@@ -33,7 +33,7 @@ async def change(
     It returns the members that it has changed, as far as the history shows them. `members`: those that it may change, if they are known.
     """
 
-    async def apply() -> Sequence[Member] | None:
+    async def apply() -> Sequence[MemberChange] | None:
         async with asking(call, classed=classed) as runtime:
             return await work(runtime)
 

@@ -8,7 +8,7 @@ from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Response, empty, json_response
 from dataplaneapi.api.runtime_call import asking
 from dataplaneapi.handlers.runtime.live_change import change, permit_change
-from haproxy_native.commit.change import Member
+from haproxy_native.commit.change import MemberChange
 from haproxy_native.commit.servers_in_process import HEALTH, MEMBERS, change_server
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.errors import BadRequest, BadValue, NotFound, RuntimeMissing
@@ -57,7 +57,7 @@ async def replace(call: JsonCall) -> Response:
     shown: dict[str, Any] = {}
     changing = _changing(call)
 
-    async def work(runtime: Runtime) -> list[Member]:
+    async def work(runtime: Runtime) -> list[MemberChange]:
         before = await _server(runtime, backend, name)
         try:
             after, changed = await change_server(call.services.engine.context, runtime, before, call.body, call.author)

@@ -10,11 +10,11 @@ from dataplaneapi.api.upload import UploadCall
 from dataplaneapi.handlers.runtime.live_change import Work, change, permit_change
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.runtime import ssl_files
-from haproxy_native.runtime.ssl_files import CA_FILES, CERTIFICATES, CRL_FILES, Kind
+from haproxy_native.runtime.ssl_files import CA_FILES, CERTIFICATES, CRL_FILES, TlsFileKind
 
 # Of what is uploaded for the memory of HAProxy, which takes much less at once.
 MOST_BYTES = 1 << 20
-KINDS: Mapping[Kind, str] = {CERTIFICATES: "certificate", CA_FILES: "ca_file", CRL_FILES: "crl_file"}
+KINDS: Mapping[TlsFileKind, str] = {CERTIFICATES: "certificate", CA_FILES: "ca_file", CRL_FILES: "crl_file"}
 
 
 async def certificates(call: ReadCall) -> Response:
@@ -96,12 +96,12 @@ async def delete_crl_file(call: JsonCall) -> Response:
     return await _deleted(call, CRL_FILES)
 
 
-async def _shown(call: Call, kind: Kind, name: str = "", index: int | None = None) -> str:
+async def _shown(call: Call, kind: TlsFileKind, name: str = "", index: int | None = None) -> str:
     async with asking(call) as runtime:
         return await ssl_files.show(runtime, kind, name, index)
 
 
-async def _created(call: Call, kind: Kind) -> Response:
+async def _created(call: Call, kind: TlsFileKind) -> Response:
     """Under the upload's own name, which an entry of a crt-list may then refer to."""
     name, pem = call.body.name.rpartition("/")[2], await _pem(call)
     if not name:
@@ -110,7 +110,7 @@ async def _created(call: Call, kind: Kind) -> Response:
     return empty(201)
 
 
-async def _replaced(call: Call, kind: Kind, done: int) -> Response:
+async def _replaced(call: Call, kind: TlsFileKind, done: int) -> Response:
     name, pem = call.path.name, await _pem(call)
     await _change(call, kind, name, lambda runtime: ssl_files.replace(runtime, kind, name, pem))
     return empty(done)
@@ -129,13 +129,13 @@ async def _pem(call: Call) -> str:
     return data.decode("utf-8", "surrogateescape")
 
 
-async def _deleted(call: Call, kind: Kind) -> Response:
+async def _deleted(call: Call, kind: TlsFileKind) -> Response:
     name = call.path.name
     await _change(call, kind, name, lambda runtime: ssl_files.delete(runtime, kind, name))
     return empty(204)
 
 
-async def _change(call: Call, kind: Kind, name: str, work: Work) -> None:
+async def _change(call: Call, kind: TlsFileKind, name: str, work: Work) -> None:
     await change(call, spelled(KINDS[kind], name), work)
 
 
@@ -143,7 +143,7 @@ def _named(names: list[str]) -> list[dict[str, str]]:
     return [{"description": name.rpartition("/")[2], "storage_name": name} for name in names]
 
 
-def _checked(kind: Kind) -> Callable[[Call], Awaitable[None]]:
+def _checked(kind: TlsFileKind) -> Callable[[Call], Awaitable[None]]:
     """Return the check of the right to the file that a call names, in its path or by its upload."""
 
     async def check(call: Call) -> None:

@@ -50,7 +50,7 @@ OF_BATCH = (
 
 
 @dataclass(frozen=True)
-class Step:
+class BatchStep:
     """One call of the batch, its operation, and the values of its path."""
 
     number: int
@@ -64,7 +64,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Answer:
+class CallAnswer:
     """What a call is answered, without its status, and the headers that name what of it was ignored."""
 
     body: bytes
@@ -112,7 +112,7 @@ async def create(call: JsonCall) -> Response:
     raise AssertionError
 
 
-def _steps(call: Call) -> list[Step]:
+def _steps(call: Call) -> list[BatchStep]:
     """The calls of a batch. Raises ApiError."""
     if not call.body:
         raise ApiError(422, "body holds no call: send a list of {method, path, body}")
@@ -121,7 +121,7 @@ def _steps(call: Call) -> list[Step]:
     return [_step(call, number, described) for number, described in enumerate(call.sent)]
 
 
-def _step(call: Call, number: int, sent: Any) -> Step:
+def _step(call: Call, number: int, sent: Any) -> BatchStep:
     """Raises ApiError for what is no write of the configuration."""
     described = Described(sent["method"], sent["path"], sent.get("body"), sent.get("content_type", ""), sent.get("file", ""))
     place = f"call {number} ({described.method} {described.path[:200]})"
@@ -139,10 +139,10 @@ def _step(call: Call, number: int, sent: Any) -> Step:
         )
     if given := [name for name in OF_BATCH if name in query_values(described.query)]:
         raise ApiError(400, f"{place}: {given[0]} in query belongs to the batch: send it with POST /v3/sidecar/batch", index=number)
-    return Step(number, described, operation, values)
+    return BatchStep(number, described, operation, values)
 
 
-async def _attempt(call: Call, steps: list[Step]) -> Response:
+async def _attempt(call: Call, steps: list[BatchStep]) -> Response:
     engine = call.services.engine
     async with _built(call, steps) as (change, answers):
         if call.query.dry_run:
@@ -157,7 +157,7 @@ async def _attempt(call: Call, steps: list[Step]) -> Response:
 
 
 @asynccontextmanager
-async def _built(call: Call, steps: list[Step]) -> AsyncIterator[tuple[Change, list[Answer]]]:
+async def _built(call: Call, steps: list[BatchStep]) -> AsyncIterator[tuple[Change, list[CallAnswer]]]:
     """The one change of all calls, with their answers; the stored files that they change are gone at the end. Raises ApiError."""
     is_merged, force_reload = merges(call), bool(call.query.force_reload)
     base, version = await call.services.engine.base(call.query.version, merges=is_merged)
@@ -172,7 +172,7 @@ async def _built(call: Call, steps: list[Step]) -> AsyncIterator[tuple[Change, l
         await asyncio.to_thread(made.staged.remove)
 
 
-async def _answered(call: Call, step: Step, made: Made) -> Answer:
+async def _answered(call: Call, step: BatchStep, made: Made) -> CallAnswer:
     """Make a call on what those before it have left. Raises ApiError with the answer of one that is refused."""
     incoming = step.described.incoming(call, step.operation, step.values, call.author)
     incoming.strict, incoming.base, incoming.staged = call.strict, made.document, made.staged
@@ -182,26 +182,26 @@ async def _answered(call: Call, step: Step, made: Made) -> Answer:
     except (ApiError, NativeError) as error:
         response = await response_to(error).complete()
     if response.status_code < 400:
-        return Answer(bytes(response.body), incoming.exchange.ignored)
+        return CallAnswer(bytes(response.body), incoming.exchange.ignored)
     members = json.loads(bytes(response.body))
     message = members.pop("message", "")
     members.pop("code", None)
     raise ApiError(response.status_code, f"{step.name}: {message}", **{**members, "index": step.number})
 
 
-def _results(steps: list[Step], answers: list[Answer], *, is_live: bool) -> list[dict[str, Any]]:
+def _results(steps: list[BatchStep], answers: list[CallAnswer], *, is_live: bool) -> list[dict[str, Any]]:
     """Returns each step's result as if called alone, except that all are live or wait for the same reload."""
     return [_result(step, answer, is_live=is_live) for step, answer in zip(steps, answers, strict=True)]
 
 
-def _result(step: Step, answer: Answer, *, is_live: bool) -> dict[str, Any]:
+def _result(step: BatchStep, answer: CallAnswer, *, is_live: bool) -> dict[str, Any]:
     status = step.operation.in_effect if is_live else 202
     ignored = {name.decode(): value.decode() for name, value in answer.ignored if name in (PARAMETERS, MEMBERS)}
     body = json.loads(answer.body) if answer.body and status != 204 else None
     return present({"status": status, "body": body, "headers": ignored or None})
 
 
-def _planned(call: Call, steps: list[Step], answers: list[Answer], preview: Preview) -> Response:
+def _planned(call: Call, steps: list[BatchStep], answers: list[CallAnswer], preview: Preview) -> Response:
     results = _results(steps, answers, is_live=not preview.reloads)
     return json_response(200, {"version": call.services.engine.version(), **as_dict(call.author, preview), "results": results})
 

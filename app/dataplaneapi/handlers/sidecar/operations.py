@@ -8,7 +8,7 @@ from dataplaneapi.api.responses import LOCATION, Response, empty, json_response
 from haproxy_native.access.initiator import Initiator
 from haproxy_native.access.rights import Rights
 from haproxy_native.editing.object_names import spelled
-from haproxy_native.operations.operations import Operation
+from haproxy_native.operations.operations import BackgroundOperation
 from haproxy_native.request_context import Author
 
 # Beyond the time that is waited for the end.
@@ -30,7 +30,7 @@ async def read(call: ReadCall) -> Response:
     return json_response(200, shown)
 
 
-def _is_open_to(by: Author, one: Operation) -> bool:
+def _is_open_to(by: Author, one: BackgroundOperation) -> bool:
     """Whether a caller may see what the operation works on: its initiator may, and who may read operations."""
     if not isinstance(by.rights, Rights) or by.rights.may_read(spelled("operation", one.id)):
         return True
@@ -43,13 +43,13 @@ async def cancel(call: JsonCall) -> Response:
     return empty(204)
 
 
-async def started(call: Call, begun: Operation) -> Response:
+async def started(call: Call, begun: BackgroundOperation) -> Response:
     """Answer that an operation has begun, once a restart would find it."""
     await call.services.operations.written()
     return json_response(202, as_dict(begun), [(LOCATION, f"/v3/sidecar/operations/{begun.id}".encode())])
 
 
-def as_dict(one: Operation) -> dict[str, Any]:
+def as_dict(one: BackgroundOperation) -> dict[str, Any]:
     shown = {
         "id": one.id,
         "kind": one.kind,

@@ -31,7 +31,7 @@ from haproxy_native.features.apply.plans import Files
 from haproxy_native.features.apply.rules import Declaration
 from haproxy_native.features.apply.sections import SELF, Members, collections, object_of, part_name, parts_of
 from haproxy_native.planning.touches import ANY, CHANGE, CREATE, DELETE, Touch, changed
-from haproxy_native.request_context import NOBODY, Author, Rights
+from haproxy_native.request_context import NOBODY, Author, Permissions
 from haproxy_native.text.document import Document
 
 
@@ -343,7 +343,7 @@ def permit_owner(by: Author, owner: str) -> None:
     by.permit(changed(spelled("owner", owner), ()))
 
 
-def permit_claims(rights: Rights | None, editor: Editor, claims: Mapping[str, Collection[str]], created: Collection[str] = ()) -> None:
+def permit_claims(rights: Permissions | None, editor: Editor, claims: Mapping[str, Collection[str]], created: Collection[str] = ()) -> None:
     """Raise Forbidden if these rights do not permit to change what is declared: owning a member keeps others from changing it.
 
     `created` are objects that do not exist yet, for the message.

@@ -14,7 +14,7 @@ from haproxy_native.errors import Missing
 from haproxy_native.features.drains import drain as drains
 from haproxy_native.features.drains.drain import DRAIN, Drain, DrainFailed, ServerStatistics, TooFewReady, named, resolved, rows, shortage
 from haproxy_native.features.drains.watch import MAINTENANCE, DrainWatch
-from haproxy_native.operations.operations import OPERATION, RUNNING, Operation, Operations, Running
+from haproxy_native.operations.operations import OPERATION, RUNNING, BackgroundOperation, Operations, RunningOperation
 from haproxy_native.planning.touches import CREATE
 from haproxy_native.request_context import Author
 from haproxy_native.text.document import Document
@@ -31,7 +31,7 @@ class Drains:
 
     async def begin(
         self, operations: Operations, targets: Sequence[str], make: Callable[[list[str]], Drain], *, author: Author
-    ) -> Operation:
+    ) -> BackgroundOperation:
         """Begin a drain. Raises what `check` raises, and TooManyOperations."""
         drain = await self.check(operations, targets, make, author=author)
         return operations.begin(DRAIN, needs=(CREATE, OPERATION), author=author, **drain.arguments)
@@ -48,7 +48,7 @@ class Drains:
             raise TooFewReady(short)
         return drain
 
-    async def work(self, running: Running) -> None:
+    async def work(self, running: RunningOperation) -> None:
         """Carry a drain out. Reports the `sessions` of each server, and why it is `paused`. Raises DrainFailed."""
         watch = DrainWatch(self._engine, self._workers, running)
         while True:

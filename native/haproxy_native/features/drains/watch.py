@@ -9,13 +9,13 @@ from contextlib import suppress
 from functools import partial
 
 from haproxy_native.beside import beside
-from haproxy_native.commit.change import Member
+from haproxy_native.commit.change import MemberChange
 from haproxy_native.commit.commit import change_process
 from haproxy_native.commit.servers_in_process import STATE, held, object_of
 from haproxy_native.engine import Engine
 from haproxy_native.errors import RuntimeAbsent, RuntimeFailure, RuntimeRefused
 from haproxy_native.features.drains.drain import Drain, DrainFailed, ServerStatistics, named, rows, shortage
-from haproxy_native.operations.operations import Running
+from haproxy_native.operations.operations import RunningOperation
 from haproxy_native.planning import touches
 from haproxy_native.runtime import commands
 from haproxy_native.runtime.argument import argument
@@ -37,7 +37,7 @@ READY, DRAINED, MAINTENANCE = "ready", "drain", "maint"
 class DrainWatch:
     """Watches the servers of one operation. `sessions` has the last count of each server."""
 
-    def __init__(self, engine: Engine, workers: Workers, running: Running) -> None:
+    def __init__(self, engine: Engine, workers: Workers, running: RunningOperation) -> None:
         self._engine, self._workers, self.running = engine, workers, running
         self.drain = Drain.of(running.now.arguments)
         self.sessions: dict[str, int] = {}
@@ -131,7 +131,7 @@ class DrainWatch:
             touched = [touches.changed(server, [STATE]) for server in lot]
             await change_process(self._engine.context, name, partial(self._apply, lot), touched, author=self.running.author)
 
-    async def _apply(self, wanted: Mapping[str, str]) -> list[Member]:
+    async def _apply(self, wanted: Mapping[str, str]) -> list[MemberChange]:
         before = await self._states(wanted)
         if not before:
             return []
@@ -155,10 +155,10 @@ class DrainWatch:
         def is_ours(session: Session) -> bool:
             return (session.backend, session.server) in ids
 
-        ended = await end_sessions(self._engine.runtime, is_ours)
+        ended = await end_sessions(self._engine.runtime.send, is_ours)
         for pid in await self._workers.former():
             with suppress(RuntimeAbsent):
-                ended += await end_sessions(self._workers.socket(pid), is_ours)
+                ended += await end_sessions(self._workers.socket(pid).send, is_ours)
         self.running.report(cut=ended)
         self._deadline = time.time() + CUT_PATIENCE
 

@@ -19,7 +19,7 @@ from typing import Self
 
 from haproxy_native.background import Background
 from haproxy_native.beside import beside
-from haproxy_native.commit.change import Member
+from haproxy_native.commit.change import MemberChange
 from haproxy_native.commit.commit import change_process
 from haproxy_native.commit.events import Committed, Edited, Event, Reloaded, WorkerChanged
 from haproxy_native.commit.ports import Kept, Observer
@@ -192,7 +192,7 @@ class Overrides(Observer):
     def _store(self, changes: Changes, members: Collection[str], author: Author) -> None:
         self._ledger.store([self._override(each, author) for each in changed_members(changes, members) if each.member in MEMBERS])
 
-    def _override(self, changed: Member, author: Author) -> Override:
+    def _override(self, changed: MemberChange, author: Author) -> Override:
         known = self._ledger.get(changed.object, changed.member)
         former = known.former if known else changed.old
         return Override(changed.object, changed.member, changed.new, former, time.time(), author.name)
@@ -238,13 +238,13 @@ class Overrides(Observer):
         """Delete the overrides of a server, and set its former values in the process. Raises NotFound and RuntimeFailure."""
         known = self.known(object_)
 
-        async def apply() -> list[Member]:
+        async def apply() -> list[MemberChange]:
             state = await state_of(self._engine.runtime, object_)
             if state:
                 await self._send(state, {override.member: override.former for override in known})
             self._ledger.delete(known)
             await self._write_file()
-            return [Member(object_, override.member, override.value, override.former) for override in known] if state else []
+            return [MemberChange(object_, override.member, override.value, override.former) for override in known] if state else []
 
         touched = [touches.changed(object_, (override.member for override in known))]
         await change_process(self._engine.context, object_, apply, touched, author=author)

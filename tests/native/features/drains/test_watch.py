@@ -9,7 +9,7 @@ from haproxy_native.editing.editor import Editor
 from haproxy_native.features.drains.drain import Drain, DrainFailed
 from haproxy_native.features.drains.watch import MAINTENANCE, DrainWatch
 from haproxy_native.features.overrides.overrides import Overrides
-from haproxy_native.operations.operations import Operations, Running
+from haproxy_native.operations.operations import Operations, RunningOperation
 from haproxy_native.request_context import NOBODY
 from haproxy_native.workers.workers import Workers
 from tests.haproxy.process import HAProxy
@@ -23,9 +23,9 @@ def test_drained_counted_put_back(haproxy: HAProxy, tmp_path: Path) -> None:
         return haproxy.ask("show servers state app").splitlines()[2].split()[6]
 
     async def story() -> None:
-        seen = asyncio.Queue[Running]()
+        seen = asyncio.Queue[RunningOperation]()
 
-        async def work(running: Running) -> None:
+        async def work(running: RunningOperation) -> None:
             await seen.put(running)
             await asyncio.Event().wait()
 

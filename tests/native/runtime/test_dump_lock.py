@@ -12,7 +12,7 @@ import pytest
 from haproxy_native.errors import RuntimeAbsent, RuntimeFailure
 from haproxy_native.runtime import commands
 from haproxy_native.runtime.client import Runtime
-from haproxy_native.runtime.socket import Gate
+from haproxy_native.runtime.socket import DumpLock
 from tests.haproxy import binaries
 from tests.haproxy.process import SMALL, HAProxy
 
@@ -131,7 +131,7 @@ def test_a_dump_without_a_reader_goes_on_to_its_end(haproxy: HAProxy) -> None:
         await runtime.execute("set server app/new state maint")
         with pytest.raises(RuntimeAbsent, match="no answer within"):
             await runtime.servers("app")
-        # Waits for the gate until its own time is over.
+        # Waits for the lock until its own time is over.
         with pytest.raises(RuntimeFailure):
             await runtime.execute("del server app/new")
         assert recorder.open["dump"] == 2 and not recorder.seen["deletion"]
@@ -163,13 +163,13 @@ def test_dumps_pass_together_and_a_deletion_that_waits_is_next() -> None:
         return work
 
     async def run() -> None:
-        gate, dumped, deleted = Gate(), asyncio.Event(), asyncio.Event()
-        first = [asyncio.create_task(gate.run(["show servers state"], noted(f"dump {number}", dumped))) for number in (1, 2)]
+        lock, dumped, deleted = DumpLock(), asyncio.Event(), asyncio.Event()
+        first = [asyncio.create_task(lock.run(["show servers state"], noted(f"dump {number}", dumped))) for number in (1, 2)]
         await turns()
-        deletion = asyncio.create_task(gate.run(["disable agent a/b", "del backend a"], noted("deletion", deleted)))
+        deletion = asyncio.create_task(lock.run(["disable agent a/b", "del backend a"], noted("deletion", deleted)))
         await turns()
-        late = asyncio.create_task(gate.run(["show errors"], noted("late")))
-        await gate.run(["show stat"], noted("other"))
+        late = asyncio.create_task(lock.run(["show errors"], noted("late")))
+        await lock.run(["show stat"], noted("other"))
         dumped.set()
         await turns()
         deleted.set()
@@ -185,9 +185,9 @@ def test_a_failure_passes_too_and_leaves_the_gate_open() -> None:
         raise OSError("gone")
 
     async def run() -> None:
-        gate = Gate()
+        lock = DumpLock()
         for command in ("show backend", "del server a/b", "show backend"):
             with pytest.raises(OSError, match="gone"):
-                await gate.run([command], failing)
+                await lock.run([command], failing)
 
     asyncio.run(run())

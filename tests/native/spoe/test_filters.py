@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from haproxy_native.editing.editor import Editor
-from haproxy_native.spoe.store import References
+from haproxy_native.spoe.store import SpoeFilters
 from haproxy_native.text.document import Document
 
 TEXT = """\
@@ -43,11 +43,11 @@ def file(tmp_path: Path) -> Path:
     ],
 )
 def test_a_filter(file: Path, tmp_path: Path, word: str, reads: bool) -> None:
-    references = References(Editor(), [Path("/elsewhere"), tmp_path])
+    filters = SpoeFilters(Editor(), [Path("/elsewhere"), tmp_path])
     document = Document.parse(TEXT.format(word=word.format(home=tmp_path)))
-    found = references.to(document, file)
+    found = filters.reading(document, file)
     assert bool(found) is reads
-    plain = references.spelled_out(document, file)
+    plain = filters.spelled_out(document, file)
     if not reads:
         assert plain is document
         return
@@ -61,6 +61,6 @@ def test_a_filter(file: Path, tmp_path: Path, word: str, reads: bool) -> None:
 def test_a_filter_in_a_snippet_reads_its_file(file: Path) -> None:
     begin, end = "  ###_config-snippet_### BEGIN\n", "  ###_config-snippet_### END\n"
     document = Document.parse(f"frontend web\n{begin}  filter spoe engine one config {file}\n{end}")
-    references = References(Editor(), [])
-    assert [each.line(document) for each in references.to(document, file)] == [3]
-    assert references.spelled_out(document, file).text == document.text
+    filters = SpoeFilters(Editor(), [])
+    assert [each.line(document) for each in filters.reading(document, file)] == [3]
+    assert filters.spelled_out(document, file).text == document.text
