@@ -47,7 +47,7 @@ class ConnectionSlot:
 
 
 class Acceptor:
-    """`protocol` makes what serves a connection, of its Place, which it leaves at the end; `limit` counts connections, 0: any number."""
+    """`protocol` makes what serves a connection, of its slot, which it leaves at the end; `limit` counts connections, 0: any number."""
 
     def __init__(
         self,

@@ -56,7 +56,7 @@ def changed_members(changes: Changes, members: Collection[str]) -> list[MemberCh
 
 async def change_server(
     context: CommitContext, runtime: Runtime, before: ServerState, wanted: Mapping[str, Any], author: Author
-) -> tuple[ServerState, list[Member]]:
+) -> tuple[ServerState, list[MemberChange]]:
     """Set members of a server in the process alone. Return its state, and the members that differ from before.
 
     Only what differs is sent, state before weight before address; if HAProxy refuses one, those before it are undone. The caller holds the

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Literal
 
-from haproxy_native.commit.change import Member, Outcome
+from haproxy_native.commit.change import MemberChange, Outcome
 from haproxy_native.commit.commit import change_process
 from haproxy_native.commit.servers_in_process import ADDRESS, HEALTH, PORT, STATE, WEIGHT, change_server, state_of
 from haproxy_native.editing.object_names import spelled
@@ -123,7 +123,7 @@ class Server:
         given = {WEIGHT: weight, STATE: admin_state, ADDRESS: address, PORT: port, HEALTH: operational_state}
         wanted = {member: value for member, value in given.items() if value is not None}
 
-        async def apply() -> list[Member]:
+        async def apply() -> list[MemberChange]:
             return (await change_server(context, context.runtime, await self.state(), wanted, author))[1]
 
         context = self._engine.context
