@@ -141,7 +141,13 @@ def test_an_end_while_one_is_watched(ctl: Ctl, pair: dict[str, Quick], number: s
     """It rolls back at once if the command can still say so, otherwise by itself."""
     times = ("--bake", "7s", "--confirm", "8s") if number == signal.SIGKILL else ("--bake", "500")
     line = [str(COMMAND), "ctl", *words(ctl, *times)]
-    with subprocess.Popen(line, env=ctl.environment, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as running:
+    former = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        # A shell ignores SIGINT for what it runs in the background, and so would all that this starts.
+        started = subprocess.Popen(line, env=ctl.environment, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+    finally:
+        signal.signal(signal.SIGINT, former)
+    with started as running:
         try:
             assert running.stderr
             assert running.stderr.readline() == "lb2: changed, and watched\n"
