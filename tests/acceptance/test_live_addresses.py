@@ -222,10 +222,12 @@ def test_what_a_source_of_services_finds(tmp_path: Path, address: str) -> None:
     async def work() -> None:
         async with running_engine(tmp_path, haproxy) as engine:
             reconciler = Reconciler(engine, Editor(), DiscoveryTable(engine.database))
-            applied = await reconciler.apply(definition, Source(), ServiceCatalog({"web": (ServiceEndpoint(address, 9),)}), NOBODY)
-            assert applied.troubles == []
-            assert bool(applied.reload_id) == (address in ("localhost", "127.1"))
-            if applied.reload_id:
+            troubles, reload_id = await reconciler.apply(
+                definition, Source(), ServiceCatalog({"web": (ServiceEndpoint(address, 9),)}), NOBODY
+            )
+            assert troubles == []
+            assert bool(reload_id) == (address in ("localhost", "127.1"))
+            if reload_id:
                 assert (await reload(engine)).status == "succeeded"
             assert unlike_fresh_ones(haproxy) == []
 
