@@ -10,9 +10,9 @@ from pathlib import Path
 HEAD = "# Generated from the modules of this package by `make generate`; do not edit."
 MODULES = ("running", "stored", "haproxy")
 # Imports beside those of the modules.
-IMPORTS = "from contextlib import AbstractContextManager\nfrom haproxy_native.objects.haproxy import Change"
+IMPORTS = "from contextlib import AbstractContextManager\nfrom haproxy_native.objects.haproxy import ConfigurationChange"
 # What is the same for both kinds of callers.
-SHARED = ("Change",)
+SHARED = ("ConfigurationChange",)
 
 
 def stub(package: Path) -> str:

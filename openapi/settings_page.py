@@ -3,7 +3,7 @@
 from typing import Any
 
 from dataplaneapi.server.endpoint import KEYS
-from dataplaneapi.settings.table import Source, table
+from dataplaneapi.settings.table import SettingSource, table
 
 HEAD = """\
 # Settings
@@ -103,7 +103,7 @@ def _section(place: str, rows: list[str]) -> str:
     return f"## `{place}`\n\n| key | flag | kind | default | meaning |\n|---|---|---|---|---|\n" + "".join(f"{row}\n" for row in rows)
 
 
-def _row(source: Source, default: Any) -> str:
+def _row(source: SettingSource, default: Any) -> str:
     flags = ", ".join(f"`{flag}`" for flag in source.flags)
     variable = f"; variable `{source.env}`" if source.env else ""
     key = source.yaml.rpartition(".")[2]

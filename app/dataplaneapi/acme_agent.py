@@ -7,7 +7,7 @@ from pathlib import Path
 
 from haproxy_native.acme.agent import Acme
 from haproxy_native.acme.keeper import Keeper
-from haproxy_native.acme.solver import Patience, Solver
+from haproxy_native.acme.solver import ChallengeTimes, Solver
 from haproxy_native.acme.zones import Zones
 from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
@@ -21,7 +21,7 @@ def acme(engine: Engine, editor: Editor, programs: Sequence[str]) -> Acme:
     runtime, store = engine.runtime, engine.stores["ssl_certificates"]
     assert isinstance(store, CertificateStore)
     keeper = Keeper(engine.context, store, lambda name: base(engine, editor, name))
-    return Acme(runtime, keeper, Solver(runtime, Patience.of(os.environ), Zones(), programs))
+    return Acme(runtime, keeper, Solver(runtime, ChallengeTimes.of(os.environ), Zones(), programs))
 
 
 def base(engine: Engine, editor: Editor, certificate: str) -> Path | None:

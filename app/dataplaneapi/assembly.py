@@ -11,7 +11,7 @@ from dataplaneapi.api import probes
 from dataplaneapi.api.application import Application
 from dataplaneapi.api.feature import Feature
 from dataplaneapi.api.idempotency import CallStore, Idempotency
-from dataplaneapi.api.normalize import Schemas
+from dataplaneapi.api.normalize import ResolvedSchemas
 from dataplaneapi.api.operations import operations, served_document
 from dataplaneapi.api.router import RouteIndex
 from dataplaneapi.api.services import Services
@@ -112,7 +112,7 @@ def create_app(settings: Settings, engine: Engine) -> Application:
         streams=OpenStreams(bearers),
         bundle=document,
         index=route_index(),
-        schemas=Schemas(document["components"]["schemas"], document["x-longest-text"]),
+        schemas=ResolvedSchemas(document["components"]["schemas"], document["x-longest-text"]),
         audit=Audit(read_audit(settings.audit)),
         proxies=read_proxies(settings.trusted_proxies),
         roles=read_roles(settings.roles, settings.role_of, settings.users, settings.userlist),

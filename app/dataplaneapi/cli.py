@@ -42,14 +42,14 @@ CLOSED_PIPE = 128 + signal.SIGPIPE
 FORMER_HELP = "accepted for old unit files, without effect"
 
 
-class Parser(argparse.ArgumentParser):
+class FlagParser(argparse.ArgumentParser):
     """A message on standard error, exit status 1."""
 
     def error(self, message: str) -> NoReturn:
         refuse(message)
 
 
-class Unusable(str):
+class BadFlagValue(str):
     """Why the text of a flag is no value of its kind."""
 
 
@@ -59,8 +59,8 @@ def refuse(message: str) -> NoReturn:
 
 
 @functools.cache
-def parser() -> Parser:
-    made = Parser(prog="dataplaneapi", allow_abbrev=False, add_help=False, description=DESCRIPTION)
+def parser() -> FlagParser:
+    made = FlagParser(prog="dataplaneapi", allow_abbrev=False, add_help=False, description=DESCRIPTION)
     made.usage, made.formatter_class = USAGE, argparse.RawDescriptionHelpFormatter
     made.epilog = f"commands with a help of their own: {', '.join(f'{word} --help' for word in FIRST_WORDS)}"
     made.add_argument("-h", "--help", action="help", help="show this and exit")
@@ -108,7 +108,7 @@ def _reader(kind: str) -> Any:
         try:
             return parse(kind, text)
         except ValueError as error:
-            return Unusable(error)
+            return BadFlagValue(error)
 
     return read
 
@@ -130,15 +130,15 @@ def arguments(argv: Sequence[str]) -> dict[str, Any]:
     return values
 
 
-def _unusable_values(made: Parser, given: Mapping[str, Any]) -> Iterator[str]:
+def _unusable_values(made: FlagParser, given: Mapping[str, Any]) -> Iterator[str]:
     for action in made._actions:
         values = given.get(action.dest)
         for value in values if isinstance(values, list) else [values]:
-            if isinstance(value, Unusable):
+            if isinstance(value, BadFlagValue):
                 yield f"argument {'/'.join(action.option_strings)}: {value}"
 
 
-def _unknown_words(made: Parser, command: str | None, rest: Sequence[str]) -> Iterator[str]:
+def _unknown_words(made: FlagParser, command: str | None, rest: Sequence[str]) -> Iterator[str]:
     """Unknown flags; where there are none, since one may have a value, also words that are no commands."""
     known_flags = [flag for flag in made._option_string_actions if flag not in FORMER]
     flags = [word for word in rest if word.startswith("-") and word not in ("-", "--")]

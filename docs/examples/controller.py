@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import haproxy_native
-from haproxy_native import Change, HAProxy, NativeError
+from haproxy_native import ConfigurationChange, HAProxy, NativeError
 
 Wanted = dict[str, dict[str, Any]]
 SECONDS = 1.0
@@ -27,7 +27,7 @@ def read(file: Path) -> Wanted:
     return found
 
 
-def apply(change: Change, backend: str, wanted: Wanted) -> None:
+def apply(change: ConfigurationChange, backend: str, wanted: Wanted) -> None:
     """Makes the servers of a backend those that are wanted; members that a file does not name stay. Raises NativeError."""
     servers = (change.backends.get(backend) or change.backends.add(name=backend)).servers
     for name in set(servers) - set(wanted):

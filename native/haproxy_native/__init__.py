@@ -37,8 +37,8 @@ _ERRORS = (
 )
 _WHERE = {
     **dict.fromkeys(_ERRORS, "errors"),
-    "Change": "objects.haproxy",
     "Configuration": "objects.configuration",
+    "ConfigurationChange": "objects.haproxy",
     "Document": "text.document",
     "Editor": "editing.editor",
     "Engine": "engine",

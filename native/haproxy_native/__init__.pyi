@@ -26,7 +26,7 @@ from haproxy_native.errors import WriteFailed as WriteFailed
 from haproxy_native.objects.blocking import open_sync as open_sync
 from haproxy_native.objects.configuration import Configuration as Configuration
 from haproxy_native.objects.configuration import parse as parse
-from haproxy_native.objects.haproxy import Change as Change
+from haproxy_native.objects.haproxy import ConfigurationChange as ConfigurationChange
 from haproxy_native.objects.haproxy import HAProxy as HAProxy
 from haproxy_native.objects.haproxy import open as open
 from haproxy_native.open_engine import Process as Process
@@ -36,9 +36,9 @@ from haproxy_native.text.document import Document as Document
 __all__ = [
     "BadRequest",
     "BadValue",
-    "Change",
     "CheckImpossible",
     "Configuration",
+    "ConfigurationChange",
     "Conflict",
     "Document",
     "Editor",

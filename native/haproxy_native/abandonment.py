@@ -15,7 +15,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from haproxy_native.shares import Caller
+from haproxy_native.shares import Account
 
 Result = TypeVar("Result")
 _waiting: ContextVar[tuple["Waiting", asyncio.Task[Any] | None] | None] = ContextVar("waiting", default=None)
@@ -30,12 +30,12 @@ class Abandoned(Exception):
 class Waiting:
     """The caller that waits for the result of a task, until it has `left`."""
 
-    caller: Caller
+    caller: Account
     left: threading.Event
 
 
 @contextmanager
-def abandonable(caller: Caller) -> Iterator[threading.Event]:
+def abandonable(caller: Account) -> Iterator[threading.Event]:
     """Yield the flag that is set when the present task, whose result a caller waits for, is abandoned."""
     waiting = Waiting(caller, threading.Event())
     token = _waiting.set((waiting, asyncio.current_task()))

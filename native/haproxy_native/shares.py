@@ -35,18 +35,21 @@ Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
-class Caller:
-    """`name` is empty for the server itself; `is_limited` means that it has roles that do not permit everything."""
+class Account:
+    """What the shares of a caller are counted by.
+
+    `name` is empty for the server itself; `is_limited` means that the caller has roles that do not permit everything.
+    """
 
     name: str = ""
     is_limited: bool = False
 
     @classmethod
     def of(cls, by: Author | None) -> Self:
-        """Return the caller of a request by its author; the server itself for what no request asks for."""
+        """Return the account of a request's author; that of the server itself for what no request asks for."""
         if by is None or by.request is None:
             return cls()
-        return cls(account(by.identity) or by.address or "unknown", by.rights is not None and not by.rights.are_all)
+        return cls(account_name(by.identity) or by.address or "unknown", by.rights is not None and not by.rights.are_all)
 
     @property
     def holder(self) -> str:
@@ -54,8 +57,8 @@ class Caller:
         return base64.urlsafe_b64encode(hashlib.blake2b(self.name.encode(), digest_size=6).digest()).decode()
 
 
-def account(identity: str) -> str:
-    """Return the name that a caller's shares are counted by; all tokens of a creator share with it."""
+def account_name(identity: str) -> str:
+    """Return the name of a caller's account; all tokens of a creator share with it."""
     group, _, name = identity.partition("/")
     return name.partition(" of ")[2] if group == _TOKENS else name
 
@@ -69,7 +72,7 @@ def _share_of_all(total: int) -> int:
     return max(1, total - max(1, total // 8))
 
 
-def check_room(caller: Caller, total: int, held: int, held_by_all: int, what: str, wanted: int = 1) -> None:
+def check_room(caller: Account, total: int, held: int, held_by_all: int, what: str, wanted: int = 1) -> None:
     """Refuse a limited caller more slots than its share.
 
     `held` is what it holds, `held_by_all` what all callers hold for which the limit counts. Raises ShareExceeded.
@@ -89,7 +92,7 @@ class Pool:
         self._what, self._held = what, Counter[str]()
 
     @contextmanager
-    def hold(self, caller: Caller) -> Iterator["Holding"]:
+    def hold(self, caller: Account) -> Iterator["Holding"]:
         holding = Holding(self, caller)
         try:
             yield holding
@@ -111,7 +114,7 @@ class Holding:
     """What one request holds of a pool."""
 
     pool: Pool
-    caller: Caller
+    caller: Account
     size: int = 0
 
     def add(self, size: int, total: int) -> None:
@@ -123,7 +126,7 @@ class Holding:
 class Slot:
     """A slot in a pool, which its caller holds until it is released."""
 
-    caller: Caller
+    caller: Account
 
 
 class Turns:
@@ -132,15 +135,15 @@ class Turns:
     def __init__(self, total: int, what: str, most_waiting: int = MOST_WAITING) -> None:
         self._total, self._what, self._most_waiting = total, what, most_waiting
         self._held: list[Slot] = []
-        self._waiting: dict[Caller, deque[tuple[Slot, asyncio.Future[None]]]] = {}
-        self._turn, self._turns = 0, dict[Caller, int]()
+        self._waiting: dict[Account, deque[tuple[Slot, asyncio.Future[None]]]] = {}
+        self._turn, self._turns = 0, dict[Account, int]()
 
     @property
-    def held(self) -> Sequence[Caller]:
+    def held(self) -> Sequence[Account]:
         """The callers that hold a slot, one for each slot."""
         return [slot.caller for slot in self._held]
 
-    async def take(self, caller: Caller) -> Slot:
+    async def take(self, caller: Account) -> Slot:
         """Wait for a slot. Raises ShareExceeded if too many uses of a limited caller wait already."""
         slot = Slot(caller)
         if self._has_room(caller):
@@ -167,13 +170,13 @@ class Turns:
         self._held.remove(slot)
         self._serve()
 
-    def pass_on(self, slot: Slot, caller: Caller) -> None:
+    def pass_on(self, slot: Slot, caller: Account) -> None:
         """Count a slot for another caller, which goes on using it."""
         slot.caller = caller
         self._serve()
 
     @asynccontextmanager
-    async def turn(self, caller: Caller) -> AsyncIterator[None]:
+    async def turn(self, caller: Account) -> AsyncIterator[None]:
         """Hold a slot, after a wait for it. Raises ShareExceeded."""
         slot = await self.take(caller)
         try:
@@ -181,7 +184,7 @@ class Turns:
         finally:
             self.release(slot)
 
-    def _has_room(self, caller: Caller) -> bool:
+    def _has_room(self, caller: Account) -> bool:
         if not caller.name:
             return True
         held = [slot.caller for slot in self._held if slot.caller.name]
@@ -207,7 +210,7 @@ class Turns:
                 self._assign(slot)
                 waiting.set_result(None)
 
-    def _leave(self, caller: Caller, waits: tuple[Slot, "asyncio.Future[None]"]) -> None:
+    def _leave(self, caller: Account, waits: tuple[Slot, "asyncio.Future[None]"]) -> None:
         queue = self._waiting.get(caller, deque())
         if waits in queue:
             queue.remove(waits)

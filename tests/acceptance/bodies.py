@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from dataplaneapi.api.normalize import Schemas
+from dataplaneapi.api.normalize import ResolvedSchemas
 from haproxy_native.grammar.schema import name_of
 
 Schema = Mapping[str, Any]
@@ -47,7 +47,7 @@ class Bodies:
     """Draws from one source of chance, so that a run can be repeated."""
 
     def __init__(self, components: Mapping[str, Schema], random: Random) -> None:
-        self._components, self.schemas, self._random = components, Schemas(components), random
+        self._components, self.schemas, self._random = components, ResolvedSchemas(components), random
 
     def valid(self, schema: Schema, depth: int = 0) -> Any:
         """Holds to the schema; whether HAProxy would take it is another matter."""

@@ -20,7 +20,7 @@ from haproxy_native.errors import NoShadow
 from haproxy_native.features.explain.explanation import Explanation, explained
 from haproxy_native.features.explain.question import Question, client_request
 from haproxy_native.shadow.shadows import Shadows
-from haproxy_native.shares import Caller
+from haproxy_native.shares import Account
 from haproxy_native.text.document import Document
 from tests.haproxy.process import HAProxy, ask, free_port
 
@@ -172,7 +172,7 @@ async def differences(text: str, pairs: Sequence[Pair], haproxy: HAProxy, log: s
     document = Document.parse(text)
     server = await asyncio.start_unix_server(echo, str(haproxy.directory / "echo"))
     try:
-        async with server, shadows.asker(document, b"", caller=Caller()) as asker:
+        async with server, shadows.asker(document, b"", caller=Account()) as asker:
             for each in pairs:
                 request = client_request(each.question, asker.shadow.listeners)
                 try:

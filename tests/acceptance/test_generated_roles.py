@@ -12,7 +12,7 @@ import pytest
 
 from dataplaneapi.api.operations import EFFECTS, Operation
 from dataplaneapi.settings.roles import read_roles
-from haproxy_native.access.rights import Rule
+from haproxy_native.access.rights import AccessRule
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.object_names import covers, kind_of
 from haproxy_native.planning.effects import effects
@@ -43,8 +43,8 @@ def client(tmp_path: Path) -> Iterator[Client]:
         yield client
 
 
-def generated(random: Random) -> list[Rule]:
-    return [Rule(random.choice(PATTERNS), frozenset(random.sample(VERBS, random.randint(1, 3)))) for _ in range(random.randint(1, 3))]
+def generated(random: Random) -> list[AccessRule]:
+    return [AccessRule(random.choice(PATTERNS), frozenset(random.sample(VERBS, random.randint(1, 3)))) for _ in range(random.randint(1, 3))]
 
 
 def files(client: Client) -> dict[str, bytes]:

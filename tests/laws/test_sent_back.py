@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from dataplaneapi.api.errors import ApiError
-from dataplaneapi.api.normalize import Schemas
+from dataplaneapi.api.normalize import ResolvedSchemas
 from dataplaneapi.api.validation import sent_back, validated
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.resources import Resource
@@ -17,7 +17,7 @@ from haproxy_native.text.line import Line
 from tests.samples import line_samples, section_samples
 
 EDITOR = Editor()
-SCHEMAS = Schemas(bundle()["components"]["schemas"])
+SCHEMAS = ResolvedSchemas(bundle()["components"]["schemas"])
 RESOURCES = EDITOR.resources.by_name
 CHILDREN = [name for name, resource in RESOURCES.items() if resource.kind in ("named", "indexed") and not resource.file]
 SECTIONS = [name for name, resource in RESOURCES.items() if resource.kind in ("section", "singleton") and not resource.file]

@@ -10,24 +10,24 @@ from haproxy_native import shares
 from haproxy_native.access.rights import predefined, rights_of
 from haproxy_native.errors import ShareExceeded
 from haproxy_native.request_context import Author, Request
-from haproxy_native.shares import MOST_WAITING, Caller, Pool, Turns, check_room, surplus
+from haproxy_native.shares import MOST_WAITING, Account, Pool, Turns, check_room, surplus
 
 ROLES = predefined(["backend"])
 TOTALS = (1, 2, 3, 8, 20, 100)
 
 
-def by(name: str, role: str = "viewer", group: str = "users") -> Caller:
+def by(name: str, role: str = "viewer", group: str = "users") -> Account:
     """A caller who asks; without a name the server itself."""
     asked = Author(name, "192.0.2.1", rights=rights_of([(role, ROLES[role])]), group=group, request=Request())
-    return Caller.of(asked if name else Author("discovery"))
+    return Account.of(asked if name else Author("discovery"))
 
 
 def test_who_a_caller_is() -> None:
-    assert by("ann") == by("token 7 of ann", group="tokens") == Caller("ann", is_limited=True)
-    assert by("root", "admin") == Caller("root", is_limited=False)
+    assert by("ann") == by("token 7 of ann", group="tokens") == Account("ann", is_limited=True)
+    assert by("root", "admin") == Account("root", is_limited=False)
     assert by("token 8 of ann", group="tokens").holder == by("ann").holder and len(by("ann").holder) == 8
-    assert by("") == Caller.of(None) == Caller()
-    assert Caller.of(Author(address="192.0.2.1", request=Request())) == Caller("192.0.2.1", is_limited=False)
+    assert by("") == Account.of(None) == Account()
+    assert Account.of(Author(address="192.0.2.1", request=Request())) == Account("192.0.2.1", is_limited=False)
 
 
 @pytest.mark.parametrize("total", TOTALS)
@@ -152,7 +152,7 @@ def test_a_place_that_another_goes_on_to_use() -> None:
         waits = asyncio.create_task(turns.take(by("ann")))
         await asyncio.sleep(0)
         assert not waits.done()
-        turns.pass_on(slot, Caller("root"))
+        turns.pass_on(slot, Account("root"))
         assert (await waits).caller.name == "ann" and [each.name for each in turns.held] == ["root", "ann"]
 
     asyncio.run(work())

@@ -68,7 +68,7 @@ class Shares:
 
     async def __call__(self, exchange: Exchange, next: Next) -> Response:
         """Raises ShareExceeded."""
-        endpoint, caller = exchange.connection.endpoint, shares.Caller.of(exchange.author)
+        endpoint, caller = exchange.connection.endpoint, shares.Account.of(exchange.author)
         with self._requests[endpoint.place].hold(caller) as requests, self._bodies.hold(caller) as exchange.held:
             requests.add(1, endpoint.limit)
             response = await next(exchange)

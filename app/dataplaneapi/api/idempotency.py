@@ -28,7 +28,7 @@ from haproxy_native.beside import LARGE, beside_if
 from haproxy_native.disk.database import Database, Result, State, Tables, Work
 from haproxy_native.errors import Unusable
 from haproxy_native.request_context import Author
-from haproxy_native.shares import Caller
+from haproxy_native.shares import Account
 
 log = logging.getLogger(__name__)
 SECONDS = 86400.0
@@ -236,7 +236,7 @@ def _name(exchange: Exchange, key: bytes) -> str:
     assert by is not None
     path, query = exchange.raw_path.decode("latin-1"), exchange.query.decode("latin-1")
     call = [by.group, by.name, exchange.method, path, query, key.decode("latin-1")]
-    return f"{Caller.of(by).holder}-{hashlib.sha256(json.dumps(call).encode()).hexdigest()}"
+    return f"{Account.of(by).holder}-{hashlib.sha256(json.dumps(call).encode()).hexdigest()}"
 
 
 class HashedBody:

@@ -62,7 +62,7 @@ class Member:
         return not value and not isinstance(value, dict) and not self.nullable and not (value is False and self.required)
 
 
-class Schemas:
+class ResolvedSchemas:
     """The schemas of the document, with references followed and `allOf` joined on first use.
 
     `longest`: characters of a text, or of a key, whose schema has no `maxLength`; 0 is any number.

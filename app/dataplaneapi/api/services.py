@@ -7,7 +7,7 @@ from typing import Any
 
 from dataplaneapi.api.exchange import Exchange
 from dataplaneapi.api.idempotency import Idempotency
-from dataplaneapi.api.normalize import Schemas
+from dataplaneapi.api.normalize import ResolvedSchemas
 from dataplaneapi.api.responses import Response
 from dataplaneapi.api.router import RouteIndex
 from dataplaneapi.auth.bearers import Bearers
@@ -50,7 +50,7 @@ class Services:
     streams: OpenStreams
     bundle: Mapping[str, Any]
     index: RouteIndex
-    schemas: Schemas
+    schemas: ResolvedSchemas
     directories: Mapping[str, Directory]
     discovery: Discovery
     acme: Acme

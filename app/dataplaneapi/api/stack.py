@@ -38,7 +38,7 @@ from dataplaneapi.server.connection import EXCHANGE
 from haproxy_native.abandonment import abandonable
 from haproxy_native.disk.file import drafts_aside
 from haproxy_native.errors import READ_ONLY, Forbidden, NativeError
-from haproxy_native.shares import Caller
+from haproxy_native.shares import Account
 
 logger = logging.getLogger(__name__)
 Result = TypeVar("Result")
@@ -229,7 +229,7 @@ async def while_there(exchange: Exchange, work: Awaitable[Result]) -> Result:
     """
     task = asyncio.current_task()
     assert task
-    with abandonable(Caller.of(exchange.author)) as flag:
+    with abandonable(Account.of(exchange.author)) as flag:
 
         def leave() -> None:
             # A second cancellation would interrupt the cleanup that the first one has started.

@@ -11,7 +11,7 @@ from dataplaneapi.api import bodies, ignored
 from dataplaneapi.api.bodies import YAML_TYPE, check_content_encoding, check_content_type, of_yaml
 from dataplaneapi.api.call import Arriving, Call, read_call
 from dataplaneapi.api.errors import ApiError
-from dataplaneapi.api.normalize import Schemas
+from dataplaneapi.api.normalize import ResolvedSchemas
 from dataplaneapi.api.validation import check_outermost, validated
 from haproxy_native.beside import LARGE, beside_if
 from haproxy_native.editing.secrets import refuse_masked
@@ -35,7 +35,7 @@ async def strict_call(incoming: Arriving) -> Call:
     return replace(call, body=body)
 
 
-def strict(data: bytes, schema: Mapping[str, Any], schemas: Schemas, *, is_yaml: bool) -> Any:
+def strict(data: bytes, schema: Mapping[str, Any], schemas: ResolvedSchemas, *, is_yaml: bool) -> Any:
     """The value. Raises ApiError."""
     value = of_yaml(data) if is_yaml else bodies.decode(data)
     if b"masked" in data:

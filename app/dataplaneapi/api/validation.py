@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from dataplaneapi.api.errors import ApiError
-from dataplaneapi.api.normalize import ABSENT, Schemas, Shaped
+from dataplaneapi.api.normalize import ABSENT, ResolvedSchemas, Shaped
 from dataplaneapi.api.parameters import matches
 from dataplaneapi.did_you_mean import nearest
 from haproxy_native.grammar.codecs import CODECS
@@ -106,7 +106,7 @@ _TEXTS: dict[str, Callable[[Mapping[str, Any]], str]] = {
 def validated(
     value: Any,
     schema: Mapping[str, Any],
-    schemas: Schemas,
+    schemas: ResolvedSchemas,
     *,
     unwritable: int = 422,
     unknown: Callable[[Shaped], Iterable[str]] = lambda shaped: (),
@@ -126,7 +126,7 @@ def validated(
 def part_of(
     value: Mapping[str, Any],
     schema: Mapping[str, Any],
-    schemas: Schemas,
+    schemas: ResolvedSchemas,
     *,
     unwritable: int = 422,
     unknown: Callable[[Shaped], Iterable[str]] = lambda shaped: (),
@@ -138,7 +138,7 @@ def part_of(
     return schemas.respelt(value, schema)
 
 
-def _shaped(value: Any, schema: Mapping[str, Any], schemas: Schemas) -> Shaped:
+def _shaped(value: Any, schema: Mapping[str, Any], schemas: ResolvedSchemas) -> Shaped:
     shaped = schemas.shape(value, schema)
     if shaped.mistyped:
         mistyped = shaped.mistyped[:MOST]
@@ -155,7 +155,7 @@ def _refuse(wrong: Iterable[str], shaped: Shaped, unwritable: int) -> None:
         raise ApiError(422 if texts else unwritable, "\n".join([*texts, *shaped.unwritable]))
 
 
-def check_outermost(value: Any, schema: Mapping[str, Any], schemas: Schemas) -> None:
+def check_outermost(value: Any, schema: Mapping[str, Any], schemas: ResolvedSchemas) -> None:
     """Checks the outermost value first: an object where an object is asked for, never null."""
     kind = schemas.kind(schema)
     if value is None:
@@ -174,7 +174,9 @@ def _of_nameless(shaped: Shaped, schema: Mapping[str, Any]) -> Iterable[str]:
             yield f'Error at "/{name}": string doesn\'t match the regular expression "{pattern}"'
 
 
-def violations(shaped: Shaped, schema: Mapping[str, Any], schemas: Schemas, present: Callable[[], Any] = lambda: None) -> Iterable[str]:
+def violations(
+    shaped: Shaped, schema: Mapping[str, Any], schemas: ResolvedSchemas, present: Callable[[], Any] = lambda: None
+) -> Iterable[str]:
     """Return one text for each violation of the model by a value that the object does not have already."""
     whole = schemas.resolve(schema)
     listed = schemas.kind(schema) == "array"
@@ -191,7 +193,7 @@ def violations(shaped: Shaped, schema: Mapping[str, Any], schemas: Schemas, pres
             return
 
 
-def _is_new(error: Mapping[str, Any], value: Any, present: Callable[[], Any], schema: Mapping[str, Any], schemas: Schemas) -> bool:
+def _is_new(error: Mapping[str, Any], value: Any, present: Callable[[], Any], schema: Mapping[str, Any], schemas: ResolvedSchemas) -> bool:
     """Return whether a violation is new: the object neither has that value already nor lacks the same member."""
     path = tuple(error["loc"])
     if _at(value, path) in _present_values(present(), path):
@@ -199,7 +201,7 @@ def _is_new(error: Mapping[str, Any], value: Any, present: Callable[[], Any], sc
     return error["type"] != "missing" or not _is_in_address(value, path, schema, schemas)
 
 
-def _is_in_address(value: Any, path: Location, schema: Mapping[str, Any], schemas: Schemas) -> bool:
+def _is_in_address(value: Any, path: Location, schema: Mapping[str, Any], schemas: ResolvedSchemas) -> bool:
     """Return whether the address contains the port that is missing as a member."""
     *where, member = path
     declared = list(schemas.at(schema, tuple(where)))[-1].get("properties", {})
@@ -220,7 +222,7 @@ def _present_values(present: Any, path: Location) -> list[Any]:
     return _present_values(present.get(step, ABSENT), tuple(rest))
 
 
-def _parted(value: Any, schema: Mapping[str, Any], schemas: Schemas) -> tuple[Any, list[tuple[Location, str, Any]]]:
+def _parted(value: Any, schema: Mapping[str, Any], schemas: ResolvedSchemas) -> tuple[Any, list[tuple[Location, str, Any]]]:
     """The value without most elements of its large lists and maps, and those: (location, schema's name, element) each.
 
     A model is one call of C code, for which the event loop waits, and the elements of a section may be thousands.
@@ -240,7 +242,12 @@ def _parted(value: Any, schema: Mapping[str, Any], schemas: Schemas) -> tuple[An
 
 
 def _errors(
-    name: str, value: Any, schema: Mapping[str, Any], schemas: Schemas, prefix: Location, is_new: Callable[[Mapping[str, Any]], bool]
+    name: str,
+    value: Any,
+    schema: Mapping[str, Any],
+    schemas: ResolvedSchemas,
+    prefix: Location,
+    is_new: Callable[[Mapping[str, Any]], bool],
 ) -> list[Any]:
     """Return the new violations of the model, with their places in the whole body."""
     whole = schemas.resolve(schema)
@@ -273,7 +280,7 @@ def _model_errors(name: str, value: Any) -> list[Any]:
     return []
 
 
-def _first_of_each_collection(errors: list[Any], schema: Mapping[str, Any], schemas: Schemas, prefix: Location) -> list[Any]:
+def _first_of_each_collection(errors: list[Any], schema: Mapping[str, Any], schemas: ResolvedSchemas, prefix: Location) -> list[Any]:
     first: dict[Location, Any] = {}
     first_errors = []
     for error in errors:
@@ -285,7 +292,7 @@ def _first_of_each_collection(errors: list[Any], schema: Mapping[str, Any], sche
     return sorted(first_errors, key=lambda error: [str(step) for step in error["loc"]])
 
 
-def _text(path: Location, error: Mapping[str, Any], schema: Mapping[str, Any], schemas: Schemas, shaped: Shaped) -> str:
+def _text(path: Location, error: Mapping[str, Any], schema: Mapping[str, Any], schemas: ResolvedSchemas, shaped: Shaped) -> str:
     declared = list(schemas.at(schema, path))[-1]
     name = ".".join(map(str, path))
     kind = error["type"]

@@ -36,7 +36,9 @@ class KeysFailed(Exception):
 
 
 @dataclass(frozen=True)
-class Key:
+class VerificationKey:
+    """A public key of the issuer, with the algorithms that its signatures may have."""
+
     key: Any
     algorithms: tuple[str, ...]
 
@@ -49,7 +51,7 @@ class KeySet:
 
     def __init__(self, fetch: Callable[[], Awaitable[Any]], clock: Callable[[], float] = time.monotonic) -> None:
         self._fetch, self._clock = fetch, clock
-        self._keys: dict[str, Key] = {}
+        self._keys: dict[str, VerificationKey] = {}
         self._document: Any = None
         self._works = Background("fetching keys")
         self._fetching: asyncio.Task[None] | None = None
@@ -59,7 +61,7 @@ class KeySet:
     async def close(self) -> None:
         await self._works.stop()
 
-    def get(self, id_: str | None) -> Key | None:
+    def get(self, id_: str | None) -> VerificationKey | None:
         """The key of that id, or the only one there is for a JWT that names none."""
         if id_ is not None:
             return self._keys.get(id_)
@@ -73,7 +75,7 @@ class KeySet:
         if self._clock() - self._fetched > FRESH_SECONDS:
             self._begin()
 
-    async def look_for(self, id_: str | None) -> Key | None:
+    async def look_for(self, id_: str | None) -> VerificationKey | None:
         """Returns a key as `get` does, fetching the set if it is missing: for FETCH_SECONDS at most, and not within PAUSE_SECONDS of the
         last fetch.
         """
@@ -105,7 +107,7 @@ class KeySet:
             self.generation += 1
 
 
-def usable(document: Any) -> dict[str, Key]:
+def usable(document: Any) -> dict[str, VerificationKey]:
     """Return the keys for signatures by their ids. Others are skipped, and logged if they cannot be used. Raises KeysFailed."""
     rows = document.get("keys") if isinstance(document, Mapping) else None
     if not isinstance(rows, Sequence) or isinstance(rows, str):
@@ -116,7 +118,7 @@ def usable(document: Any) -> dict[str, Key]:
     return keys
 
 
-def _key(row: Mapping[str, Any]) -> Key | None:
+def _key(row: Mapping[str, Any]) -> VerificationKey | None:
     if row.get("use", "sig") != "sig" or row.get("kty") not in ("RSA", "EC", "OKP"):
         return None
     try:
@@ -130,7 +132,7 @@ def _key(row: Mapping[str, Any]) -> Key | None:
     except Exception as error:  # noqa: BLE001 - what cannot be used is skipped
         log.warning("skipping key %r of the issuer of JWTs: %s", str(row.get("kid", ""))[:100], error or type(error).__name__)
         return None
-    return Key(known.key, algorithms)
+    return VerificationKey(known.key, algorithms)
 
 
 async def fetch(settings: JwtSettings) -> Any:
@@ -274,7 +276,7 @@ def _header(token: bytes) -> Mapping[str, Any]:
         raise BadJwt("the JWT has no valid header") from None
 
 
-def _claims(token: bytes, key: Key, settings: JwtSettings) -> Mapping[str, Any]:
+def _claims(token: bytes, key: VerificationKey, settings: JwtSettings) -> Mapping[str, Any]:
     try:
         claims: Mapping[str, Any] = _DECODER.decode(
             token, key.key, list(key.algorithms), audience=settings.audience, issuer=settings.issuer, leeway=LEEWAY_SECONDS

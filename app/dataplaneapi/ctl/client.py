@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from dataplaneapi.ctl.contexts import Context, check_key, parsed_url
-from dataplaneapi.ctl.failures import UNREACHABLE, Failure, Refused
+from dataplaneapi.ctl.failures import UNREACHABLE, Failure, RefusedCall
 
 CONNECT_SECONDS = 10.0
 # A commit may wait for the previous one, and for a reload.
@@ -54,7 +54,7 @@ class Client:
     def ask(self, method: str, path: str, query: Query | None = None, body: Any = None, kind: str = JSON, **headers: str) -> Answer:
         """Send a request and return the answer.
 
-        `path` begins with /v3, and names in it are quoted. Header names have underscores. Raises Refused for an answer that is not a
+        `path` begins with /v3, and names in it are quoted. Header names have underscores. Raises RefusedCall for an answer that is not a
         success, and Failure if there is none.
         """
         answer = self.answer(method, path, query, body, kind, **headers)
@@ -207,7 +207,7 @@ def name(text: str) -> str:
     return quote(text, safe="")
 
 
-def refused(method: str, path: str, answer: Answer, by: str = "") -> Refused:
+def refused(method: str, path: str, answer: Answer, by: str = "") -> RefusedCall:
     """Returns the failure of a refused call: the message's first line, then the rest. `by`: the user of the call, where that matters."""
     try:
         body: Any = json.loads(answer.body)
@@ -217,7 +217,7 @@ def refused(method: str, path: str, answer: Answer, by: str = "") -> Refused:
     if location := answer.headers.get("location", "") if answer.status < 400 else "":
         body, message = None, f"the address redirects to {location}; name the address of the Data Plane API itself"
     call = f"{method} {path}, as {by}" if by else f"{method} {path}"
-    return Refused(answer.status, body, f"{answer.status} {message or http.client.responses.get(answer.status, '')} ({call})")
+    return RefusedCall(answer.status, body, f"{answer.status} {message or http.client.responses.get(answer.status, '')} ({call})")
 
 
 def query_text(query: Query | None) -> str:

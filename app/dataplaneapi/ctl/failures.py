@@ -26,7 +26,7 @@ class Failure(Exception):
         self.status = status
 
 
-class Refused(Failure):
+class RefusedCall(Failure):
     """An answer of 3xx to 5xx. `code` is its status, `body` its JSON."""
 
     def __init__(self, code: int, body: object, message: str) -> None:

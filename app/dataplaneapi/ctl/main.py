@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import NoReturn
 
 from dataplaneapi.ctl.contexts import MEMBERS, PREFIX, SECRETS
-from dataplaneapi.ctl.failures import CLOSED_PIPE, INTERRUPTED, USAGE, Failure, Refused
+from dataplaneapi.ctl.failures import CLOSED_PIPE, INTERRUPTED, USAGE, Failure, RefusedCall
 from dataplaneapi.ctl.output import Output
 from dataplaneapi.ctl.session import FORMATS, Session
 
@@ -142,7 +142,7 @@ def run(argv: Sequence[str]) -> int:
 
 
 def _conflicts(failure: Failure) -> list[str]:
-    if not isinstance(failure, Refused) or not isinstance(failure.body, dict) or "conflicts" not in failure.body:
+    if not isinstance(failure, RefusedCall) or not isinstance(failure.body, dict) or "conflicts" not in failure.body:
         return []
     from dataplaneapi.ctl.commands.apply import conflicts
 

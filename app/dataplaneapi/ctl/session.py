@@ -13,7 +13,7 @@ from typing import Any
 from dataplaneapi.ctl import contexts, files, output
 from dataplaneapi.ctl.client import JSON, Answer, Client
 from dataplaneapi.ctl.client import name as quoted
-from dataplaneapi.ctl.failures import FAILED, OK, PENDING, REFUSED, Failure, Refused
+from dataplaneapi.ctl.failures import FAILED, OK, PENDING, REFUSED, Failure, RefusedCall
 from dataplaneapi.ctl.objects import SIDECAR
 from dataplaneapi.ctl.output import Progress
 
@@ -99,7 +99,7 @@ class Session:
         query |= {"strict": strict, "dry_run": self.given.dry_run or None}
         try:
             answer = self.client.ask("POST", f"{SIDECAR}/batch", query, [call], JSON, **headers)
-        except Refused as refused:
+        except RefusedCall as refused:
             place = f"{call['method']} {call['path']}"
             refused.args = (str(refused).replace(f"call 0 ({place[:200]}): ", "").replace(f"POST {SIDECAR}/batch", place),)
             raise

@@ -22,7 +22,7 @@ from dataplaneapi.auth import passwords
 from dataplaneapi.auth.users import NoUsers, Users
 from dataplaneapi.doctor import repair as settings_repair
 from dataplaneapi.doctor import units
-from dataplaneapi.doctor.finding import ERROR, NOTE, OK, WARNING, Finding
+from dataplaneapi.doctor.finding import ERROR, NOTE, OK, WARNING, DoctorFinding
 from dataplaneapi.doctor.units import programs
 from dataplaneapi.feature_list import modules
 from dataplaneapi.host import credentials, mounts
@@ -63,26 +63,26 @@ def report(settings: Settings, command: str, *, as_json: bool = False, fix: bool
     return int(any(row.level == ERROR for row in rows))
 
 
-def fixed(file: str) -> Finding:
+def fixed(file: str) -> DoctorFinding:
     """Write corrected settings next to a file, whether or not the server can use that."""
     try:
         written = settings_repair.write_beside(Path(file))
     except OSError as error:
-        return Finding(ERROR, "fix", f"{error.filename or file}: {error.strerror}")
+        return DoctorFinding(ERROR, "fix", f"{error.filename or file}: {error.strerror}")
     if written is None:
-        return Finding(OK, "fix", f"nothing in {file} can be corrected without you")
+        return DoctorFinding(OK, "fix", f"nothing in {file} can be corrected without you")
     beside, difference = written
-    return Finding(NOTE, "fix", f"corrected settings are in {beside}:\n{difference}", f"mv {beside} {file}")
+    return DoctorFinding(NOTE, "fix", f"corrected settings are in {beside}:\n{difference}", f"mv {beside} {file}")
 
 
-def essentials(settings: Settings) -> Iterator[Finding]:
+def essentials(settings: Settings) -> Iterator[DoctorFinding]:
     yield from _of_settings(settings)
     yield from _of_configuration(settings)
 
 
-def findings(settings: Settings, places: Sequence[Path] = units.PLACES) -> Iterator[Finding]:
+def findings(settings: Settings, places: Sequence[Path] = units.PLACES) -> Iterator[DoctorFinding]:
     """Yield all findings. `places` are the directories of systemd's units."""
-    yield Finding(OK, "server", f"dataplaneapi {VERSION}")
+    yield DoctorFinding(OK, "server", f"dataplaneapi {VERSION}")
     yield from _of_rights()
     yield from _of_settings(settings)
     yield from _of_programs(settings, places)
@@ -103,35 +103,35 @@ def findings(settings: Settings, places: Sequence[Path] = units.PLACES) -> Itera
     yield from _of_extras()
 
 
-def _of_rights() -> Iterator[Finding]:
+def _of_rights() -> Iterator[DoctorFinding]:
     """Yield a note if root runs this, which has more permissions than the service."""
     with suppress(KeyError):
         if os.geteuid() == 0 and pwd.getpwnam(UNIT_USER):
             what = f"run by root; {UNIT_USER}, as whom the unit runs, may be refused what is found in order here"
-            yield Finding(NOTE, "server", what, f"runuser -u {UNIT_USER} -- dataplaneapi doctor")
+            yield DoctorFinding(NOTE, "server", what, f"runuser -u {UNIT_USER} -- dataplaneapi doctor")
 
 
-def _of_settings(settings: Settings) -> Iterator[Finding]:
+def _of_settings(settings: Settings) -> Iterator[DoctorFinding]:
     for warning in settings.warnings:
-        yield Finding(WARNING, "settings", warning)
+        yield DoctorFinding(WARNING, "settings", warning)
     file = Path(settings.file) if settings.file else None
     if file is None or not file.exists():
-        yield Finding(NOTE, "settings", f"there is no settings file{f' {file}' if file else ''}; flags and defaults are used")
+        yield DoctorFinding(NOTE, "settings", f"there is no settings file{f' {file}' if file else ''}; flags and defaults are used")
     elif settings.users and stat.S_IMODE(file.stat().st_mode) & 0o077:
-        yield Finding(WARNING, "settings", f"{file} holds passwords, and others may read it", f"chmod 600 {file}")
+        yield DoctorFinding(WARNING, "settings", f"{file} holds passwords, and others may read it", f"chmod 600 {file}")
     else:
-        yield Finding(OK, "settings", f"{file}")
+        yield DoctorFinding(OK, "settings", f"{file}")
 
 
-def _of_programs(settings: Settings, places: Sequence[Path]) -> Iterator[Finding]:
+def _of_programs(settings: Settings, places: Sequence[Path]) -> Iterator[DoctorFinding]:
     for program in programs(settings, places):
         if program.path:
-            yield Finding(OK, "programs", f"{program.path} {program.use}")
+            yield DoctorFinding(OK, "programs", f"{program.path} {program.use}")
         else:
-            yield Finding(ERROR, "programs", f"{program.name} is no command that can be run: it {program.use}", program.remedy)
+            yield DoctorFinding(ERROR, "programs", f"{program.name} is no command that can be run: it {program.use}", program.remedy)
 
 
-def _of_acme(settings: Settings) -> Iterator[Finding]:
+def _of_acme(settings: Settings) -> Iterator[DoctorFinding]:
     """Yield the sections whose challenges fail, because they name a program that the settings do not."""
     try:
         document = Document.parse(config_files(settings).read())
@@ -143,28 +143,28 @@ def _of_acme(settings: Settings) -> Iterator[Finding]:
             if section.get("acme_provider") == EXEC:
                 Exec(section.get("acme_vars", {}), settings.acme_programs)
         except ProviderFailed as error:
-            yield Finding(ERROR, "acme", f"acme {section['name']}: {error}", "name the program in dataplaneapi.acme_programs")
+            yield DoctorFinding(ERROR, "acme", f"acme {section['name']}: {error}", "name the program in dataplaneapi.acme_programs")
 
 
-def _of_binary(settings: Settings) -> Iterator[Finding]:
+def _of_binary(settings: Settings) -> Iterator[DoctorFinding]:
     binary = shutil.which(settings.haproxy_bin)
     if binary is None:
         return
     version = _version(binary)
     if not is_supported(version):
-        yield Finding(ERROR, "haproxy", f"{binary} is too old, or reports no version", "HAProxy 2.6 or later is supported")
+        yield DoctorFinding(ERROR, "haproxy", f"{binary} is too old, or reports no version", "HAProxy 2.6 or later is supported")
         return
-    yield Finding(OK, "haproxy", f"{binary}, version {version[0]}.{version[1]}")
+    yield DoctorFinding(OK, "haproxy", f"{binary}, version {version[0]}.{version[1]}")
     yield _of_sandbox(settings)
     for lack in lacking(version):
-        yield Finding(NOTE, "haproxy", f"only since {lack.since[0]}.{lack.since[1]}: {lack.what}. Here: {lack.instead}")
+        yield DoctorFinding(NOTE, "haproxy", f"only since {lack.since[0]}.{lack.since[1]}: {lack.what}. Here: {lack.instead}")
 
 
-def _of_sandbox(settings: Settings) -> Finding:
+def _of_sandbox(settings: Settings) -> DoctorFinding:
     """Return how well the check of a configuration is confined."""
     if lacks := unconfined(settings):
-        return Finding(WARNING, "sandbox", "; ".join(lacks), "docs/security.md, Checks and explanations are confined")
-    return Finding(OK, "sandbox", f"haproxy -c is confined by Landlock, version {sandbox.version()}, and by a filter of system calls")
+        return DoctorFinding(WARNING, "sandbox", "; ".join(lacks), "docs/security.md, Checks and explanations are confined")
+    return DoctorFinding(OK, "sandbox", f"haproxy -c is confined by Landlock, version {sandbox.version()}, and by a filter of system calls")
 
 
 def _version(binary: str) -> tuple[int, int]:
@@ -178,13 +178,13 @@ def _version(binary: str) -> tuple[int, int]:
     return (int(match[1]), int(match[2])) if match else (0, 0)
 
 
-def _of_configuration(settings: Settings) -> Iterator[Finding]:
+def _of_configuration(settings: Settings) -> Iterator[DoctorFinding]:
     file, files = settings.config_file, config_files(settings)
     try:
         document = Document.parse(files.read())
     except Unreadable as error:
         remedy = "name the right file in haproxy.config_file, or give this user the right to read it"
-        yield Finding(ERROR, "configuration", error.detail, remedy)
+        yield DoctorFinding(ERROR, "configuration", error.detail, remedy)
         return
     asked = CheckSettings(
         settings.haproxy_bin, settings.validate_cmd, tuple(settings.validate_files_before), tuple(settings.validate_files_after)
@@ -192,44 +192,44 @@ def _of_configuration(settings: Settings) -> Iterator[Finding]:
     try:
         messages = asyncio.run(check(files.checked(document), asked))
     except NativeError as error:
-        yield Finding(ERROR, "configuration", f"{file}: {error}", "every change is refused until this is fixed")
+        yield DoctorFinding(ERROR, "configuration", f"{file}: {error}", "every change is refused until this is fixed")
         return
-    yield Finding(OK, "configuration", f"{file} is valid")
+    yield DoctorFinding(OK, "configuration", f"{file} is valid")
     for message in messages:
-        yield Finding(NOTE, "configuration", f"HAProxy: {message.text}")
+        yield DoctorFinding(NOTE, "configuration", f"HAProxy: {message.text}")
 
 
-def _of_file(file: Path) -> Iterator[Finding]:
+def _of_file(file: Path) -> Iterator[DoctorFinding]:
     """Yield how a change will be written to disk."""
     if not file.exists():
         return
     if file.is_symlink():
-        yield Finding(OK, "file", f"{file} is a link; what it points to is replaced: {file.resolve()}")
+        yield DoctorFinding(OK, "file", f"{file} is a link; what it points to is replaced: {file.resolve()}")
     mount = mounts.of(file.resolve())
     if mount.point == file.resolve():
         remedy = "nothing is lost by it; mounting the directory instead lets a change be one rename"
-        yield Finding(NOTE, "file", f"{file} is mounted by itself: it is written in place, with a journal", remedy)
+        yield DoctorFinding(NOTE, "file", f"{file} is mounted by itself: it is written in place, with a journal", remedy)
     if mount.kind in mounts.VOLATILE:
-        yield Finding(WARNING, "file", f"{mount.point} is a {mount.kind}: the configuration is lost with the machine's next start")
+        yield DoctorFinding(WARNING, "file", f"{mount.point} is a {mount.kind}: the configuration is lost with the machine's next start")
     for trouble in mounts.refused_writes(file.resolve()):
-        yield Finding(ERROR, "file", trouble, "give this user write access to the file, or better to its directory")
+        yield DoctorFinding(ERROR, "file", trouble, "give this user write access to the file, or better to its directory")
 
 
-def _of_users(settings: Settings) -> Iterator[Finding]:
+def _of_users(settings: Settings) -> Iterator[DoctorFinding]:
     def document() -> Document:
         return Document.parse(Path(settings.config_file).read_bytes())
 
     try:
         users = list(Users(_with_unit_users(settings), document))
     except (NoUsers, OSError) as error:
-        yield Finding(ERROR, "users", str(error), "add a user below dataplaneapi.user, or a userlist to the configuration")
+        yield DoctorFinding(ERROR, "users", str(error), "add a user below dataplaneapi.user, or a userlist to the configuration")
         return
     if not users and credentials.UNIT_USERS.is_file() and not os.access(credentials.UNIT_USERS, os.R_OK):
-        yield Finding(NOTE, "users", f"the unit hands over {credentials.UNIT_USERS}, which is not for this user to read")
+        yield DoctorFinding(NOTE, "users", f"the unit hands over {credentials.UNIT_USERS}, which is not for this user to read")
         return
     if not users:
         remedy = f"add a user below dataplaneapi.user, or a userlist {settings.userlist} to the configuration"
-        yield Finding(ERROR, "users", "there are no users of the API", remedy)
+        yield DoctorFinding(ERROR, "users", "there are no users of the API", remedy)
         return
     useless = [user.name for user in users if not user.clear and not passwords.is_usable(user.password)]
     if useless:
@@ -237,39 +237,39 @@ def _of_users(settings: Settings) -> Iterator[Finding]:
         remedy = (
             "hash it (openssl passwd -5), or say that it is clear text: insecure-password in a userlist, insecure: true in the settings"
         )
-        yield Finding(ERROR if len(useless) == len(users) else WARNING, "users", what, remedy)
+        yield DoctorFinding(ERROR if len(useless) == len(users) else WARNING, "users", what, remedy)
     if len(useless) < len(users):
-        yield Finding(OK, "users", f"{len(users) - len(useless)}")
+        yield DoctorFinding(OK, "users", f"{len(users) - len(useless)}")
     if plain := sorted(str(user.get("name")) for user in settings.users if user.get("insecure")):
         remedy = "openssl passwd -5 makes one that can be kept instead, without insecure: true"
-        yield Finding(WARNING, "users", f"the password of {', '.join(plain)} is kept in clear text", remedy)
+        yield DoctorFinding(WARNING, "users", f"the password of {', '.join(plain)} is kept in clear text", remedy)
 
 
-def _of_listeners(settings: Settings, places: Sequence[Path]) -> Iterator[Finding]:
+def _of_listeners(settings: Settings, places: Sequence[Path]) -> Iterator[DoctorFinding]:
     try:
         wanted = endpoints(settings)
     except SettingsError as error:
-        yield Finding(ERROR, "listeners", str(error))
+        yield DoctorFinding(ERROR, "listeners", str(error))
         return
     for endpoint in wanted if not units.is_wanted(units.OUR_SOCKETS, places) else ():
         if endpoint.scheme != "unix" and not endpoint.port:
             key = "dataplaneapi.tls.tls_port" if endpoint.scheme == "https" else "dataplaneapi.port"
-            yield Finding(
+            yield DoctorFinding(
                 WARNING, "listeners", f"{endpoint.scheme} gets another port at each start", f"name one: {key}: {settings_repair.PORT}"
             )
 
 
-def _of_units(settings: Settings, places: Sequence[Path]) -> Iterator[Finding]:
+def _of_units(settings: Settings, places: Sequence[Path]) -> Iterator[DoctorFinding]:
     """Yield other servers of this API, and paths that a service with a private /tmp cannot see."""
     for former in units.other_servers(places):
         if units.is_wanted(former.name, places) or units.is_trying(former.name):
             what = f"{former.path} starts another server of this API, {' '.join(former.command)}: both change the same configuration"
-            yield Finding(WARNING, "units", what, f"systemctl disable --now {former.name}")
+            yield DoctorFinding(WARNING, "units", what, f"systemctl disable --now {former.name}")
     for name in (units.OURS, units.HAPROXY):
         unit = units.unit(name, places)
         for place in _needed_below_tmp(settings) if unit and unit.has_own_tmp else ():
             remedy = f"move it elsewhere, or PrivateTmp=no: systemctl edit {name}"
-            yield Finding(ERROR, "units", f"{name} has a /tmp of its own (PrivateTmp=), so {place} is not there for it", remedy)
+            yield DoctorFinding(ERROR, "units", f"{name} has a /tmp of its own (PrivateTmp=), so {place} is not there for it", remedy)
 
 
 def _needed_below_tmp(settings: Settings) -> list[str]:
@@ -299,73 +299,75 @@ def _belongs_to_unit(path: Path) -> bool:
     return False
 
 
-def _of_directories(settings: Settings) -> Iterator[Finding]:
+def _of_directories(settings: Settings) -> Iterator[DoctorFinding]:
     named = [directory for directory in directories(settings).values() if not _belongs_to_unit(directory.path)]
     troubles = unusable(named)
     for trouble in troubles:
         what, _, remedy = trouble.rpartition("; ")
-        yield Finding(ERROR, "directories", what, remedy)
+        yield DoctorFinding(ERROR, "directories", what, remedy)
     if not troubles:
-        yield Finding(OK, "directories", "all can be used")
+        yield DoctorFinding(OK, "directories", "all can be used")
 
 
-def _of_sockets(settings: Settings) -> Iterator[Finding]:
+def _of_sockets(settings: Settings) -> Iterator[DoctorFinding]:
     stats = open_engine.stats_sockets_in(config_files(settings))
     if not settings.master_runtime and not stats:
         remedy = "start haproxy with -S, name that socket in haproxy.master_runtime, and add a stats socket with level admin"
-        yield Finding(ERROR, "sockets", "no socket of HAProxy's is known: every change will be a reload", remedy)
+        yield DoctorFinding(ERROR, "sockets", "no socket of HAProxy's is known: every change will be a reload", remedy)
         return
     if settings.master_runtime:
         yield asyncio.run(_of_socket("master's socket", settings.master_runtime, ()))
     else:
         remedy = "start haproxy with -S PATH and name it in haproxy.master_runtime: it survives reloads, and reports their outcome"
-        yield Finding(NOTE, "sockets", "no master socket is named", remedy)
+        yield DoctorFinding(NOTE, "sockets", "no master socket is named", remedy)
     for address in stats:
         yield asyncio.run(_of_socket("worker's socket", None, (address,)))
 
 
-async def _of_socket(kind: str, master: str | None, stats: Sequence[str]) -> Finding:
+async def _of_socket(kind: str, master: str | None, stats: Sequence[str]) -> DoctorFinding:
     runtime = Runtime(timeout=5)
     runtime.use(master, stats)
     try:
         capabilities = await runtime.refresh()
     except RuntimeFailure as error:
         remedy = "start haproxy, and let this user's group reach the socket: mode 660, group haproxy"
-        return Finding(ERROR, "sockets", f"{kind}: {error}", remedy)
+        return DoctorFinding(ERROR, "sockets", f"{kind}: {error}", remedy)
     if capabilities.level != ADMIN:
         level = f"{kind} {runtime.address} is of level {capabilities.level}"
-        return Finding(ERROR, "sockets", level, "give the stats socket `level admin`")
+        return DoctorFinding(ERROR, "sockets", level, "give the stats socket `level admin`")
     version = ".".join(map(str, capabilities.version))
-    return Finding(OK, "sockets", f"{kind} {runtime.address}, HAProxy {version}")
+    return DoctorFinding(OK, "sockets", f"{kind} {runtime.address}, HAProxy {version}")
 
 
-def _of_reloads(settings: Settings) -> Iterator[Finding]:
+def _of_reloads(settings: Settings) -> Iterator[DoctorFinding]:
     try:
         command = reload_command(settings)
     except SettingsError as error:
-        yield Finding(ERROR, "reloads", str(error))
+        yield DoctorFinding(ERROR, "reloads", str(error))
         return
     way = "the master socket" if settings.master_worker_mode and settings.master_runtime else " ".join(command)
-    yield Finding(OK, "reloads", f"by {way}")
+    yield DoctorFinding(OK, "reloads", f"by {way}")
 
 
-def _of_issuer(settings: Settings) -> Iterator[Finding]:
+def _of_issuer(settings: Settings) -> Iterator[DoctorFinding]:
     if jwt := read_jwt(settings.jwt, settings.role_of):
         trouble = issuer_trouble(jwt)
-        yield Finding(WARNING if trouble else OK, "jwt", trouble or f"{jwt.issuer} lists its keys", "JWTs are refused" if trouble else "")
+        yield DoctorFinding(
+            WARNING if trouble else OK, "jwt", trouble or f"{jwt.issuer} lists its keys", "JWTs are refused" if trouble else ""
+        )
 
 
-def _of_audit(settings: Settings) -> Iterator[Finding]:
+def _of_audit(settings: Settings) -> Iterator[DoctorFinding]:
     if audit := read_audit(settings.audit):
         trouble = audit_trouble(audit)
         remedy = "lines are kept in memory until then, up to a number, and then lost" if trouble else ""
-        yield Finding(ERROR if trouble else OK, "audit", trouble or f"{audit.path or 'syslog'} can be written", remedy)
+        yield DoctorFinding(ERROR if trouble else OK, "audit", trouble or f"{audit.path or 'syslog'} can be written", remedy)
 
 
-def _of_extras() -> Iterator[Finding]:
+def _of_extras() -> Iterator[DoctorFinding]:
     for name in OFTEN_WANTED:
         if EXTRAS[name].is_missing:
-            yield Finding(NOTE, "extras", f"not installed: {name}", EXTRAS[name].remedy)
+            yield DoctorFinding(NOTE, "extras", f"not installed: {name}", EXTRAS[name].remedy)
 
 
 def issuer_trouble(settings: JwtSettings) -> str:

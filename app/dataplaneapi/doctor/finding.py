@@ -6,7 +6,7 @@ OK, NOTE, WARNING, ERROR = "ok", "note", "warning", "error"
 
 
 @dataclass(frozen=True)
-class Finding:
+class DoctorFinding:
     """What a check has found."""
 
     # One of the levels above.

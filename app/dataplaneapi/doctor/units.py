@@ -117,7 +117,7 @@ def _options(file: Path) -> Iterator[tuple[str, str]]:
 
 
 @dataclass(frozen=True)
-class Program:
+class ExternalProgram:
     """A program: a path, or a name that is looked up in PATH. `key` is the setting or the place that names it."""
 
     name: str
@@ -135,27 +135,27 @@ class Program:
         return (f"apt-get install {package}, or " if package else "") + f"name another one in {self.key}"
 
 
-def programs(settings: Settings, places: Sequence[Path]) -> list[Program]:
+def programs(settings: Settings, places: Sequence[Path]) -> list[ExternalProgram]:
     """Return the programs that the settings and the unit name, once for each use."""
-    acme = [Program(program, "sets records for dns-01", "dataplaneapi.acme_programs") for program in settings.acme_programs]
+    acme = [ExternalProgram(program, "sets records for dns-01", "dataplaneapi.acme_programs") for program in settings.acme_programs]
     commands = [*_that_check(settings), *_that_reload(settings), *acme, *_of_the_unit(places)]
     return list(dict.fromkeys(commands))
 
 
-def _that_check(settings: Settings) -> Iterator[Program]:
+def _that_check(settings: Settings) -> Iterator[ExternalProgram]:
     use = "tells its version" if settings.validate_cmd else "checks every change"
-    yield Program(settings.haproxy_bin, use, "haproxy.haproxy_bin")
+    yield ExternalProgram(settings.haproxy_bin, use, "haproxy.haproxy_bin")
     yield from _started(_words(settings.validate_cmd), "checks every change", "haproxy.reload.validate_cmd")
 
 
-def _that_reload(settings: Settings) -> Iterator[Program]:
+def _that_reload(settings: Settings) -> Iterator[ExternalProgram]:
     with suppress(SettingsError):
         yield from _started(reload_command(settings), "reloads HAProxy", "haproxy.reload.reload_cmd")
     with suppress(ValueError):
         yield from _started(status_command(settings), "tells /v3/health whether HAProxy runs", "haproxy.reload.status_cmd")
 
 
-def _of_the_unit(places: Sequence[Path]) -> Iterator[Program]:
+def _of_the_unit(places: Sequence[Path]) -> Iterator[ExternalProgram]:
     ours = unit(OURS, places)
     commands = ours.options.get("ExecReload", []) if ours else []
     for command in commands:
@@ -163,10 +163,10 @@ def _of_the_unit(places: Sequence[Path]) -> Iterator[Program]:
         yield from _started(words, "is how systemctl reloads the server", f"ExecReload= of {OURS}")
 
 
-def _started(words: Sequence[str], use: str, key: str) -> Iterator[Program]:
+def _started(words: Sequence[str], use: str, key: str) -> Iterator[ExternalProgram]:
     """Yield the program of a command; for sudo also the one that it starts."""
     for word in words[:1]:
-        yield Program(word, use, key)
+        yield ExternalProgram(word, use, key)
         if os.path.basename(word) == "sudo":
             yield from _started([word for word in words[1:] if not word.startswith("-")], use, key)
 

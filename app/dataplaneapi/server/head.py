@@ -11,7 +11,7 @@ _HOST = re.compile(rb"[A-Za-z0-9._~!$&'()*+,;=%:\[\]-]*")
 Headers = Sequence[tuple[bytes, bytes]]
 
 
-class Refused(Exception):
+class RequestRefused(Exception):
     """Why a request is not served; the connection ends with this answer."""
 
     def __init__(self, status: int, message: str) -> None:
@@ -20,35 +20,35 @@ class Refused(Exception):
 
 
 def check(endpoint: Endpoint, version: str, method: bytes, url: bytes, headers: Headers, arrived: int) -> None:
-    """Raises Refused. `arrived`: so many bytes at most has the head, which need only be counted when that is too much."""
+    """Raises RequestRefused. `arrived`: so many bytes at most has the head, which need only be counted when that is too much."""
     if len(url) > LONGEST_URL:
-        raise Refused(414, f"request target exceeds the maximum allowed size of {LONGEST_URL} bytes")
+        raise RequestRefused(414, f"request target exceeds the maximum allowed size of {LONGEST_URL} bytes")
     if (largest := endpoint.max_header_size) and arrived > largest and len(url) + sum(len(a) + len(b) + 4 for a, b in headers) > largest:
         raise too_large(endpoint)
     if method == b"CONNECT":
-        raise Refused(400, "this is no proxy: CONNECT is not served")
+        raise RequestRefused(400, "this is no proxy: CONNECT is not served")
     host = coding = None
     for name, value in headers:
         if name == b"host":
             if host is not None:
-                raise Refused(400, "there is more than one Host header")
+                raise RequestRefused(400, "there is more than one Host header")
             host = value
         elif name == b"transfer-encoding":
             if coding is not None or value.strip().lower() != b"chunked" or version == "1.0":
-                raise Refused(400, "Transfer-Encoding must be chunked, once, in HTTP/1.1")
+                raise RequestRefused(400, "Transfer-Encoding must be chunked, once, in HTTP/1.1")
             coding = value
     if host is None and version != "1.0":
-        raise Refused(400, "the Host header is missing")
+        raise RequestRefused(400, "the Host header is missing")
     if host and not _HOST.fullmatch(host):
-        raise Refused(400, "the Host header is malformed")
+        raise RequestRefused(400, "the Host header is malformed")
 
 
-def too_many() -> Refused:
-    return Refused(431, f"request header exceeds the maximum allowed number of {MOST_FIELDS} fields")
+def too_many() -> RequestRefused:
+    return RequestRefused(431, f"request header exceeds the maximum allowed number of {MOST_FIELDS} fields")
 
 
-def too_large(endpoint: Endpoint) -> Refused:
-    return Refused(431, f"request header exceeds the maximum allowed size of {endpoint.max_header_size} bytes")
+def too_large(endpoint: Endpoint) -> RequestRefused:
+    return RequestRefused(431, f"request header exceeds the maximum allowed size of {endpoint.max_header_size} bytes")
 
 
 class HalfHeads:
@@ -58,7 +58,7 @@ class HalfHeads:
         self.most, self.held = most, 0
 
     def hold(self, size: int) -> None:
-        """Raises Refused when it is too much. What was held is given back with a negative size."""
+        """Raises RequestRefused when it is too much. What was held is given back with a negative size."""
         self.held += size
         if size > 0 and self.held > self.most:
-            raise Refused(503, "too many requests are arriving slowly; send the request's head at once")
+            raise RequestRefused(503, "too many requests are arriving slowly; send the request's head at once")

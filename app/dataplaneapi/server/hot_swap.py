@@ -6,7 +6,7 @@ from typing import Any, Protocol
 from starlette.types import Receive, Scope, Send
 
 
-class Application(Protocol):
+class ReplyingApp(Protocol):
     """An ASGI application that may answer requests without being called."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None: ...
@@ -18,7 +18,7 @@ class Doorway:
     """An ASGI application that is the one of the moment."""
 
     def __init__(self) -> None:
-        self._app: Application | None = None
+        self._app: ReplyingApp | None = None
         self._opened = asyncio.Event()
         self._inside: set[asyncio.Task[Any]] = set()
 
@@ -37,7 +37,7 @@ class Doorway:
         """What the application of the moment has kept for a request; None while there is none."""
         return self._app.reply(*asked) if self._app is not None else None
 
-    def open(self, app: Application) -> None:
+    def open(self, app: ReplyingApp) -> None:
         self._app = app
         self._opened.set()
 

@@ -29,7 +29,7 @@ from dataplaneapi.server.acceptor import PROBE_PATHS, ConnectionSlot
 from dataplaneapi.server.connection import EXCHANGE, Channel, Outlet, RecordingOutlet, connection
 from dataplaneapi.server.ending import Ending
 from dataplaneapi.server.endpoint import Endpoint
-from dataplaneapi.server.head import MOST_FIELDS, HalfHeads, Refused, check, too_large, too_many
+from dataplaneapi.server.head import MOST_FIELDS, HalfHeads, RequestRefused, check, too_large, too_many
 from dataplaneapi.server.log_rate import RateLimit
 from dataplaneapi.server.replies import is_whole
 
@@ -48,7 +48,7 @@ class Enough(Exception):
     """No more requests are read from this connection, for so many wait."""
 
 
-class State(ServerState):
+class ListenerState(ServerState):
     """What the connections of one listener share."""
 
     def __init__(self, half_heads: HalfHeads) -> None:
@@ -75,7 +75,7 @@ class Protocol(Ending):
         *("_active", "_arrived_bytes", "_connection", "_head_bytes", "_held", "_is_new", "_kept"),
         *("_outlet", "_patience", "_peer", "_slot", "_stopping", "_whole"),
     )
-    server_state: State
+    server_state: ListenerState
 
     def __init__(self, endpoint: Endpoint, slot: ConnectionSlot, *arguments: Any, **named: Any) -> None:
         super().__init__(endpoint, *arguments, **named)
@@ -153,8 +153,8 @@ class Protocol(Ending):
                     self._deadline.within(self._endpoint.read_timeout, self._give_up)
                 self._count_head(self._head_bytes + len(data) if between or self._head_bytes else 1)
             elif self._in_body and self._arrived_bytes > FRAMING:
-                raise Refused(400, "the chunks of the body are too small, or their extensions and trailers too large")
-        except (Refused, httptools.HttpParserError) as error:
+                raise RequestRefused(400, "the chunks of the body are too small, or their extensions and trailers too large")
+        except (RequestRefused, httptools.HttpParserError) as error:
             self._misunderstand(error)
 
     def _sends_kept(self, request: bytes) -> bool:
@@ -192,13 +192,13 @@ class Protocol(Ending):
         cause = error.__context__ if isinstance(error, httptools.HttpParserCallbackError) else error
         if isinstance(cause, Enough):
             self._stop_listening()
-        elif isinstance(cause, Refused):
+        elif isinstance(cause, RequestRefused):
             self._refuse(cause.status, cause.message)
         else:
             self._refuse(400, f"invalid HTTP request: {cause}")
 
     def _count_head(self, size: int) -> None:
-        """Takes note of how much of a head has arrived that is not complete; raises Refused when it is too much."""
+        """Takes note of how much of a head has arrived that is not complete; raises RequestRefused when it is too much."""
         more, self._head_bytes = size - self._head_bytes, size
         self.server_state.half_heads.hold(more)
         if size and self._endpoint.max_header_size and size > self._endpoint.max_header_size:

@@ -18,7 +18,7 @@ from dataplaneapi.server.acceptor import RESERVED, Acceptor, ConnectionSlot
 from dataplaneapi.server.endpoint import Endpoint, endpoints, one_of
 from dataplaneapi.server.head import HalfHeads
 from dataplaneapi.server.listeners import Listener, open_all
-from dataplaneapi.server.protocol import Protocol, State
+from dataplaneapi.server.protocol import ListenerState, Protocol
 from dataplaneapi.settings.table import Settings
 
 logger = logging.getLogger(__name__)
@@ -27,18 +27,18 @@ BACKLOG = 2048
 OTHER_FILES, UNLIMITED = 512, 16384
 
 
-class Server(uvicorn.Server):
+class ListenerServer(uvicorn.Server):
     """A uvicorn server that handles no signals, which the program does, and takes connections from an Acceptor.
 
     uvicorn polls `should_exit` ten times a second and stamps the date of answers meanwhile. This one sleeps until it is stopped.
     """
 
-    server_state: State
+    server_state: ListenerState
 
     def __init__(self, app: ASGIApp, listener: Listener, graceful_timeout: float, half_heads: HalfHeads | None = None) -> None:
         self._stopped = asyncio.Event()
         super().__init__(_config(app, graceful_timeout))
-        self.server_state = State(half_heads or HalfHeads())
+        self.server_state = ListenerState(half_heads or HalfHeads())
         self.listener = listener
         self.servers: list[Acceptor] = []  # type: ignore[assignment]
 
@@ -109,7 +109,7 @@ def _config(app: ASGIApp, graceful_timeout: float) -> uvicorn.Config:
 @dataclass
 class Served:
     listener: Listener
-    server: Server
+    server: ListenerServer
     task: asyncio.Task[None]
 
 
@@ -127,7 +127,7 @@ class Serving:
         return [server.listener.address for server in self._served]
 
     def _serve(self, listener: Listener) -> Served:
-        server = Server(self._app, listener, self._settings.graceful_timeout, self._half_heads)
+        server = ListenerServer(self._app, listener, self._settings.graceful_timeout, self._half_heads)
         # From here on a client that connects is served, also before uvicorn takes its first look.
         listener.socket.listen(BACKLOG)
         logger.info("Serving data plane at %s", listener.address)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from haproxy_native.access.rights import VERBS, Rights, Rule, predefined, rights_of
+from haproxy_native.access.rights import VERBS, AccessRule, Rights, predefined, rights_of
 from haproxy_native.editing.editor import standard_editor
 from haproxy_native.editing.object_names import kind_of, spelled
 
@@ -25,7 +25,7 @@ class Roles:
     `userlist`: the object with the users of this API, where HAProxy's configuration has them.
     """
 
-    rules: Mapping[str, Sequence[Rule]]
+    rules: Mapping[str, Sequence[AccessRule]]
     owners: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
     userlist: str = ""
 
@@ -55,7 +55,7 @@ def read_roles(
     if not roles and not role_of and not any("role" in user for user in users):
         return None
     sections = [kind_of(resource) for resource in standard_editor().resources.by_name.values() if resource.section and not resource.parents]
-    rules: dict[str, Sequence[Rule]] = dict(predefined(sections))
+    rules: dict[str, Sequence[AccessRule]] = dict(predefined(sections))
     for name, given in roles.items():
         if name in rules:
             raise WrongRoles(f"roles: {name} is predefined, and cannot be changed; take another name")
@@ -71,7 +71,7 @@ def read_roles(
     return Roles(rules, owners, spelled("userlist", userlist) if userlist and not users else "")
 
 
-def _rule(role: str, given: Any) -> Rule:
+def _rule(role: str, given: Any) -> AccessRule:
     if not isinstance(given, Mapping):
         raise WrongRoles(f"roles: {role}: a rule is a map, as in {EXAMPLE}")
     for name, value in given.items():
@@ -89,7 +89,7 @@ def _rule(role: str, given: Any) -> Rule:
     if (most := given.get("max_objects")) is not None and most < 1:
         raise WrongRoles(f"roles: {role}: max_objects is 1 or more")
     fields = frozenset(map(str, given["fields"])) if "fields" in given else None
-    return Rule(given["objects"], frozenset(may), fields, _RELOADS[reload], most)
+    return AccessRule(given["objects"], frozenset(may), fields, _RELOADS[reload], most)
 
 
 def _owned(place: str, given: Any, rules: Mapping[str, Any]) -> dict[str, Sequence[str]]:

@@ -30,7 +30,7 @@ class SettingsError(Exception):
 
 
 @dataclass(frozen=True)
-class Source:
+class SettingSource:
     """Where a setting may come from. `kind` is text, number, switch, duration, size or texts.
 
     `unused` says why a setting of the reference has no effect here; it is accepted, with a warning.
@@ -52,7 +52,7 @@ def _from(flags: str, where: str, kind: str, default: Any, help: str, *, key: st
     """A field of the table; its YAML key is the long flag's name below `where`, unless `key` says otherwise."""
     names = tuple(flags.split())
     yaml = f"{where}.{key or names[-1].lstrip('-').replace('-', '_')}" if where else ""
-    about = {"source": Source(names, yaml, kind, help, env, unused)}
+    about = {"source": SettingSource(names, yaml, kind, help, env, unused)}
     if kind == "texts":
         return field(default_factory=list, metadata=about)
     return field(default=default, metadata=about)
@@ -177,7 +177,7 @@ class Settings:
     warnings: tuple[str, ...] = ()
 
 
-def table() -> Iterator[tuple[str, Source, Any]]:
+def table() -> Iterator[tuple[str, SettingSource, Any]]:
     """(name, source, default) of each setting that has a flag."""
     for setting in dataclasses.fields(Settings):
         if "source" in setting.metadata:
@@ -185,7 +185,7 @@ def table() -> Iterator[tuple[str, Source, Any]]:
             yield setting.name, setting.metadata["source"], default
 
 
-def source(name: str) -> Source:
+def source(name: str) -> SettingSource:
     """Returns where a setting may come from."""
     return next(source_ for setting, source_, _ in table() if setting == name)
 
@@ -257,7 +257,7 @@ def _unusable_passwords(users: Iterable[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _value(
-    name: str, source: Source, default: Any, flags: Mapping[str, Any], environ: Mapping[str, str], data: Any, warnings: list[str]
+    name: str, source: SettingSource, default: Any, flags: Mapping[str, Any], environ: Mapping[str, str], data: Any, warnings: list[str]
 ) -> Any:
     if name in flags:
         return flags[name]
@@ -270,7 +270,7 @@ def _value(
     return default if value is None else _from_yaml(source, value, default, warnings)
 
 
-def _from_yaml(source: Source, value: Any, default: Any, warnings: list[str]) -> Any:
+def _from_yaml(source: SettingSource, value: Any, default: Any, warnings: list[str]) -> Any:
     try:
         return yaml_value(source.kind, source.yaml, value)
     except SettingsError as error:

@@ -68,7 +68,7 @@ def _masked(record: logging.LogRecord) -> str:
     return masked_text(message)
 
 
-class Text(Layout):
+class Logfmt(Layout):
     """`time="..." level=... msg="..." key=value`."""
 
     def format(self, record: logging.LogRecord) -> str:
@@ -132,7 +132,7 @@ def _handler(target: Mapping[str, Any], troubles: list[str]) -> logging.Handler:
 def _layout(target: Mapping[str, Any], kinds: list[str], troubles: list[str]) -> tuple[Layout, list[str]]:
     """How lines are written, and which; an `acl_format` that cannot be used costs the access lines alone."""
     json = str(target.get("log_format", "")).lower() == "json"
-    kind = Json if json else Layout if target.get("log_to") == "syslog" else Text
+    kind = Json if json else Layout if target.get("log_to") == "syslog" else Logfmt
     try:
         return kind(str(target.get("acl_format") or access.DEFAULT)), kinds
     except ValueError as error:

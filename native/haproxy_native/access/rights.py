@@ -19,7 +19,7 @@ ALL = "**"
 
 
 @dataclass(frozen=True)
-class Rule:
+class AccessRule:
     """`objects` is a pattern of names; what stands in such an object is meant as well. `may` holds some of VERBS.
 
     `fields` limits it to these members; an object may be created or deleted where all its members are among them. Without `reloads` it is
@@ -46,7 +46,7 @@ class Rights:
     """
 
     roles: tuple[str, ...] = ()
-    rules: tuple[Rule, ...] = field(default=(), repr=False)
+    rules: tuple[AccessRule, ...] = field(default=(), repr=False)
     why: str = field(default="", repr=False)
     userlist: str = field(default="", repr=False, kw_only=True)
 
@@ -95,7 +95,7 @@ class Rights:
         """Whether the change may reload HAProxy. Raises Forbidden, which names the first object that may not be touched, and the rule that
         would allow it. Who may change nothing with a reload may not reload for a change of nothing.
         """
-        counted: Counter[Rule] = Counter()
+        counted: Counter[AccessRule] = Counter()
         may_reload = any(rule.reloads and not rule.may.isdisjoint((CREATE, CHANGE, DELETE)) for rule in self.rules)
         for touch in touched:
             if self._is_of_callers(touch):
@@ -115,7 +115,7 @@ class Rights:
             return False
         return within(touch.object, self.userlist) or re.match(rf"{re.escape(self.userlist)}_\d+(?:/|\Z)", touch.object) is not None
 
-    def _refusal(self, touch: Touch, about: Sequence[Rule]) -> str:
+    def _refusal(self, touch: Touch, about: Sequence[AccessRule]) -> str:
         if _are_enough(touch, about):
             limited = next(rule for rule in about if rule.most is not None)
             return f"{self._who} may {touch.verb} {limited.most} of {limited.objects} with one change, and {touch.object} is one more"
@@ -130,20 +130,20 @@ class Rights:
         return f"role {', '.join(self.roles)}" if self.roles else "a caller without a role"
 
 
-def _is_limited(rule: Rule) -> bool:
+def _is_limited(rule: AccessRule) -> bool:
     return rule.most is not None
 
 
-def _left(touch: Touch, rules: Sequence[Rule]) -> frozenset[str]:
+def _left(touch: Touch, rules: Sequence[AccessRule]) -> frozenset[str]:
     """The members that none of the rules is for."""
     return touch.members.difference(*(touch.members if rule.fields is None else rule.fields for rule in rules))
 
 
-def _are_enough(touch: Touch, rules: Sequence[Rule]) -> bool:
+def _are_enough(touch: Touch, rules: Sequence[AccessRule]) -> bool:
     return bool(rules) and not _left(touch, rules)
 
 
-def rights_of(roles: Iterable[tuple[str, Sequence[Rule]]]) -> Rights:
+def rights_of(roles: Iterable[tuple[str, Sequence[AccessRule]]]) -> Rights:
     """Returns the rights of a caller with these roles."""
     known = dict(roles)
     return Rights(tuple(known), tuple(rule for rules in known.values() for rule in rules))
@@ -159,14 +159,14 @@ _OWNERS = "owner/*"
 _RUNTIME = frozenset(("admin_state", "operational_state", "weight"))
 
 
-def predefined(sections: Iterable[str]) -> dict[str, tuple[Rule, ...]]:
+def predefined(sections: Iterable[str]) -> dict[str, tuple[AccessRule, ...]]:
     """Roles that need no settings; `sections` are the kinds of those that are objects."""
     every = frozenset((READ, CREATE, CHANGE, DELETE))
-    edited = [Rule(pattern, every) for pattern in (*(f"{kind}/**" for kind in sections), *_FILES, *_ACTIONS, _OWNERS, RAW)]
-    operated = [Rule(pattern, every, reloads=False) for pattern in ("map/*/entry/*", "acl/*/entry/*", *_ACTIONS[:2])]
+    edited = [AccessRule(pattern, every) for pattern in (*(f"{kind}/**" for kind in sections), *_FILES, *_ACTIONS, _OWNERS, RAW)]
+    operated = [AccessRule(pattern, every, reloads=False) for pattern in ("map/*/entry/*", "acl/*/entry/*", *_ACTIONS[:2])]
     return {
-        "viewer": (Rule(ALL),),
-        "operator": (Rule(ALL), Rule("backend/*/server/*", frozenset((CHANGE,)), _RUNTIME, reloads=False), *operated),
-        "editor": (Rule(ALL), *edited),
-        "admin": (Rule(ALL, frozenset(VERBS)),),
+        "viewer": (AccessRule(ALL),),
+        "operator": (AccessRule(ALL), AccessRule("backend/*/server/*", frozenset((CHANGE,)), _RUNTIME, reloads=False), *operated),
+        "editor": (AccessRule(ALL), *edited),
+        "admin": (AccessRule(ALL, frozenset(VERBS)),),
     }

@@ -19,8 +19,8 @@ READY = "challenge(s) ready!"
 
 
 @dataclass(frozen=True)
-class Patience:
-    """How long to wait, in seconds."""
+class ChallengeTimes:
+    """How long to wait for the record of a challenge, and how long it stays, in seconds."""
 
     # Before the first query of name servers, and between two of them.
     delay: float = 0.0
@@ -34,7 +34,7 @@ class Patience:
     kept_after_failure: float = 1.0
 
     @classmethod
-    def of(cls, environ: Mapping[str, str]) -> "Patience":
+    def of(cls, environ: Mapping[str, str]) -> "ChallengeTimes":
         """Read two environment variables; values that are not numbers are ignored."""
         delay = _number(environ.get("DPAPI_ACME_PROPAGDELAY_SEC"), 0.0)
         timeout = _number(environ.get("DPAPI_ACME_PROPAGTIMEOUT_SEC"), 3600.0)
@@ -44,8 +44,8 @@ class Patience:
 class Solver:
     """Solves challenges, each in a task of its own, so that none waits for another. Only `programs` may set records."""
 
-    def __init__(self, runtime: Runtime, patience: Patience, zones: Zones, programs: Sequence[str] = ()) -> None:
-        self.runtime, self.patience, self.zones, self.programs = runtime, patience, zones, tuple(programs)
+    def __init__(self, runtime: Runtime, times: ChallengeTimes, zones: Zones, programs: Sequence[str] = ()) -> None:
+        self.runtime, self.times, self.zones, self.programs = runtime, times, zones, tuple(programs)
         # Why the last challenge of a certificate was not solved.
         self.failures: dict[str, str] = {}
 
@@ -59,13 +59,13 @@ class Solver:
         except (ProviderFailed, Unresolved) as error:
             self._fail(challenge, error)
             return
-        is_kept = self.patience.kept_after_failure
+        is_kept = self.times.kept_after_failure
         try:
             await self._wait(zone, challenge)
             await self._confirm(challenge)
             self.failures.pop(challenge.certificate, None)
             log.info("challenge for %s of %s is deployed", challenge.domain, challenge.certificate)
-            is_kept = self.patience.kept
+            is_kept = self.times.kept
         except (Unresolved, RuntimeFailure) as error:
             self._fail(challenge, error)
         finally:
@@ -76,11 +76,11 @@ class Solver:
         log.error("challenge for %s of %s: %s", challenge.domain, challenge.certificate, error)
 
     async def _zone(self, name: str) -> str:
-        return last_labels(name) if self.patience.timeout is None else await self.zones.of(name)
+        return last_labels(name) if self.times.timeout is None else await self.zones.of(name)
 
     async def _wait(self, zone: str, challenge: Challenge) -> None:
-        await asyncio.sleep(self.patience.delay)
-        if self.patience.timeout is None:
+        await asyncio.sleep(self.times.delay)
+        if self.times.timeout is None:
             return
         clock = asyncio.get_running_loop().time
         began = last_asked = clock()
@@ -90,11 +90,11 @@ class Solver:
                     return
                 last_asked = clock()
             except Unresolved:
-                if clock() - last_asked > self.patience.doubt:
+                if clock() - last_asked > self.times.doubt:
                     raise
-            if clock() - began > self.patience.timeout:
-                raise Unresolved(f"the servers of {zone} do not show the record within {self.patience.timeout:g} s")
-            await asyncio.sleep(self.patience.interval)
+            if clock() - began > self.times.timeout:
+                raise Unresolved(f"the servers of {zone} do not show the record within {self.times.timeout:g} s")
+            await asyncio.sleep(self.times.interval)
 
     async def _confirm(self, challenge: Challenge) -> None:
         """Tell HAProxy that a challenge is deployed. Raises RuntimeFailure."""

@@ -32,7 +32,7 @@ from haproxy_native.reload.agent import ReloadAgent
 from haproxy_native.request_context import OUTSIDE, Author
 from haproxy_native.runtime.capabilities import Capabilities
 from haproxy_native.runtime.client import Runtime
-from haproxy_native.shares import Caller
+from haproxy_native.shares import Account
 from haproxy_native.text.document import Document
 from haproxy_native.transactions.transactions import Transactions
 
@@ -194,7 +194,7 @@ class CommitContext:
         """Wait for the author's turn to check, and send the event of the check that the body makes. Raises ShareExceeded."""
         began, outcome = time.monotonic(), "impossible"
         try:
-            async with checks().turn(Caller.of(by)):
+            async with checks().turn(Account.of(by)):
                 yield
             outcome = "accepted"
         except Refused:

@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager
 from haproxy_native.commit.change import Outcome
 from haproxy_native.models.stick_table_entry import StickTableEntry
 from haproxy_native.objects.configuration import Configuration
-from haproxy_native.objects.haproxy import Change
+from haproxy_native.objects.haproxy import ConfigurationChange
 from haproxy_native.request_context import Author
 from haproxy_native.request_context import NOBODY
 from haproxy_native.runtime.lists import MapEntry
@@ -155,10 +155,10 @@ class HAProxy:
         """The configuration file as it is now. It is read-only: an assignment raises ReadOnly."""
         ...
 
-    def change(self, *, force_reload: bool=False, author: Author=NOBODY) -> AbstractContextManager[Change]:
+    def change(self, *, force_reload: bool=False, author: Author=NOBODY) -> AbstractContextManager[ConfigurationChange]:
         """Commit what the block changes: HAProxy validates it, the file is replaced, and changes are applied at runtime if possible.
 
-        An error in the block changes nothing. `Change.outcome` then says whether the change is `live`, or has the `reload_id` of the
+        An error in the block changes nothing. Its `outcome` then says whether the change is `live`, or has the `reload_id` of the
         scheduled reload and its `reasons`. `force_reload` waits until HAProxy has reloaded. Events name the `author`.
 
         Raises Refused with HAProxy's alerts, Conflict if the file has changed meanwhile, BadValue for a value that does not fit in the

@@ -31,7 +31,7 @@ SNAPSHOT = "this is a snapshot; change it in the block of `haproxy.change()`"
 OVER = "its change is over; begin another one"
 
 
-class Change(Configuration):
+class ConfigurationChange(Configuration):
     """A configuration that is committed at the end of `async with`."""
 
     def __init__(self, document: Document, version: int, editor: Editor) -> None:
@@ -77,10 +77,10 @@ class HAProxy:
         return Configuration(self.engine.document, editor=self._editor, refusal=SNAPSHOT)
 
     @asynccontextmanager
-    async def change(self, *, force_reload: bool = False, author: Author = NOBODY) -> AsyncIterator[Change]:
+    async def change(self, *, force_reload: bool = False, author: Author = NOBODY) -> AsyncIterator[ConfigurationChange]:
         """Commit what the block changes: HAProxy validates it, the file is replaced, and changes are applied at runtime if possible.
 
-        An error in the block changes nothing. `Change.outcome` then says whether the change is `live`, or has the `reload_id` of the
+        An error in the block changes nothing. Its `outcome` then says whether the change is `live`, or has the `reload_id` of the
         scheduled reload and its `reasons`. `force_reload` waits until HAProxy has reloaded. Events name the `author`.
 
         Raises Refused with HAProxy's alerts, Conflict if the file has changed meanwhile, BadValue for a value that does not fit in the
@@ -89,7 +89,7 @@ class HAProxy:
         with suppress(Unreadable):
             await self.engine.notice()
         before = self.engine.document
-        change = Change(before, self.engine.version(), self._editor)
+        change = ConfigurationChange(before, self.engine.version(), self._editor)
         try:
             yield change
             after = change.document

@@ -16,7 +16,7 @@ from haproxy_native.disk.database import Database, State, Tables
 from haproxy_native.errors import NativeError, NotCancellable, NotFound, TooManyOperations, Unusable
 from haproxy_native.planning.touches import ANY, Touch
 from haproxy_native.request_context import NOBODY, Author
-from haproxy_native.shares import Caller, account, check_room
+from haproxy_native.shares import Account, account_name, check_room
 
 log = logging.getLogger(__name__)
 # Their kind as objects.
@@ -127,8 +127,8 @@ class Operations:
         if len(self._tasks) >= MOST_RUNNING:
             raise TooManyOperations(f"{MOST_RUNNING} operations are running, as many as may; wait for one, or cancel one")
         running = [Initiator.of(self.get(identity).by) for identity in self._tasks]
-        caller = Caller.of(author)
-        held = [account(f"{by.group}/{by.name}") for by in running].count(caller.name)
+        caller = Account.of(author)
+        held = [account_name(f"{by.group}/{by.name}") for by in running].count(caller.name)
         check_room(caller, MOST_RUNNING, held, len(running), "running operations")
         number, by = str(max(self._known, default=0) + 1), Initiator.of_author(author).as_dict()
         made = BackgroundOperation(number, kind, self._now(), arguments, due, by=by, needs=list(needs))

@@ -24,7 +24,7 @@ from haproxy_native.text.words import unquoted
 STORE, LOAD = "crt_store", "crt_store/crt_load"
 
 
-class Certificates:
+class CertificateReferences:
     """The words that refer to a store, through any of its certificates, or to one certificate."""
 
     def __init__(self, document: Document, wanted: ReferenceTarget) -> None:

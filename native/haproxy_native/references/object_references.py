@@ -13,7 +13,7 @@ from itertools import groupby
 from haproxy_native.editing.file_references import bases, may_refer, name_spans, refers
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.errors import BadRequest, BadValue, Exists, Place
-from haproxy_native.references.certificates import LOAD, STORE, Certificates
+from haproxy_native.references.certificates import LOAD, STORE, CertificateReferences
 from haproxy_native.references.kinds import kinds
 from haproxy_native.references.lines import ReferenceTarget, Spot, definitions, kinds_of, section_kinds, spots
 from haproxy_native.references.lookups import Lookup, Lost, Read, ReferringEntry, entries_with_value
@@ -51,7 +51,7 @@ def references_to_object(document: Document, wanted: ReferenceTarget, directory:
     plain = list(spots(document, wanted))
     through, entries = list(lookup.through), list(lookup.entries)
     if wanted.kind.name in (STORE, LOAD):
-        certificates = Certificates(document, wanted)
+        certificates = CertificateReferences(document, wanted)
         plain += certificates.spots()
         loading, listed = certificates.entries(directory, read)
         through, entries = [*through, *loading], [*entries, *listed]
@@ -64,7 +64,7 @@ def references_to_object(document: Document, wanted: ReferenceTarget, directory:
 def entries_naming(document: Document, wanted: ReferenceTarget) -> Callable[[str, str], Iterable[ReferringEntry]]:
     """Return a function that returns the references to an object in a map or a crt-list, given its path and text."""
     if wanted.kind.name in (STORE, LOAD):
-        return Certificates(document, wanted).listed
+        return CertificateReferences(document, wanted).listed
     return lambda path, text: entries_with_value(path, text, wanted.name)
 
 

@@ -70,7 +70,7 @@ def _replacing_texts(form: str, name: str, addition: str) -> Sequence[str]:
     return [form.format("prepare", name), form.format("add", f"{version} {addition}"), form.format("commit", version)]
 
 
-class Map(NamedTuple):
+class LoadedMap(NamedTuple):
     """A row of `show map`."""
 
     id: str
@@ -86,10 +86,10 @@ class MapEntry(NamedTuple):
     id: str = ""
 
 
-async def list_maps(runtime: Runtime) -> list[Map]:
+async def list_maps(runtime: Runtime) -> list[LoadedMap]:
     """Return the maps that the worker has loaded. Raises RuntimeFailure."""
     rows = map(_MAP.match, (await runtime.read_dump("show map", "# id|-?[0-9]+ ")).split("\n"))
-    return [Map(row[1], row[2], row[3] or "") for row in rows if row]
+    return [LoadedMap(row[1], row[2], row[3] or "") for row in rows if row]
 
 
 async def read_map(runtime: Runtime, name: str) -> list[MapEntry]:
@@ -274,7 +274,7 @@ def _word(text: str) -> str:
 
 
 @dataclass(frozen=True)
-class Acl:
+class LoadedAcl:
     """A row of `show acl`."""
 
     id: str
@@ -284,12 +284,12 @@ class Acl:
     file: str = ""
 
 
-def parse_acls(text: str) -> Iterator[Acl]:
+def parse_acls(text: str) -> Iterator[LoadedAcl]:
     """Parse an answer to `show acl`."""
     for line in text.split("\n"):
         if match := _ACL.fullmatch(line) or _OTHER_ACL.fullmatch(line):
             sample = _SAMPLE.search(match["rest"])
-            yield Acl(match["id"], match["file"] or (sample[1] if sample else ""), match["rest"], match["file"])
+            yield LoadedAcl(match["id"], match["file"] or (sample[1] if sample else ""), match["rest"], match["file"])
 
 
 def parse_patterns(text: str) -> Iterator[tuple[str, str]]:
@@ -300,7 +300,7 @@ def parse_patterns(text: str) -> Iterator[tuple[str, str]]:
             yield reference, pattern
 
 
-async def list_acls(runtime: Runtime) -> list[Acl]:
+async def list_acls(runtime: Runtime) -> list[LoadedAcl]:
     """Return the ACLs that the worker has loaded. Raises RuntimeFailure."""
     return list(parse_acls(await runtime.read_dump("show acl", "# id")))
 

@@ -15,7 +15,7 @@ from haproxy_native.errors import ShareExceeded
 from haproxy_native.shadow.files import NONE, Files
 from haproxy_native.shadow.process import ClientRequest, Conditions, RequestOutcome, ShadowProcess, start
 from haproxy_native.shadow.rewrite import Shadow
-from haproxy_native.shares import MOST_WAITING, Caller, Slot, Turns
+from haproxy_native.shares import MOST_WAITING, Account, Slot, Turns
 from haproxy_native.text.document import Document
 
 MOST, IDLE_SECONDS = SHADOWS, 60.0
@@ -44,7 +44,7 @@ class Asker:
 
     # Their text.
     shadow: Shadow
-    _caller: Caller
+    _caller: Account
     _shadows: "Shadows"
     _document: Document
     _key: bytes
@@ -63,7 +63,7 @@ class _Use:
     """The callers that use the shadows of one text. They share one slot, which counts for the first of them."""
 
     slot: Slot
-    callers: list[Caller]
+    callers: list[Account]
 
 
 class Shadows:
@@ -81,7 +81,7 @@ class Shadows:
         self._uses: dict[bytes, _Use] = {}
 
     @asynccontextmanager
-    async def of(self, document: Document, key: bytes, files: Files = NONE, *, caller: Caller) -> AsyncIterator[ShadowProcess]:
+    async def of(self, document: Document, key: bytes, files: Files = NONE, *, caller: Account) -> AsyncIterator[ShadowProcess]:
         """Enter a shadow of a text. `key` differs if the text differs, or a file that it names. `files` as in `start`.
 
         Raises NoShadow, OSError and ShareExceeded.
@@ -98,7 +98,7 @@ class Shadows:
                 self._release(key, entry)
 
     @asynccontextmanager
-    async def _used(self, caller: Caller, key: bytes) -> AsyncIterator[None]:
+    async def _used(self, caller: Account, key: bytes) -> AsyncIterator[None]:
         """Occupy the slot of a text, alone or with others. Raises ShareExceeded."""
         if key not in self._uses:
             slot = await self._turns.take(caller)
@@ -122,7 +122,7 @@ class Shadows:
                 self._turns.release(use.slot)
 
     @asynccontextmanager
-    async def asker(self, document: Document, key: bytes, files: Files = NONE, *, caller: Caller) -> AsyncIterator[Asker]:
+    async def asker(self, document: Document, key: bytes, files: Files = NONE, *, caller: Account) -> AsyncIterator[Asker]:
         """Enter an `Asker` of a text, with the arguments of `of`."""
         async with self.of(document, key, files, caller=caller) as process:
             yield Asker(process.shadow, caller, self, document, key, files)

@@ -21,7 +21,7 @@ from haproxy_native.runtime import lists
 from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.commands import Step
 from haproxy_native.runtime.dumps import EntriesDigest
-from haproxy_native.runtime.lists import ENTRIES_HEAD, Acl, Map, MapEntry, ReplaceMap, ReplacePatterns
+from haproxy_native.runtime.lists import ENTRIES_HEAD, LoadedAcl, LoadedMap, MapEntry, ReplaceMap, ReplacePatterns
 from haproxy_native.storage import list_files
 from haproxy_native.storage.store import Store, is_file_name, plan_reload, plan_reload_of_loaded, uploaded_name
 from haproxy_native.text.document import Document
@@ -98,7 +98,7 @@ class ListStore(Store, Generic[Loaded]):
         return (None, f"{size} bytes are quicker loaded than sent") if size > self.largest else self.filling(loaded, path, content)
 
 
-class MapStore(ListStore[Map]):
+class MapStore(ListStore[LoadedMap]):
     kind = "map"
     description = "managed map file"
     created = "managed but not loaded map file (no runtime ID)"
@@ -109,7 +109,7 @@ class MapStore(ListStore[Map]):
         name = uploaded_name(upload)
         return name if not name or name.endswith(".map") else f"{name}.map"
 
-    async def all_loaded(self, context: CommitContext) -> Mapping[Path, Map]:
+    async def all_loaded(self, context: CommitContext) -> Mapping[Path, LoadedMap]:
         loaded = reversed(await lists.list_maps(context.runtime))
         return {own: map_ for map_ in loaded if (own := self.own(context, map_.name))}
 
@@ -117,10 +117,10 @@ class MapStore(ListStore[Map]):
         verbs = list_files.changed_keys(*(text.decode("utf-8", "surrogateescape") for text in (before, after)))
         return [Touch(spelled(self.kind, path.name, "entry", key), verb) for key, verb in (verbs or {}).items()]
 
-    def showing(self, loaded: Map) -> str:
+    def showing(self, loaded: LoadedMap) -> str:
         return f"show map {argument(loaded.name)}"
 
-    def filling(self, loaded: Map, path: Path, content: Path) -> tuple[Step, str]:
+    def filling(self, loaded: LoadedMap, path: Path, content: Path) -> tuple[Step, str]:
         with content.open("rb") as file:
             return ReplaceMap(loaded.name, lambda: self.entries(path)), list_files.payload_obstacle(file)
 
@@ -152,7 +152,7 @@ class MapStore(ListStore[Map]):
         return ""
 
 
-class AclStore(ListStore[Acl]):
+class AclStore(ListStore[LoadedAcl]):
     kind = "acl_file"
     description = "managed ACL file"
     created = "managed but not loaded ACL file"
@@ -160,15 +160,15 @@ class AclStore(ListStore[Acl]):
     # HAProxy takes one command for each pattern.
     largest = 16 << 20
 
-    async def all_loaded(self, context: CommitContext) -> Mapping[Path, Acl]:
+    async def all_loaded(self, context: CommitContext) -> Mapping[Path, LoadedAcl]:
         loaded = reversed(await lists.list_acls(context.runtime))
         return {own: acl for acl in loaded if acl.file and (own := self.own(context, acl.file))}
 
-    def showing(self, loaded: Acl) -> str:
+    def showing(self, loaded: LoadedAcl) -> str:
         return f"show acl #{loaded.id}"
 
     def shown(self, path: Path) -> Iterator[str]:
         return iter(list_files.parse_patterns(self.content(path).decode("utf-8", "surrogateescape")))
 
-    def filling(self, loaded: Acl, path: Path, content: Path) -> tuple[Step, str]:
+    def filling(self, loaded: LoadedAcl, path: Path, content: Path) -> tuple[Step, str]:
         return ReplacePatterns(loaded.file, list_files.parse_patterns(content.read_bytes().decode("utf-8", "surrogateescape"))), ""

@@ -43,12 +43,12 @@ from haproxy_native.runtime import lists
 from haproxy_native.runtime.client import Worker
 from haproxy_native.runtime.commands import Step
 from haproxy_native.runtime.lists import (
-    Acl,
     AddEntry,
     AddPattern,
     ClearMap,
     DeleteEntries,
     DeletePattern,
+    LoadedAcl,
     MapEntry,
     ReplaceMap,
     ReplacePatterns,
@@ -478,7 +478,7 @@ class LiveAcl:
         raise BadRequest(f"{what}; they are: {known}")
 
 
-def acl_path(context: CommitContext, stores: Mapping[str, Store], acl: Acl) -> str:
+def acl_path(context: CommitContext, stores: Mapping[str, Store], acl: LoadedAcl) -> str:
     """Return the one path of an ACL's file, however HAProxy spells it; empty for an ACL without a file."""
     if not acl.file:
         return ""
@@ -487,7 +487,7 @@ def acl_path(context: CommitContext, stores: Mapping[str, Store], acl: Acl) -> s
     return str(own or normpath(path_of_name(document, str(context.current.path.parent), acl.file)))
 
 
-async def find_acl(context: CommitContext, stores: Mapping[str, Store], name: str) -> Acl | None:
+async def find_acl(context: CommitContext, stores: Mapping[str, Store], name: str) -> LoadedAcl | None:
     """Return the ACL that a number, a path or the name of a file means. Raises RuntimeFailure.
 
     Of several files with one name it is the one in `acl_dir`, else none.

@@ -26,7 +26,7 @@ from haproxy_native.editing.object_names import spelled
 from haproxy_native.errors import Forbidden, NoTransaction, TooManyTransactions, Unusable
 from haproxy_native.planning.touches import ANY, CHANGE, DELETE, Touch
 from haproxy_native.request_context import Author
-from haproxy_native.shares import Caller, account, check_room
+from haproxy_native.shares import Account, account_name, check_room
 from haproxy_native.text.document import CONFIGURATION, Document, Outline
 from haproxy_native.transactions.staged import Staged
 from haproxy_native.transactions.store import DIRECTORIES, FAILED, IN_PROGRESS, OUTDATED, SUCCESS, Transaction, TransactionStore
@@ -163,12 +163,12 @@ class Transactions:
     def check_limit(self, author: Author) -> None:
         """Refuse an author another transaction. Raises TooManyTransactions and ShareExceeded."""
         self.end_idle()
-        authors = [account(one.author) for one in self._all.values() if one.status == IN_PROGRESS]
+        authors = [account_name(one.author) for one in self._all.values() if one.status == IN_PROGRESS]
         if 0 < self.limit <= len(authors):
             raise TooManyTransactions(
                 f"cannot start a new transaction, reached the maximum amount of {self.limit} active transactions available"
             )
-        caller = Caller.of(author)
+        caller = Account.of(author)
         check_room(caller, self.limit, authors.count(caller.name), len(authors), "open transactions (max_open_transactions)")
 
     def read(self, id_: str) -> Document:

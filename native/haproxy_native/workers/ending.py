@@ -21,7 +21,7 @@ _ROW = re.compile(r"(0x[0-9a-f]+): .*?\bfe=(\S+) be=(\S+) srv=(\S+)", re.MULTILI
 _CLI = "GLOBAL"
 
 
-class Session(NamedTuple):
+class ProxySession(NamedTuple):
     id: str
     frontend: str
     # `<NONE>` and `<none>` until they are known.
@@ -29,12 +29,12 @@ class Session(NamedTuple):
     server: str
 
 
-def parse_sessions(text: str) -> list[Session]:
+def parse_sessions(text: str) -> list[ProxySession]:
     """Parse an answer to `show sess` to the sessions of clients of proxies."""
-    return [session for row in _ROW.finditer(text) if (session := Session(*row.groups())).frontend != _CLI]
+    return [session for row in _ROW.finditer(text) if (session := ProxySession(*row.groups())).frontend != _CLI]
 
 
-async def end_sessions(send: Callable[[str], Awaitable[str]], which: Callable[[Session], bool] = lambda _: True) -> int:
+async def end_sessions(send: Callable[[str], Awaitable[str]], which: Callable[[ProxySession], bool] = lambda _: True) -> int:
     """End sessions, and return how many, with those that have ended by themselves meanwhile. `send` sends a command to their worker.
 
     Raises RuntimeFailure.

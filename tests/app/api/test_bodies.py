@@ -10,7 +10,7 @@ from dataplaneapi.api import bodies
 from dataplaneapi.api.bodies import DEEPEST, decode, read
 from dataplaneapi.api.errors import ApiError
 from haproxy_native.errors import ShareExceeded
-from haproxy_native.shares import Caller, Pool
+from haproxy_native.shares import Account, Pool
 
 
 class Sender:
@@ -52,7 +52,7 @@ def test_chunks_over_the_limit_are_not_collected() -> None:
 def test_bodies_of_one_caller_do_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """Half of it is for one caller: two bodies of the largest size here."""
     monkeypatch.setattr(bodies, "_memory", lambda: 0)
-    pool, ann, limit, third = Pool("bytes"), Caller("ann", is_limited=True), 100, Sender(b"x", b"x")
+    pool, ann, limit, third = Pool("bytes"), Account("ann", is_limited=True), 100, Sender(b"x", b"x")
 
     with pool.hold(ann) as holding:
         for sender in (Sender(b"x" * 90, b"x" * 10), Sender(b"x" * 100)):

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from dataplaneapi.api.masking import HIDDEN, without_others
-from haproxy_native.access.rights import Rights, Rule
+from haproxy_native.access.rights import AccessRule, Rights
 from haproxy_native.check.messages import Message
 from haproxy_native.errors import InUse, Missing, Refused, ReloadFailed
 
@@ -13,7 +13,7 @@ FILE = "/etc/haproxy/haproxy.cfg"
 OWN = Message("alert", "'server web' : unknown keyword 'x'.", FILE, 9, "backend shop from plain", "server web x")
 OTHER = Message("alert", "Proxy 'site': unable to find required default_backend: 'shop'.", FILE, 4, "frontend site", "default_backend shop")
 BARE = Message("alert", "Proxy 'site': something.")
-SHOP = Rights(("shop",), (Rule("backend/shop", frozenset(("read", "change"))),))
+SHOP = Rights(("shop",), (AccessRule("backend/shop", frozenset(("read", "change"))),))
 
 
 @pytest.mark.parametrize("alerts", [(OTHER,), (BARE,), (OTHER, BARE)])

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from dataplaneapi.api.normalize import Schemas, unwritable
+from dataplaneapi.api.normalize import ResolvedSchemas, unwritable
 
-SCHEMAS = Schemas(
+SCHEMAS = ResolvedSchemas(
     {
         "base": {"type": "object", "properties": {"name": {"type": "string"}, "mode": {"type": "string"}, "flag": {"type": "boolean"}}},
         "backend": {

@@ -5,14 +5,14 @@ from typing import Any
 import pytest
 
 from dataplaneapi.api.errors import ApiError
-from dataplaneapi.api.normalize import Schemas
+from dataplaneapi.api.normalize import ResolvedSchemas
 from dataplaneapi.api.validation import check_outermost, validated
 from haproxy_native.grammar.load import bundle
 
 MODE = "mode in body should be one of [http tcp log]"
 NAME = "name in body should match '^[A-Za-z0-9-_.:]+$'"
 ALGORITHMS = "first hash hdr leastconn random rdp-cookie roundrobin source static-rr uri url_param"
-SCHEMAS = Schemas(bundle()["components"]["schemas"])
+SCHEMAS = ResolvedSchemas(bundle()["components"]["schemas"])
 
 
 def reference(name: str) -> dict[str, str]:

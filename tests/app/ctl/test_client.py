@@ -8,7 +8,7 @@ import pytest
 
 from dataplaneapi.ctl import contexts
 from dataplaneapi.ctl.client import Client
-from dataplaneapi.ctl.failures import Failure, Refused
+from dataplaneapi.ctl.failures import Failure, RefusedCall
 from tests.acceptance.quick import Quick
 from tests.app.authority import Authority
 from tests.app.ctl.calls import config
@@ -25,7 +25,7 @@ def client(**members: str) -> Client:
 
 def test_a_refusal_has_status_body_and_message(sidecar: Quick) -> None:
     made = client(url=f"http://127.0.0.1:{sidecar.port}/v3/")
-    with pytest.raises(Refused, match=r"^404 missing object: Backend x does not exist \(GET /v3/") as refused:
+    with pytest.raises(RefusedCall, match=r"^404 missing object: Backend x does not exist \(GET /v3/") as refused:
         made.get("/v3/services/haproxy/configuration/backends/x")
     assert isinstance(refused.value.body, dict) and (refused.value.code, refused.value.body["code"]) == (404, 404)
     assert made.get("/v3/services/haproxy/configuration/version") == sidecar.version()
@@ -78,9 +78,9 @@ def test_a_redirect_is_a_failure_and_not_followed(status: int) -> None:
     """It would carry credentials to another host."""
     with Receiver() as elsewhere, Receiver(otherwise=lambda handler: handler.say(status, Location=elsewhere.url)) as redirecting:
         made = client(url=f"http://127.0.0.1:{redirecting.port}")
-        with pytest.raises(Refused, match=f"{status} the address redirects to {elsewhere.url}"):
+        with pytest.raises(RefusedCall, match=f"{status} the address redirects to {elsewhere.url}"):
             made.ask("POST", "/v3/services/haproxy/configuration/backends", body={"name": "b"})
-        with pytest.raises(Refused, match=f"{status} the address redirects to"):
+        with pytest.raises(RefusedCall, match=f"{status} the address redirects to"):
             list(made.lines("/v3/sidecar/events"))
         made.close()
         assert not elsewhere.requests

@@ -12,7 +12,7 @@ import pytest
 
 from dataplaneapi.auth import passwords
 from dataplaneapi.doctor import checks as doctor
-from dataplaneapi.doctor.finding import ERROR, NOTE, OK, WARNING, Finding
+from dataplaneapi.doctor.finding import ERROR, NOTE, OK, WARNING, DoctorFinding
 from dataplaneapi.host import credentials
 from dataplaneapi.settings import yaml_file as settings_file
 from dataplaneapi.settings.table import Settings
@@ -31,11 +31,11 @@ def sound(tmp_path: Path) -> Settings:
     return given
 
 
-def found(given: Settings, part: str) -> list[Finding]:
+def found(given: Settings, part: str) -> list[DoctorFinding]:
     return [each for each in doctor.findings(given, NO_UNITS) if each.part == part]
 
 
-def worst(given: Settings, part: str) -> Finding:
+def worst(given: Settings, part: str) -> DoctorFinding:
     return max(found(given, part), key=lambda each: (OK, NOTE, WARNING, ERROR).index(each.level))
 
 
@@ -45,7 +45,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 def test_a_sound_installation(sidecar: Sidecar) -> None:
     done = run("doctor", "--json", "-f", str(sidecar.file))
-    findings = [Finding(**each) for each in json.loads(done.stdout)]
+    findings = [DoctorFinding(**each) for each in json.loads(done.stdout)]
     assert [each for each in findings if each.level == ERROR] == []
     assert done.returncode == 0
     assert {"haproxy", "programs", "configuration", "directories", "sockets", "reloads", "users"} <= {
@@ -115,7 +115,7 @@ def test_users_that_the_unit_hands_over(sound: Settings, tmp_path: Path, monkeyp
     file.write_text("")
     assert worst(nobody, "users").level == ERROR, "an empty one stands for none"
     file.write_text("userlist controller\n    user admin insecure-password x\n")
-    assert worst(nobody, "users") == Finding(OK, "users", "1")
+    assert worst(nobody, "users") == DoctorFinding(OK, "users", "1")
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(os, "access", lambda path, mode, **more: path != file)
         assert worst(nobody, "users").level == NOTE
@@ -230,14 +230,14 @@ def test_overrides_that_a_new_worker_begins_with(sound: Settings, tmp_path: Path
     file, states = Path(sound.config_file), tmp_path / "states"
     assert "no server-state file" in worst(sound, "overrides").what
 
-    def write(place: Path, word: str) -> Finding:
+    def write(place: Path, word: str) -> DoctorFinding:
         text = (
             f"global\n  server-state-file {place}\ndefaults d\n  load-server-state-from-file {word}\nbackend a from d\nbackend b from d\n"
         )
         file.write_text(text)
         return worst(sound, "overrides")
 
-    assert write(states, "global") == Finding(OK, "overrides", f"a new worker begins with what {states} says")
+    assert write(states, "global") == DoctorFinding(OK, "overrides", f"a new worker begins with what {states} says")
     assert "servers of a and of 1 others" in write(states, "none").what
     assert "cannot be replaced" in write(tmp_path / "missing" / "states", "global").what
 

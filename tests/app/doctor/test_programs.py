@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from dataplaneapi.doctor.units import Program, programs
+from dataplaneapi.doctor.units import ExternalProgram, programs
 from dataplaneapi.settings.table import Settings
 from tests.app.client import CONFIGURATION, settings
 from tests.rules.sources import CHECKOUT
@@ -51,7 +51,7 @@ def test_that_of_the_unit(given: Settings) -> None:
 
 
 def test_where_a_program_is_and_where_it_comes_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    program = Program("kill", "ends it", "a setting")
+    program = ExternalProgram("kill", "ends it", "a setting")
     monkeypatch.setenv("PATH", str(tmp_path))
     assert program.path is None
     (tmp_path / "kill").write_text("#!/bin/sh\n")
@@ -59,4 +59,4 @@ def test_where_a_program_is_and_where_it_comes_from(tmp_path: Path, monkeypatch:
     (tmp_path / "kill").chmod(0o755)
     assert program.path == str(tmp_path / "kill")
     assert program.remedy == "apt-get install procps, or name another one in a setting"
-    assert Program("/opt/own", "does it", "a setting").remedy == "name another one in a setting"
+    assert ExternalProgram("/opt/own", "does it", "a setting").remedy == "name another one in a setting"

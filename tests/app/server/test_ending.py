@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from dataplaneapi.server import listeners
-from dataplaneapi.server.serving import Server
+from dataplaneapi.server.serving import ListenerServer
 from tests.app.server.test_protocol import app, given, talk_slowly
 
 
@@ -23,7 +23,7 @@ def test_an_answer_that_nobody_takes(asked: int) -> None:
     async def story() -> None:
         (listener,) = listeners.open_all([given(write_timeout=0.1, cleanup_timeout=0.1)])
         listener.socket.listen()
-        server = Server(large, listener, 15.0)
+        server = ListenerServer(large, listener, 15.0)
         serving = asyncio.ensure_future(server.serve(sockets=[listener.socket]))
         client = socket.create_connection(listener.socket.getsockname()[:2])
         client.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n" * asked)

@@ -3,7 +3,7 @@
 import pytest
 
 from dataplaneapi.server.endpoint import Endpoint
-from dataplaneapi.server.head import LONGEST_URL, HalfHeads, Refused, check
+from dataplaneapi.server.head import LONGEST_URL, HalfHeads, RequestRefused, check
 
 HOST = (b"host", b"x")
 
@@ -11,7 +11,7 @@ HOST = (b"host", b"x")
 def refusal(*headers: tuple[bytes, bytes], version: str = "1.1", method: bytes = b"GET", url: bytes = b"/", size: int = 9) -> int:
     try:
         check(Endpoint(max_header_size=1000), version, method, url, headers, size)
-    except Refused as error:
+    except RequestRefused as error:
         return error.status
     return 0
 
@@ -48,7 +48,7 @@ def test_sizes() -> None:
 def test_half_heads_give_back_what_they_held() -> None:
     together = HalfHeads(100)
     together.hold(60)
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(RequestRefused) as refused:
         together.hold(60)
     assert refused.value.status == 503
     together.hold(-60)

@@ -19,7 +19,7 @@ from dataplaneapi.server.endpoint import Endpoint
 from dataplaneapi.server.head import HalfHeads
 from dataplaneapi.server.log_rate import RateLimit
 from dataplaneapi.server.protocol import PIPELINED
-from dataplaneapi.server.serving import Server
+from dataplaneapi.server.serving import ListenerServer
 
 
 async def app(scope: Any, receive: Any, send: Any) -> None:
@@ -34,11 +34,13 @@ async def echo(scope: Any, receive: Any, send: Any) -> None:
 
 
 @contextlib.asynccontextmanager
-async def served(endpoint: Endpoint, app: Any = app, half_heads: HalfHeads | None = None) -> AsyncIterator[tuple[Server, tuple[str, int]]]:
+async def served(
+    endpoint: Endpoint, app: Any = app, half_heads: HalfHeads | None = None
+) -> AsyncIterator[tuple[ListenerServer, tuple[str, int]]]:
     """The server and its address. It ends at once: uvicorn's orderly end takes some tenths of a second."""
     (listener,) = listeners.open_all([endpoint])
     listener.socket.listen()
-    server = Server(app, listener, 15.0, half_heads)
+    server = ListenerServer(app, listener, 15.0, half_heads)
     serving = asyncio.ensure_future(server.serve(sockets=[listener.socket]))
     try:
         yield server, listener.socket.getsockname()[:2]
@@ -112,7 +114,7 @@ def test_a_request_that_arrives_as_the_server_stops(before: bytes) -> None:
     async def story() -> bytes:
         (listener,) = listeners.open_all([given()])
         listener.socket.listen()
-        server = Server(app, listener, 15.0)
+        server = ListenerServer(app, listener, 15.0)
         address = listener.socket.getsockname()[:2]
         serving = asyncio.ensure_future(server.serve(sockets=[listener.socket]))
         reader, writer = await asyncio.open_connection(*address)

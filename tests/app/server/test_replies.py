@@ -21,7 +21,7 @@ from dataplaneapi.server.connection import LARGEST, Connection, Outlet, Recordin
 from dataplaneapi.server.endpoint import Endpoint
 from dataplaneapi.server.hot_swap import Doorway
 from dataplaneapi.server.replies import Replies, is_whole
-from dataplaneapi.server.serving import Server
+from dataplaneapi.server.serving import ListenerServer
 from dataplaneapi.settings.proxies import read_proxies
 from dataplaneapi.settings.roles import USERS, read_roles
 from dataplaneapi.telemetry.log import ACCESS
@@ -99,7 +99,7 @@ class Site:
         return self
 
     async def _start(self) -> None:
-        self._server = Server(self.door if self._keeps else LongWay(self.door), self._listener, 5.0)
+        self._server = ListenerServer(self.door if self._keeps else LongWay(self.door), self._listener, 5.0)
         self._serving = asyncio.ensure_future(self._server.serve(sockets=[self._listener.socket]))
         self._streams = await asyncio.open_connection(*self._listener.socket.getsockname()[:2])
 

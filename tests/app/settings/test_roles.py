@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from dataplaneapi.settings.roles import CERTIFICATES, SPIFFE, USERS, WrongRoles, read_roles
-from haproxy_native.access.rights import Rule
+from haproxy_native.access.rights import AccessRule
 
 ADMIN = [{"name": "ann", "role": "admin"}]
 RULE = {"objects": "backend/shop_*/server/*", "fields": ["weight"], "may": ["read", "change"], "reload": "never", "max_objects": 5}
@@ -19,8 +19,8 @@ def test_rules_and_owners() -> None:
     owners = {"users": {"bob": ["ci", "viewer"]}, "certificates": {"node-*": "ci"}, "spiffe": {"spiffe://td/ns/a*": "viewer"}}
     roles = read_roles({"ci": [RULE]}, owners, ADMIN)
     assert roles
-    rule = Rule("backend/shop_*/server/*", frozenset(("read", "change")), frozenset(("weight",)), reloads=False, most=5)
-    assert roles.rights(USERS, "bob").rules == (rule, Rule("**")) and roles.rights(USERS, "ann").roles == ("admin",)
+    rule = AccessRule("backend/shop_*/server/*", frozenset(("read", "change")), frozenset(("weight",)), reloads=False, most=5)
+    assert roles.rights(USERS, "bob").rules == (rule, AccessRule("**")) and roles.rights(USERS, "ann").roles == ("admin",)
     assert roles.rights(CERTIFICATES, "node-7").rules == (rule,) and not roles.rights(CERTIFICATES, "other").rules
     assert roles.rights(SPIFFE, "spiffe://td/ns/a/sa/b").roles == ("viewer",) and not roles.rights(USERS, "node-7").rules
     assert not roles.rights(USERS, "").rules

@@ -3,11 +3,11 @@
 import pytest
 
 from haproxy_native.access.initiator import Initiator
-from haproxy_native.access.rights import Rights, Rule
+from haproxy_native.access.rights import AccessRule, Rights
 from haproxy_native.errors import Forbidden
 from haproxy_native.request_context import Author
 
-READER = Rights(("reader",), (Rule("**"),))
+READER = Rights(("reader",), (AccessRule("**"),))
 
 
 def begun_by(by: Author) -> Initiator:

@@ -3,12 +3,12 @@
 import pytest
 
 from haproxy_native.access.narrowed import Narrowed, has
-from haproxy_native.access.rights import ALL, READ, Rights, Rule, predefined
+from haproxy_native.access.rights import ALL, READ, AccessRule, Rights, predefined
 from haproxy_native.errors import Forbidden
 from haproxy_native.planning.touches import CHANGE, DELETE, Touch, changed
 
-OWN = Rule("backend/*/server/*", frozenset((CHANGE, DELETE)), frozenset(("weight", "port")))
-LIMIT = Rule("backend/shop_*/**", frozenset((READ, CHANGE)), frozenset(("weight", "maintenance")), reloads=False)
+OWN = AccessRule("backend/*/server/*", frozenset((CHANGE, DELETE)), frozenset(("weight", "port")))
+LIMIT = AccessRule("backend/shop_*/**", frozenset((READ, CHANGE)), frozenset(("weight", "maintenance")), reloads=False)
 
 
 def test_both_permit() -> None:
@@ -22,7 +22,7 @@ def test_both_permit() -> None:
 
 
 def test_whole_objects() -> None:
-    read, all_but_maps = Rule("**"), Rule("backend/**")
+    read, all_but_maps = AccessRule("**"), AccessRule("backend/**")
     rights = Narrowed((), (read,), "", Rights((), (all_but_maps,)))
     assert rights.may(READ, "backend/a") and not rights.may(READ, "map/a") and not rights.may(READ, ALL)
 

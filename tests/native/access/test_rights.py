@@ -3,19 +3,19 @@
 import pytest
 
 from haproxy_native.access.narrowed import Narrowed
-from haproxy_native.access.rights import Rights, Rule, predefined, rights_of
+from haproxy_native.access.rights import AccessRule, Rights, predefined, rights_of
 from haproxy_native.errors import Forbidden
 from haproxy_native.planning.touches import Touch
 
-WEIGHTS = Rule("backend/shop_*/server/*", frozenset(("read", "change")), frozenset(("weight", "maintenance")), reloads=False)
-TEAM = Rule("backend/shop_*", frozenset(("read", "create", "change", "delete")))
+WEIGHTS = AccessRule("backend/shop_*/server/*", frozenset(("read", "change")), frozenset(("weight", "maintenance")), reloads=False)
+TEAM = AccessRule("backend/shop_*", frozenset(("read", "create", "change", "delete")))
 
 
 def touch(object_: str, verb: str, *members: str) -> Touch:
     return Touch(object_, verb, frozenset(members))
 
 
-def rights(*rules: Rule) -> Rights:
+def rights(*rules: AccessRule) -> Rights:
     return Rights(("ci",), rules)
 
 
@@ -28,7 +28,7 @@ def rights(*rules: Rule) -> Rights:
         (TEAM, [], True),
     ],
 )
-def test_what_is_allowed(rule: Rule, touched: list[Touch], may_reload: bool) -> None:
+def test_what_is_allowed(rule: AccessRule, touched: list[Touch], may_reload: bool) -> None:
     assert rights(rule).permit(touched) is may_reload
 
 
@@ -49,7 +49,7 @@ def test_what_is_allowed(rule: Rule, touched: list[Touch], may_reload: bool) -> 
         (TEAM, touch("frontend/shop_a", "change", "x"), "frontend/shop_a"),
     ],
 )
-def test_what_is_not(rule: Rule, touched: Touch, text: str) -> None:
+def test_what_is_not(rule: AccessRule, touched: Touch, text: str) -> None:
     with pytest.raises(Forbidden, match=text):
         rights(rule).permit([touch("backend/shop_a/server/two", "change", "weight"), touched])
 
@@ -57,7 +57,10 @@ def test_what_is_not(rule: Rule, touched: Touch, text: str) -> None:
 def test_the_users_of_the_api_are_for_admins() -> None:
     """Whatever the rules say, also those of a token."""
     every = frozenset(("read", "create", "change", "delete"))
-    almost, user = Rights(("ci",), (Rule("**", every), Rule("userlist/own/**", every)), userlist="userlist/own"), "userlist/own/user/root"
+    almost, user = (
+        Rights(("ci",), (AccessRule("**", every), AccessRule("userlist/own/**", every)), userlist="userlist/own"),
+        "userlist/own/user/root",
+    )
     admin = Rights(("admin",), predefined(())["admin"], userlist="userlist/own")
     for object_ in ("userlist/own", user, "userlist/own/group/g"):
         touched = touch(object_, "change", "password")
@@ -70,12 +73,12 @@ def test_the_users_of_the_api_are_for_admins() -> None:
 
 
 def test_a_reload_for_nothing() -> None:
-    reading, states = Rule("**"), Rule("backend/**", frozenset(("change",)), reloads=False)
+    reading, states = AccessRule("**"), AccessRule("backend/**", frozenset(("change",)), reloads=False)
     assert not rights(reading).permit([]) and not rights(reading, states).permit([]) and rights(reading, states, TEAM).permit([])
 
 
 def test_created_and_deleted_with_members_that_are_all_among_the_fields() -> None:
-    rule = Rule("backend/*/server/*", frozenset(("create", "delete")), frozenset(("address", "port")))
+    rule = AccessRule("backend/*/server/*", frozenset(("create", "delete")), frozenset(("address", "port")))
     rights(rule).permit([touch("backend/b/server/s", "create", "address"), touch("backend/b/server/s", "delete", "address", "port")])
     with pytest.raises(Forbidden):
         rights(rule).permit([touch("backend/b/server/s", "create", "address", "check")])
@@ -83,20 +86,22 @@ def test_created_and_deleted_with_members_that_are_all_among_the_fields() -> Non
 
 def test_how_many_objects() -> None:
     servers = [touch(f"backend/shop_a/server/s{number}", "change", "weight") for number in range(4)]
-    limited = Rule("backend/*/server/*", frozenset(("change",)), most=2)
+    limited = AccessRule("backend/*/server/*", frozenset(("change",)), most=2)
     rights(limited).permit(servers[:2])
     with pytest.raises(Forbidden, match="may change 2 of backend/.* with one change, and backend/shop_a/server/s2 is one more"):
         rights(limited).permit(servers)
     rights(
-        limited, Rule("backend/shop_a/server/s3", frozenset(("change",))), Rule("backend/shop_a/server/s2", frozenset(("change",)))
+        limited,
+        AccessRule("backend/shop_a/server/s3", frozenset(("change",))),
+        AccessRule("backend/shop_a/server/s2", frozenset(("change",))),
     ).permit(servers)
 
 
 def test_rules_add_up() -> None:
-    both = rights(WEIGHTS, Rule("backend/shop_a/server/one", frozenset(("change",)), frozenset(("weight",))))
+    both = rights(WEIGHTS, AccessRule("backend/shop_a/server/one", frozenset(("change",)), frozenset(("weight",))))
     assert both.permit([touch("backend/shop_a/server/one", "change", "weight")]) is True
     assert both.permit([touch("backend/shop_a/server/two", "change", "weight")]) is False
-    apart = rights(*(Rule("backend/b", frozenset(("change",)), frozenset((name,))) for name in ("mode", "balance")))
+    apart = rights(*(AccessRule("backend/b", frozenset(("change",)), frozenset((name,))) for name in ("mode", "balance")))
     apart.permit([touch("backend/b", "change", "mode", "balance")])
 
 

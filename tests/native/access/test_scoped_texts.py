@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import pytest
 
-from haproxy_native.access.rights import Rights, Rule
+from haproxy_native.access.rights import AccessRule, Rights
 from haproxy_native.editing.editor import Editor
 from haproxy_native.errors import Forbidden
 from haproxy_native.planning.touches import all_touches
@@ -142,8 +142,8 @@ def _is_closed(lines: list[str]) -> bool:
 
 
 SCOPES = {
-    "weights": (Rule("backend/shop_*/server/*", frozenset(("change",)), frozenset(("weight",)), reloads=False), is_within_weights),
-    "team": (Rule("backend/shop_*", EVERY), is_within_team),
+    "weights": (AccessRule("backend/shop_*/server/*", frozenset(("change",)), frozenset(("weight",)), reloads=False), is_within_weights),
+    "team": (AccessRule("backend/shop_*", EVERY), is_within_team),
 }
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from haproxy_native.acme.agent import Acme
 from haproxy_native.acme.keeper import Keeper
-from haproxy_native.acme.solver import Patience, Solver
+from haproxy_native.acme.solver import ChallengeTimes, Solver
 from haproxy_native.acme.zones import Zones
 from haproxy_native.disk.directories import Directory
 from haproxy_native.storage.certificate_store import CertificateStore
@@ -46,7 +46,7 @@ def test_a_renewed_certificate_reaches_the_disk(
                     store, runtime = engine.stores["ssl_certificates"], engine.runtime
                     assert isinstance(store, CertificateStore)
                     keeper = Keeper(engine.context, store, lambda name: stored)
-                    solver = Solver(runtime, Patience(interval=0.05), Zones(resolver, name_server.port))
+                    solver = Solver(runtime, ChallengeTimes(interval=0.05), Zones(resolver, name_server.port))
                     async with Acme(runtime, keeper, solver, longest_pause=0.2, silence=0.5):
                         # The next worker is another one to hear.
                         await asyncio.to_thread(haproxy.ask_master, "reload")

@@ -7,28 +7,28 @@ from pathlib import Path
 import pytest
 
 from haproxy_native.acme.challenge import Challenge
-from haproxy_native.acme.solver import Patience, Solver
+from haproxy_native.acme.solver import ChallengeTimes, Solver
 from haproxy_native.acme.zones import Unresolved, Zones
 from haproxy_native.runtime.client import Runtime
 from tests.haproxy.acme import ZONE, NameServer
 
 
 @pytest.mark.parametrize(
-    ("environ", "patience"),
+    ("environ", "times"),
     [
-        ({}, Patience(delay=0, timeout=3600)),
-        ({"DPAPI_ACME_PROPAGDELAY_SEC": "7", "DPAPI_ACME_PROPAGTIMEOUT_SEC": "30"}, Patience(delay=7, timeout=30)),
-        ({"DPAPI_ACME_PROPAGTIMEOUT_SEC": "-1"}, Patience(timeout=None)),
-        ({"DPAPI_ACME_PROPAGDELAY_SEC": "soon", "DPAPI_ACME_PROPAGTIMEOUT_SEC": ""}, Patience()),
+        ({}, ChallengeTimes(delay=0, timeout=3600)),
+        ({"DPAPI_ACME_PROPAGDELAY_SEC": "7", "DPAPI_ACME_PROPAGTIMEOUT_SEC": "30"}, ChallengeTimes(delay=7, timeout=30)),
+        ({"DPAPI_ACME_PROPAGTIMEOUT_SEC": "-1"}, ChallengeTimes(timeout=None)),
+        ({"DPAPI_ACME_PROPAGDELAY_SEC": "soon", "DPAPI_ACME_PROPAGTIMEOUT_SEC": ""}, ChallengeTimes()),
     ],
 )
-def test_patience_is_told_by_the_environment(environ: dict, patience: Patience) -> None:
-    assert Patience.of(environ) == patience
+def test_times_are_told_by_the_environment(environ: dict, times: ChallengeTimes) -> None:
+    assert ChallengeTimes.of(environ) == times
 
 
-def solved(name_server: NameServer, zones: Zones, patience: Patience, **changed) -> dict[str, str]:
+def solved(name_server: NameServer, zones: Zones, times: ChallengeTimes, **changed) -> dict[str, str]:
     members = {"certificate": "c", "domain": f"solver.{ZONE}", "provider": "rfc2136", "variables": name_server.variables, "value": "v"}
-    solver = Solver(Runtime(), patience, zones, changed.pop("programs", ()))
+    solver = Solver(Runtime(), times, zones, changed.pop("programs", ()))
     asyncio.run(solver.solve(Challenge(**{**members, **changed})))
     return solver.failures
 
@@ -43,7 +43,7 @@ def test_the_record_is_set_seen_and_taken_away(
 ) -> None:
     zones = Zones(resolver, name_server.port)
     with caplog.at_level(logging.INFO):
-        solved(name_server, zones, Patience(timeout=timeout, interval=0.01, kept=0))
+        solved(name_server, zones, ChallengeTimes(timeout=timeout, interval=0.01, kept=0))
     assert "challenge for solver.example.test of c is deployed" in caplog.text
     assert not shown(zones)
 
@@ -54,8 +54,8 @@ def test_a_record_that_nobody_shows_is_taken_away(
     hook = tmp_path / "hook"
     hook.write_text(f'#!/bin/sh\necho "$ACTION" >> {tmp_path}/actions\n')
     hook.chmod(0o755)
-    patience = Patience(timeout=0.05, interval=0.01, kept_after_failure=0)
-    solved(name_server, Zones(resolver, name_server.port), patience, provider="exec", variables={}, programs=[str(hook)])
+    times = ChallengeTimes(timeout=0.05, interval=0.01, kept_after_failure=0)
+    solved(name_server, Zones(resolver, name_server.port), times, provider="exec", variables={}, programs=[str(hook)])
     assert "do not show the record" in caplog.text
     assert (tmp_path / "actions").read_text() == "set\ndelete\n"
 
@@ -77,8 +77,8 @@ def test_a_resolver_may_fail_for_a_while(
     name_server: NameServer, resolver, doubt: float, expected: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.INFO):
-        patience = Patience(timeout=30, interval=0.01, doubt=doubt, kept=0, kept_after_failure=0)
-        solved(name_server, Shaky(resolver, name_server.port), patience)
+        times = ChallengeTimes(timeout=30, interval=0.01, doubt=doubt, kept=0, kept_after_failure=0)
+        solved(name_server, Shaky(resolver, name_server.port), times)
     assert expected in caplog.text
     assert not shown(Zones(resolver, name_server.port))
 
@@ -94,5 +94,5 @@ def test_a_resolver_may_fail_for_a_while(
 def test_what_cannot_be_solved_is_told(
     name_server: NameServer, resolver, changed: dict, expected: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    failures = solved(name_server, Zones(resolver, name_server.port), Patience(), **changed)
+    failures = solved(name_server, Zones(resolver, name_server.port), ChallengeTimes(), **changed)
     assert expected in caplog.text and expected in failures["c"]

@@ -10,7 +10,7 @@ import pytest
 
 from haproxy_native.check import run as checks
 from haproxy_native.check.run import Confinement, Ended, run
-from haproxy_native.shares import Caller
+from haproxy_native.shares import Account
 
 PYTHON = [os.path.realpath(sys.executable), "-S", "-E", "-c"]
 
@@ -58,7 +58,7 @@ def test_memory_is_that_of_the_least_control_group(tmp_path: Path, monkeypatch: 
 
 def test_no_more_at_once_than_processors_and_none_without_a_client(tmp_path: Path) -> None:
     async def checked(words: list[str]) -> str:
-        async with checks.checks().turn(Caller("root")):
+        async with checks.checks().turn(Account("root")):
             return (await run(words, os.environ, 90, within=None)).stdout
 
     async def work() -> None:

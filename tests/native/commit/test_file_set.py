@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from haproxy_native.access.rights import Rights, Rule
+from haproxy_native.access.rights import AccessRule, Rights
 from haproxy_native.changes.expect import Version
 from haproxy_native.changes.file_operations import Contents, EditFiles
 from haproxy_native.commit import publication
@@ -241,24 +241,26 @@ def test_what_is_overtaken_begins_again(haproxy: HAProxy) -> None:
 
 def test_rights_are_for_all_of_it(haproxy: HAProxy) -> None:
     async def work(engine: Engine) -> None:
-        def by(*rules: Rule) -> Author:
+        def by(*rules: AccessRule) -> Author:
             return Author("bob", rights=Rights(("some",), rules))
 
         verbs = frozenset(("create", "change", "delete"))
-        maps, servers = Rule("map/**", verbs), Rule("backend/**", verbs, reloads=False)
+        maps, servers = AccessRule("map/**", verbs), AccessRule("backend/**", verbs, reloads=False)
         change = Change([ByFunction(heavier), edits(engine, {"maps/hosts.map": b"a 2\n"})], author=by(servers))
         with pytest.raises(Forbidden, match=r"map/hosts\.map"):
             await commit(engine.context, change)
         with pytest.raises(Forbidden, match="backend/app/server/s1"):
             await commit(
                 engine.context,
-                Change([ByFunction(heavier), edits(engine, LIVE)], author=by(Rule("map/**", verbs), Rule("certificate/**", verbs))),
+                Change(
+                    [ByFunction(heavier), edits(engine, LIVE)], author=by(AccessRule("map/**", verbs), AccessRule("certificate/**", verbs))
+                ),
             )
         allowed = Change([ByFunction(heavier), edits(engine, {"maps/hosts.map": b"a 2\n"})], author=by(maps, servers))
         assert (await commit(engine.context, allowed)).live
         needing = Change(
             [ByFunction(same), edits(engine, {"maps/old.map": b"without a value\nalone\n"})],
-            author=by(Rule("map/**", verbs, reloads=False)),
+            author=by(AccessRule("map/**", verbs, reloads=False)),
         )
         with pytest.raises(Forbidden, match="reload: any"):
             await commit(engine.context, needing)

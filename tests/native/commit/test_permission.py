@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from haproxy_native.access.rights import Rights, Rule
+from haproxy_native.access.rights import AccessRule, Rights
 from haproxy_native.changes.expect import Version
 from haproxy_native.commit.change import Change, Content, Reload
 from haproxy_native.commit.commit import change_process, commit
@@ -15,7 +15,7 @@ from haproxy_native.request_context import Author
 from tests.native.engines import ByFunction, adding, beside, push, run, running_engine
 
 EVERY = frozenset(("create", "change", "delete"))
-OWN, QUIET = Rights(("own",), (Rule("backend/own_*", EVERY),)), Rights(("quiet",), (Rule("**", EVERY, reloads=False),))
+OWN, QUIET = Rights(("own",), (AccessRule("backend/own_*", EVERY),)), Rights(("quiet",), (AccessRule("**", EVERY, reloads=False),))
 
 
 def test_a_commit_and_a_transaction(tmp_path: Path) -> None:
@@ -33,7 +33,7 @@ def test_a_commit_and_a_transaction(tmp_path: Path) -> None:
             with pytest.raises(Forbidden, match="may not create backend/b"):
                 await engine.write([ByFunction(adding("b"))], transaction_id=started.id, author=ann)
             assert (tmp_path / "haproxy.cfg").read_bytes() == text
-            bob = Author("bob", group="users", rights=Rights(("some",), (Rule("transaction/*", EVERY),)))
+            bob = Author("bob", group="users", rights=Rights(("some",), (AccessRule("transaction/*", EVERY),)))
             with pytest.raises(Forbidden, match="role some may not create backend/own_b"):
                 await engine.commit_transaction(started.id, author=bob)
             ann = Author("ann", rights=OWN, group="users")
@@ -73,7 +73,7 @@ def test_the_process_and_other_files(tmp_path: Path) -> None:
                 done.append("file")
 
             content = Content("spoe/a", str(tmp_path / "a"), None, b"x")
-            ann = Author("ann", rights=Rights(("weights",), (Rule("backend/*/server/*", EVERY, frozenset(("weight",))),)))
+            ann = Author("ann", rights=Rights(("weights",), (AccessRule("backend/*/server/*", EVERY, frozenset(("weight",))),)))
             await change_process(engine.context, "backend/b/server/s", apply, [changed("backend/b/server/s", ["weight"])], author=ann)
             of_server = partial(changed, "backend/b/server/s")
             for touched in ([of_server(["weight", "admin_state"])], [of_server(["weight"]), changed("backend/c", ["x"])], []):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from haproxy_native.access.initiator import RightsOf
-from haproxy_native.access.rights import ALL, VERBS, Rights, Rule
+from haproxy_native.access.rights import ALL, VERBS, AccessRule, Rights
 from haproxy_native.discovery.discovery import Discovery
 from haproxy_native.disk.directories import Directory
 from haproxy_native.editing.editor import Editor
@@ -47,7 +47,7 @@ def test_without_a_known_creator_one_stops_where_there_are_roles(tmp_path: Path)
             await states(consuls, made["id"], "stopped")
             assert "not known who has defined this" in consuls.get(made["id"])["status"]["last_error"]
             await consuls.replace(made["id"], source, author=Author("ann", group="users", rights=Rights()))
-            roles[:] = [Rights(("admin",), (Rule(ALL, frozenset(VERBS)),))]
+            roles[:] = [Rights(("admin",), (AccessRule(ALL, frozenset(VERBS)),))]
             await states(consuls, made["id"], "failing")
 
     asyncio.run(run())

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from haproxy_native.access.rights import Rights, Rule
+from haproxy_native.access.rights import AccessRule, Rights
 from haproxy_native.check.check import CheckSettings
 from haproxy_native.commit.events import Validated
 from haproxy_native.discovery.reconciler import Reconciler
@@ -80,7 +80,7 @@ def test_with_the_rights_of_who_defined_it(tmp_path: Path, haproxy_binary: str) 
     """A service out of bounds is a trouble of its own."""
 
     async def work(world: World) -> None:
-        world.standing = Author("ann", rights=Rights(("web",), (Rule("backend/c-web", frozenset(("create", "change"))),)))
+        world.standing = Author("ann", rights=Rights(("web",), (AccessRule("backend/c-web", frozenset(("create", "change"))),)))
         (trouble,), _ = await world.find({"web": [ONE], "api": [ONE]})
         assert world.served() == {"c-web": ["10.0.0.1:80"]}
         assert trouble.startswith("c-api: ") and "may not create backend/c-api" in trouble

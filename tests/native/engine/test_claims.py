@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from haproxy_native.access.rights import VERBS, Rights, Rule
+from haproxy_native.access.rights import VERBS, AccessRule, Rights
 from haproxy_native.changes.expect import Version
 from haproxy_native.commit import process
 from haproxy_native.commit.change import Change, Outcome
@@ -242,7 +242,7 @@ def test_only_what_is_claimed(haproxy: HAProxy) -> None:
     run(work())
 
 
-ADMIN, LIMITED = (Rights((name,), (Rule(objects, frozenset(VERBS)),)) for name, objects in (("admin", "**"), ("one", "backend/**")))
+ADMIN, LIMITED = (Rights((name,), (AccessRule(objects, frozenset(VERBS)),)) for name, objects in (("admin", "**"), ("one", "backend/**")))
 
 
 @pytest.mark.parametrize(("rights", "commands"), [(ADMIN, 1), (LIMITED, 0)])

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from haproxy_native.access.rights import Rights, Rule
+from haproxy_native.access.rights import AccessRule, Rights
 from haproxy_native.disk.database import Database
 from haproxy_native.errors import BadRequest, NotCancellable, NotFound, ShareExceeded, TooManyOperations
 from haproxy_native.operations import operations as module
@@ -86,7 +86,7 @@ async def had(seen: list[Author], number: int) -> None:
 @finished
 async def test_the_rights_of_who_began_it(tmp_path: Path) -> None:
     """Those of now, also in the next process; without the right to begin it the work fails."""
-    rights = {"ann": Rights(("operator",), (Rule("operation/**", frozenset(("create",))),))}
+    rights = {"ann": Rights(("operator",), (AccessRule("operation/**", frozenset(("create",))),))}
     seen = list[Author]()
 
     async def work(running: RunningOperation) -> None:
@@ -104,7 +104,7 @@ async def test_the_rights_of_who_began_it(tmp_path: Path) -> None:
         await had(seen, 2)
     roles = [(by.identity, by.rights.roles) for by in seen if isinstance(by.rights, Rights)]
     assert roles == [("users/ann", ("admin",)), ("users/ann", ("operator",))]
-    for now, why in ((Rights(("viewer",), (Rule("**"),)), "may not create operation"), (Rights(), "has no role any more")):
+    for now, why in ((Rights(("viewer",), (AccessRule("**"),)), "may not create operation"), (Rights(), "has no role any more")):
         rights["ann"] = now
         database = Database(tmp_path)
         running = json.loads(*database.read(lambda state: state.execute("SELECT data FROM operation").fetchone())) | {"status": RUNNING}

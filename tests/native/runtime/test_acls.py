@@ -2,7 +2,7 @@
 
 import pytest
 
-from haproxy_native.runtime.lists import Acl, parse_acls, parse_patterns
+from haproxy_native.runtime.lists import LoadedAcl, parse_acls, parse_patterns
 
 LISTED = """\
 # id (file) description
@@ -16,7 +16,7 @@ def test_a_list() -> None:
     first, second, third = parse_acls(LISTED)
     assert (first.id, first.name, first.description[:19]) == ("0", "/etc/a (b).acl", "pattern loaded from")
     assert (second.id, second.name) == ("12", "req.hdr")
-    assert third == Acl("13", "", "something new")
+    assert third == LoadedAcl("13", "", "something new")
 
 
 @pytest.mark.parametrize(

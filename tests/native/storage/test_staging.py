@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from haproxy_native.access.rights import Rights, Rule
+from haproxy_native.access.rights import AccessRule, Rights
 from haproxy_native.disk.database import State
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Conflict, Exists, Forbidden, InUse, Missing, NoTransaction
@@ -115,7 +115,7 @@ def test_rights_are_asked_when_it_is_staged_and_at_the_commit(haproxy: HAProxy) 
     async def work(engine: Engine) -> None:
         id_ = engine.start_transaction(1, author=NOBODY).id
         await put(engine, id_, "hosts.map", b"a 2\n")
-        rules = [Rule(objects, frozenset(("change",))) for objects in ("map/old.map", "transaction/*", "backend/*")]
+        rules = [AccessRule(objects, frozenset(("change",))) for objects in ("map/old.map", "transaction/*", "backend/*")]
         other = Rights(("some",), tuple(rules))
         by = Author("other", rights=other)
         with pytest.raises(Forbidden):

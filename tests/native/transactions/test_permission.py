@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from haproxy_native.access.rights import Rights, Rule
+from haproxy_native.access.rights import AccessRule, Rights
 from haproxy_native.errors import Forbidden
 from haproxy_native.request_context import NOBODY, Author
 from haproxy_native.text.document import Document
@@ -14,9 +14,9 @@ from haproxy_native.transactions.transactions import Transactions
 from tests.native.transactions import processes
 
 DOCUMENT = Document.parse("backend a\n")
-READER = Rights(("reader",), (Rule("**"),))
-NONE = Rights(("team",), (Rule("backend/*", frozenset(("change",))),))
-ADMIN = Rights(("admin",), (Rule("**", frozenset(("read", "change", "delete"))),))
+READER = Rights(("reader",), (AccessRule("**"),))
+NONE = Rights(("team",), (AccessRule("backend/*", frozenset(("change",))),))
+ADMIN = Rights(("admin",), (AccessRule("**", frozenset(("read", "change", "delete"))),))
 
 
 def by(name: str, rights: Rights | None, group: str = "users") -> Author:

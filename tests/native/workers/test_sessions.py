@@ -1,6 +1,6 @@
 """Sessions of an answer; their end is in tests/acceptance/test_worker_ending.py."""
 
-from haproxy_native.workers.ending import Session, parse_sessions
+from haproxy_native.workers.ending import ProxySession, parse_sessions
 
 ANSWER = """\
 0x55558c5fabb0: proto=tcpv4 src=127.0.0.1:46668 fe=f be=v1 srv=s1 ts=00 epoch=0 age=1s calls=2 rate=0
@@ -11,5 +11,5 @@ ANSWER = """\
 
 def test_those_of_clients() -> None:
     first, second = parse_sessions(ANSWER)
-    assert first == Session("0x55558c5fabb0", "f", "v1", "s1") and second.server == "<none>"
+    assert first == ProxySession("0x55558c5fabb0", "f", "v1", "s1") and second.server == "<none>"
     assert parse_sessions("") == []

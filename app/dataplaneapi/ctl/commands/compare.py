@@ -10,7 +10,7 @@ from typing import Any
 from dataplaneapi.ctl import contexts, output
 from dataplaneapi.ctl.client import JSON, TEXT, Answer, Client
 from dataplaneapi.ctl.client import name as quoted
-from dataplaneapi.ctl.failures import DIFFERS, OK, REFUSED, Failure, Refused
+from dataplaneapi.ctl.failures import DIFFERS, OK, REFUSED, Failure, RefusedCall
 from dataplaneapi.ctl.kinds import OTHERS
 from dataplaneapi.ctl.objects import CONFIGURATION, SIDECAR
 from dataplaneapi.ctl.session import Session, add_write_arguments
@@ -79,7 +79,7 @@ class Side:
         """Return the names of the stored files of a kind; none where the server has no directory for them."""
         try:
             return {row["storage_name"] for row in self._asked("GET", OTHERS[kind]).json() or ()}
-        except Refused as refused:
+        except RefusedCall as refused:
             if refused.code == 404:
                 return set()
             raise

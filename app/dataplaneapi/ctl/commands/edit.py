@@ -14,7 +14,7 @@ from typing import Any
 
 from dataplaneapi.ctl import files, output
 from dataplaneapi.ctl.client import query_text
-from dataplaneapi.ctl.failures import OK, Failure, Refused
+from dataplaneapi.ctl.failures import OK, Failure, RefusedCall
 from dataplaneapi.ctl.objects import Object, parsed
 from dataplaneapi.ctl.session import Session, add_write_arguments
 
@@ -23,13 +23,8 @@ EDITORS = ("VISUAL", "EDITOR")
 USUAL = "vi"
 # Stands for the value of a member that an object does not have.
 ABSENT: Any = object()
-
-
-class Clash:
-    """A member that both sides have changed. `mine` and `theirs` may be ABSENT."""
-
-    def __init__(self, path: str, mine: Any, theirs: Any) -> None:
-        self.path, self.mine, self.theirs = path, mine, theirs
+# A member that both sides have changed: its path, my value and theirs, either of which may be ABSENT.
+Conflict = tuple[str, Any, Any]
 
 
 def edit_arguments(parser: argparse.ArgumentParser) -> None:
@@ -81,16 +76,16 @@ class _Editing:
             self.is_changed = True
             try:
                 return self._send(mine, tag)
-            except Refused as refused:
+            except RefusedCall as refused:
                 if refused.code == 412:
                     theirs, tag = self._read()
-                    shown, clashes = merged(base, mine, theirs)
-                    base, notes = theirs, _explained(clashes)
-                    if not clashes:
+                    shown, conflicts = merged(base, mine, theirs)
+                    base, notes = theirs, _explained(conflicts)
+                    if not conflicts:
                         self._write(shown, "")
                         try:
                             return self._send(shown, tag)
-                        except Refused as again:
+                        except RefusedCall as again:
                             notes = _commented(str(again))
                 elif refused.code in (400, 422):
                     shown, notes = mine, _commented(str(refused))
@@ -144,8 +139,8 @@ class _Editing:
         os.rmdir(os.path.dirname(self.file))
 
 
-def _explained(clashes: list[Clash]) -> str:
-    lines = [f"{clash.path}: {_shown(clash.theirs)} is the value of others, {_shown(clash.mine)} is yours" for clash in clashes]
+def _explained(conflicts: list[Conflict]) -> str:
+    lines = [f"{path}: {_shown(theirs)} is the value of others, {_shown(mine)} is yours" for path, mine, theirs in conflicts]
     return _commented("\n".join(["Others have changed the same members; your values are below:", *lines]))
 
 
@@ -157,20 +152,20 @@ def _commented(text: str) -> str:
     return "".join(f"# {line}\n" for line in text.splitlines())
 
 
-def merged(base: Any, mine: Any, theirs: Any, path: str = "") -> tuple[Any, list[Clash]]:
-    """Merge two changes of `base` member by member. Return the result, with my value where both sides changed it, and those clashes."""
+def merged(base: Any, mine: Any, theirs: Any, path: str = "") -> tuple[Any, list[Conflict]]:
+    """Merge two changes of `base` member by member. Return the result, with my value where both sides changed it, and those conflicts."""
     if mine == theirs or theirs == base:
         return mine, []
     if mine == base:
         return theirs, []
     if not (isinstance(mine, dict) and isinstance(theirs, dict)):
-        return mine, [Clash(path or "all", mine, theirs)]
+        return mine, [(path or "all", mine, theirs)]
     former = base if isinstance(base, dict) else {}
-    result, clashes = {}, []
+    result, conflicts = {}, []
     for member in [*theirs, *(name for name in mine if name not in theirs)]:
         below = f"{path}.{member}" if path else str(member)
         value, more = merged(former.get(member, ABSENT), mine.get(member, ABSENT), theirs.get(member, ABSENT), below)
-        clashes += more
+        conflicts += more
         if value is not ABSENT:
             result[member] = value
-    return result, clashes
+    return result, conflicts

@@ -18,7 +18,7 @@ from dataplaneapi.ctl import files
 from dataplaneapi.ctl.client import TEXT
 from dataplaneapi.ctl.commands.apply import guess_media_type, read_declarations
 from dataplaneapi.ctl.etcd import Etcd
-from dataplaneapi.ctl.failures import OK, REFUSED, Failure, Refused
+from dataplaneapi.ctl.failures import OK, REFUSED, Failure, RefusedCall
 from dataplaneapi.ctl.objects import CONFIGURATION, SIDECAR
 from dataplaneapi.ctl.session import Session
 
@@ -61,14 +61,14 @@ def _exit(number: int, frame: object) -> NoReturn:
     sys.exit(OK)
 
 
-class State:
+class DeclaredState:
     """A declared state: a body, its media type, and a mark that differs from that of every other state."""
 
     def __init__(self, body: bytes, kind: str, mark: str) -> None:
         self.body, self.kind, self.mark = body, kind, mark
 
 
-class Files:
+class WatchedFiles:
     """A file or a directory as a source; outcomes go to a status file."""
 
     def __init__(self, path: str, status: str = "") -> None:
@@ -76,7 +76,7 @@ class Files:
         self._status = status or f"{self.path}.status"
         self._seen: tuple[tuple[str, int, int, int], ...] = ()
 
-    def read(self) -> State | None:
+    def read(self) -> DeclaredState | None:
         """Wait until the files have been unchanged for STILL_SECONDS, and return their state. Raises Failure if they cannot be read."""
         self._seen = self._stamps()
         if not self._seen:
@@ -88,7 +88,7 @@ class Files:
                 break
             self._seen = now
         body, kind = read_declarations([self.path])
-        return State(body, kind, hashlib.sha256(body).hexdigest())
+        return DeclaredState(body, kind, hashlib.sha256(body).hexdigest())
 
     def wait(self, seconds: float) -> None:
         """Wait until the files have changed since `read`, at most so many seconds."""
@@ -116,16 +116,16 @@ class Files:
         return tuple(stamps)
 
 
-class Key:
+class EtcdKey:
     """A key of etcd as a source; outcomes go to the key `KEY.status`. An empty value is no state."""
 
     def __init__(self, etcd: Etcd, key: str) -> None:
         self.etcd, self.key = etcd, key
         self._revision = 0
 
-    def read(self) -> State | None:
+    def read(self) -> DeclaredState | None:
         value, changed, self._revision = self.etcd.get(self.key)
-        return State(value, guess_media_type(value), f"revision {changed}") if value else None
+        return DeclaredState(value, guess_media_type(value), f"revision {changed}") if value else None
 
     def wait(self, seconds: float) -> None:
         """Wait for a change after the revision that `read` has seen, at most so many seconds. No change in between is missed."""
@@ -140,24 +140,24 @@ class Key:
         self.etcd.put(f"{self.key}.status", text)
 
 
-def source(name: str, *, endpoints: str = "", status: str = "") -> Files | Key:
+def source(name: str, *, endpoints: str = "", status: str = "") -> WatchedFiles | EtcdKey:
     """Return the source for `etcd:KEY`, for `http://HOST:PORT/KEY` or `https://...` of an etcd, or for a path. Raises Failure."""
     if name.startswith("etcd:"):
-        return Key(Etcd(endpoints), name.removeprefix("etcd:"))
+        return EtcdKey(Etcd(endpoints), name.removeprefix("etcd:"))
     if name.startswith(("http://", "https://")):
         scheme, _, rest = name.partition("://")
         address, _, key = rest.partition("/")
         if not key:
             raise Failure(f"{name} names no key: {scheme}://HOST:PORT/KEY")
         # A key that begins with a slash follows after a double one.
-        return Key(Etcd(f"{scheme}://{address}"), key)
-    return Files(name, status)
+        return EtcdKey(Etcd(f"{scheme}://{address}"), key)
+    return WatchedFiles(name, status)
 
 
 class Follower:
     """Applies the states of one source. Each `step` reads the source, sends a new state once, and waits."""
 
-    def __init__(self, session: Session, watched: Files | Key) -> None:
+    def __init__(self, session: Session, watched: WatchedFiles | EtcdKey) -> None:
         self._session, self._source = session, watched
         self._done, self._trying, self._tries = "", "", 0
         self._reported: dict[str, Any] | None = None
@@ -178,7 +178,7 @@ class Follower:
         try:
             outcome = {"outcome": "applied", **self._applied(state)}
         except Failure as failure:
-            code = failure.code if isinstance(failure, Refused) else None
+            code = failure.code if isinstance(failure, RefusedCall) else None
             if code is None or code < 400 or code in PASSING or code >= 500:
                 self._report({"outcome": "trying", "message": str(failure), "tries": self._tries, "mark": state.mark})
                 self._pause(str(failure))
@@ -189,7 +189,7 @@ class Follower:
         self._session.note(f"{state.mark}: {outcome['outcome']}{' ' + outcome['message'] if 'message' in outcome else ''}")
         return True, outcome["outcome"] == "applied"
 
-    def _applied(self, state: State) -> dict[str, Any]:
+    def _applied(self, state: DeclaredState) -> dict[str, Any]:
         given, client = self._session.given, self._session.client
         if given.whole:
             # A push with skip_version would restart the numbering.

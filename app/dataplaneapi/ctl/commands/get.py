@@ -72,7 +72,7 @@ def _text(session: Session, asked: Object, transaction: dict[str, str]) -> str:
     answer = session.client.ask("GET", f"{CONFIGURATION}/raw", transaction)
     texts = lines_of(answer.body.decode("utf-8", "surrogateescape"), asked)
     if not texts:
-        # Raises Refused if the object does not exist.
+        # Raises RefusedCall if the object does not exist.
         session.client.ask("GET", asked.path, asked.query | transaction)
         raise Failure(f"{asked} has no line of its own: {quoted(asked.parent or '') or asked.kind} has its section")
     return texts.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

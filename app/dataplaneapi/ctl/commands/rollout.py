@@ -18,7 +18,7 @@ from dataplaneapi.ctl import contexts, output
 from dataplaneapi.ctl.client import JSON, Client
 from dataplaneapi.ctl.client import name as quoted
 from dataplaneapi.ctl.commands.apply import OPTIONS, declaration_arguments, described, differs, plan_status, read_declarations
-from dataplaneapi.ctl.failures import FAILED, OK, PENDING, UNREACHABLE, Failure, Refused
+from dataplaneapi.ctl.failures import FAILED, OK, PENDING, UNREACHABLE, Failure, RefusedCall
 from dataplaneapi.ctl.objects import SIDECAR
 from dataplaneapi.ctl.output import Progress
 from dataplaneapi.ctl.session import Session, add_message_argument, duration, guard
@@ -57,7 +57,7 @@ def run_rollout(session: Session) -> int:
         raise Failure(f"--bake is {given.bake:g} s, and each server rolls back after {given.confirm:g} s; let --confirm be longer")
     # It ends as by Ctrl-C.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    servers = [Server(name, given.confirm) for name in names]
+    servers = [RolloutServer(name, given.confirm) for name in names]
     with ExitStack() as stack:
         for server in servers:
             stack.callback(server.client.close)
@@ -72,7 +72,7 @@ def _table(rows: list[dict[str, Any]], *, colours: bool) -> str:
     return output.table(columns, [[row[column] for column in columns] for row in rows], colours=colours)
 
 
-class Server:
+class RolloutServer:
     """One server of a rollout."""
 
     def __init__(self, name: str, seconds: float) -> None:
@@ -105,7 +105,7 @@ class Server:
         self.outcome, self._deadline = UNKNOWN, time.monotonic() + self.seconds
         try:
             answer = self.client.ask("PUT", f"{SIDECAR}/apply", query, None, JSON, **headers)
-        except Refused:
+        except RefusedCall:
             self.outcome = UNTOUCHED
             raise
         self.plan |= answer.json()
@@ -174,7 +174,7 @@ class Server:
     def _requests(self) -> int | None:
         try:
             found = self.client.get("/v3/services/haproxy/stats/native", {"type": "frontend"})
-        except Refused:
+        except RefusedCall:
             return None
         return sum(row["stats"].get("req_tot") or row["stats"].get("stot") or 0 for row in found["stats"])
 
@@ -189,7 +189,7 @@ class Server:
 
 
 class Rollout:
-    def __init__(self, session: Session, servers: list[Server]) -> None:
+    def __init__(self, session: Session, servers: list[RolloutServer]) -> None:
         self._session, self._given, self._servers = session, session.given, servers
 
     def run(self) -> int:
@@ -213,7 +213,7 @@ class Rollout:
             raise
         return OK
 
-    def _waiting(self) -> list[Server]:
+    def _waiting(self) -> list[RolloutServer]:
         return [server for server in self._servers if server.outcome == WAITING]
 
     def _plan(self) -> int:
@@ -233,7 +233,7 @@ class Rollout:
                 self._session.note(f"{server.name} refuses; nothing is changed on any server")
         return refused
 
-    def _change(self, server: Server) -> None:
+    def _change(self, server: RolloutServer) -> None:
         given = self._given
         if not differs(server.plan):
             server.outcome = UNCHANGED
@@ -244,7 +244,7 @@ class Rollout:
         if server.outcome == WAITING:
             self._session.note(f"{server.name}: changed, and watched{' without traffic' if server.is_idle else ''}")
 
-    def _watch(self, server: Server) -> None:
+    def _watch(self, server: RolloutServer) -> None:
         """Wait until a server is well. Raises Failure if it is not, or another one no longer is."""
         began = time.monotonic()
         with Progress() as progress:

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from dataplaneapi.doctor.finding import NOTE, OK, WARNING, Finding
+from dataplaneapi.doctor.finding import NOTE, OK, WARNING, DoctorFinding
 from dataplaneapi.open_engine import config_files
 from dataplaneapi.settings.table import Settings
 from haproxy_native.editing.editor import standard_editor
@@ -13,7 +13,7 @@ from haproxy_native.features.overrides import server_state_file
 from haproxy_native.text.document import Document
 
 
-def findings(settings: Settings) -> Iterator[Finding]:
+def findings(settings: Settings) -> Iterator[DoctorFinding]:
     """Yield whether a new worker starts with the overrides of its predecessor."""
     try:
         document = Document.parse(config_files(settings).read())
@@ -24,14 +24,16 @@ def findings(settings: Settings) -> Iterator[Finding]:
     if (path := server_state_file.place(editor, document)) is None:
         file = Path(settings.config_file).parent / "server-state"
         remedy = f"add `server-state-file {file}` to global and `load-server-state-from-file global` to the defaults sections"
-        yield Finding(NOTE, "overrides", f"no server-state file is configured, so {moment}", remedy)
+        yield DoctorFinding(NOTE, "overrides", f"no server-state file is configured, so {moment}", remedy)
         return
     if not os.access(path if path.exists() else path.parent, os.R_OK) or not os.access(path.parent, os.W_OK):
-        yield Finding(WARNING, "overrides", f"{path} cannot be replaced, so {moment}", f"give this user write access to {path.parent}")
+        yield DoctorFinding(
+            WARNING, "overrides", f"{path} cannot be replaced, so {moment}", f"give this user write access to {path.parent}"
+        )
     proxies = [section for kind in server_state_file.PROXIES for _, section in document.of_kind(kind)]
     if without := [proxy.name for proxy in proxies if not server_state_file.loads(editor, document, proxy)]:
         what = f"servers of {without[0]} and of {len(without) - 1} others" if len(without) > 1 else f"servers of {without[0]}"
         remedy = "add `load-server-state-from-file global` to their defaults section"
-        yield Finding(NOTE, "overrides", f"{what} do not begin with what {path} says, so {moment}", remedy)
+        yield DoctorFinding(NOTE, "overrides", f"{what} do not begin with what {path} says, so {moment}", remedy)
     else:
-        yield Finding(OK, "overrides", f"a new worker begins with what {path} says")
+        yield DoctorFinding(OK, "overrides", f"a new worker begins with what {path} says")

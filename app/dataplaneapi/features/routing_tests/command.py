@@ -23,7 +23,7 @@ CONFIG = "/etc/haproxy/haproxy.cfg"
 YAML_ENDINGS = (".yaml", ".yml")
 
 
-class Unusable(Exception):
+class UnusableInput(Exception):
     """Ends the command with UNUSABLE."""
 
 
@@ -48,7 +48,7 @@ def main(argv: Sequence[str]) -> NoReturn:
     given = parser().parse_args(argv)
     try:
         sys.exit(_tested(given))
-    except Unusable as error:
+    except UnusableInput as error:
         print(f"dataplaneapi test: {error}", file=sys.stderr)
         sys.exit(UNUSABLE)
 
@@ -59,7 +59,7 @@ def _tested(given: argparse.Namespace) -> int:
     from haproxy_native.text.document import Document
 
     if shutil.which(given.haproxy) is None:
-        raise Unusable(f"{given.haproxy} is not a program that can be run; name one with --haproxy")
+        raise UnusableInput(f"{given.haproxy} is not a program that can be run; name one with --haproxy")
     try:
         config = Path(os.path.abspath(given.config))
         cases = [case for name in given.files for case in cases_of(_rows(Path(name)), Path(name).stem)]
@@ -68,9 +68,9 @@ def _tested(given: argparse.Namespace) -> int:
         print(f"dataplaneapi test: {given.config}: {error}", file=sys.stderr)
         return NO_ANSWER
     except NativeError as error:
-        raise Unusable(str(error)) from None
+        raise UnusableInput(str(error)) from None
     except OSError as error:
-        raise Unusable(f"{error.filename or given.config}: {error.strerror}") from None
+        raise UnusableInput(f"{error.filename or given.config}: {error.strerror}") from None
     if given.junit:
         _write(Path(given.junit), junit(run))
     shown = run.as_dict()
@@ -81,11 +81,11 @@ def _tested(given: argparse.Namespace) -> int:
 async def _run(document: "Document", cases: "Sequence[Case]", binary: str, config: Path) -> "Run":
     from haproxy_native.features.routing_tests.run import run
     from haproxy_native.shadow.shadows import Shadows
-    from haproxy_native.shares import Caller
+    from haproxy_native.shares import Account
 
     shadows = Shadows(binary, config.parent, lambda: [config])
     try:
-        async with shadows.asker(document, b"", caller=Caller()) as asker:
+        async with shadows.asker(document, b"", caller=Account()) as asker:
             return await run(document, asker, cases)
     finally:
         await shadows.close()
@@ -94,22 +94,22 @@ async def _run(document: "Document", cases: "Sequence[Case]", binary: str, confi
 def _rows(path: Path) -> list[dict[str, object]]:
     """Return the cases of a file, validated as the API would do it."""
     from dataplaneapi.api.errors import ApiError
-    from dataplaneapi.api.normalize import Schemas
+    from dataplaneapi.api.normalize import ResolvedSchemas
     from dataplaneapi.api.strict_bodies import strict
     from haproxy_native.grammar.load import bundle
 
     try:
         document = bundle()
-        schemas = Schemas(document["components"]["schemas"], document["x-longest-text"])
+        schemas = ResolvedSchemas(document["components"]["schemas"], document["x-longest-text"])
         schema = {"$ref": "#/components/schemas/routing_test"}
         rows: list[dict[str, object]] = strict(path.read_bytes(), schema, schemas, is_yaml=path.suffix in YAML_ENDINGS)["cases"]
         return rows
     except ApiError as error:
-        raise Unusable(f"{path}: {error.message}") from None
+        raise UnusableInput(f"{path}: {error.message}") from None
 
 
 def _write(path: Path, data: bytes) -> None:
     try:
         path.write_bytes(data)
     except OSError as error:
-        raise Unusable(f"{path}: {error.strerror}") from None
+        raise UnusableInput(f"{path}: {error.strerror}") from None

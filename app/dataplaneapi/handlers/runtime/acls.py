@@ -115,7 +115,7 @@ def _value(entry: Mapping[str, Any], place: str) -> str:
     return value
 
 
-def _as_dict(acl: lists.Acl) -> dict[str, str]:
+def _as_dict(acl: lists.LoadedAcl) -> dict[str, str]:
     return {"id": acl.id, "storage_name": acl.name, "description": acl.description}
 
 

@@ -16,7 +16,7 @@ from haproxy_native.planning.touches import ANY, CHANGE, CREATE, DELETE, Touch
 from haproxy_native.runtime import lists
 from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.dumps import MapDump
-from haproxy_native.runtime.lists import Map, MapEntry
+from haproxy_native.runtime.lists import LoadedMap, MapEntry
 from haproxy_native.storage.list_store import MapStore
 from haproxy_native.storage.live_lists import LiveMap, find_map
 from haproxy_native.storage.staged_map import StagedMap
@@ -148,7 +148,7 @@ def _sync(call: Call) -> bool:
     return bool(call.query.force_sync)
 
 
-def _described(loaded: Map) -> dict[str, Any]:
+def _described(loaded: LoadedMap) -> dict[str, Any]:
     return {"description": loaded.description, "file": loaded.name, "id": loaded.id}
 
 

@@ -10,7 +10,7 @@ from dataplaneapi.api.errors import ApiError, response_to
 from dataplaneapi.api.responses import Response, json_response
 from dataplaneapi.auth.caller import CallAuthor, Caller
 from dataplaneapi.settings.roles import USERS
-from haproxy_native.access.rights import VERBS, Rights, Rule
+from haproxy_native.access.rights import VERBS, AccessRule, Rights
 from haproxy_native.errors import Forbidden, NativeError
 
 
@@ -55,7 +55,7 @@ def _asked_about(call: Call) -> CallAuthor:
     return replace(by, name="", group="", rights=roles.of([role]), caller=Caller())
 
 
-def _rule(rule: Rule) -> dict[str, Any]:
+def _rule(rule: AccessRule) -> dict[str, Any]:
     members = {
         "objects": rule.objects,
         "may": [verb for verb in VERBS if verb in rule.may],

@@ -24,7 +24,7 @@ from haproxy_native.features.apply.planner import AGAIN, Moves, Values, refuse_m
 from haproxy_native.request_context import Author
 from haproxy_native.runtime.client import MANY, Runtime
 from haproxy_native.runtime.server_state import ServerState
-from haproxy_native.shares import Caller, surplus
+from haproxy_native.shares import Account, surplus
 from haproxy_native.storage.store import Store
 
 SECONDS = 3600.0
@@ -62,7 +62,7 @@ class Plans:
 
     async def keep(self, author: Author, kind: str, body: bytes, options: Mapping[str, Any], moves: Moves, values: Values | None) -> str:
         """Store a plan and return its token. If there are too many, the caller with the most loses its oldest. Raises Unusable."""
-        token = Caller.of(author).holder + secrets.token_urlsafe(18)
+        token = Account.of(author).holder + secrets.token_urlsafe(18)
         await self._database.store(partial(_store, token, KeptPlan(kind, body, options, moves, values, time.time() + SECONDS)))
         return token
 

@@ -20,7 +20,7 @@ from haproxy_native.planning import touches
 from haproxy_native.runtime import commands
 from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.server_state import ServerState
-from haproxy_native.workers.ending import Session, end_sessions
+from haproxy_native.workers.ending import ProxySession, end_sessions
 from haproxy_native.workers.workers import SERVERS, Workers, column_of
 
 # How long to wait for idle servers after sessions were cut, in seconds.
@@ -152,7 +152,7 @@ class DrainWatch:
         """End all sessions of the servers, in every process."""
         ids = {named(server) for server in self.drain.servers}
 
-        def is_ours(session: Session) -> bool:
+        def is_ours(session: ProxySession) -> bool:
             return (session.backend, session.server) in ids
 
         ended = await end_sessions(self._engine.runtime.send, is_ours)

@@ -22,7 +22,7 @@ from haproxy_native.shadow.files import Files, stamps
 from haproxy_native.shadow.process import MANY, Conditions, RequestOutcome, conditions
 from haproxy_native.shadow.rewrite import FrontendListener, Shadow
 from haproxy_native.shadow.shadows import MOST, Asker, Shadows
-from haproxy_native.shares import Caller
+from haproxy_native.shares import Account
 from haproxy_native.text.document import Document
 
 # How long states of servers are cached, in seconds.
@@ -63,7 +63,7 @@ class Explain:
         is_checked = check and not files and key not in self._accepted
         checking = abandonment.create_task(self._engine.context.check_text(document, by)) if is_checked else None
         try:
-            async with self.shadows.asker(document, key, files, caller=Caller.of(by)) as asker:
+            async with self.shadows.asker(document, key, files, caller=Account.of(by)) as asker:
                 if checking:
                     await checking
                     self._accepted = [key, *self._accepted[: MOST - 1]]

@@ -20,8 +20,8 @@ BASE = {"name": "a", "weight": 1, "port": 1, "check": {"inter": 1, "rise": 2}}
     ],
 )
 def test_what_one_has_changed_is_taken(mine: dict[str, Any], theirs: dict[str, Any], result: dict[str, Any]) -> None:
-    found, clashes = merged(BASE, made(mine), made(theirs))
-    assert (found, clashes) == (made(result), [])
+    found, conflicts = merged(BASE, made(mine), made(theirs))
+    assert (found, conflicts) == (made(result), [])
 
 
 @pytest.mark.parametrize(
@@ -34,9 +34,9 @@ def test_what_one_has_changed_is_taken(mine: dict[str, Any], theirs: dict[str, A
     ],
 )
 def test_where_both_have_changed_it_mine_stands_and_is_named(mine: Any, theirs: Any, path: str, values: tuple[Any, Any]) -> None:
-    found, clashes = merged(BASE, made(mine), made(theirs))
+    found, conflicts = merged(BASE, made(mine), made(theirs))
     assert found == made(mine)
-    assert [(each.path, each.mine, each.theirs) for each in clashes] == [(path, *values)]
+    assert conflicts == [(path, *values)]
 
 
 def made(change: dict[str, Any]) -> dict[str, Any]:

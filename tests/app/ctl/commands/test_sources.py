@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from dataplaneapi.ctl.client import YAML
-from dataplaneapi.ctl.commands.follow import Files, Key, source
+from dataplaneapi.ctl.commands.follow import EtcdKey, WatchedFiles, source
 from dataplaneapi.ctl.failures import Failure
 
 
 def test_a_file_is_no_state_until_it_is_there(tmp_path: Path) -> None:
-    watched = Files(str(tmp_path / "a.yaml"))
+    watched = WatchedFiles(str(tmp_path / "a.yaml"))
     assert watched.read() is None
     (tmp_path / "a.yaml").write_text("backends: []")
     first = watched.read()
@@ -26,7 +26,7 @@ def test_a_file_is_no_state_until_it_is_there(tmp_path: Path) -> None:
 def test_a_change_ends_the_wait_also_one_made_before_it(tmp_path: Path) -> None:
     (tmp_path / "x").mkdir()
     (tmp_path / "x/a.yaml").write_text("backends: []")
-    watched = Files(f"{tmp_path}/x/")
+    watched = WatchedFiles(f"{tmp_path}/x/")
     watched.read()
     (tmp_path / "x/b.yaml").write_text("frontends: []")
     watched.wait(600)
@@ -41,14 +41,14 @@ def test_a_change_ends_the_wait_also_one_made_before_it(tmp_path: Path) -> None:
 
 def test_what_cannot_be_written_is_said(tmp_path: Path) -> None:
     with pytest.raises(Failure, match="No such file"):
-        Files(str(tmp_path / "a"), str(tmp_path / "none/status")).report("")
+        WatchedFiles(str(tmp_path / "a"), str(tmp_path / "none/status")).report("")
 
 
 def test_names_of_sources() -> None:
     key = source("etcd:/haproxy/edge", endpoints="http://a:1,http://b:2")
-    assert isinstance(key, Key) and (key.key, key.etcd.endpoints) == ("/haproxy/edge", ["http://a:1", "http://b:2"])
+    assert isinstance(key, EtcdKey) and (key.key, key.etcd.endpoints) == ("/haproxy/edge", ["http://a:1", "http://b:2"])
     key = source("https://a:1//haproxy/edge")
-    assert isinstance(key, Key) and (key.key, key.etcd.endpoints) == ("/haproxy/edge", ["https://a:1"])
-    assert isinstance(source("/etc/x.yaml"), Files)
+    assert isinstance(key, EtcdKey) and (key.key, key.etcd.endpoints) == ("/haproxy/edge", ["https://a:1"])
+    assert isinstance(source("/etc/x.yaml"), WatchedFiles)
     with pytest.raises(Failure, match="names no key"):
         source("http://a:1/")

@@ -13,7 +13,7 @@ from dataplaneapi.assembly import opened
 from dataplaneapi.features.events.feature import EventsFeature
 from dataplaneapi.server.endpoint import Endpoint
 from dataplaneapi.server.listeners import open_all
-from dataplaneapi.server.serving import Server
+from dataplaneapi.server.serving import ListenerServer
 from haproxy_native.features.events.stream import CONFIG, OPERATION, EventFilter
 from tests.app.client import CONFIGURATION, Client, settings
 
@@ -95,7 +95,7 @@ def test_a_slow_reader_is_dropped_and_told_so_and_others_get_everything(tmp_path
         async with opened(given) as app:
             (listener,) = open_all([Endpoint(host="127.0.0.1")])
             listener.socket.listen()
-            server = Server(app, listener, 15.0)
+            server = ListenerServer(app, listener, 15.0)
             serving = asyncio.ensure_future(server.serve(sockets=[listener.socket]))
             port, stream = listener.socket.getsockname()[1], EventsFeature.of(app.services).sources.stream
             quick, slow = await _follow(port, "config"), await _follow(port, "config")

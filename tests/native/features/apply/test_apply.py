@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from haproxy_native.access.rights import Rights, Rule
+from haproxy_native.access.rights import AccessRule, Rights
 from haproxy_native.commit import commit
 from haproxy_native.disk.directories import Directory
 from haproxy_native.editing.editor import Editor
@@ -84,7 +84,7 @@ def test_refusals_change_nothing(file: Path) -> None:
                 await apply.carry_out(declared(""), DeclarationLimits(most_deleted=0))
             with pytest.raises(Conflict, match="given version is 1"):
                 await apply.carry_out(declared(SHOP.replace("5", "6")), DeclarationLimits(version=1))
-            bob = Author("bob", rights=Rights(("shops",), (Rule("backend/**", frozenset(("create", "change", "delete"))),)))
+            bob = Author("bob", rights=Rights(("shops",), (AccessRule("backend/**", frozenset(("create", "change", "delete"))),)))
             with pytest.raises(Forbidden, match="owner/a"):
                 await apply.carry_out(declared("", author=bob), DeclarationLimits())
             assert kept(file)[:2] == before
@@ -101,17 +101,17 @@ def test_nothing_is_owned_that_may_not_be_changed(file: Path) -> None:
             await apply.carry_out(declared(SHOP), DeclarationLimits())
             every, weights = frozenset(("create", "change", "delete")), frozenset(("weight",))
             before = kept(file)
-            for rule in (Rule("backend/mine", every), Rule("backend/*/server/*", frozenset(("change",)), weights)):
-                bob = Author("bob", rights=Rights(("team",), (Rule("owner/b", every), rule)))
+            for rule in (AccessRule("backend/mine", every), AccessRule("backend/*/server/*", frozenset(("change",)), weights)):
+                bob = Author("bob", rights=Rights(("team",), (AccessRule("owner/b", every), rule)))
                 for text_ in (SHOP, SHOP.replace("127.0.0.1:1", "127.0.0.1:2")):
                     with pytest.raises(Forbidden, match="team may not change .*backend/shop"):
                         await apply.carry_out(declared(text_, "b", bob), DeclarationLimits())
                     with pytest.raises(Forbidden, match="team may not change .*backend/shop"):
                         await apply.plan(declared(text_, "b", bob))
             assert kept(file) == before
-            bob = Author("bob", rights=Rights(("team",), (Rule("owner/b", every), Rule("backend/shop", every))))
+            bob = Author("bob", rights=Rights(("team",), (AccessRule("owner/b", every), AccessRule("backend/shop", every))))
             await apply.carry_out(declared(SHOP, "b", bob), DeclarationLimits())
-            bob = Author("bob", rights=Rights(("team",), (Rule("backend/shop"),)))
+            bob = Author("bob", rights=Rights(("team",), (AccessRule("backend/shop"),)))
             with pytest.raises(Forbidden, match="team may not change .*backend/shop"):
                 await apply.plan(declared(SHOP.replace("5", "6"), "c", bob))
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from haproxy_native.access.rights import Rights, Rule
+from haproxy_native.access.rights import AccessRule, Rights
 from haproxy_native.editing.editor import Editor
 from haproxy_native.errors import Forbidden
 from haproxy_native.features.apply.apply import permit_claims, permit_owner
@@ -13,11 +13,11 @@ CHANGE = frozenset(("change",))
 
 
 RULES = (
-    Rule("owner/team", CHANGE),
-    Rule("backend/shop/server/*", CHANGE, frozenset(("weight",))),
-    Rule("backend/shop/http_request_rule/*", CHANGE),
-    Rule("map/shop.map", frozenset(("create",))),
-    Rule("backend/seen"),
+    AccessRule("owner/team", CHANGE),
+    AccessRule("backend/shop/server/*", CHANGE, frozenset(("weight",))),
+    AccessRule("backend/shop/http_request_rule/*", CHANGE),
+    AccessRule("map/shop.map", frozenset(("create",))),
+    AccessRule("backend/seen"),
 )
 BOB = Author("bob", rights=Rights(("team",), RULES))
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from haproxy_native.access.rights import Rights, Rule
+from haproxy_native.access.rights import AccessRule, Rights
 from haproxy_native.commit.change import Outcome
 from haproxy_native.engine import Engine
 from haproxy_native.errors import BadRequest, Forbidden, NotPending, ReloadFailed, Unconfirmed, Unrecorded, Unusable, WriteFailed
@@ -370,7 +370,7 @@ def test_a_file_whose_change_was_cut_off_before_it_was_entered(tmp_path: Path, m
 
 def test_who_may_confirm_it(tmp_path: Path) -> None:
     """Its author, and others by a rule for it; a certificate or a token of the author's name is another caller."""
-    none, rule = Rights(("none",)), Rights(("some",), (Rule("confirmation/*", frozenset(("change",))),))
+    none, rule = Rights(("none",)), Rights(("some",), (AccessRule("confirmation/*", frozenset(("change",))),))
 
     async def work() -> None:
         async with confirming(tmp_path) as (engine, confirmations, _):

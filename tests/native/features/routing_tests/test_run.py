@@ -7,7 +7,7 @@ from typing import Any
 
 from haproxy_native.features.routing_tests.run import Run, cases_of, run
 from haproxy_native.shadow.shadows import Shadows
-from haproxy_native.shares import Caller
+from haproxy_native.shares import Account
 from haproxy_native.text.document import Document
 
 TEXT = """\
@@ -37,9 +37,9 @@ def ran(binary: str, home: Path, *rows: Mapping[str, Any], kills: bool = False) 
         document = Document.parse(TEXT)
         shadows = Shadows(binary, home, list)
         try:
-            async with shadows.asker(document, b"", caller=Caller()) as asker:
+            async with shadows.asker(document, b"", caller=Account()) as asker:
                 if kills:
-                    async with shadows.of(document, b"", caller=Caller()) as process:
+                    async with shadows.of(document, b"", caller=Account()) as process:
                         await process._haproxy.end()
                 return await run(document, asker, cases_of(rows))
         finally:

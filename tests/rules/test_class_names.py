@@ -1,0 +1,30 @@
+"""A name of a class stands for one class: no two modules define one of the same name, also not a private one."""
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterable
+
+from tests.rules.sources import sources, tree
+
+
+def defined(code: ast.Module) -> list[str]:
+    """The classes of a module; not those in a class or a function, which are named with what holds them."""
+    return [node.name for node in code.body if isinstance(node, ast.ClassDef)]
+
+
+def repeated(modules: Iterable[tuple[str, ast.Module]]) -> dict[str, list[str]]:
+    by_name = defaultdict[str, list[str]](list)
+    for path, code in modules:
+        for name in defined(code):
+            by_name[name].append(path)
+    return {name: paths for name, paths in by_name.items() if len(paths) > 1}
+
+
+def test_no_class_name_is_defined_twice() -> None:
+    """Generated models have the names of the API's schemas, and are no part of this."""
+    assert repeated((str(path), tree(path)) for path in sources("app", "native")) == {}
+
+
+def test_a_repeated_name_is_seen() -> None:
+    first, second = ast.parse("class A:\n    class B: pass\nclass _C: pass"), ast.parse("class B: pass\nclass _C: pass\nD = 1")
+    assert repeated([("a", first), ("b", second)]) == {"_C": ["a", "b"]}
