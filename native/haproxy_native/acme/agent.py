@@ -8,9 +8,10 @@ from haproxy_native.acme.challenge import HEAD, Challenge, certificates, challen
 from haproxy_native.acme.keeper import Keeper
 from haproxy_native.acme.solver import Solver
 from haproxy_native.background import Background
+from haproxy_native.commit.events import Event, WorkerChanged
 from haproxy_native.errors import RuntimeFailure
 from haproxy_native.runtime.client import Runtime
-from haproxy_native.runtime.events import LONGEST_PAUSE, SILENCE, EventListener, HAProxyEvent
+from haproxy_native.runtime.events import LONGEST_PAUSE, EventListener, HAProxyEvent
 
 log = logging.getLogger(__name__)
 AT_WORK = "Running"
@@ -19,20 +20,23 @@ AT_WORK = "Running"
 class Acme:
     """Listens within `async with`."""
 
-    def __init__(
-        self, runtime: Runtime, keeper: Keeper, solver: Solver, *, longest_pause: float = LONGEST_PAUSE, silence: float = SILENCE
-    ) -> None:
+    def __init__(self, runtime: Runtime, keeper: Keeper, solver: Solver, *, longest_pause: float = LONGEST_PAUSE) -> None:
         self.runtime, self.keeper, self.solver = runtime, keeper, solver
-        self._listener = EventListener(runtime, self.hear, longest_pause=longest_pause, silence=silence)
+        self._listener = EventListener(runtime, self.hear, longest_pause=longest_pause)
         self._background = Background("what a certificate needed")
 
     async def __aenter__(self) -> Self:
+        self.keeper.context.events.listen(self._on_event)
         self._listener.start()
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         await self._listener.stop()
         await self._background.stop()
+
+    def _on_event(self, event: Event) -> None:
+        if isinstance(event, WorkerChanged):
+            self._listener.leave_worker()
 
     def hear(self, event: HAProxyEvent) -> None:
         """Handle an event; other categories and unknown words are ignored."""

@@ -1,7 +1,8 @@
 """Listen to events of the worker: the ring `dpapi` (HAProxy 3.2), read through the master's socket.
 
-A worker that exits closes the connection. The listener connects again, to the worker's successor, until it is stopped. Each connection
-reads the ring from its beginning, so events that are not later than the last one are skipped.
+A worker that exits closes the connection, but a former worker lives as long as somebody reads its ring. So the owner of a listener calls
+`leave_worker` when another worker is in service. The listener connects again, to the worker's successor, until it is stopped. Each
+connection reads the ring from its beginning, so events that are not later than the last one are skipped.
 """
 
 import asyncio
@@ -20,8 +21,9 @@ log = logging.getLogger(__name__)
 REQUEST = b"@@1 set severity-output number;show events dpapi -w -0\n"
 CONNECTING = 3.0
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 60.0
-# Seconds without an event after which the listener connects again: a worker that is stopping would never send one.
-SILENCE = 10.0
+# Seconds without an event after which the listener connects again: it may have reached a former worker after the next one was seen through
+# another socket.
+SILENCE = 600.0
 LONGEST_EVENT = 1 << 20
 _REFUSED = re.compile(r"\[[0-3]\]:")
 
@@ -40,12 +42,12 @@ class NoEvents(Exception):
 class EventListener:
     """Calls `hear` with each event once, in order. `hear` must neither block nor raise."""
 
-    def __init__(
-        self, runtime: Runtime, hear: Callable[[HAProxyEvent], None], *, longest_pause: float = LONGEST_PAUSE, silence: float = SILENCE
-    ) -> None:
-        self.runtime, self._hear, self._longest, self._silence = runtime, hear, longest_pause, silence
+    def __init__(self, runtime: Runtime, hear: Callable[[HAProxyEvent], None], *, longest_pause: float = LONGEST_PAUSE) -> None:
+        self.runtime, self._hear, self._longest = runtime, hear, longest_pause
         self._last: datetime | None = None
         self._was_there = False
+        # The connection; None while there is none.
+        self._writer: asyncio.StreamWriter | None = None
         self._background = Background("hearing HAProxy's events")
 
     def start(self) -> None:
@@ -53,6 +55,11 @@ class EventListener:
 
     async def stop(self) -> None:
         await self._background.stop()
+
+    def leave_worker(self) -> None:
+        """Close the connection, and connect again soon."""
+        if self._writer:
+            self._writer.close()
 
     async def _run(self) -> None:
         pause, is_reported = 0.0, False
@@ -81,12 +88,13 @@ class EventListener:
             return
         async with asyncio.timeout(CONNECTING):
             reader, writer = await asyncio.open_unix_connection(master.path, limit=LONGEST_EVENT)
+        self._writer = writer
         try:
             writer.write(REQUEST)
             await writer.drain()
             self._was_there = True
             while True:
-                async with asyncio.timeout(self._silence):
+                async with asyncio.timeout(SILENCE):
                     message = await reader.readuntil(b"\0")
                 yield event(message)
         except TimeoutError:
@@ -97,6 +105,7 @@ class EventListener:
         except asyncio.LimitOverrunError:
             raise NoEvents(f"an event of more than {LONGEST_EVENT} bytes") from None
         finally:
+            self._writer = None
             writer.close()
             with suppress(OSError):
                 await writer.wait_closed()

@@ -16,7 +16,7 @@ from haproxy_native.disk.directories import Directory
 from haproxy_native.storage.certificate_store import CertificateStore
 from tests.haproxy import binaries
 from tests.haproxy.acme import ZONE, Authority, NameServer, configuration, served
-from tests.haproxy.process import HAProxy, free_port
+from tests.haproxy.process import SMALL, HAProxy, free_port
 from tests.native.engines import running_engine
 
 END = "-----END CERTIFICATE-----\n"
@@ -47,7 +47,7 @@ def test_a_renewed_certificate_reaches_the_disk(
                     assert isinstance(store, CertificateStore)
                     keeper = Keeper(engine.context, store, lambda name: stored)
                     solver = Solver(runtime, ChallengeTimes(interval=0.05), Zones(resolver, name_server.port))
-                    async with Acme(runtime, keeper, solver, longest_pause=0.2, silence=0.5):
+                    async with Acme(runtime, keeper, solver, longest_pause=0.2):
                         # The next worker is another one to hear.
                         await asyncio.to_thread(haproxy.ask_master, "reload")
                         await asyncio.to_thread(renewed)
@@ -62,6 +62,29 @@ def test_a_renewed_certificate_reaches_the_disk(
             asyncio.run(work())
     assert not asyncio.run(Zones(resolver, name_server.port).shows(ZONE, f"_acme-challenge.site.{ZONE}", ""))
     assert "PRIVATE" not in caplog.text
+
+
+def test_a_former_worker_is_left(tmp_path: Path) -> None:
+    """It would live on for the connection that reads its events."""
+
+    async def work() -> None:
+        with HAProxy(tmp_path, SMALL, binary=binaries.of((3, 2))) as haproxy:
+            directories = {"ssl_certificates": Directory(tmp_path, "ssl_certs_dir")}
+            async with running_engine(tmp_path, haproxy, directories=directories) as engine:
+                store, runtime = engine.stores["ssl_certificates"], engine.runtime
+                assert isinstance(store, CertificateStore)
+                async with Acme(runtime, Keeper(engine.context, store), Solver(runtime, Patience(), Zones())):
+                    for _ in range(2):
+                        former = haproxy.worker_pid()
+                        await asyncio.to_thread(until, lambda: "sockpair" in haproxy.ask("show sess"), lambda: "no reader")
+                        await asyncio.to_thread(haproxy.ask_master, "reload")
+                        await asyncio.to_thread(until_ended, former)
+
+    asyncio.run(work())
+
+
+def until_ended(pid: int) -> None:
+    until(lambda: not Path(f"/proc/{pid}").exists(), lambda: f"{pid} still runs")
 
 
 def certificate(path: Path) -> str:
