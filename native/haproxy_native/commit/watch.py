@@ -1,7 +1,8 @@
 """What is observed between changes: which worker answers, and whether HAProxy would accept the file.
 
-`ProcessWatch` queries the worker once a second. It logs when HAProxy stops or starts to answer, ends a reload that waits for HAProxy's
-start, and saves the text that a failed reload restores, which runtime changes do not write.
+`ProcessWatch` queries the worker once a second, and less often while its master certainly does not reload (`ReloadWatch`). It logs when
+HAProxy stops or starts to answer, ends a reload that waits for HAProxy's start, and saves the text that a failed reload restores, which
+runtime changes do not write.
 
 `Soundness` answers readiness probes, every second if need be. A committed text has been checked already; any other (at the start, after an
 edit by hand) is checked once, and so is a text after HAProxy's program was replaced. A refusal is checked again after a while, since its
@@ -23,9 +24,12 @@ from haproxy_native.errors import BadRequest, NativeError, RuntimeFailure
 from haproxy_native.planning.outcome import Reason
 from haproxy_native.process_state import ReloadRequired
 from haproxy_native.runtime.client import Worker
+from haproxy_native.runtime.master import ReloadWatch
 
 log = logging.getLogger(__name__)
 SECONDS_WHILE_AWAITED = 0.2
+# Between two queries while HAProxy answers and its master does not reload. Only a worker that hangs is noticed later for it.
+REST_SECONDS = 5
 PATIENCE = 2.0
 # In seconds: the time that HAProxy may take from the opening of its sockets to an answer.
 START_SECONDS = 1.0
@@ -48,9 +52,23 @@ class ProcessWatch:
         self._seen: tuple[Worker | None, bool] = None, False
 
     async def run(self) -> None:
-        while True:
-            await self.poll()
-            await (asyncio.sleep(SECONDS_WHILE_AWAITED) if self._context.reloads.awaiting else next_second())
+        reloads = ReloadWatch()
+        try:
+            while True:
+                await self.poll()
+                await self._pause(reloads)
+        finally:
+            reloads.close()
+
+    async def _pause(self, reloads: ReloadWatch) -> None:
+        """Sleep until the worker should be queried again."""
+        if self._context.reloads.awaiting:
+            return await asyncio.sleep(SECONDS_WHILE_AWAITED)
+        for _ in range(REST_SECONDS):
+            await next_second()
+            if self._context.reloads.awaiting or not self._answers or not await reloads.is_quiet(self._context.runtime.master):
+                return
+            self._context.running.save_last_good()
 
     async def poll(self) -> None:
         """Query the worker once, and act on what is new."""

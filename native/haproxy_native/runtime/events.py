@@ -87,7 +87,7 @@ class EventListener:
         if master is None or not self.runtime.capabilities.may_report_events:
             return
         async with asyncio.timeout(CONNECTING):
-            reader, writer = await asyncio.open_unix_connection(master.path, limit=LONGEST_EVENT)
+            reader, writer = await asyncio.open_unix_connection(master.socket_path, limit=LONGEST_EVENT)
         self._writer = writer
         try:
             writer.write(REQUEST)

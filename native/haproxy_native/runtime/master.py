@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from haproxy_native.errors import RuntimeAbsent
 from haproxy_native.runtime import responses as answers
 from haproxy_native.runtime.responses import DENIED, Processes, denied
-from haproxy_native.runtime.socket import Socket
+from haproxy_native.runtime.socket import Socket, parse_address
 
 POLL = 0.02
 # A master that answers so long after a request to reload, and has not begun to reload, has missed it.
 MISSED_SECONDS = 1.0
+# How long a reload may take for `ReloadWatch`. The worker of a longer one is noticed when it is queried next.
+RELOAD_SECONDS = 30.0
 # The answer since 3.1 during another client's reload.
 _BUSY = "Another reload is still in progress"
 # For an answer of a worker that may be exiting, or of a master that may be re-executing itself: neither may come.
@@ -36,6 +38,12 @@ class Master:
         self.path = path
         self._timeout = timeout
         self._socket = Socket(path, timeout=timeout, master=True)
+
+    @property
+    def socket_path(self) -> str:
+        """The path to connect to, of an address such as `unix@/run/master.sock`."""
+        place = parse_address(self.path)
+        return place.path if place and place.path else self.path
 
     async def reload(self) -> ReloadAnswer:
         """Reload HAProxy, and wait for the outcome. Raises RuntimeAbsent without a master, and RuntimeDenied."""
@@ -85,6 +93,32 @@ class Master:
                 return verdict
             await asyncio.sleep(POLL)
         return None
+
+
+class ReloadWatch:
+    """Tells when no reload is in progress, without sending anything.
+
+    A master closes its connections when it begins a reload, before it starts another worker. So one connection is kept open.
+    """
+
+    def __init__(self) -> None:
+        self._connection: asyncio.Transport | None = None
+        # When the last connection has ended, by the clock of the event loop; at first, when this was made.
+        self._ended = asyncio.get_running_loop().time()
+
+    async def is_quiet(self, master: Master | None) -> bool:
+        """Return whether no reload has begun for RELOAD_SECONDS; False without a master."""
+        loop = asyncio.get_running_loop()
+        if self._connection and self._connection.is_closing():
+            self._connection, self._ended = None, loop.time()
+        if self._connection is None and master and loop.time() >= self._ended + RELOAD_SECONDS:
+            with suppress(OSError):
+                self._connection, _ = await loop.create_unix_connection(asyncio.Protocol, master.socket_path)
+        return self._connection is not None
+
+    def close(self) -> None:
+        if self._connection:
+            self._connection.abort()
 
 
 def judge(before: Processes, now: Processes) -> bool | None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from haproxy_native.changes.expect import Version
-from haproxy_native.commit.watch import ProcessWatch
+from haproxy_native.commit.watch import REST_SECONDS, ProcessWatch
 from haproxy_native.engine import Engine
 from haproxy_native.request_context import NOBODY
 from tests.haproxy.process import HAProxy
@@ -108,6 +108,47 @@ def test_a_new_worker_is_taken_over_between_two_changes_of_the_process(tmp_path:
             assert engine.context.running.worker.pid == former
         await looking
         assert engine.context.running.worker.pid == haproxy.worker_pid() != former
+
+    beside(tmp_path, work)
+
+
+def test_a_master_at_rest_spares_most_queries_and_no_reload_is_missed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("haproxy_native.runtime.master.RELOAD_SECONDS", 0.0)
+    ticks, polls = 0, 0
+
+    async def tick() -> None:
+        nonlocal ticks
+        ticks += 1
+        await asyncio.sleep(0.01)
+
+    monkeypatch.setattr("haproxy_native.commit.watch.next_second", tick)
+
+    class Counted(ProcessWatch):
+        async def poll(self) -> None:
+            nonlocal polls
+            polls += 1
+            await super().poll()
+
+    async def until_ticks(number: int) -> None:
+        while ticks < number:
+            await asyncio.sleep(0.01)
+
+    async def work(engine: Engine, haproxy: HAProxy, _watch: ProcessWatch) -> None:
+        running = asyncio.create_task(Counted(engine.context).run())
+        try:
+            async with asyncio.timeout(SECONDS):
+                await until_ticks(10 * REST_SECONDS)
+                assert polls <= ticks // REST_SECONDS + 1
+                monkeypatch.setattr("haproxy_native.runtime.master.RELOAD_SECONDS", 3600.0)
+                former = engine.context.running.worker.pid
+                await asyncio.to_thread(renew, haproxy)
+                while engine.context.running.worker.pid == former:
+                    await asyncio.sleep(0.01)
+                spared = ticks - polls
+                await until_ticks(ticks + 10 * REST_SECONDS)
+                assert ticks - polls <= spared + 1, "a worker may come late"
+        finally:
+            running.cancel()
 
     beside(tmp_path, work)
 

@@ -10,7 +10,7 @@ import pytest
 from haproxy_native.errors import RuntimeAbsent
 from haproxy_native.reload.strategies import MasterSocket
 from haproxy_native.runtime import master as master_module
-from haproxy_native.runtime.master import Master, judge
+from haproxy_native.runtime.master import Master, ReloadWatch, judge
 from haproxy_native.runtime.responses import ListedProcess, Processes
 from tests.haproxy.process import HAProxy
 from tests.until import until
@@ -52,6 +52,25 @@ def test_the_outcome_of_a_reload_by_signal(haproxy: HAProxy) -> None:
         return
     haproxy.file.write_text(haproxy.file.read_text() + "  nonsense\n")
     assert asyncio.run(by_signal()) is False
+
+
+def test_a_reload_is_seen_without_a_request(haproxy: HAProxy, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also one that fails: the connection ends before anything is known of its outcome."""
+
+    async def work() -> None:
+        master, watch = master_of(haproxy), ReloadWatch()
+        assert not await watch.is_quiet(master)
+        for ending in ("", "  nonsense\n"):
+            monkeypatch.setattr(master_module, "RELOAD_SECONDS", 0.0)
+            assert await watch.is_quiet(master)
+            monkeypatch.setattr(master_module, "RELOAD_SECONDS", 3600.0)
+            assert await watch.is_quiet(master)
+            haproxy.file.write_text(haproxy.file.read_text() + ending)
+            assert (await master.reload()).success is not bool(ending)
+            assert not await watch.is_quiet(master)
+        watch.close()
+
+    asyncio.run(work())
 
 
 def test_no_reload_has_no_outcome(haproxy: HAProxy) -> None:

@@ -63,7 +63,7 @@ async def ring_lines(runtime: Runtime, name: str) -> AsyncIterator[str]:
     if places:
         path, prefix = str(places[0].path), ""
     elif runtime.configured_master and runtime.capabilities.relays:
-        path, prefix = runtime.configured_master.path, "@@1 "
+        path, prefix = runtime.configured_master.socket_path, "@@1 "
     else:
         return
     async with asyncio.timeout(CONNECT_SECONDS):
