@@ -141,12 +141,13 @@ def run(argv: Sequence[str]) -> int:
         session.close()
 
 
-def _conflicts(failure: Failure) -> list[str]:
-    if not isinstance(failure, RefusedCall) or not isinstance(failure.body, dict) or "conflicts" not in failure.body:
+def _details(failure: Failure) -> list[str]:
+    """Return the conflicts of a refusal, or the lines that it asks for."""
+    if not isinstance(failure, RefusedCall) or not isinstance(failure.body, dict):
         return []
     from dataplaneapi.ctl.commands.apply import conflicts
 
-    return conflicts(failure.body)
+    return [*conflicts(failure.body), *(f"    {line}" for line in failure.body.get("plan", {}).get("lines", ()))]
 
 
 def main(argv: Sequence[str]) -> NoReturn:
@@ -159,7 +160,7 @@ def main(argv: Sequence[str]) -> NoReturn:
         finally:
             sys.stdout.flush()
     except Failure as failure:
-        print(f"{PROGRAM}: {failure}", *_conflicts(failure), sep="\n", file=sys.stderr)
+        print(f"{PROGRAM}: {failure}", *_details(failure), sep="\n", file=sys.stderr)
         status = failure.status
     except KeyboardInterrupt:
         status = INTERRUPTED

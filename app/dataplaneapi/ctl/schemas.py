@@ -29,10 +29,18 @@ class Members:
 
     def value(self, path: list[str], text: str) -> Any:
         """Return the value of a member that a text stands for: None if it is empty, the text itself if it is not of the member's type."""
-        schema = self._schema
+        return self._value(text, self._at(path))
+
+    def names(self, path: list[str]) -> list[str]:
+        """Return the names of the members below a member, or of the object itself, each with the sign that follows it."""
+        found = self._properties(self._at(path))
+        return [f"{name}{'.' if self._properties(schema) else '='}" for name, schema in found.items() if name != "name"]
+
+    def _at(self, path: list[str]) -> dict[str, Any]:
+        schema = self._resolved(self._schema)
         for name in path:
-            schema = self._properties(schema).get(name, {})
-        return self._value(text, self._resolved(schema))
+            schema = self._resolved(self._properties(schema).get(name, {}))
+        return schema
 
     def _value(self, text: str, schema: dict[str, Any]) -> Any:
         if not text:

@@ -77,6 +77,8 @@ class Session:
 
     def show_list(self, kind: str, found: list[Any], key: str = "name") -> None:
         self.show(found, lambda rows: output.of_objects(kind, rows, key, colours=self.colours))
+        if not found and self.format == "table":
+            self.note(f"no {kind.replace('_', ' ')}")
 
     def show_one(self, found: Any) -> None:
         self.show(found, self.one_as_table)
@@ -200,7 +202,7 @@ def add_write_arguments(parser: argparse.ArgumentParser, *, dry_run: bool = Fals
 
 
 def add_message_argument(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("-m", "--message", metavar="TEXT", help="reason for the change, for the history")
+    parser.add_argument("-m", "--message", metavar="TEXT", help="reason for the change, for the history and the audit log")
 
 
 def guard(text: str) -> dict[str, Any]:

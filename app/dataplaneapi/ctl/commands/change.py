@@ -55,8 +55,9 @@ def _set_state(session: Session, state: str) -> int:
 def _server(text: str, *, runtime: bool = False) -> Object:
     """Return the server of `shop/web1` or `backend/shop/server/web1`. Raises Failure."""
     parts = text.split("/")
-    server = parsed([f"backend/{parts[0]}/server/{parts[1]}" if len(parts) == 2 else text], runtime=runtime)
-    if server.kind != "backend/server" or server.name is None:
+    place = ["backend", parts[0], "server", parts[1]] if len(parts) == 2 else parts
+    server = parsed(["/".join(place)], runtime=runtime) if len(place) == 4 else None
+    if server is None or server.kind not in ("backend/server", "listen/server"):
         raise Failure(f"{text} is no server; one is shop/web1 or backend/shop/server/web1")
     return server
 

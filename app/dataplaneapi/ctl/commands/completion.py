@@ -13,6 +13,7 @@ from dataplaneapi.ctl.commands.get import name_of
 from dataplaneapi.ctl.failures import OK, Failure
 from dataplaneapi.ctl.kinds import AT_RUNTIME, COLLECTIONS, OTHERS
 from dataplaneapi.ctl.objects import Object, parsed
+from dataplaneapi.ctl.schemas import Members
 from dataplaneapi.ctl.session import FORMATS, Session
 
 # How long a completion waits for the server, in seconds.
@@ -85,10 +86,21 @@ def candidates(session: Session, before: list[str], word: str) -> Iterable[str]:
         return main.COMMANDS
     if word.startswith("-"):
         return sorted({flag for made in (main.command_parser(before[0]), main.common()) for flag in made._option_string_actions})
+    if choices := _choices(before):
+        return choices
     try:
         return _named(session, before, word)
     except Failure:
         return ()
+
+
+def _choices(before: list[str]) -> Iterable[str]:
+    """Return the words that the command's next argument may be, if there are few."""
+    place = len([word for word in before if not word.startswith("-")]) - 1
+    arguments = (
+        [action for action in main.command_parser(before[0])._actions if not action.option_strings] if before[0] in main.COMMANDS else []
+    )
+    return arguments[place].choices or () if place < len(arguments) else ()
 
 
 def _named(session: Session, before: list[str], word: str) -> Iterable[str]:
@@ -97,6 +109,10 @@ def _named(session: Session, before: list[str], word: str) -> Iterable[str]:
         raise Failure("a completion cannot ask for the password")
     client = Client(context, timeout=SECONDS)
     command, *more = [word for word in before if not word.startswith("-")]
+    if command == "set" and more:
+        path = word.split(".")[:-1]
+        above = "".join(f"{name}." for name in path)
+        return [f"{above}{name}" for name in Members(client, parsed(more[:1])).names(path)]
     if command in OF_OBJECTS:
         return _objects(client, more, word, runtime="-r" in before or "--runtime" in before)
     if command == "call":
@@ -108,6 +124,10 @@ def _named(session: Session, before: list[str], word: str) -> Iterable[str]:
         return [f"{backend}/{server}" for backend, server in _servers(client)]
     if command == "map" and len(more) == 1:
         return _names(client, parsed(["map"]))
+    if command == "cert" and more == ["delete"]:
+        return _names(client, parsed(["certificate"]))
+    if command == "stats" and not more:
+        return [name for kind in ("frontend", "backend", "listen") for name in _names(client, parsed([kind]))]
     if command == "split" and not more:
         return _names(client, parsed(["split"]))
     return ()

@@ -110,17 +110,18 @@ def confirm_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("id", nargs="?", help="of the confirmation (default the one that is pending)")
     parser.add_argument("--reject", action="store_true", help="roll the change back at once")
     parser.add_argument("--extend", metavar="TIME", help="set the deadline to so long from now")
+    add_message_argument(parser)
 
 
 def run_confirm(session: Session) -> int:
     given = session.given
-    path = f"{SIDECAR}/confirmations/{quoted(given.id or _pending(session))}"
+    path, headers = f"{SIDECAR}/confirmations/{quoted(given.id or _pending(session))}", session.message_header()
     if given.extend:
-        answer = session.client.ask("PATCH", path, body={"timeout": given.extend})
+        answer = session.client.ask("PATCH", path, None, {"timeout": given.extend}, **headers)
     elif given.reject:
-        answer = session.client.ask("DELETE", path)
+        answer = session.client.ask("DELETE", path, None, **headers)
     else:
-        answer = session.client.ask("POST", f"{path}/confirm")
+        answer = session.client.ask("POST", f"{path}/confirm", None, **headers)
     session.show(answer.json(), lambda confirmation: f"confirmation {confirmation['id']} is {output.cell(confirmation['status'])}\n")
     return OK
 

@@ -45,4 +45,4 @@ def test_the_change_that_waits_is_confirmed_extended_or_rejected(ctl: Ctl, sidec
     for words, status in (["--reject"], "returned"), ([], "confirmed"):
         sidecar.put_server("web1", {"weight": 46}, "shop", version=sidecar.version(), confirm="5m")
         assert "is pending" in ctl.output("confirm", "--extend", "10m")
-        assert ctl.output("confirm", *words).endswith(f" is {status}\n")
+        assert ctl.output("confirm", *words, "-m", "as planned").endswith(f" is {status}\n")
