@@ -1,5 +1,6 @@
 """Puts the parts of the server together: `create_app` joins them, `opened` opens and closes them."""
 
+import asyncio
 import os
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
@@ -75,9 +76,10 @@ async def lifespan(app: Application) -> AsyncIterator[None]:
                 await parts.enter_async_context(part)
             yield
     finally:
-        services.audit.close()
+        # Either may wait for its collector.
+        await asyncio.to_thread(services.audit.close)
         if services.traces:
-            services.traces.close()
+            await asyncio.to_thread(services.traces.close)
 
 
 def _parts(services: Services) -> Sequence[AbstractAsyncContextManager[Any]]:

@@ -1,12 +1,15 @@
 """The parts fit together."""
 
+import asyncio
 import dataclasses
 import subprocess
 import sys
+import threading
 from pathlib import Path
+from types import SimpleNamespace
 
-from dataplaneapi.assembly import create_app
-from tests.app.client import CONFIG, Client
+from dataplaneapi.assembly import create_app, opened
+from tests.app.client import CONFIG, Client, settings
 
 
 def test_times_are_written_as_the_settings_ask(client: Client) -> None:
@@ -22,6 +25,27 @@ def test_the_userlist_of_callers_is_for_admins(client: Client) -> None:
     for file in ("", str(client.file)):
         roles = create_app(dataclasses.replace(given, userlist_file=file), client.engine).services.roles
         assert roles and roles.rights("users", "ann").userlist == "userlist/own"
+
+
+def test_logs_and_traces_end_while_the_event_loop_goes_on(tmp_path: Path) -> None:
+    """Either may wait for a collector."""
+    ended: list[bool] = []
+    (tmp_path / "haproxy.cfg").write_text("global\n")
+
+    async def run() -> None:
+        loop = asyncio.get_running_loop()
+
+        def close() -> None:
+            going_on = threading.Event()
+            loop.call_soon_threadsafe(going_on.set)
+            ended.append(going_on.wait(10))
+
+        async with opened(settings(tmp_path)) as app:
+            app.services.audit.close = close  # type: ignore[method-assign]
+            app.services.traces = SimpleNamespace(close=close)  # type: ignore[assignment]
+
+    asyncio.run(run())
+    assert ended == [True, True]
 
 
 READ = """

@@ -10,8 +10,8 @@ import queue
 import re
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing, suppress
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -136,6 +136,14 @@ class AuditLog:
         self._try(self._sink.renew)
 
     def _run(self) -> None:
+        with closing(self._sink):
+            for line in self._made():
+                if not self._write(line):
+                    # Nor could what is behind it, and each attempt may take seconds.
+                    self.lost += 1 + sum(1 for _ in left_in(self._lines, self._ending))
+                    return
+
+    def _made(self) -> Iterator[Mapping[str, Any]]:
         for make in left_in(self._lines, self._ending):
             try:
                 line = make()
@@ -143,19 +151,20 @@ class AuditLog:
                 logger.exception("a line of the audit log cannot be made")
                 continue
             if line is not None:
-                self._write(line)
+                yield line
             if self._unreported and not self.trouble:
                 lost, self._unreported = self._unreported, 0
-                self._write({"event": "lost", "lines": lost})
-        self._sink.close()
+                yield {"event": "lost", "lines": lost}
 
-    def _write(self, line: Mapping[str, Any]) -> None:
+    def _write(self, line: Mapping[str, Any]) -> bool:
+        """Return whether the line is written: it is tried until the log ends, and then once more."""
         data = json.dumps(line).encode()
         while not self._try(lambda: self._sink.write(data)):
-            if self._ending.wait(PAUSE):
-                self.lost += 1
-                return
+            if self._ending.is_set():
+                return False
+            self._ending.wait(PAUSE)
         self.written += 1
+        return True
 
     def _try(self, work: Callable[[], None]) -> bool:
         try:
@@ -203,32 +212,34 @@ class Audit:
         return {"written": self._log.written, "lost": self._log.lost} if self._log else {}
 
     def change(self, settings: AuditSettings | None) -> None:
-        """Follows the settings; a file that stays is opened anew."""
+        """Follow the settings. Open a file that stays again. Does not wait for what is left for the former destination."""
         if self._log and settings and self._settings and settings.path == self._settings.path:
             self._log.renew()
         else:
-            self.close()
-            self._log = _log(settings)
+            former, self._log = self._log, _log(settings)
+            if former:
+                threading.Thread(target=former.close, name="audit end").start()
         self._settings = settings
 
     def close(self) -> None:
-        if self._log:
-            self._log.close()
-        self._log = None
+        """Write what is left. Blocks for LAST_SECONDS at most."""
+        former, self._log = self._log, None
+        if former:
+            former.close()
 
     def heard(self, event: Event) -> None:
-        if self._log is None:
+        if (log := self._log) is None:
             return
         now = time.time()
         match event:
             case Asked(outcome=outcome, kind=kind):
                 left_out = self._logins[outcome].left_out(outcome) if kind == LOGIN else 0
                 if left_out is not None:
-                    self._log.add(partial(asked, event, now, left_out))
+                    log.add(partial(asked, event, now, left_out))
             case Committed(change=change) if change:
-                self._log.add(partial(committed, event, change, now))
+                log.add(partial(committed, event, change, now))
             case Edited():
-                self._log.add(partial(edited, event, now))
+                log.add(partial(edited, event, now))
 
 
 def asked(event: Asked, now: float, left_out: int) -> dict[str, Any]:

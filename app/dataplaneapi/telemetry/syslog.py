@@ -157,8 +157,9 @@ class Syslog(logging.Handler):
         with contextlib.closing(self._collector):
             for line in left_in(self._lines, self._ending):
                 while not self._sent(line):
-                    if self._ending.wait(PAUSE):
+                    if self._ending.is_set():
                         return
+                    self._ending.wait(PAUSE)
 
     def _sent(self, line: bytes) -> bool:
         try:

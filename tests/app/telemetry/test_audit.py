@@ -1,6 +1,8 @@
 """What a line of the audit log says, and what it does not."""
 
 import json
+import os
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from haproxy_native.commit.events import GRANTED, LIMITED, LOGIN, READ, REFUSED,
 from haproxy_native.errors import Forbidden, WriteFailed
 from haproxy_native.request_context import OUTSIDE, Author, Request
 from haproxy_native.text.document import Document
+from tests.until import until
 
 OLD = Document.parse(b"backend app\n  server one 127.0.0.1:1\n")
 NEW = Document.parse(b"backend app\n  server one 127.0.0.1:1 weight 5\n")
@@ -118,7 +121,29 @@ def test_following_the_settings(tmp_path: Path) -> None:
         log.change(each)
         log.heard(Asked(ANN, GRANTED))
         assert log.reads is bool(each and each.reads)
-    assert [len((tmp_path / name).read_text().splitlines()) for name in ("one", "two")] == [2, 1]
+    for name, count in (("one", 2), ("two", 1)):
+        until(lambda name=name, count=count: len((tmp_path / name).read_text().splitlines()) == count)  # type: ignore[misc]
+
+
+def test_following_the_settings_does_not_wait_for_the_former_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    go_on, write = threading.Event(), os.write
+
+    def slow(file: int, data: bytes) -> int:
+        assert go_on.wait(60)
+        return write(file, data)
+
+    monkeypatch.setattr(audit, "LAST_SECONDS", 60)
+    monkeypatch.setattr(audit.os, "write", slow)
+    log = Audit(AuditSettings(tmp_path / "one"))
+    log.heard(Asked(ANN, GRANTED))
+    giving_up = threading.Timer(30, go_on.set)
+    giving_up.start()
+    log.change(AuditSettings(tmp_path / "two"))
+    assert not go_on.is_set()
+    giving_up.cancel()
+    go_on.set()
+    log.close()
+    until(lambda: len((tmp_path / "one").read_text().splitlines()) == 1)
 
 
 @pytest.mark.parametrize(

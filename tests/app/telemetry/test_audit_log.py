@@ -138,3 +138,39 @@ def test_an_end_while_more_is_kept_than_may_be(tmp_path: Path, monkeypatch: pyte
     log.close()
     until(lambda: set(threading.enumerate()) <= others)
     assert lines(tmp_path / "audit.log") == [{"event": "lost", "lines": 1}, {"n": 0}, {"n": 1}]
+
+
+def test_what_waits_is_tried_again_at_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(audit, "PAUSE", 60)
+    path = tmp_path / "log" / "audit.log"
+    (tmp_path / "log").touch()
+    log = AuditLog(FileSink(path), str(path))
+    for number in range(3):
+        log.add(numbered(number))
+    until(lambda: bool(log.trouble))
+    (tmp_path / "log").unlink()
+    log.close()
+    assert lines(path) == [{"n": 0}, {"n": 1}, {"n": 2}] and (log.written, log.lost) == (3, 0)
+
+
+def test_what_cannot_be_written_at_the_end_is_lost_with_what_is_behind_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each attempt may take as long as a collector that does not answer."""
+    attempts = 0
+
+    class Slow(FileSink):
+        def write(self, line: bytes) -> None:
+            nonlocal attempts
+            attempts += 1
+            assert attempts == 1 or go_on.wait(60)
+            raise TimeoutError("timed out")
+
+    monkeypatch.setattr(audit, "LAST_SECONDS", 0.01)
+    go_on, others = threading.Event(), set(threading.enumerate())
+    log = AuditLog(Slow(tmp_path / "audit.log"), "audit.log")
+    for number in range(5):
+        log.add(numbered(number))
+    until(lambda: attempts == 2)
+    log.close()
+    go_on.set()
+    until(lambda: set(threading.enumerate()) <= others)
+    assert (attempts, log.written, log.lost) == (2, 0, 5)

@@ -114,6 +114,22 @@ def test_an_end_while_more_is_kept_than_may_be(tmp_path: Path, monkeypatch: pyte
     until(lambda: set(threading.enumerate()) <= others)
 
 
+def test_what_waits_is_tried_again_at_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(syslog, "PAUSE", 60)
+    monkeypatch.setattr(syslog, "FAILURES", 1)
+    path, said = str(tmp_path / "log"), ""
+    with sending("unixgram", path) as handler, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as collector:
+        say(handler, "early")
+        say(handler, "late")
+        while "cannot be reached" not in said:
+            said += capsys.readouterr().out
+            time.sleep(0.01)
+        collector.bind(path)
+        collector.settimeout(60)
+        handler.close()
+        assert [collector.recv(4096).rpartition(b" ")[2] for _ in range(2)] == [b"early", b"late"]
+
+
 @contextmanager
 def listening_at(path: str) -> Iterator[socket.socket]:
     with socket.socket(socket.AF_UNIX) as listening:
