@@ -196,6 +196,8 @@ class Program:
                 await action()
         except (*FATAL, SystemExit) as error:
             logger.error("%s", error)
+        except Exception:
+            logger.exception("a signal is not obeyed")
 
     async def restart(self) -> None:
         """SIGHUP: settings, users, log targets, listeners and the configuration anew; another engine where its settings differ."""
@@ -213,10 +215,10 @@ class Program:
             self.app.services.users.read(settings)
             await self._serving.change(settings)
             await (self._exchange if changed - TAKEN_OVER - OF_LISTENERS - IDENTITY else self._take_over)(settings)
-        except FATAL:
-            await self._serving.change(former)
+        except Exception:
             with contextlib.suppress(NoUsers):
                 self.app.services.users.read(former)
+            await self._serving.change(former)
             raise
         log.setup(settings.log_targets)
         greet(settings)
@@ -227,6 +229,8 @@ class Program:
         logger.info("Reread %s", settings.file or "the settings")
 
     async def _take_over(self, settings: Settings) -> None:
+        # First, since only this can fail.
+        await self.engine.reread()
         self.app.services.proxies = read_proxies(settings.trusted_proxies)
         self.app.services.roles = read_roles(settings.roles, settings.role_of, settings.users, settings.userlist)
         self.app.services.audit.change(read_audit(settings.audit))
@@ -234,7 +238,6 @@ class Program:
         self.app.services.streams.review(self.app.services.roles)
         migrate(settings, self.app.services.discovery)
         self.settings = self.app.services.settings = settings
-        await self.engine.reread()
 
     async def _exchange(self, settings: Settings) -> None:
         """Another engine and application while requests wait; the former ones where these settings cannot be used."""
@@ -243,7 +246,7 @@ class Program:
         try:
             await self._parts.aclose()
             await self._assemble(settings)
-        except FATAL:
+        except Exception:
             await self._go_back(former)
             raise
 
@@ -251,7 +254,7 @@ class Program:
         """Ends the process when that cannot be done either."""
         try:
             await self._assemble(former)
-        except FATAL as error:
+        except Exception as error:  # noqa: BLE001 - run() raises it
             self._failure = error
             self._stopping.set()
 

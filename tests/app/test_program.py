@@ -1,5 +1,7 @@
 """The process as the operator runs it: starts, answers, obeys signals, stops."""
 
+import asyncio
+import dataclasses
 import http.client
 import json
 import os
@@ -11,20 +13,26 @@ import ssl
 import subprocess
 import sys
 from base64 import b64encode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import IO, Any
 
 import pytest
+import uvloop
 
+from dataplaneapi import program
+from dataplaneapi.api.application import Application
+from dataplaneapi.assembly import opened
+from dataplaneapi.settings.table import Settings
 from haproxy_native.disk.database import STATE
 from tests.app.authority import Authority
-from tests.app.client import CONFIGURATION
+from tests.app.client import CONFIGURATION, settings
 from tests.app.handover import start
 from tests.haproxy.forked import Forked, nursery
 from tests.haproxy.process import free_port
+from tests.until import until
 
 START_SECONDS = 60
 
@@ -256,6 +264,70 @@ def test_a_hangup_that_fails_leaves_all_as_it_is(tmp_path: Path, changed: dict[s
         server.until("Reread")
         assert ask(port, VERSION) == (200, 1)
         assert not (tmp_path / "new.pid").exists() and not (tmp_path / "new.log").exists()
+
+
+def test_a_hangup_without_a_configuration_takes_over_nothing(tmp_path: Path) -> None:
+    """The next one takes over what this one did not."""
+    with running(tmp_path) as server:
+        port = server.port
+        server.write(user=[{"name": "other", "password": "pw", "insecure": True}], pid_file=str(tmp_path / "pid"))
+        server.config.rename(tmp_path / "aside")
+        server.process.send_signal(signal.SIGHUP)
+        server.until("Cannot read")
+        assert ask(port, VERSION) == (200, 1)
+        (tmp_path / "aside").rename(server.config)
+        server.process.send_signal(signal.SIGHUP)
+        server.until("Reread")
+        assert ask(port, VERSION, "other:pw") == (200, 1)
+        assert (tmp_path / "pid").read_text() == str(server.process.pid)
+
+
+def test_a_hangup_without_a_certificate_leaves_the_users(tmp_path: Path) -> None:
+    certificate, key = Authority(tmp_path).issue("server")
+    tls = {"tls_port": free_port(), "tls_certificate": str(certificate), "tls_key": str(key)}
+    with running(tmp_path, scheme=["http", "https"], tls=tls) as server:
+        port = server.port
+        server.until("Serving data plane at https://")
+        server.write(scheme=["http", "https"], tls=tls, user=[{"name": "other", "password": "pw", "insecure": True}])
+        certificate.write_text("no certificate")
+        server.process.send_signal(signal.SIGHUP)
+        server.until(str(certificate))
+        assert ask(port, VERSION) == (200, 1)
+        assert ask(port, VERSION, "other:pw")[0] == 401
+
+
+def test_an_application_that_fails_to_end_is_followed_by_the_former_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    port = free_port()
+    former = settings(tmp_path, host="127.0.0.1", port=port)
+    Path(former.config_file).write_text(CONFIGURATION)
+    failures = [RuntimeError("broken")]
+
+    def is_listening() -> bool:
+        with socket.socket() as probe:
+            return probe.connect_ex(("127.0.0.1", port)) == 0
+
+    @asynccontextmanager
+    async def failing(given: Settings) -> AsyncIterator[Application]:
+        async with opened(given) as app:
+            yield app
+        if failures:
+            raise failures.pop()
+
+    async def serve() -> tuple[int, Any]:
+        server = program.Program(former, lambda: dataclasses.replace(former, reload_delay=former.reload_delay + 1))
+        run = asyncio.ensure_future(server.run())
+        await asyncio.to_thread(until, is_listening)
+        assert await asyncio.to_thread(ask, port, VERSION) == (200, 1)
+        with pytest.raises(RuntimeError, match="broken"):
+            await server.restart()
+        try:
+            return await asyncio.to_thread(ask, port, VERSION)
+        finally:
+            run.cancel()
+
+    monkeypatch.setattr(program, "opened", failing)
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        assert runner.run(serve()) == (200, 1)
 
 
 @pytest.mark.parametrize(("name", "said"), [("SIGUSR1", "Reloaded Data Plane API"), ("SIGUSR2", "Rereading Configuration Files")])
