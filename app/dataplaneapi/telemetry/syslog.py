@@ -42,6 +42,17 @@ SHORTEST = 2048
 PATIENCE, PAUSE, LAST_SECONDS = 10.0, 1.0, 2.0
 
 
+def _is_host_and_port(address: str) -> bool:
+    """Return whether `getaddrinfo` accepts the address: it takes a port beyond 65535 for another one, and encodes the labels of a host."""
+    if not (match := _ADDRESS.fullmatch(address)):
+        return False
+    try:
+        match["host"].encode("idna")
+    except UnicodeError:
+        return False
+    return int(match["port"] or PORT) < 1 << 16
+
+
 class Collector:
     """The destination of lines. `protocol` is tcp, tcp4, tcp6, udp, udp4, udp6, unix or unixgram; `address` is host:port or a path."""
 
@@ -56,7 +67,7 @@ class Collector:
         self._family = socket.AF_UNIX if self._unix else _FAMILIES[kind["family"]]
         self._stream = protocol == "unix" or kind["kind"] == "tcp"
         self._address = address
-        if not self._unix and _ADDRESS.fullmatch(address) is None:
+        if not self._unix and not _is_host_and_port(address):
             raise ValueError(f"syslog_address {address!r} must be host:port")
         self._socket: socket.socket | None = None
 

@@ -147,6 +147,9 @@ def listening_at(path: str) -> Iterator[socket.socket]:
         ({"syslog_address": ""}, "Error configuring Syslog logging: no address has been declared"),
         ({"syslog_protocol": "smtp"}, "Error configuring Syslog logging: syslog_protocol 'smtp'"),
         ({"syslog_address": "a:b:c"}, "Error configuring Syslog logging: syslog_address 'a:b:c' must be host:port"),
+        ({"syslog_address": "a:99999"}, "Error configuring Syslog logging: syslog_address 'a:99999' must be host:port"),
+        ({"syslog_address": "a..b:514"}, "Error configuring Syslog logging: syslog_address 'a..b:514' must be host:port"),
+        ({"syslog_address": f"{'a' * 64}:514"}, "Error configuring Syslog logging: syslog_address 'a{64}:514' must be host:port"),
     ],
 )
 def test_what_cannot_be_used(changed: dict[str, str], text: str) -> None:
