@@ -5,6 +5,7 @@ new ones; connections that are open stay as they are. So are lists of revoked cl
 """
 
 import contextlib
+import errno
 import logging
 import os
 import socket
@@ -191,11 +192,11 @@ def _bind(host: str, port: int) -> socket.socket:
 def open_unix(path: str, mode: int | None) -> socket.socket:
     """Binds a socket to a path, with a mode, by default that of the umask. At no time the file allows more.
 
-    A file left by a server that is gone is removed. Raises SettingsError, also for one that answers.
+    A file left by a server that is gone is removed. Raises SettingsError, also for one that is in use.
     """
     opened = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        if os.path.exists(path) and stat.S_ISSOCK(os.stat(path).st_mode) and not _answers(path):
+        if os.path.exists(path) and stat.S_ISSOCK(os.stat(path).st_mode) and _is_abandoned(path):
             os.unlink(path)
         if mode is not None:
             # Linux makes the file with the mode of the socket, less the umask.
@@ -209,6 +210,8 @@ def open_unix(path: str, mode: int | None) -> socket.socket:
     return opened
 
 
-def _answers(path: str) -> bool:
+def _is_abandoned(path: str) -> bool:
+    """Return whether no process has the socket. One of another user, or with a full backlog, fails otherwise."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
-        return probe.connect_ex(path) == 0
+        probe.setblocking(False)
+        return probe.connect_ex(path) == errno.ECONNREFUSED

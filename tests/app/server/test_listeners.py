@@ -93,6 +93,17 @@ def test_a_socket_left_behind_is_removed_and_one_in_use_is_not(tmp_path: Path) -
         listener.close()
 
 
+def test_a_socket_whose_server_accepts_no_connection_is_in_use(tmp_path: Path) -> None:
+    """One that was stopped, with as many connections waiting as it admits."""
+    path = str(tmp_path / "api.sock")
+    with socket.socket(socket.AF_UNIX) as busy, socket.socket(socket.AF_UNIX) as waiting:
+        busy.bind(path)
+        busy.listen(0)
+        waiting.connect(path)
+        with pytest.raises(SettingsError, match="Address already in use"):
+            open_all(given(scheme=["unix"], socket_path=path))
+
+
 def test_an_ordinary_file_is_never_removed(tmp_path: Path) -> None:
     path = tmp_path / "precious"
     path.write_text("data")
