@@ -17,7 +17,7 @@ def write_pid_file(path: str) -> None:
     """Writes the own pid; SettingsError when a live process owns the file or it holds something else."""
     target = Path(path)
     try:
-        held = target.read_text() if target.exists() else ""
+        held = target.read_text(errors="replace") if target.exists() else ""
         if held.strip():
             _check_owner(held)
         write_atomically(target, str(os.getpid()).encode(), mode=0o644, durable=False)

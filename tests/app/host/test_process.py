@@ -27,14 +27,19 @@ def test_the_own_pid_is_written(tmp_path: Path, before: str | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("before", "said"), [("1", "process with PID 1 already exists"), ("soon", "error while parsing PID file content: 'soon'")]
+    ("before", "said"),
+    [
+        (b"1", "process with PID 1 already exists"),
+        (b"soon", "error while parsing PID file content: 'soon'"),
+        (b"\xff", "error while parsing PID file content: '\ufffd'"),
+    ],
 )
-def test_what_another_owns_is_left_alone(tmp_path: Path, before: str, said: str) -> None:
+def test_what_another_owns_is_left_alone(tmp_path: Path, before: bytes, said: str) -> None:
     path = tmp_path / "pid"
-    path.write_text(before)
+    path.write_bytes(before)
     with pytest.raises(SettingsError, match=said):
         write_pid_file(str(path))
-    assert path.read_text() == before
+    assert path.read_bytes() == before
 
 
 def test_a_pid_that_cannot_be_written_is_told(tmp_path: Path) -> None:

@@ -136,6 +136,15 @@ def test_no_yaml(tmp_path: Path, text: str) -> None:
         read(write(tmp_path, text))
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "latin-1"])
+def test_only_utf_8_is_read(tmp_path: Path, encoding: str) -> None:
+    """Else it could not be completed."""
+    path = tmp_path / "dataplaneapi.yaml"
+    path.write_bytes("name: bäckerei\n".encode(encoding))
+    with pytest.raises(SettingsError, match=r"not valid \(only yaml format is supported\): 'utf-8' codec can't decode"):
+        read(str(path))
+
+
 @pytest.mark.parametrize(
     ("text", "warnings"),
     [
