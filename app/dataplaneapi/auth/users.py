@@ -107,7 +107,7 @@ def _stored(path: Path) -> list[User]:
     try:
         entries = json.loads(text).get("users") or [] if text.strip() else []
         return [_user(entry) for entry in entries]
-    except (ValueError, AttributeError, TypeError) as error:
+    except (ValueError, AttributeError, TypeError, RecursionError) as error:
         raise NoUsers(f"{path} is not valid: {error}") from None
 
 

@@ -19,7 +19,7 @@ from haproxy_native.discovery.aws import Aws
 from haproxy_native.discovery.consul import Consul
 from haproxy_native.discovery.poller import STOPPED, Poller, Source
 from haproxy_native.discovery.reconciler import Reconciler
-from haproxy_native.discovery.services import STATUS, Definition, check_required, completed
+from haproxy_native.discovery.services import STATUS, Definition, check_definition, completed
 from haproxy_native.discovery.store import DefinitionStore, DiscoveryTable
 from haproxy_native.disk.directories import Directory
 from haproxy_native.editing.editor import Editor
@@ -96,7 +96,7 @@ class Definitions:
 
     def adopt(self, body: Mapping[str, Any]) -> None:
         """Add a definition of another installation, with its own id if it has one. Raises BadRequest and BadValue."""
-        check_required(body, self._store.member)
+        check_definition(body, self._store.member)
         known = self._all()
         definition = completed(body, str(body.get("id") or uuid.uuid4()), consul=self.kind == "consul")
         self._save({**known, definition["id"]: definition})

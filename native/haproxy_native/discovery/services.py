@@ -4,7 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from pydantic import ValidationError
+
 from haproxy_native.errors import BadRequest, BadValue
+from haproxy_native.models import model
 
 Definition = dict[str, Any]
 
@@ -37,12 +40,19 @@ REQUIRED = {
     "consuls": ("address", "port", "enabled", "retry_timeout"),
     "aws_regions": ("name", "region", "enabled", "retry_timeout", "ipv4_address"),
 }
+_MODELS = {"consuls": "consul", "aws_regions": "aws_region"}
 
 
-def check_required(definition: Mapping[str, Any], member: str) -> None:
-    """Raise BadValue for a definition in `consuls` or `aws_regions` (`member`) that lacks a required value."""
+def check_definition(definition: Mapping[str, Any], member: str) -> None:
+    """Raise BadValue for a definition in `consuls` or `aws_regions` (`member`) that lacks a required value, or has one of another type."""
     if missing := [name for name in REQUIRED[member] if name not in definition]:
         raise BadValue(f"a definition has no {missing[0]}")
+    try:
+        model(_MODELS[member]).model_validate(definition)
+    except ValidationError as error:
+        for detail in error.errors(include_url=False):
+            if detail["type"].endswith("_type"):
+                raise BadValue(f"{'.'.join(map(str, detail['loc']))}: {detail['msg']}") from None
 
 
 def completed(body: Mapping[str, Any], identity: str, *, consul: bool) -> Definition:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from haproxy_native.access.initiator import Initiator
-from haproxy_native.discovery.services import Definition, check_required
+from haproxy_native.discovery.services import Definition, check_definition
 from haproxy_native.disk.atomic import write_atomically
 from haproxy_native.disk.database import Database, State, Tables
 from haproxy_native.disk.directories import Directory
@@ -41,11 +41,11 @@ class DefinitionStore:
             entries = json.loads(text)[self.member] if text.strip() else []
             definitions = [dict(entry) for entry in entries or []]
             for definition in definitions:
-                check_required(definition, self.member)
+                check_definition(definition, self.member)
             return definitions
         except OSError as error:
             raise self.directory.unusable(error) from error
-        except (BadValue, KeyError, TypeError, ValueError) as error:
+        except (BadValue, KeyError, TypeError, ValueError, RecursionError) as error:
             raise Unreadable(f"{path} holds no {self.member}: {type(error).__name__} {error}; fix it or remove it") from error
 
     def write(self, definitions: Iterable[Definition]) -> None:

@@ -50,7 +50,7 @@ def is_metadata(comment: str | None) -> bool:
 def _json_object(comment: str) -> dict[str, Any] | None:
     try:
         value = json.loads(comment) if comment.startswith("{") else None
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
 

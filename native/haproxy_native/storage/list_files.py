@@ -250,7 +250,7 @@ def format_split(split: Split, buckets: Sequence[str]) -> str:
 def parse_split(text: str) -> Split | None:
     """Parse a split; None if the file is another map."""
     head = text.partition("\n")[0]
-    with suppress(ValueError, TypeError, KeyError):
+    with suppress(ValueError, TypeError, KeyError, RecursionError):
         if head.startswith(_SPLIT_HEAD):
             members: dict[str, Any] = json.loads(head.removeprefix(_SPLIT_HEAD))
             return Split(str(members["by"]), dict(members["weights"]), float(members["since"]), dict(members["before"]))

@@ -126,7 +126,9 @@ def test_a_userlist_file_must_be_there(settings: Settings, tmp_path: Path, text:
         Users(dataclasses.replace(settings, userlist_file=str(path)), Configuration())
 
 
-@pytest.mark.parametrize("text", [b"{not json", b'{"users": 5}', b'{"users": [5]}', b"[]", b'{"users": [{"name": "\xff"}]}'])
+@pytest.mark.parametrize(
+    "text", [b"{not json", b'{"users": 5}', b'{"users": [5]}', b"[]", b'{"users": [{"name": "\xff"}]}', b"[" * 100_000]
+)
 def test_a_failed_reading_keeps_the_users(settings: Settings, tmp_path: Path, text: bytes) -> None:
     users = Users(settings, Configuration())
     (tmp_path / "cluster.json").write_bytes(text)

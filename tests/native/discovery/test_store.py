@@ -34,7 +34,17 @@ def test_none(tmp_path: Path, text: str | None) -> None:
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [("{", "holds no consuls"), ("[]", "holds no consuls"), ('{"aws": []}', "KeyError"), ('{"consuls": [{"port": 1}]}', "has no address")],
+    [
+        ("{", "holds no consuls"),
+        ("[" * 100_000, "holds no consuls"),
+        ("[]", "holds no consuls"),
+        ('{"aws": []}', "KeyError"),
+        ('{"consuls": [{"port": 1}]}', "has no address"),
+        (json.dumps({"consuls": [CONSUL | {"retry_timeout": "5"}]}), "retry_timeout: Input should be a valid integer"),
+        (json.dumps({"consuls": [CONSUL | {"retry_timeout": None}]}), "retry_timeout: Input should be a valid integer"),
+        (json.dumps({"consuls": [CONSUL | {"server_slots_base": "ten"}]}), "server_slots_base: Input should be a valid integer"),
+        (json.dumps({"consuls": [CONSUL | {"service_allowlist": 5}]}), "service_allowlist: Input should be a valid list"),
+    ],
 )
 def test_a_broken_file_is_told(tmp_path: Path, text: str, expected: str) -> None:
     (tmp_path / "service_discovery").mkdir()

@@ -22,6 +22,9 @@ def test_metadata_must_be_an_object() -> None:
         write_metadata("text")
 
 
-@pytest.mark.parametrize(("comment", "ours"), [('{"a":1}', True), ("{}", True), ("why", False), ("{a}", False), ("", False), (None, False)])
+@pytest.mark.parametrize(
+    ("comment", "ours"),
+    [('{"a":1}', True), ("{}", True), ("why", False), ("{a}", False), ('{"a":' + "[" * 100_000, False), ("", False), (None, False)],
+)
 def test_only_json_objects_are_ours(comment: str | None, ours: bool) -> None:
     assert is_metadata(comment) is ours

@@ -14,6 +14,6 @@ def test_written_and_read() -> None:
 
 
 def test_what_is_none_of_ours() -> None:
-    for text in ("", "0 v1\n", "# split nothing\n", '# split {"by": "random"}\n', '# split ["by"]\n'):
+    for text in ("", "0 v1\n", "# split nothing\n", '# split {"by": "random"}\n', '# split ["by"]\n', f'# split {{"by": {"[" * 100_000}\n'):
         assert list_files.parse_split(text) is None
     assert list_files.parse_buckets("3 v1\nx v2\n")[:5] == ["", "", "", "v1", ""]
