@@ -180,6 +180,9 @@ def _bind(host: str, port: int) -> socket.socket:
         opened = socket.socket(family, kind, protocol)
     except OSError as error:
         raise SettingsError(f"cannot listen on {host}:{port}: {error.strerror or error}") from None
+    # A label that is too long has no form for DNS.
+    except ValueError as error:
+        raise SettingsError(f"cannot listen on {host}:{port}: {error}") from None
     try:
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         opened.bind(address)

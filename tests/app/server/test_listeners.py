@@ -119,9 +119,10 @@ def test_one_that_fails_closes_the_others(tmp_path: Path) -> None:
     assert not os.path.exists(path)
 
 
-def test_an_unknown_host() -> None:
-    with pytest.raises(SettingsError, match="cannot listen on no.such.host.invalid"):
-        open_all(given(host="no.such.host.invalid"))
+@pytest.mark.parametrize("host", ["no.such.host.invalid", "bäckerei..invalid", "a\0.invalid"])
+def test_an_unknown_host(host: str) -> None:
+    with pytest.raises(SettingsError, match=f"cannot listen on {host}"):
+        open_all(given(host=host))
 
 
 def test_https_shows_its_certificate(tmp_path: Path) -> None:
