@@ -143,7 +143,7 @@ def _opened(file: Path) -> Iterator[tarfile.TarFile]:
     try:
         with tarfile.open(file, "r:gz") as archive:
             yield archive
-    except (EOFError, gzip.BadGzipFile, zlib.error, tarfile.ReadError) as error:
+    except (EOFError, gzip.BadGzipFile, zlib.error, tarfile.TarError) as error:
         raise tarfile.TarError(f"{file} is no backup, or is damaged: {error}") from None
 
 

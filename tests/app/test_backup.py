@@ -77,7 +77,8 @@ def test_what_is_no_backup(tmp_path: Path, name: str) -> None:
     assert "No such file" in str(run("restore", str(tmp_path / "none"), *settings(tmp_path)))
     with tarfile.open(tmp_path / "evil.tar", "w:gz") as archive:
         archive.addfile(tarfile.TarInfo(name), io.BytesIO(b""))
-    assert "is no file of a backup" in str(run("restore", str(tmp_path / "evil.tar"), *settings(tmp_path)))
+    refusal = str(run("restore", str(tmp_path / "evil.tar"), *settings(tmp_path)))
+    assert refusal.startswith(f"dataplaneapi restore: {tmp_path}/evil.tar ") and f"{name} is no file of a backup" in refusal
     assert not (tmp_path / "dataplane").exists() and not (tmp_path / "evil").exists()
 
 
