@@ -224,7 +224,7 @@ class Program:
         greet(settings)
         if changed & IDENTITY:
             logger.warning("to take effect these settings need a new process: %s", ", ".join(sorted(changed & IDENTITY)))
-        if "pid_file" in changed and settings.pid_file:
+        if settings.pid_file:
             write_pid_file(settings.pid_file)
         logger.info("Reread %s", settings.file or "the settings")
 

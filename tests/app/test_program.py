@@ -282,6 +282,18 @@ def test_a_hangup_without_a_configuration_takes_over_nothing(tmp_path: Path) -> 
         assert (tmp_path / "pid").read_text() == str(server.process.pid)
 
 
+def test_a_pid_file_that_could_not_be_written_is_written_at_the_next_hangup(tmp_path: Path) -> None:
+    with running(tmp_path) as server:
+        assert server.port
+        server.write(pid_file=str(tmp_path / "run/pid"))
+        server.process.send_signal(signal.SIGHUP)
+        server.until("run/pid cannot be written")
+        (tmp_path / "run").mkdir()
+        server.process.send_signal(signal.SIGHUP)
+        server.until("Reread")
+        assert (tmp_path / "run/pid").read_text() == str(server.process.pid)
+
+
 def test_a_hangup_without_a_certificate_leaves_the_users(tmp_path: Path) -> None:
     certificate, key = Authority(tmp_path).issue("server")
     tls = {"tls_port": free_port(), "tls_certificate": str(certificate), "tls_key": str(key)}
