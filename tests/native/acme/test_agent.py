@@ -73,7 +73,7 @@ def test_a_former_worker_is_left(tmp_path: Path) -> None:
             async with running_engine(tmp_path, haproxy, directories=directories) as engine:
                 store, runtime = engine.stores["ssl_certificates"], engine.runtime
                 assert isinstance(store, CertificateStore)
-                async with Acme(runtime, Keeper(engine.context, store), Solver(runtime, Patience(), Zones())):
+                async with Acme(runtime, Keeper(engine.context, store), Solver(runtime, ChallengeTimes(), Zones())):
                     for _ in range(2):
                         former = haproxy.worker_pid()
                         await asyncio.to_thread(until, lambda: "sockpair" in haproxy.ask("show sess"), lambda: "no reader")
