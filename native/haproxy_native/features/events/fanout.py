@@ -1,5 +1,6 @@
 """`Fanout`: writes events to many subscribers at once. Subscribers with the same filter share one subscription and the bytes made of it."""
 
+import asyncio
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -11,6 +12,9 @@ log = logging.getLogger(__name__)
 # Writes without waiting; returns False if the reader has not taken earlier data yet.
 Write = Callable[[bytes], bool]
 Form = Callable[[Sequence[StreamEvent]], bytes]
+# Many subscribers are written in parts, so that a change that is in progress waits for few of them, and again only after a while.
+AT_ONCE = 16
+GATHER_SECONDS = 0.02
 
 
 class Fanout:
@@ -38,7 +42,7 @@ class Fanout:
             group = self._groups[subscription.wanted] = _Group(self._stream.subscription(subscription.wanted), self._form)
             self._stream.add(group.subscription)
             self._works.begin(self._run(group))
-        group.write()
+        group.write_published()
         group.members[subscription] = write
         self._stream.remove(subscription)
         try:
@@ -67,38 +71,61 @@ class Fanout:
 
 
 class _Group:
-    """Subscribers with the same filter. Each has been sent all events up to `_place`."""
+    """Subscribers with the same filter. Each has been sent all events up to `_place`, and those that are not in `_left` also `_data`."""
 
     def __init__(self, subscription: Subscription, form: Form) -> None:
         self.subscription, self._form = subscription, form
         self._place = subscription.place
         self.members: dict[Subscription, Write] = {}
-
-    def write(self) -> None:
-        """Write the events published so far."""
-        if events := self.subscription.available():
-            self._write(events)
+        self._left: list[Subscription] = []
+        self._data = b""
 
     async def next(self, seconds: float) -> None:
+        """Write the next events as they are published, or the heartbeat after so many seconds without any."""
         events = await self.subscription.read(seconds)
-        if not self.subscription.is_closed:
-            self._write(events)
+        if self.subscription.is_closed:
+            return
+        self._begin(events)
+        while self._left:
+            self._write(AT_ONCE)
+            await asyncio.sleep(0)
+        await asyncio.sleep(GATHER_SECONDS)
 
-    def _write(self, events: Sequence[StreamEvent]) -> None:
-        data = self._form(events)
-        for member in [member for member, write in self.members.items() if not write(data)]:
-            self.leave(member)
-        self._place = self.subscription.place
+    def write_published(self) -> None:
+        """Write the events published so far, without waiting."""
+        self._write_rest()
+        while events := self.subscription.available():
+            self._begin(events)
+            self._write_rest()
+
+    def _begin(self, events: Sequence[StreamEvent]) -> None:
+        self._data, self._left = self._form(events), list(self.members)
+
+    def _write_rest(self) -> None:
+        self._write(len(self._left))
+
+    def _write(self, number: int) -> None:
+        part, self._left = self._left[:number], self._left[number:]
+        for member in part:
+            if not self.members[member](self._data):
+                self._release(member)
+        if not self._left:
+            self._place = self.subscription.place
 
     def leave(self, member: Subscription) -> None:
         """Let a member read for itself again, from the place that was written to it."""
+        self._write_rest()
+        self._release(member)
+
+    def _release(self, member: Subscription) -> None:
         if self.members.pop(member, None):
             member.place = self._place
             member.wake()
 
     def end(self) -> None:
         """Release all members: the stream has ended, or the group fell behind."""
+        self._write_rest()
         for member in list(self.members):
-            self.leave(member)
+            self._release(member)
             if self.subscription.is_closed:
                 member.close()
