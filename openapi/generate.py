@@ -24,6 +24,7 @@ from openapi import (
     parameter_values,
     settings_page,
     swagger,
+    tasks,
 )
 
 ROOT = Path(__file__).parent.parent
@@ -33,6 +34,7 @@ OBJECTS = ROOT / "native" / "haproxy_native" / "objects"
 DOCS = ROOT / "docs"
 API = ROOT / "app" / "dataplaneapi" / "api"
 CLIENT = ROOT / "app" / "dataplaneapi" / "ctl"
+STATIC = ROOT / "app" / "dataplaneapi" / "static"
 PAGE = ROOT / "app" / "dataplaneapi" / "features" / "page" / "ui"
 COMMAND = "make generate"
 
@@ -52,6 +54,7 @@ def files() -> dict[Path, str]:
         OBJECTS / "blocking.pyi": blocking.stub(OBJECTS),
         API / "parameter_values.py": parameter_values.module(document),
         CLIENT / "kinds.py": kinds.module(document),
+        STATIC / "tasks.json": tasks.module(document),
         PAGE / "words.js": completion_words.module(document),
         **{DOCS / "command" / name: text for name, text in command.pages().items()},
         **{MODELS / name: text for name, text in models.models(document).items()},
@@ -60,7 +63,7 @@ def files() -> dict[Path, str]:
 
 def leftovers(wanted: Mapping[Path, str]) -> list[Path]:
     """Files in the generated directories that nothing makes any more; other pages stand beside those of ours."""
-    mixed = {DOCS, DOCS / "decisions", OBJECTS, API, CLIENT, PAGE}
+    mixed = {DOCS, DOCS / "decisions", OBJECTS, API, CLIENT, STATIC, PAGE}
     present = [file for place in {file.parent for file in wanted} - mixed for file in place.glob("*.*")]
     return sorted(file for file in present if file not in wanted and file.name != "__init__.py")
 

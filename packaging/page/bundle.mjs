@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 
-const out = process.argv[2];
+const [out, reference] = process.argv.slice(2);
 rmSync(out, { recursive: true, force: true });
 mkdirSync(out, { recursive: true });
 
@@ -42,3 +42,15 @@ writeFileSync(join(out, "LICENSES.txt"), licences.join(`\n${"-".repeat(78)}\n\n`
 const sha256 = {};
 for (const file of readdirSync(out).sort()) sha256[basename(file)] = createHash("sha256").update(readFileSync(join(out, file))).digest("hex");
 writeFileSync(join(out, "vendor.json"), JSON.stringify({ packages: rows, sha256 }, null, 2) + "\n");
+
+// The API reference has Swagger UI as it is published.
+const from = "node_modules/swagger-ui-dist", hashes = {};
+const copies = { LICENSE: "LICENSE.swagger-ui", NOTICE: "NOTICE.swagger-ui" };
+for (const file of ["LICENSE", "NOTICE", "favicon-32x32.png", "swagger-ui-bundle.js", "swagger-ui-bundle.js.LICENSE.txt", "swagger-ui.css"]) {
+  const to = join(reference, copies[file] ?? file);
+  copyFileSync(join(from, file), to);
+  hashes[basename(to)] = createHash("sha256").update(readFileSync(to)).digest("hex");
+}
+const { version, license } = JSON.parse(readFileSync(join(from, "package.json")));
+const viewer = { version, license, integrity: lock[from].integrity };
+writeFileSync(join(reference, "vendor.json"), JSON.stringify({ packages: { "swagger-ui-dist": viewer }, sha256: hashes }, null, 2) + "\n");

@@ -1,9 +1,12 @@
 """Every operation that the served document declares does on a real HAProxy what it declares."""
 
+import json
+import os
 from collections.abc import Iterator
 
 import pytest
 
+from tests.acceptance.examples import EXAMPLES, shapes
 from tests.acceptance.quick import Quick
 from tests.acceptance.walk import Walk
 from tests.acceptance.walk_areas import AREAS, STRANGERS
@@ -119,4 +122,12 @@ def test_every_operation_answers_as_declared(sidecar: Quick) -> None:
         area(walk)
     strangers = walk.strangers()
     assert not walk.trouble, "\n".join(walk.trouble)
+    if "RECORD_EXAMPLES" in os.environ:
+        EXAMPLES.write_text(walk.examples.text())
+    stored = json.loads(EXAMPLES.read_text())
+    assert shapes(walk.examples.by_id) == shapes(stored), (
+        "the reference shows something else: RECORD_EXAMPLES=1 pytest tests/acceptance/test_walk.py"
+    )
+    writes = {each.id for each in walk.operations if each.method != "GET"} - {each.id for each in strangers}
+    assert writes <= {id_ for id_, example in stored.items() if "status" in example}
     assert len(strangers) <= STRANGERS, f"give them an area in walk_areas.py: {', '.join(map(str, strangers))}"

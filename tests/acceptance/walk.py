@@ -12,6 +12,7 @@ from urllib.parse import quote
 import httpx2
 
 from haproxy_native import seccomp
+from tests.acceptance.examples import Examples, Upload
 from tests.acceptance.objects import CHILDREN, SECTIONS
 from tests.haproxy.sidecar import Sidecar
 
@@ -35,14 +36,6 @@ if not seccomp.available():
     # No shadow is started.
     ODD |= {"explainRequest": {200, 501}, "runRoutingTests": {200, 501}}
 SERVICE_UNAVAILABLE = 503
-
-
-@dataclass(frozen=True)
-class Upload:
-    """A body that is a file."""
-
-    name: str
-    data: bytes
 
 
 @dataclass(frozen=True)
@@ -87,7 +80,7 @@ def _resolved(document: Mapping[str, Any], node: Mapping[str, Any]) -> Mapping[s
 
 @dataclass
 class Walk:
-    """`calls` tells what was called; `trouble` what was answered otherwise than declared."""
+    """`called` has the ids of operations, `trouble` what was answered otherwise than declared, `examples` what may be shown to readers."""
 
     sidecar: Sidecar
     document: Mapping[str, Any]
@@ -95,6 +88,7 @@ class Walk:
     trouble: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        self.examples = Examples(self.sidecar.directory)
         self.operations = list(operations(self.document))
         self.by_id = {each.id: each for each in self.operations}
         self.table = self.document["x-resources"]
@@ -115,6 +109,8 @@ class Walk:
         self.called.add(operation.id)
         if answer.status_code not in ODD.get(operation.id, operation.codes):
             self.trouble.append(f"{operation}: {answer.status_code} {answer.text[:500]}")
+        else:
+            self.examples.add(operation.id, path, query, body, answer)
         return answer
 
     def step(self, id_: str, names: Mapping[str, str] = {}, body: Any = None, **query: Any) -> httpx2.Response:

@@ -5,8 +5,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from tests.acceptance.examples import Upload
 from tests.acceptance.objects import SPOE_FILE, SPOE_OBJECTS
-from tests.acceptance.walk import Upload, Walk
+from tests.acceptance.walk import Walk
 
 SAMPLE = Path(__file__).parents[1] / "laws" / "sample.pem"
 

@@ -1,16 +1,17 @@
-"""Pages that need no credentials: the documentation, and the OpenAPI document it shows."""
+"""Pages that need no credentials: the API reference, and the OpenAPI documents."""
 
 from pathlib import Path
 
 from dataplaneapi.api.exchange import Exchange
 from dataplaneapi.api.responses import HeaderName, Response
-from dataplaneapi.handlers.information import swagger_document
+from dataplaneapi.handlers.information import openapi_document, swagger_document
 
 STATIC = Path(__file__).resolve().parent.parent / "static"
 TYPES = {
     ".html": b"text/html; charset=utf-8",
     ".js": b"text/javascript; charset=utf-8",
     ".css": b"text/css; charset=utf-8",
+    ".json": b"application/json",
     ".png": b"image/png",
 }
 # Nothing is fetched from elsewhere, and no other page may frame it; Swagger UI styles elements in place and embeds its icons.
@@ -25,6 +26,8 @@ def page(exchange: Exchange) -> Response | None:
     path = exchange.path
     if path == "/swagger.json":
         return Response(200, swagger_document(exchange.scheme))
+    if path == "/v3/docs/openapi.json":
+        return Response(200, openapi_document())
     if path in ("/v3/docs", "/v3/docs/"):
         return _file("index.html")
     return _file(path[len("/v3/docs/") :]) if path.startswith("/v3/docs/") else None

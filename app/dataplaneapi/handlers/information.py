@@ -65,7 +65,12 @@ def _swagger() -> bytes:
 
 
 async def openapi(call: ReadCall) -> Response:
-    return Response(200, await asyncio.to_thread(BUNDLE.read_bytes) if not missing() else to_json(served_document()))
+    return Response(200, await asyncio.to_thread(openapi_document))
+
+
+def openapi_document() -> bytes:
+    """Return the OpenAPI 3 document, without operations of features that are removed."""
+    return BUNDLE.read_bytes() if not missing() else to_json(served_document())
 
 
 async def _answers(engine: Engine) -> bool:
