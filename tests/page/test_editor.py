@@ -133,14 +133,16 @@ def test_a_section_is_committed_and_waits(farm: Farm, operator: Operators) -> No
     dialog = page.get_by_role("dialog")
     expect(dialog.locator(".diff .added")).to_contain_text(["weight 44", "weight 44"])
     dialog.get_by_label("Why").fill("größer")
+    assert dialog.get_by_label("Roll back automatically").input_value() == "", "only where it is asked for"
+    dialog.get_by_label("Roll back automatically").select_option("2m")
     anna.carry_out("Commit")
     strip = page.get_by_role("region", name="Unconfirmed change")
-    expect(strip).to_contain_text("waits for its confirmation")
+    expect(strip).to_contain_text("is not confirmed")
     (newest,) = sidecar.get("/v3/sidecar/history", limit=1).json()
     assert newest["message"] == "größer" and sidecar.get("backends/shop/servers/web1").json()["weight"] == 44
     expect(page.get_by_role("status").get_by_text("Nothing is changed.")).to_be_visible()
-    strip.get_by_role("button", name="Take back").click()
-    anna.carry_out("Take back")
+    strip.get_by_role("button", name="Roll back").click()
+    anna.carry_out("Roll back")
     expect(area).to_have_value(before)
     assert sidecar.get("backends/shop/servers/web1").json()["weight"] == 20 and anna.errors == []
 
@@ -157,8 +159,7 @@ def test_what_others_change_meanwhile(farm: Farm, operator: Operators) -> None:
     page.get_by_role("button", name="Review and commit …").click()
     anna.carry_out("Commit")
     assert "# mine" in sidecar.text() and sidecar.get("backends/api/servers/a1").json()["weight"] == 7
-    page.get_by_role("region", name="Unconfirmed change").get_by_role("button", name="Confirm").click()
-    anna.carry_out("Confirm")
+    expect(page.get_by_role("region", name="Unconfirmed change")).to_have_count(0)
     area.fill(area.input_value().replace("# mine", "# other"))
     assert sidecar.put_server("web1", {"weight": 8}, "shop", version=sidecar.version()).status_code == 200
     alert = page.get_by_role("alert")

@@ -129,6 +129,46 @@ def test_the_server_restarts_under_an_open_page(farm: Farm, operator: Callable[.
     expect(anna.page.locator("[data-object='backend/shop/server/web1']")).to_contain_text("Up")
 
 
+def test_tabs_share_one_sign_in(farm: Farm, operator: Callable[..., Operator]) -> None:
+    """Also a tab that stood at the sign-in form, and signing out."""
+    anna = operator()
+    anna.page.goto(anna.url)
+    first, second = anna.page, anna.context.new_page()
+    second.goto(anna.url)
+    expect(second.get_by_label("Password")).to_be_visible()
+    anna.sign_in()
+    third = anna.context.new_page()
+    third.goto(f"{anna.url}/ui/#/servers")
+    for page in (first, second, third):
+        expect(page.locator(".connection")).to_have_text("Live")
+    second.locator(".menu summary").click()
+    second.get_by_role("button", name="Sign out").click()
+    for page in (first, second, third):
+        expect(page.get_by_label("Password")).to_be_visible()
+        assert page.evaluate("sessionStorage.length") == 0
+    expect(first.get_by_text("Signed out in another tab.")).to_be_visible()
+
+
+def test_the_palette_goes_and_acts(farm: Farm, operator: Callable[..., Operator]) -> None:
+    anna = operator(color_scheme="dark", viewport={"width": 390, "height": 844}).open().sign_in()
+    expect(anna.page.locator(".connection")).to_have_text("Live")
+    palette, press = anna.page.get_by_role("dialog", name="Go to or do"), anna.page.keyboard.press
+    press("Control+k")
+    palette.get_by_role("combobox").fill("web2")
+    expect(palette.get_by_role("option").first).to_contain_text("shop/web2")
+    assert findings(anna.page) == []
+    press("Enter")
+    expect(anna.page.locator(".detail-head")).to_contain_text("web2")
+    press("Control+k")
+    palette.get_by_role("combobox").fill("weight web1")
+    press("Enter")
+    expect(anna.page.get_by_role("dialog").get_by_role("heading")).to_contain_text("shop/web1")
+    press("Control+k")
+    expect(palette).to_be_hidden()
+    press("Escape")
+    assert anna.errors == []
+
+
 def test_two_operators_beside_each_other(farm: Farm, operator: Callable[..., Operator]) -> None:
     anna, bert = (operator().open("#/map/backend/shop/server/web1").sign_in() for _ in range(2))
     for each in (anna, bert):

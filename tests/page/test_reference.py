@@ -11,6 +11,8 @@ from tests.acceptance.farm import Farm
 from tests.haproxy.sidecar import USER
 from tests.page.browser import Operator
 
+pytestmark = pytest.mark.e2e
+
 
 @pytest.fixture
 def reader(operator: Callable[..., Operator]) -> Operator:

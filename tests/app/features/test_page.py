@@ -76,6 +76,14 @@ def test_a_setting_switches_it_off(client: Client) -> None:
         assert got.status == 404 and "WWW-Authenticate" not in got.headers
 
 
+def test_a_browser_is_led_to_it_and_a_program_is_not(client: Client) -> None:
+    got = client.get("/", auth=None, headers={"Accept": "text/html,*/*;q=0.8"})
+    assert (got.status, got.headers["Location"]) == (307, "ui/")
+    assert client.get("/", auth=None).status == 401
+    client.app.services.settings = replace(client.app.services.settings, disable_ui=True)
+    assert client.get("/", auth=None, headers={"Accept": "text/html"}).status == 401
+
+
 def test_the_whole_page_is_small() -> None:
     sizes = {path.name: len(gzip.compress(path.read_bytes(), 9)) for path in ui.DIRECTORY.rglob("*") if path.suffix in ui.TYPES}
     assert sum(sizes.values()) <= 150_000, sizes

@@ -52,6 +52,9 @@ class PageFile:
 def page(exchange: Exchange, *, is_on: bool) -> Response | None:
     """Return the response for a path of the page; None for any other path."""
     path = exchange.path
+    if path == "/" and is_on and "text/html" in exchange.values_of(b"accept"):
+        # For the address that people type; programs get what they would without the page.
+        return empty(307, [*HEADERS, (LOCATION, b"ui/")])
     if path == "/ui":
         return empty(308, [*HEADERS, (LOCATION, b"ui/")]) if is_on else _missing(path)
     if not path.startswith(PAGE):

@@ -9,7 +9,7 @@ import { state } from "./store.js";
 const runtime = (server) => `v3/services/haproxy/runtime/backends/${segment(server.backend)}/servers/${segment(server.name)}`;
 const CONFIG = "v3/services/haproxy/configuration/";
 const KEPT = "It is kept over reloads and restarts, as an override; the configuration stays as it is.";
-export const UNLESS_CONFIRMED = { label: "Take it back by itself unless confirmed", choices: [["", "no"], ["2m", "within 2 minutes"], ["10m", "within 10 minutes"]] };
+export const UNLESS_CONFIRMED = { label: "Roll back automatically unless confirmed", choices: [["", "no"], ["2m", "within 2 minutes"], ["10m", "within 10 minutes"]] };
 
 /** A server is put into a state in the running process. */
 export function setState(server, to) {
@@ -80,7 +80,7 @@ export function confirm(confirmation) {
     title: "Keep the change that waits",
     verb: "Confirm",
     call: () => ({ method: "POST", path: `v3/sidecar/confirmations/${segment(confirmation.id)}/confirm` }),
-    plan: async () => ({ ...(await ofEntries(confirmation, false)), reload: false, notes: ["The change stays, and does not go back by itself any more."] }),
+    plan: async () => ({ ...(await ofEntries(confirmation, false)), reload: false, notes: ["The change stays and is no longer rolled back automatically."] }),
     done: () => "The change is confirmed.",
   };
 }
@@ -88,11 +88,11 @@ export function confirm(confirmation) {
 export function takeBack(confirmation) {
   return {
     title: "Take the waiting change back",
-    verb: "Take back",
+    verb: "Roll back",
     danger: true,
     call: () => ({ method: "DELETE", path: `v3/sidecar/confirmations/${segment(confirmation.id)}` }),
     plan: async () => ({ ...(await ofEntries(confirmation, true)), notes: ["What others have changed meanwhile stays."] }),
-    done: () => "The change is taken back.",
+    done: () => "The change was rolled back.",
   };
 }
 

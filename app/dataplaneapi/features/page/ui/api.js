@@ -15,10 +15,33 @@ export class ApiError extends Error {
 
 /** Who is signed in: {authorization, name, tokenId, expires, note}; null before. */
 let session = readSession();
-let onSignedOut = () => {};
+let onSignedOut = () => {}, onSignedIn = () => {};
 
 export const currentSession = () => session;
-export const whenSignedOut = (listener) => (onSignedOut = listener);
+export const whenSignedOut = (listener) => void (onSignedOut = listener);
+
+/** Calls the listener when another tab shares its session with this one, which has none. */
+export function whenSignedIn(listener) {
+  onSignedIn = listener;
+  if (!session) tabs.postMessage({ type: "asked" });
+}
+
+// Tabs of one browser share a token by messages among them, so that it is stored in no place that outlives the last of them.
+const tabs = new BroadcastChannel(`${KEPT} ${BASE.pathname}`);
+tabs.onmessage = ({ data }) => {
+  if (data.type === "asked") share();
+  else if (data.type === "shared" && !session) {
+    keep(data.session, true);
+    onSignedIn();
+  } else if (data.type === "ended" && session && session.tokenId === data.tokenId) {
+    forget();
+    onSignedOut("Signed out in another tab.");
+  }
+};
+
+function share() {
+  if (session?.tokenId) tabs.postMessage({ type: "shared", session });
+}
 
 /** Answers the parsed body; `full: true` answers {status, headers, body}. A `text` is sent as it is, with its `type`. Throws ApiError. */
 export async function call(method, path, { full = false, authorization, ...sent } = {}) {
@@ -99,6 +122,7 @@ export async function signIn(name, password) {
   try {
     const token = await call("POST", "v3/sidecar/tokens", { body: wanted, authorization: basic });
     keep({ authorization: `Bearer ${token.secret}`, name, tokenId: token.id, expires: token.expires }, true);
+    share();
   } catch (error) {
     // A server that is read-only creates none, for one: then the password stays in memory, and goes with the tab.
     if (error.status === 401 || error.status === 0) throw error;
@@ -118,6 +142,7 @@ export async function signOut() {
   const { tokenId } = session ?? {};
   const revoked = tokenId ? remove(`v3/sidecar/tokens/${tokenId}`).catch(() => {}) : Promise.resolve();
   await revoked;
+  if (tokenId) tabs.postMessage({ type: "ended", tokenId });
   forget();
   onSignedOut("");
 }

@@ -1,8 +1,9 @@
 // The page: signs in, follows the server, and shows the view that the address names.
 
 import { html, render, useEffect, useRef, useState } from "./vendor/preact.js";
-import { currentSession, whenSignedOut } from "./api.js";
+import { currentSession, whenSignedIn, whenSignedOut } from "./api.js";
 import { Boundary, Forbidden, Loading, Problem } from "./kit.js";
+import { Palette } from "./palette.js";
 import { Announcement, PlanDialog } from "./plan-dialog.js";
 import { SignIn } from "./sign-in.js";
 import { begin, end, keepDrafts, state, touch, useStore } from "./store.js";
@@ -20,7 +21,12 @@ function Page() {
     setNote(text);
     setSignedIn(false);
   }), []);
-  return signedIn ? html`<${Signed} />` : html`<${SignIn} note=${note} onSignedIn=${() => { setNote(""); setSignedIn(true); }} />`;
+  const onSignedIn = () => {
+    setNote("");
+    setSignedIn(true);
+  };
+  useEffect(() => whenSignedIn(onSignedIn), []);
+  return signedIn ? html`<${Signed} />` : html`<${SignIn} note=${note} onSignedIn=${onSignedIn} />`;
 }
 
 function Signed() {
@@ -55,6 +61,7 @@ function Signed() {
         : !state.caller ? html`<${Loading} what="the page" />` : html`<${Boundary} key=${view.name} what="this view" heading=${view.title}><${view.component} route=${route} /><//>`}
     </main>
     <${PlanDialog} />
+    <${Palette} views=${VIEWS} />
     <${Help} views=${VIEWS} />
     <${Announcement} />`;
 }

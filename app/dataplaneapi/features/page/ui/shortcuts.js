@@ -1,9 +1,10 @@
-// Keys: "g" and a letter for a view, "/" for the search of the view, "?" for this list.
+// Keys: Ctrl+K for the palette (palette.js), "g" and a letter for a view, "/" for the search of the view, "?" for this list.
 
 import { html, useEffect, useRef } from "./vendor/preact.js";
 import { go, hrefOf } from "./route.js";
 
 const LISTS = [
+  ["Ctrl K", "Go to an object, or act on it"],
   ["/", "Search in this view"],
   ["↑ ↓", "Up and down in a list"],
   ["← →", "To the list on the left or right of the map"],

@@ -35,7 +35,7 @@ export function SignIn({ note, onSignedIn }) {
             <label><span>Password</span><input name="password" type="password" autocomplete="current-password" required key="password" /></label>`}
       ${error && html`<p class="problem" role="alert">${error}</p>`}
       <button type="submit" class="primary" disabled=${busy}>${busy ? "Signing in …" : "Sign in"}</button>
-      <p class="quiet small">${byToken ? "It stays in this tab." : `The password is exchanged for a token of ${SESSION.replace("h", " hours")}, which stays in this tab.`}</p>
+      <p class="quiet small">${byToken ? "The token stays in this tab." : `The password is exchanged for a token of ${SESSION.replace("h", " hours")}, which the tabs of this browser share until the last is closed.`}</p>
       <button type="button" class="link" onClick=${() => { setByToken(!byToken); setError(""); }}>${byToken ? "Use name and password" : "Use a token"}</button>
     </form>
   </main>`;

@@ -314,7 +314,7 @@ export function dismiss(id) {
 function setConfirmation(data) {
   const waits = data.status === "open" || data.status === "pending";
   if (!waits && state.confirmation?.id === data.id) {
-    const text = { confirmed: "The change that waited is confirmed.", returned: "The change that waited has gone back.", failed: `The change that waited could not be taken back: ${data.error ?? "no reason is known"}` }[data.status];
+    const text = { confirmed: "The change was confirmed.", returned: "The unconfirmed change was rolled back.", failed: `The unconfirmed change could not be rolled back: ${data.error ?? "no reason is known"}` }[data.status];
     if (text) notice({ id: `confirmation/${data.id}`, bad: data.status === "failed", text });
   }
   if (waits || state.confirmation?.id === data.id) {

@@ -18,7 +18,7 @@ export function commitText(title, text, version) {
     title: `Commit ${title}`,
     verb: "Commit",
     options: { why: { label: "Why", type: "text", placeholder: "stands in the history" }, confirm: UNLESS_CONFIRMED },
-    initial: { why: "", confirm: "2m" },
+    initial: { why: "", confirm: "" },
     plan: (options) => planned(text, version, options),
     done: outcome(`${title} is committed`),
   };
@@ -30,7 +30,7 @@ export function addLines() {
     title: "Let HAProxy tell of states itself",
     verb: "Add the lines",
     options: { confirm: UNLESS_CONFIRMED },
-    initial: { confirm: "2m" },
+    initial: { confirm: "" },
     plan: async ({ confirm }) => {
       const version = String(await get(VERSION));
       const plan = await call("POST", "v3/sidecar/plan", { query: { add: "ring" } });

@@ -89,11 +89,11 @@ function Waiting({ of }) {
   const why = of.author === state.caller?.name ? "" : missing("change", spell("confirmation", of.id));
   const entries = of.entries?.length ? ` (change ${of.entries.join(", ")})` : "";
   return html`<section class="strip waits" aria-label="Unconfirmed change">
-    <p>${of.status === "open" ? html`<b>A change that is to be confirmed is being made</b>${of.author ? ` by ${of.author}` : ""}.` : html`<b>A change waits for its confirmation</b>${entries}${of.author ? ` by ${of.author}` : ""}. It goes back by itself in <b class="number countdown" role="timer">${clock(left)}</b>.`}
+    <p>${of.status === "open" ? html`<b>A change that needs confirmation is being applied</b>${of.author ? ` by ${of.author}` : ""}.` : html`<b>A change is not confirmed</b>${entries}${of.author ? ` by ${of.author}` : ""}. It is rolled back automatically in <b class="number countdown" role="timer">${clock(left)}</b>.`}
       ${of.verdict && html` The guard says <${Badge}>${of.verdict.result}<//> ${of.verdict.reasons?.[0] ?? ""}`}</p>
     ${of.status !== "open" && html`<div class="strip-buttons">
       <${Act} text="Confirm" isMain why=${why} onClick=${() => propose(confirm(of))} />
-      <${Act} text="Take back" why=${why} onClick=${() => propose(takeBack(of))} />
+      <${Act} text="Roll back" why=${why} onClick=${() => propose(takeBack(of))} />
     </div><${Reasons} of=${[why]} />`}
   </section>`;
 }
