@@ -17,11 +17,14 @@ from types import FrameType
 from typing import NoReturn
 
 from demo.children import die_with_parent, start, stop
-from demo.stage import API, SITE, Stage, prepare
+from demo.stage import API, DAYS_LEFT, SITE, Stage, prepare
+from demo.traffic import send_forever
 
 SECONDS_TO_START = 120.0
 WELCOME = """\
-http://127.0.0.1:{stage.api}/ui/ is the page (user admin, password demo).
+http://127.0.0.1:{stage.api}/ is the page. Users, each with the password demo: admin, olga (operator), vera (viewer).
+On it: shop_stable has a server that is down, Splits sends one request in ten to shop_next, Certificates shows one that expires
+in {days} days, Ctrl+K finds everything. Sign in as vera in a private window to see what a viewer may not do.
 
 HAProxy serves http://127.0.0.1:{stage.site}/ ; the API answers at http://127.0.0.1:{stage.api}/v3.
 The files: {stage.directory}. Three things to try in another terminal; none of them changes anything:
@@ -34,7 +37,7 @@ The files: {stage.directory}. Three things to try in another terminal; none of t
     curl -s -u admin:demo -H 'Content-Type: text/plain' --data-binary @- http://127.0.0.1:{stage.api}/v3/sidecar/plan
 
 The third asks what other weights would do: two words of the file, two commands, no reload. The tour in README.md makes such changes;
-every call is documented at http://127.0.0.1:{stage.api}/v3/docs. Ctrl-C stops both.
+every call is documented at http://127.0.0.1:{stage.api}/v3/docs (export AUTH=admin:demo, and copy). Ctrl-C stops both.
 """
 TAKEN = """\
 Port {wanted} is taken, so {what} uses {port} instead: replace it in what the README says.
@@ -64,7 +67,8 @@ def play(stage: Stage) -> None:
         for name, command in {"haproxy": stage.haproxy_command, "dataplaneapi": server}.items():
             children[name] = start(command, stage.directory / f"{name}.log")
         wait_until_it_answers(stage, children)
-        print(WELCOME.format(stage=stage) + moved(stage), end="", flush=True)
+        send_forever(stage.shop)
+        print(WELCOME.format(stage=stage, days=DAYS_LEFT) + moved(stage), end="", flush=True)
         while True:
             give_up_on_the_dead(stage, children)
             time.sleep(0.5)

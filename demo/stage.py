@@ -1,11 +1,22 @@
-"""The directory of the demo, with the two configurations made from the files beside this module."""
+"""The directory of the demo: two configurations made from the files beside this module, a split, and a certificate that expires soon."""
 
+import datetime
+import json
 import socket
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+
 TEMPLATES = Path(__file__).parent
 API, SITE = 5555, 8080
+# Parts of a hundred.
+SHARES = {"shop_stable": 90, "shop_next": 10}
+HEAD = "# split "
+DAYS_LEFT = 9
 
 
 @dataclass(frozen=True)
@@ -18,6 +29,9 @@ class Stage:
     site: int
     one: int
     two: int
+    shop: int
+    # Nothing listens there.
+    down: int
 
     @property
     def url(self) -> str:
@@ -34,13 +48,43 @@ class Stage:
 
 def prepare(directory: Path, haproxy: str, pages: tuple[int, int] = (0, 0)) -> Stage:
     """The stage on the well-known ports, or on free ones where those are taken; `pages` are wanted by the two pages, 0 for any."""
-    stage = Stage(directory, haproxy, *free_ports(API, SITE, *pages))
+    stage = Stage(directory, haproxy, *free_ports(API, SITE, *pages, 0, 0))
     for name in ("haproxy.cfg", "dataplaneapi.yaml"):
         text = (TEMPLATES / name).read_text()
         for key, value in vars(stage).items():
             text = text.replace(f"@{key.upper()}@", str(value))
         (directory / name).write_text(text)
+    for name in ("maps", "ssl"):
+        (directory / name).mkdir(exist_ok=True)
+    (directory / "maps/split_canary.map").write_text(_split())
+    (directory / "ssl/shop.example.pem").write_bytes(_certificate("shop.example"))
     return stage
+
+
+def _split() -> str:
+    """Return the map of a split as the server writes it (docs/splits.md)."""
+    asked = {"by": "random", "weights": SHARES, "since": time.time(), "before": {}}
+    owners = [name for name, share in SHARES.items() for _ in range(share)]
+    return f"{HEAD}{json.dumps(asked)}\n" + "".join(f"{bucket} {name}\n" for bucket, name in enumerate(owners))
+
+
+def _certificate(name: str) -> bytes:
+    """Return a self-signed certificate that expires in DAYS_LEFT days, with its key."""
+    key, now = ec.generate_private_key(ec.SECP256R1()), datetime.datetime.now(datetime.UTC)
+    subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(subject)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - datetime.timedelta(days=81))
+        .not_valid_after(now + datetime.timedelta(days=DAYS_LEFT))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    private = key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    return certificate.public_bytes(serialization.Encoding.PEM) + private
 
 
 def free_ports(*wanted: int) -> list[int]:

@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -73,9 +74,29 @@ def test_its_three_lines_work(demo: subprocess.Popen[str]) -> None:
     assert run(look) == before
 
 
+def test_it_looks_alive(demo: subprocess.Popen[str]) -> None:
+    """What the page shows of it at once: traffic, a server that is down, a split, a certificate, roles."""
+    text = welcome(demo)
+    found = re.search(r"(http://127\.0\.0\.1:\d+)/ is the page", text)
+    assert found
+
+    def ask(path: str, user: str = "admin") -> Any:
+        return json.loads(run(f"curl -s -u {user}:demo '{found[1]}/v3/{path}'"))
+
+    (split,) = ask("sidecar/splits")
+    assert split["shares"] == {"shop_stable": 90, "shop_next": 10}
+    (certificate,) = ask("services/haproxy/storage/ssl_certificates")
+    assert certificate["storage_name"] == "shop.example.pem"
+    assert [ask("sidecar/whoami", user)["roles"] for user in ("admin", "olga", "vera")] == [["admin"], ["operator"], ["viewer"]]
+    while ask("services/haproxy/runtime/backends/shop_stable/servers/web3")["operational_state"] != "down":
+        time.sleep(0.2)
+    while not ask("services/haproxy/stats/native?type=frontend&name=shop")["stats"][0]["stats"].get("hrsp_4xx"):
+        time.sleep(0.2)
+
+
 def test_a_port_that_was_taken_is_named(tmp_path: Path) -> None:
-    assert moved(Stage(tmp_path, "haproxy", API, SITE, 1, 2)) == ""
-    text = moved(Stage(tmp_path, "haproxy", 40001, 40002, 1, 2))
+    assert moved(Stage(tmp_path, "haproxy", API, SITE, 1, 2, 3, 4)) == ""
+    text = moved(Stage(tmp_path, "haproxy", 40001, 40002, 1, 2, 3, 4))
     assert "Port 8080 is taken, so the site uses 40002" in text
     assert "Port 5555 is taken, so the API uses 40001" in text
 
