@@ -18,11 +18,21 @@ METADATA_SAMPLES: tuple[dict[str, Any], ...] = ({"comment": "sample"}, {"owner":
 
 def line_samples(shape: LineShape) -> list[dict[str, Any]]:
     """Objects that a line of the shape can carry whole, without repetition."""
-    flat = [{**alternative.fixed, **values} for alternative in shape.alternatives for values in _alternative(alternative, shape)]
+    flat = [
+        {**alternative.fixed, **values}
+        for alternative in shape.alternatives
+        for values in _alternative(alternative, shape)
+        if not is_half(alternative, values)
+    ]
     samples = [unflattened(values) for values in flat if set(shape.needed) <= set(values)]
     if shape.metadata and samples:
         samples += [{**samples[0], METADATA: sample} for sample in METADATA_SAMPLES]
     return _distinct(samples)
+
+
+def is_half(alternative: Alternative, values: Values) -> bool:
+    """Whether values have half a condition, which is refused."""
+    return any((cond in values) != (test in values) for cond, test in alternative.conditions)
 
 
 def section_samples(shape: SectionShape) -> list[dict[str, Any]]:

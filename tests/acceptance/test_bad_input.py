@@ -118,6 +118,7 @@ ROWS = [
         422,
         ("cond in body is required with cond_test", "`if`"),
     ),
+    Row("the other half", "PUT", f"{RULES}/0", RULE | {"cond": "if"}, 422, ("cond_test in body is required with cond",)),
     Row(
         "half a condition that HAProxy demands whole",
         "POST",

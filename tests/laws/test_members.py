@@ -11,7 +11,9 @@ from haproxy_native.grammar.directive import Directive
 from haproxy_native.grammar.line_shape import METADATA, LineShape
 from haproxy_native.grammar.schema import Schema
 from haproxy_native.grammar.section_shape import SectionShape
-from tests.laws.language import language
+from haproxy_native.text.line import Line
+from tests.laws.language import kinds, language
+from tests.samples import line_samples
 
 # Accepted as in the reference, and of no use: HAProxy has no place for them.
 UNUSED = {"email_alert.metadata", "http_after_response_rule.capture_len", "spoe_agent.engine-name", "tcp_request_rule.gpt_value"}
@@ -84,6 +86,27 @@ def test_no_member_is_lost() -> None:
 def test_a_member_that_its_line_cannot_say_alone_is_refused(schema: str, body: dict[str, Any], given: str, lacking: str) -> None:
     with pytest.raises(BadValue, match=f"{given} set without {lacking}"):
         language().grammar.line(schema).new(body)
+
+
+def test_half_a_condition_is_refused_and_left_where_it_is() -> None:
+    """HAProxy accepts `deny if`, which never holds, and `deny unless`, which always does."""
+    checked = set()
+    for kind in kinds().values():
+        pairs = {pair for alternative in kind.shape.alternatives for pair in alternative.conditions}
+        whole = next((each for each in line_samples(kind.shape) if any(pair <= each.keys() for pair in map(set, pairs))), {})
+        for cond, test in pairs if whole else ():
+            checked.add(kind.name)
+            line = kind.shape.new(whole)
+            for lacking in (cond, test):
+                half = {name: value for name, value in whole.items() if name != lacking}
+                for write in (kind.shape.new, lambda body, shape=kind.shape, line=line: shape.onto(line, body)):
+                    with pytest.raises(BadValue, match=f"{lacking} in body is required") as refused:
+                        write(half)
+                    assert refused.value.place and refused.value.place.member == lacking
+            left = Line(line.text.partition(f" {whole[test]}")[0] + "\n")
+            if (found := kind.shape.read(left)) and cond in found and test not in found:
+                assert kind.shape.onto(left, found) is left, left.text
+    assert {"http_request_rule", "tcp_response_rule", "stick_rule", "quic_initial_rule", "server_switching_rule"} <= checked
 
 
 def test_so_is_one_of_a_section() -> None:

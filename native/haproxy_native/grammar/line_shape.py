@@ -89,6 +89,12 @@ class Alternative:
                 break
         self.literals = tuple(literals)
 
+    @cached_property
+    def conditions(self) -> tuple[tuple[str, str], ...]:
+        """Return the pairs of members that are halves of one condition."""
+        members = self.chain.members
+        return tuple((member, f"{member}_test") for member in members if member.endswith("cond") and f"{member}_test" in members)
+
     def lacking(self, values: Mapping[str, Any]) -> str | None:
         return next((member for member in self.chain.required() if member not in values), None)
 
@@ -345,7 +351,14 @@ class LineShape:
         return [word for _, words, _ in self.written(self.choose(flat), flat) for word in words]
 
     def written(self, alternative: Alternative, flat: Values, reading: LineReading | None = None) -> list[Written]:
-        """Return the words of each part of a new line, or of one that was read. Raises BadValue."""
+        """Return the words of each part of a new line, or of one that was read. Raises BadValue.
+
+        Raises Incomplete for half a condition. HAProxy accepts `deny if` and `deny unless`, so the line that was read may have one.
+        """
+        there = reading.values if reading else {}
+        for cond, test in alternative.conditions:
+            if not (cond in flat and there.get(cond) == flat[cond] and test not in there):
+                refuse_half([cond], flat)
         try:
             return list(alternative.chain.written({**flat, **self._chunks(flat, reading)}))
         except NoValue as error:
