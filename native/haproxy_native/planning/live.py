@@ -85,10 +85,7 @@ class Live:
         for member, kind in self.kinds.items():
             if (value := values.get(member)) is None:
                 continue
-            try:
-                _checked(kind, plain(value))
-            except BadValue as error:
-                raise BadValue(f"{member}: {error.detail}") from None
+            _checked(member, kind, plain(value))
 
     def shown(self, values: Values) -> Values:
         """Return the columns, with their values, that HAProxy must show for an added server."""
@@ -187,19 +184,19 @@ def _filled(template: str, names: Mapping[str, str], old: Values, new: Values) -
         if kind in (IP, BRACKETED) and member in old and ip_of(plain(old[member])) is None:
             # HAProxy does not replace a host name by an address.
             raise NotExpressible(member)
-        return argument(_checked(kind, plain(new[member])))
+        return argument(_checked(member, kind, plain(new[member])))
 
     return _PLACE.sub(fill, template)
 
 
-def _checked(kind: str | None, word: str) -> str | int:
+def _checked(member: str, kind: str | None, word: str) -> str | int:
     """Return a word for a placeholder of that kind. Raises BadValue."""
     if kind is None:
         return word
     if kind in (IP, BRACKETED):
-        return str(ip_literal(word, bracketed=kind == BRACKETED))
+        return str(ip_literal(member, word, bracketed=kind == BRACKETED))
     least, _, most = kind.partition("..")
-    return number(word, int(least), int(most))
+    return number(member, word, int(least), int(most))
 
 
 def plain(value: Any) -> str:
@@ -232,5 +229,5 @@ def _as_shown(value: Any) -> object:
 def ip_of(text: str) -> IPv4Address | IPv6Address | None:
     """Return a word as an IP address, or None."""
     with suppress(BadValue):
-        return ip_literal(text)
+        return ip_literal("", text)
     return None

@@ -4,7 +4,7 @@ import re
 from contextlib import suppress
 from ipaddress import IPv4Address, IPv6Address, ip_address
 
-from haproxy_native.errors import BadValue
+from haproxy_native.errors import BadValue, Place
 
 # Quotes have no meaning on the socket. `<` would begin a payload, `#` a comment, `;` another command.
 _SPECIAL = re.compile(r"[\\ \t;<#]")
@@ -28,19 +28,20 @@ MOST = 2**31 - 1
 _NUMBER = re.compile(r"[0-9]{1,10}", re.ASCII)
 
 
-def number(value: int | str, least: int, most: int) -> int:
-    """Return a number that is written in digits. Raises BadValue for anything else, and outside the bounds."""
+def number(member: str, value: int | str, least: int, most: int) -> int:
+    """Return a number that is written in digits. Raises BadValue, with the member, for anything else and outside the bounds."""
     text = str(value)
     if isinstance(value, bool) or not _NUMBER.fullmatch(text) or not least <= int(text) <= most:
-        raise BadValue(f"{value} is outside {least}..{most}")
+        raise BadValue(f"{member}: {value} is outside {least}..{most}", place=Place(member=member))
     return int(text)
 
 
-def ip_literal(text: str, *, bracketed: bool = False) -> IPv4Address | IPv6Address:
+def ip_literal(member: str, text: str, *, bracketed: bool = False) -> IPv4Address | IPv6Address:
     """Return the address that a word is: a decimal dotted quad, or an IPv6 literal with or without brackets.
 
-    With `bracketed` an IPv6 literal needs its brackets, because the file reads what follows its last colon as a port. Raises BadValue for
-    anything else, which HAProxy resolves or parses only when it loads the file: names, `127.1`, `ipv4@...`, ports, prefixes, scopes, paths.
+    With `bracketed` an IPv6 literal needs its brackets, because the file reads what follows its last colon as a port. Raises BadValue, with
+    the member, for anything else, which HAProxy resolves or parses only when it loads the file: names, `127.1`, `ipv4@...`, ports,
+    prefixes, scopes, paths.
     """
     literal = text[1:-1] if text.startswith("[") and text.endswith("]") else text
     with suppress(ValueError):
@@ -48,4 +49,5 @@ def ip_literal(text: str, *, bracketed: bool = False) -> IPv4Address | IPv6Addre
         has_fitting_brackets = literal == text if address.version == 4 else literal != text or not bracketed
         if has_fitting_brackets and "%" not in literal:
             return address
-    raise BadValue(f"{text!r} is not an IP address; HAProxy resolves names only when it loads its configuration")
+    detail = f"{member}: {text!r} is not an IP address; HAProxy resolves names only when it loads its configuration"
+    raise BadValue(detail, place=Place(member=member))

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import ClassVar, Protocol
 
-from haproxy_native.errors import BadValue, RuntimeAbsent, RuntimeBusy, RuntimeConflict, RuntimeFailure, RuntimeRefused
+from haproxy_native.errors import BadValue, Place, RuntimeAbsent, RuntimeBusy, RuntimeConflict, RuntimeFailure, RuntimeRefused
 from haproxy_native.runtime import responses as answers
 from haproxy_native.runtime.argument import MOST, argument, ip_literal, number
 from haproxy_native.runtime.client import MANY, Runtime
@@ -146,20 +146,20 @@ async def apply_steps(runtime: Runtime, steps: Sequence[Step]) -> None:
 
 
 def weight(backend: str, server: str, value: int) -> Command:
-    return _set("set server {} weight {}", backend, server, number(value, 0, 256), uweight=value)
+    return _set("set server {} weight {}", backend, server, number("weight", value, 0, 256), uweight=value)
 
 
 def address(backend: str, server: str, ip: str, port: int | None = None) -> Command:
     """Set the IPv4 or IPv6 address of a server; without a port the server keeps its own."""
-    literal = ip_literal(ip)
+    literal = ip_literal("address", ip)
     if port is None:
         return _set("set server {} addr {}", backend, server, str(literal), address=literal)
-    return _set("set server {} addr {} port {}", backend, server, str(literal), number(port, 0, 65535), address=literal, port=port)
+    return _set("set server {} addr {} port {}", backend, server, str(literal), number("port", port, 0, 65535), address=literal, port=port)
 
 
 def state(backend: str, server: str, value: str) -> Command:
     if value not in STATES:
-        raise BadValue(f"a server's state is one of {', '.join(STATES)}, not {value!r}")
+        raise BadValue(f"admin_state is one of {', '.join(STATES)}, not {value!r}", place=Place(member="admin_state"))
     return _set("set server {} state {}", backend, server, value, forced_state=value)
 
 
@@ -169,7 +169,7 @@ def health(backend: str, server: str, value: str) -> Command:
 
 
 def check_port(backend: str, server: str, port: int) -> Command:
-    return _set("set server {} check-port {}", backend, server, number(port, 1, 65535), check_port=port)
+    return _set("set server {} check-port {}", backend, server, number("check port", port, 1, 65535), check_port=port)
 
 
 def checks(backend: str, server: str, enabled: bool) -> Command:
@@ -185,7 +185,7 @@ def agent_address(backend: str, server: str, ip: str) -> Command:
 
     HAProxy would resolve a name while all traffic waits, so only IP addresses are sent.
     """
-    literal = ip_literal(ip)
+    literal = ip_literal("agent address", ip)
     return _set("set server {} agent-addr {}", backend, server, str(literal), agent_addr=literal)
 
 
@@ -196,7 +196,8 @@ def agent_send(backend: str, server: str, text: str) -> Command:
 
 def frontend_maxconn(frontend: str, value: int) -> Command:
     # HAProxy accepts any word for a number.
-    return Command(f"set maxconn frontend {argument(frontend)} {number(value, 1, MOST)}", Limit(frontend, "", value))
+    limit = number("maxconn", value, 1, MOST)
+    return Command(f"set maxconn frontend {argument(frontend)} {limit}", Limit(frontend, "", value))
 
 
 def add_server(

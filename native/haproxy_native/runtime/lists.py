@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from haproxy_native.errors import BadValue, RuntimeAbsent, RuntimeConflict, RuntimeFailure, RuntimeRefused
+from haproxy_native.errors import BadValue, Place, RuntimeAbsent, RuntimeConflict, RuntimeFailure, RuntimeRefused
 from haproxy_native.runtime import responses as answers
 from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.client import Runtime
@@ -258,14 +258,19 @@ def payload_line(entry: MapEntry) -> str:
 
     Raises BadValue for what cannot be a line: blanks in a key or before a value, a line break, no value, or more than HAProxy shows.
     """
-    if not entry.key or re.search(r"[ \t\n\r\0]", entry.key) or not entry.value.strip(" \t") or _BREAK.search(entry.value):
-        text = "a key without blanks and a value without line breaks, neither of them empty"
-        raise BadValue(f"an entry of a whole map has {text}; this one has {entry.key!r} and {entry.value!r}")
+    if not entry.key or re.search(r"[ \t\n\r\0]", entry.key):
+        detail = f"key: an entry of a whole map has a key without blanks that is not empty, unlike {entry.key!r}"
+        raise BadValue(detail, place=Place(member="key"))
+    if not entry.value.strip(" \t") or _BREAK.search(entry.value):
+        detail = f"value: an entry of a whole map has a value without line breaks that is not empty, unlike that of {entry.key!r}"
+        raise BadValue(detail, place=Place(member="value"))
     if entry.value[0] in " \t":
-        raise BadValue(f"the value {entry.value!r} begins with a blank, which HAProxy drops from a whole map; send it without that")
+        detail = f"value: {entry.value!r} begins with a blank, which HAProxy drops from a whole map; send it without that"
+        raise BadValue(detail, place=Place(member="value"))
     line = f"{entry.key} {entry.value}"
     if 4 * len(line) > LONGEST_ENTRY and len(line.encode("utf-8", "surrogateescape")) > LONGEST_ENTRY:
-        raise BadValue(f"an entry of a map has at most {LONGEST_ENTRY} bytes, unlike that of {entry.key[:80]!r}")
+        detail = f"value: an entry of a map has at most {LONGEST_ENTRY} bytes, unlike that of {entry.key[:80]!r}"
+        raise BadValue(detail, place=Place(member="value"))
     return line
 
 

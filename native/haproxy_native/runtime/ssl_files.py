@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from haproxy_native.errors import BadValue, RuntimeFailure
+from haproxy_native.errors import BadValue, Place, RuntimeFailure
 from haproxy_native.runtime import responses as answers
 from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.client import Runtime
@@ -279,9 +279,10 @@ async def add_crt_list_entry(runtime: Runtime, name: str, file: str, options: st
     if not options and not filters:
         command, payload = f"{command} {argument(file)}", None
     else:
+        for member, text in (("file", file), ("ssl_bind_config", options), *(("sni_filter", each) for each in filters)):
+            if _LINE_BREAK.search(text):
+                raise BadValue(f"{member} holds a line break, and an entry of a crt-list is one line", place=Place(member=member))
         payload = " ".join([file, *([f"[{options}]"] if options else []), *filters])
-        if _LINE_BREAK.search(payload):
-            raise BadValue("an entry of a crt-list is one line")
     answer = await runtime.send(command, payload)
     if not _CRT_LIST_ADDED.search(answer):
         raise refused(answers.first_words(answer), command)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Any
 
-from haproxy_native.errors import BadValue, RuntimeRefused
+from haproxy_native.errors import BadValue, Place, RuntimeRefused
 from haproxy_native.quirks import TABLE_ARRAYS
 from haproxy_native.runtime.capabilities import Capabilities
 
@@ -74,11 +74,11 @@ def stored_key(kind: str, key: str) -> str:
     HAProxy refuses such a command, and creates the entry nevertheless.
     """
     if kind not in KEYED:
-        raise BadValue(f"the key of an entry can be sent to tables of type {', '.join(KEYED)} only, and this one is of type {kind}")
+        raise _bad_key(f"the key of an entry can be sent to tables of type {', '.join(KEYED)} only, and this one is of type {kind}")
     if kind in ("ip", "ipv6"):
         return _stored_address(kind, key)
     if kind == "integer" and not (key.isascii() and key.isdecimal() and int(key) <= MOST):
-        raise BadValue(f"the keys of this table are integers from 0 to {MOST}, and {key!r} is none")
+        raise _bad_key(f"the keys of this table are integers from 0 to {MOST}, and {key!r} is none")
     return key
 
 
@@ -91,11 +91,15 @@ def _stored_address(kind: str, key: str) -> str:
     if kind == "ip" and isinstance(address, IPv6Address):
         address = address.ipv4_mapped
     if address is None:
-        raise BadValue(f"the keys of this table are {'IPv4' if kind == 'ip' else 'IPv6'} addresses, and {key!r} is none")
+        raise _bad_key(f"the keys of this table are {'IPv4' if kind == 'ip' else 'IPv6'} addresses, and {key!r} is none")
     if kind == "ipv6":
         mapped = address.packed if isinstance(address, IPv6Address) else _MAPPED + address.packed
         return socket.inet_ntop(socket.AF_INET6, mapped)
     return str(address)
+
+
+def _bad_key(detail: str) -> BadValue:
+    return BadValue(detail, place=Place(member="key"))
 
 
 def explain_refusal(error: RuntimeRefused, members: Iterable[str], capabilities: Capabilities) -> RuntimeRefused:
@@ -111,4 +115,4 @@ def check_datum(name: str, value: Any) -> None:
     """Raise BadValue for a number that HAProxy would truncate."""
     most = 2**64 - 1 if re.fullmatch(r"bytes_\w+_cnt", name) else MOST
     if isinstance(value, int) and not 0 <= value <= most:
-        raise BadValue(f"{name} is from 0 to {most}, not {value}")
+        raise BadValue(f"{name} is from 0 to {most}, not {value}", place=Place(member=f"data_type.{name}"))

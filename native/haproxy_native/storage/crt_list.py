@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from haproxy_native.editing.file_references import FileReference, is_same_file, references
-from haproxy_native.errors import BadValue, Missing
+from haproxy_native.errors import BadValue, Missing, Place
 from haproxy_native.storage import key_material
 from haproxy_native.text.document import Document
 from haproxy_native.text.pieces import split_lines
@@ -59,7 +59,7 @@ def entry_of(body: dict[str, Any]) -> CrtListLine:
     for filter_ in filters:
         _check("sni_filter", filter_, _UNFIT)
     if file.startswith("#"):
-        raise BadValue("file in body cannot begin with #: HAProxy would take the line for a comment")
+        raise BadValue("file in body cannot begin with #: HAProxy would take the line for a comment", place=Place(member="file"))
     return CrtListLine(file, options, tuple(filters))
 
 
@@ -121,7 +121,7 @@ def _entry(line: str, number: int) -> CrtListLine | None:
 
 def _check(member: str, text: str, unfit: re.Pattern[str]) -> None:
     if match := unfit.search(text):
-        raise BadValue(f"{member} in body cannot hold {match[0]!r}: {text!r}")
+        raise BadValue(f"{member} in body cannot hold {match[0]!r}: {text!r}", place=Place(member=member))
 
 
 # Certificates are in the same directory, and name no other file.

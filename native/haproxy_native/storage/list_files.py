@@ -174,13 +174,14 @@ def _edited_line(block: _Block, entry: MapEntry) -> str:
 
 def _new_line(entry: MapEntry) -> str:
     if not entry.key or re.search(r"[ \t\n\r\0]", entry.key) or entry.key.startswith("#"):
-        raise BadValue(f"a line of a map file cannot hold the key {entry.key!r}: no blanks, and no # at its beginning")
+        detail = f"a line of a map file cannot hold the key {entry.key!r}: no blanks, and no # at its beginning"
+        raise BadValue(detail, place=Place(member="key"))
     return f"{entry.key} {_checked_value(entry)}".rstrip(" ")
 
 
 def _checked_value(entry: MapEntry) -> str:
     if re.search(r"[\n\r\0]", entry.value):
-        raise BadValue(f"a line of a map file cannot hold the value {entry.value!r}: no line breaks")
+        raise BadValue(f"a line of a map file cannot hold the value {entry.value!r}: no line breaks", place=Place(member="value"))
     return entry.value
 
 
@@ -221,7 +222,8 @@ def edit_patterns(text: str, patterns: Sequence[str]) -> str:
 
 def _pattern_line(pattern: str) -> str:
     if not pattern or pattern[0] in "# \t" or re.search(r"[\n\r\0]", pattern):
-        raise BadValue(f"a line of a file cannot hold the pattern {pattern!r}: neither # nor a blank at its beginning, and no line breaks")
+        detail = f"a line of a file cannot hold the pattern {pattern!r}: neither # nor a blank at its beginning, and no line breaks"
+        raise BadValue(detail, place=Place(member="value"))
     return pattern
 
 

@@ -32,6 +32,7 @@ from haproxy_native.errors import (
     Exists,
     NativeError,
     NotFound,
+    Place,
     RuntimeAbsent,
     RuntimeFailure,
     RuntimeRefused,
@@ -188,7 +189,8 @@ class LiveMap(LiveFile[MapEntry]):
         """Append an entry. Raises Exists for an existing key, and BadValue for an empty value, which only a file can have."""
         check_key(key)
         if not value:
-            raise BadValue(f"the value of the map entry {key[:80]!r} must not be empty: the Runtime API cannot set an empty value")
+            detail = f"the value of the map entry {key[:80]!r} must not be empty: the Runtime API cannot set an empty value"
+            raise BadValue(detail, place=Place(member="value"))
 
         def edit(before: Sequence[MapEntry]) -> list[MapEntry]:
             return [*before, MapEntry(key, value)]
@@ -298,9 +300,9 @@ async def find_map(context: CommitContext, store: MapStore, name: str, author: A
 def check_key(key: str) -> None:
     """Raise BadValue for an empty key or one with blanks, which HAProxy accepts and then prints as if the value began there."""
     if not key:
-        raise BadValue("the key of a map entry must not be empty")
+        raise BadValue("the key of a map entry must not be empty", place=Place(member="key"))
     if any(sign in key for sign in " \t\r\n\0"):
-        raise BadValue(f"the key of a map has no blanks: {key!r}")
+        raise BadValue(f"the key of a map has no blanks: {key!r}", place=Place(member="key"))
 
 
 _SYNC_AUTHOR = Author("map_sync")

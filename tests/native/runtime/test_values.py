@@ -12,18 +12,18 @@ from haproxy_native.runtime.argument import MOST, ip_literal, number
     ("value", "least", "most", "meant"), [("0", 0, 256, 0), ("256", 0, 256, 256), ("010", 0, 256, 10), (MOST, 0, MOST, MOST)]
 )
 def test_numbers(value: int | str, least: int, most: int, meant: int) -> None:
-    assert number(value, least, most) == meant
+    assert number("weight", value, least, most) == meant
 
 
 @pytest.mark.parametrize("value", ["50%", "257", "-1", "+5", "5x", "0x10", "1.5", "", " 5", "\u0665", True, 257, -1, "9" * 5000])
 def test_what_is_no_number_for_both(value: int | str) -> None:
     with pytest.raises(BadValue):
-        number(value, 0, 256)
+        number("weight", value, 0, 256)
 
 
 @pytest.mark.parametrize("text", ["192.0.2.1", "::1", "[::1]", "0.0.0.0", "224.0.0.1"])
 def test_addresses(text: str) -> None:
-    assert str(ip_literal(text)) == text.strip("[]")
+    assert str(ip_literal("address", text)) == text.strip("[]")
 
 
 NO_ADDRESSES = """
@@ -35,10 +35,10 @@ localhost a.example. /sock unix@/sock abns@x ${ADDRESS}
 @pytest.mark.parametrize("text", ["", " 192.0.2.1", "192.0.2.1\n", "\u0661.0.0.1", *NO_ADDRESSES])
 def test_what_is_no_address(text: str) -> None:
     with pytest.raises(BadValue, match="is not an IP address"):
-        ip_literal(text)
+        ip_literal("address", text)
 
 
 @pytest.mark.parametrize(("text", "is_one"), [("192.0.2.1", True), ("[::1]", True), ("::1", False), ("::1:5", False)])
 def test_where_the_file_takes_what_follows_the_last_colon_for_a_port(text: str, is_one: bool) -> None:
     with nullcontext() if is_one else pytest.raises(BadValue):
-        ip_literal(text, bracketed=True)
+        ip_literal("address", text, bracketed=True)

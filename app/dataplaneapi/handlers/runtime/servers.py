@@ -62,7 +62,7 @@ async def replace(call: JsonCall) -> Response:
         try:
             after, changed = await change_server(call.services.engine.context, runtime, before, call.body, call.author)
         except BadValue as error:
-            raise BadRequest(f"{runtime.address} bad request: {error.detail}") from None
+            raise BadRequest(f"{runtime.address} bad request: {error.detail}", place=error.place) from None
         shown.update(as_dict(call, after))
         return changed
 

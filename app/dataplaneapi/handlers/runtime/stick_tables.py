@@ -67,7 +67,7 @@ async def create_entry(call: JsonCall) -> Response:
             for member, value in data.items():
                 stick_tables.check_datum(member, value)
         except BadValue as error:
-            raise BadRequest(f"{runtime.address} bad request: {error.detail}") from None
+            raise BadRequest(f"{runtime.address} bad request: {error.detail}", place=error.place) from None
         path = f"{argument(name)} key {argument(held)}"
         if table and table.type == "string":
             await _check_length(runtime, path, key)
@@ -105,7 +105,7 @@ def _held(runtime: Runtime, table: Table | None, key: str) -> str:
     try:
         return stick_tables.stored_key(table.type, key) if table else key
     except BadValue as error:
-        raise BadRequest(f"{runtime.address} bad request: {error.detail}") from None
+        raise BadRequest(f"{runtime.address} bad request: {error.detail}", place=error.place) from None
 
 
 def _given(body: dict[str, Any] | None) -> tuple[str, dict[str, Any]]:

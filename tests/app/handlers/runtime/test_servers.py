@@ -116,8 +116,8 @@ def test_maintenance_asked_for_outlasts_an_inherited_one(changing: Beside) -> No
 def test_changes_that_are_refused_leave_nothing_behind(changing: Beside) -> None:
     before = changing.client.get(f"{SERVERS}/plain").json
     for body, status, words in (
-        ({"weight": 300}, 400, "bad request: 300 is outside 0..256"),
-        ({"address": "nonsense.."}, 400, "'nonsense..' is not an IP address"),
+        ({"weight": 300}, 400, "bad request: weight: 300 is outside 0..256"),
+        ({"address": "nonsense.."}, 400, "address: 'nonsense..' is not an IP address"),
         ({"admin_state": "drain", "weight": 257}, 400, "bad request"),
         ({"admin_state": "sleepy"}, 422, "admin_state in body should be one of [ready maint drain]"),
         ({"port": 0}, 422, "port in body"),
@@ -125,6 +125,7 @@ def test_changes_that_are_refused_leave_nothing_behind(changing: Beside) -> None
     ):
         got = changing.client.put(f"{SERVERS}/plain", body)
         assert (got.status, words in got.message) == (status, True), got
+        assert "place" not in got.json or got.json["place"]["member"] in body, got
     after = changing.client.get(f"{SERVERS}/plain").json
     # In seconds since then.
     assert after == {**before, "last_time_change": after["last_time_change"]}
