@@ -103,7 +103,7 @@ class Session:
             answer = self.client.ask("POST", f"{SIDECAR}/batch", query, [call], JSON, **headers)
         except RefusedCall as refused:
             place = f"{call['method']} {call['path']}"
-            refused.args = (str(refused).replace(f"call 0 ({place[:200]}): ", "").replace(f"POST {SIDECAR}/batch", place),)
+            refused.args = (str(refused).replace(f"POST {SIDECAR}/batch", place),)
             raise
         if self.given.dry_run:
             return self.show_plan(answer.json())

@@ -57,10 +57,8 @@ class BatchStep:
     described: Described
     operation: Operation
     values: Mapping[str, str]
-
-    @property
-    def name(self) -> str:
-        return f"call {self.number} ({self.described.method} {self.described.path[:200]})"
+    # What its refusals begin with.
+    prefix: str
 
 
 @dataclass(frozen=True)
@@ -124,22 +122,23 @@ def _steps(call: Call) -> list[BatchStep]:
 def _step(call: Call, number: int, sent: Any) -> BatchStep:
     """Raises ApiError for what is no write of the configuration."""
     described = Described(sent["method"], sent["path"], sent.get("body"), sent.get("content_type", ""), sent.get("file", ""))
-    place = f"call {number} ({described.method} {described.path[:200]})"
+    # A refusal of the only call needs no number.
+    prefix = f"call {number} ({described.method} {described.path[:200]}): " if len(call.sent) > 1 else ""
     if described.method == "GET":
-        raise ApiError(400, f"{place}: a batch changes, and reads nothing: send the GET by itself", index=number)
+        raise ApiError(400, f"{prefix}a batch changes, and reads nothing: send the GET by itself", index=number)
     try:
         operation, values = described.found(call.services)
     except ApiError as error:
-        raise ApiError(error.status, f"{place}: {error.message}", headers=error.headers, index=number) from None
+        raise ApiError(error.status, f"{prefix}{error.message}", headers=error.headers, index=number) from None
     if not operation.is_batched:
         raise ApiError(
             400,
-            f"{place}: a batch takes writes of the configuration's objects and of stored files alone; make this call by itself",
+            f"{prefix}a batch takes writes of the configuration's objects and of stored files alone; make this call by itself",
             index=number,
         )
     if given := [name for name in OF_BATCH if name in query_values(described.query)]:
-        raise ApiError(400, f"{place}: {given[0]} in query belongs to the batch: send it with POST /v3/sidecar/batch", index=number)
-    return BatchStep(number, described, operation, values)
+        raise ApiError(400, f"{prefix}{given[0]} in query belongs to the batch: send it with POST /v3/sidecar/batch", index=number)
+    return BatchStep(number, described, operation, values, prefix)
 
 
 async def _attempt(call: Call, steps: list[BatchStep]) -> Response:
@@ -186,7 +185,7 @@ async def _answered(call: Call, step: BatchStep, made: Made) -> CallAnswer:
     members = json.loads(bytes(response.body))
     message = members.pop("message", "")
     members.pop("code", None)
-    raise ApiError(response.status_code, f"{step.name}: {message}", **{**members, "index": step.number})
+    raise ApiError(response.status_code, step.prefix + message, **{**members, "index": step.number})
 
 
 def _results(steps: list[BatchStep], answers: list[CallAnswer], *, is_live: bool) -> list[dict[str, Any]]:

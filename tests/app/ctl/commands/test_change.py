@@ -27,6 +27,7 @@ def test_a_server(ctl: Ctl, sidecar: Quick) -> None:
     assert "server web1 127.0.0.1:1 weight 40" in sidecar.text() and sidecar.stat("web1", "shop")["weight"] == "40"
     assert ctl.output("weight", "shop/web1", "40") == "nothing is changed\n"
     assert "404 missing object: server web9 does not exist in shop backend (PATCH" in ctl.refusal(1, "weight", "shop/web9", "1")
+    assert ": 404 missing object: server xxx" in ctl.refusal(1, "weight", f"shop/{'x' * 300}", "1")
     for word in ("web1", "shop/web1/x", "backend/shop/server"):
         assert f"{word} is no server; one is shop/web1" in ctl.refusal(2, "ready", word)
 
