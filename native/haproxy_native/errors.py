@@ -443,7 +443,7 @@ class RuntimeTaken(RuntimeConflict):
 class RuntimeBusy(RuntimeConflict):
     """`remedy`: how to end the sessions that are left."""
 
-    remedy = "drain the servers of such backends before they are deleted (POST /v3/sidecar/drains)"
+    remedy = "drain the servers of such backends before they are deleted"
 
 
 class RuntimeUnseen(RuntimeRefused):

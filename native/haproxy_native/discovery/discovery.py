@@ -29,7 +29,7 @@ from haproxy_native.errors import READ_ONLY, Conflict, Forbidden, NativeError, N
 from haproxy_native.request_context import Author
 
 NOBODY = Initiator()
-UNKNOWN = "it is not known who has defined this, and there are roles: it acts with the rights of the caller that replaces it (PUT)"
+UNKNOWN = "it is not known who has defined this, and there are roles: it acts with the rights of the caller that replaces it"
 log = logging.getLogger(__name__)
 
 
@@ -129,7 +129,7 @@ class Definitions:
             if any(within(object_, spelled("backend", name)) for name in self._acting.table.backends(identity)):
                 raise Conflict(f"{object_} is of the {place}, which makes it again: delete the definition first, or rename the service")
             if (name := definition.get("defaults")) and object_ == spelled("defaults", name):
-                raise Conflict(f"{object_} is named by the {place}: PUT it without defaults first, and with the new name afterwards")
+                raise Conflict(f"{object_} is named by the {place}: replace that without defaults first, and with the new name afterwards")
 
     @property
     def backends(self) -> dict[str, str]:

@@ -205,8 +205,8 @@ class Naming:
         carried = [name for follower in self._followers for name in follower.kept(object_)]
         if (transaction_id or not alone) and (edits or carried):
             names = ", ".join([*sorted(path.name for path in (edits.files if edits else ())), *carried])
-            within, remedy = ("transaction", "without transaction_id") if transaction_id else ("batch", "by a call of its own")
-            raise BadRequest(f"{names} would change with it, and in a {within} a renaming changes text alone: rename {remedy}")
+            within = "transaction" if transaction_id else "batch"
+            raise BadRequest(f"{names} would change with it, and in a {within} a renaming changes text alone: rename outside of it")
         rename = Rename(self, object_, to, frozenset(map(str, edits.files) if edits else ()))
         formatter = self._formatter(document)
         places = await beside(formatter.places, found, made=True)

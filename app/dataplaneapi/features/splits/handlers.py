@@ -24,7 +24,8 @@ async def replace(call: JsonCall) -> Response:
     try:
         outcome = await splits.put(name, call.body["by"], call.body["weights"], call.query.frontend, author=call.author)
     except LinesMissing as error:
-        raise ApiError(409, error.detail, plan={"lines": list(error.lines)}) from None
+        message = error.detail if error.frontend is None else f"{error.detail}: ?frontend={error.frontend or 'NAME'}"
+        raise ApiError(409, message, plan={"lines": list(error.lines)}) from None
     headers = [(RELOAD_ID, outcome.reload_id.encode())] if outcome.reload_id else []
     return json_response(202 if headers else 200, as_dict(await splits.status(name)), headers)
 

@@ -31,13 +31,16 @@ Rule = dict[str, str]
 
 
 class LinesMissing(Conflict):
-    """No frontend has the `lines`. Its detail is the whole message."""
+    """No frontend has the `lines`. Its detail is the whole message.
+
+    `frontend`: the one to name, empty for one of the caller's choice; None if that is no remedy.
+    """
 
     label = ""
 
-    def __init__(self, detail: str, lines: Sequence[str]) -> None:
+    def __init__(self, detail: str, lines: Sequence[str], frontend: str | None = None) -> None:
         super().__init__(detail)
-        self.lines = lines
+        self.lines, self.frontend = lines, frontend
 
 
 def rules(by: str, path: str) -> list[Rule]:

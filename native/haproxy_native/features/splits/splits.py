@@ -170,10 +170,10 @@ class Splits:
         others = [name for name in there if name not in (*has, frontend)]
         texts = rules.lines(self._editor, lines)
         if others:
-            raise LinesMissing(f"frontend {others[0]} asks the split in another way; name it with ?frontend={others[0]}", texts)
+            raise LinesMissing(f"frontend {others[0]} asks the split in another way; name it to change that", texts, others[0])
         if not has and not frontend:
             text = "no frontend asks the split: put these lines after its other use_backend lines"
-            raise LinesMissing(f"{text}, or repeat the call with ?frontend=NAME", texts)
+            raise LinesMissing(f"{text}, or name the frontend that is to get them", texts, "")
         return rules.PutRules(self._editor, frontend, lines, str(path)) if frontend and frontend not in has else None
 
     async def delete(self, name: str, *, author: Author) -> Outcome:
