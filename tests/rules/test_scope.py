@@ -1,6 +1,7 @@
 """What the layers know of a request is in attributes of its `Exchange`, which mypy checks; a scope has one key that is no one of ASGI's."""
 
 import ast
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -52,3 +53,10 @@ def test_a_scope_has_one_key_of_ours() -> None:
 )
 def test_another_key_is_seen(code: str) -> None:
     assert set(keys(ast.parse(code))) - {*ASGI, OURS}
+
+
+def test_the_library_names_no_call_of_http() -> None:
+    """Its errors and remedies name operations, since callers of the library have no paths; the handlers add the call."""
+    texts = ((path, node.value) for path in sources("native") for node in ast.walk(tree(path)) if isinstance(node, ast.Constant))
+    found = {(str(path), text) for path, text in texts if isinstance(text, str) and re.search(r"/v3/|/services/haproxy|[ (]\?\w+=", text)}
+    assert found == set()

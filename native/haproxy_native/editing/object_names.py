@@ -1,4 +1,4 @@
-"""Names of objects across all kinds, as `/v3/sidecar` writes them: `backend/shop/server/web1`, `map/hosts.map`, `owner/team-a`.
+"""Names of objects across all kinds, as the API writes them: `backend/shop/server/web1`, `map/hosts.map`, `owner/team-a`.
 
 Kind and name alternate; in names `/`, `*` and `%` are percent-encoded. In patterns `*` stands for any characters of one segment, and `**`
 for any number of segments.

@@ -160,7 +160,7 @@ class Operations:
             raise NotCancellable(f"operation {identity} has ended: it is {operation.status}")
         running, task = self._tasks[identity]
         if not running.cancellable:
-            raise NotCancellable(f"operation {identity} ({operation.kind}) cannot be cancelled any more; GET it with ?wait= to see its end")
+            raise NotCancellable(f"operation {identity} ({operation.kind}) cannot be cancelled any more; wait for its end")
         self._end(identity, CANCELLED)
         task.cancel()
         await asyncio.wait([task])

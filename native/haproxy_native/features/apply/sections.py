@@ -45,7 +45,7 @@ def object_of(editor: Editor, resource: Resource, name: str, parts: Mapping[Part
 
 
 def part_name(editor: Editor, resource: Resource, name: str, part: Part) -> str:
-    """Return the name of a part as /v3/sidecar writes it."""
+    """Return the name of a part as the API writes it."""
     if part == SELF:
         return name_of(ObjectPlace(resource, None, name))
     return name_of(ObjectPlace(_named(editor, resource)[part[0]], (resource, name), part[1]))
