@@ -7,8 +7,7 @@ import re
 import time
 from statistics import median
 
-from dataplaneapi.api.operations import operations
-from dataplaneapi.api.router import BASE, RouteIndex
+from dataplaneapi.api.operations import BASE, RouteIndex, operations
 from haproxy_native.grammar.load import bundle
 
 

@@ -13,8 +13,7 @@ from dataplaneapi.api.application import Application
 from dataplaneapi.api.feature import Feature
 from dataplaneapi.api.idempotency import CallStore, Idempotency
 from dataplaneapi.api.normalize import ResolvedSchemas
-from dataplaneapi.api.operations import operations, served_document
-from dataplaneapi.api.router import RouteIndex
+from dataplaneapi.api.operations import RouteIndex, operations, served_document
 from dataplaneapi.api.services import Services
 from dataplaneapi.api.write_options import Wait
 from dataplaneapi.auth.bearers import Bearers
@@ -134,7 +133,7 @@ def create_app(settings: Settings, engine: Engine) -> Application:
             resumes=not settings.read_only,
         ),
         history=history,
-        returning=Reverter(history, engine, {SPOE: spoe}),
+        reverter=Reverter(history, engine, {SPOE: spoe}),
         write_options=[Wait()],
     )
     services.public += [partial(probes.answer, services), docs.page]

@@ -20,7 +20,7 @@ NAMED = sorted({path for found in PATHS.findall(PAGE) for path in found if path}
 
 
 def test_paths_are_recognised() -> None:
-    assert {"api/router.py", "haproxy_native/planning/live.py", "decisions/README.md", "openapi/schemas/server.yaml"} <= set(NAMED)
+    assert {"api/operations.py", "haproxy_native/planning/live.py", "decisions/README.md", "openapi/schemas/server.yaml"} <= set(NAMED)
 
 
 @pytest.mark.parametrize("path", NAMED)

@@ -1,7 +1,7 @@
-"""What a caller of a role may ask for. What a change may do is checked where it is committed.
+"""What a caller with a role may request, and what an answer shows it. The commit checks what a change may do.
 
-Who has no role, where roles are configured, is answered who it is, and nothing else. What it may not read is left out of answers, and
-without the right to secrets these are masked.
+If roles are configured, a caller without one gets an answer about itself only. Answers leave out what the caller may not read, and mask
+secrets unless it has the right to them.
 
 An operation of `/services` shows one object, or a list of which each row is one: `rows` in its x-operation is the name of a row, from its
 members and the parameters. One of `/sidecar` names objects in members `object` and `objects` (OBJECTS). The counters of HAProxy (COUNTERS)
@@ -13,13 +13,11 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from dataplaneapi.api.asked import object_in
 from dataplaneapi.api.bodies import decode
 from dataplaneapi.api.call import Call, View
 from dataplaneapi.api.errors import ApiError, response_to
-from dataplaneapi.api.masking import without_others
 from dataplaneapi.api.operations import ANY, ANYONE, COUNTERS, EFFECTS, IF_MATCH, OBJECTS, PATCH, READING, SECTION, Handler, Operation
-from dataplaneapi.api.place import place_of
+from dataplaneapi.api.place import object_of, place_of
 from dataplaneapi.api.responses import (
     CONFIGURATION_CHECKSUM,
     CONTENT_LENGTH,
@@ -34,27 +32,33 @@ from dataplaneapi.api.responses import (
 )
 from haproxy_native.access.rights import ALL, READ, SECRETS, Rights
 from haproxy_native.beside import LARGE, beside_if
+from haproxy_native.check.messages import Message
+from haproxy_native.editing.editor import standard_editor
 from haproxy_native.editing.object_names import ObjectPlace, encoded, name_of, object_of_section, section_of_object, spelled
 from haproxy_native.editing.secrets import masked_value
-from haproxy_native.errors import BreaksTests, Forbidden, NativeError, NoTransaction
+from haproxy_native.errors import BreaksTests, Forbidden, InUse, NativeError, NoTransaction, Refused, ReloadFailed
 from haproxy_native.planning.touches import CHANGE, CREATE, DELETE
 from haproxy_native.request_context import Author
 
+HIDDEN = "HAProxy refuses it for what stands in sections that you may not read"
 # Members of answers with OBJECTS that are of no one object.
 _TEXTS = frozenset(("diff", "commands", "reasons", "messages", "notes", "response", "refused"))
 # Members with objects that the caller has named itself, without what these are.
 _NAMED_BY_CALLER = frozenset(("conflicts", "taken"))
 
 
-def asked_for(operation: Operation, call: Call) -> str:
-    """The object that is to be read; empty where some of the answer may be, ALL for what shows of everything. Raises BadRequest."""
+def object_to_read(operation: Operation, call: Call) -> str:
+    """Return the object that a caller must have the right to read: empty if the answer is filtered, ALL if it shows everything.
+
+    Raises BadRequest.
+    """
     if operation.rows:
         return ""
     if operation.access == SECTION:
         editor = call.services.editor
         return object_of_section(editor, *section_of_object(editor, call.query.object)) if call.query.object else ALL
     if operation.access not in ("", EFFECTS, READING):
-        return named(operation.access, call.values)
+        return name_from_template(operation.access, call.values)
     if not _is_of_configuration(call):
         file = call.services.editor.resources.by_name[operation.resource].file if operation.resource else ""
         return spelled(file, call.values["parent_name"]) if file else ALL
@@ -66,37 +70,40 @@ def asked_for(operation: Operation, call: Call) -> str:
     return name_of(ObjectPlace(resource, parent, "" if key is None else key))
 
 
-def changed_by(operation: Operation, call: Call) -> str:
+def object_to_change(operation: Operation, call: Call) -> str:
     """Return the object that a call is to change, or in which it is to change something; empty where its effects are elsewhere."""
     resource = call.services.editor.resources.by_name.get(operation.resource or "")
     if resource and resource.file:
         return spelled(resource.file, call.values["parent_name"])
-    object_ = object_in(call).rstrip("/")
+    object_ = object_of(call.operation, call.values, call.services, call.body).rstrip("/")
     is_own = operation.store or (resource and resource.kind != "view") or object_.startswith("spoe/")
     return object_ if is_own else ""
 
 
-def listed_in(operation: Operation, call: Call) -> str:
-    """The object in which the rows of a list stand; empty where they stand in none."""
+def parent_of_list(operation: Operation, call: Call) -> str:
+    """Return the object that contains the rows of a list; empty if nothing contains them."""
     if operation.rows:
         above, _, _ = operation.rows.rpartition("/")[0].rpartition("/")
-        return named(above, call.values) if "{" in above else ""
+        return name_from_template(above, call.values) if "{" in above else ""
     if operation.action != "list" or not _is_of_configuration(call):
         return ""
     _, parent, _ = place_of(operation, call.values, call.services.editor, one=False)
     return name_of(ObjectPlace(parent[0], None, parent[1])) if parent else ""
 
 
-def shown(call: Call, rights: Rights, answer: Any) -> Any:
-    """What of a JSON answer the caller may read. Raises Forbidden where a list by position would miss a row, or nothing is left."""
+def readable_part(call: Call, rights: Rights, answer: Any) -> Any:
+    """Return the part of a JSON answer that the caller may read.
+
+    Raises Forbidden if a list by position would miss a row, or if nothing is left.
+    """
     if call.operation.rows == OBJECTS:
-        return _with_objects(rights, answer)
+        return _readable_objects(rights, answer)
     if call.operation.rows == COUNTERS:
         return {**answer, "stats": [row for row in answer.get("stats", ()) if rights.may(READ, _counted(row))]}
     if not isinstance(answer, list):
         return answer
     if call.operation.rows:
-        return [row for row in answer if rights.may(READ, named(call.operation.rows, {**call.values, **row}))]
+        return [row for row in answer if rights.may(READ, name_from_template(call.operation.rows, {**call.values, **row}))]
     if not _is_of_configuration(call):
         return answer
     resource, parent, _ = place_of(call.operation, call.values, call.services.editor, one=call.operation.is_of_one)
@@ -107,8 +114,8 @@ def shown(call: Call, rights: Rights, answer: Any) -> Any:
     return answer
 
 
-def named(template: str, values: Mapping[str, Any]) -> str:
-    """An object by a template of its name; what has no value is empty."""
+def name_from_template(template: str, values: Mapping[str, Any]) -> str:
+    """Return the name of an object from a template such as `map/{name}`; a parameter without a value is empty."""
     return template.format_map(_Names({name: encoded(value) for name, value in values.items() if isinstance(value, str | int)}))
 
 
@@ -127,20 +134,20 @@ def _is_of_configuration(call: Call) -> bool:
     return resource is not None and resource.kind != "view" and not resource.file
 
 
-def _with_objects(rights: Rights, answer: Any) -> Any:
-    """Raises Forbidden for an answer that is of one object, or of several of which none may be read."""
+def _readable_objects(rights: Rights, answer: Any) -> Any:
+    """Return an answer with OBJECTS without rows that may not be read. Raises Forbidden if it is one object, and that may not be."""
     if isinstance(answer, Mapping):
-        left = _left(rights, answer)
+        left = _readable_members(rights, answer)
         if left is None:
             raise Forbidden(rights.refusal(READ, answer.get("object", ALL)))
         return left
-    return [left for row in answer if (left := _left(rights, row)) is not None]
+    return [left for row in answer if (left := _readable_members(rights, row)) is not None]
 
 
-def _left(rights: Rights, value: Any) -> Any:
-    """What may be read of a value; None for an object of which nothing may be."""
+def _readable_members(rights: Rights, value: Any) -> Any:
+    """Return the part of a value that may be read; None for an object that may not be."""
     if isinstance(value, list):
-        return [left for element in value if (left := _left(rights, element)) is not None]
+        return [left for element in value if (left := _readable_members(rights, element)) is not None]
     if not isinstance(value, Mapping):
         return value
     if "object" in value and not rights.may(READ, value["object"]):
@@ -150,7 +157,7 @@ def _left(rights: Rights, value: Any) -> Any:
     if objects is not None and not readable:
         return None
     members = {
-        name: member_value if name in _NAMED_BY_CALLER else _left(rights, member_value)
+        name: member_value if name in _NAMED_BY_CALLER else _readable_members(rights, member_value)
         for name, member_value in value.items()
         if name not in _TEXTS
     }
@@ -166,7 +173,7 @@ async def answer_within_rights(call: Call, next: Handler) -> Response:
     if not isinstance(rights, Rights):
         return await (await next(call)).complete()
     _require(operation, call, rights)
-    if (parent := listed_in(operation, call)) and not rights.reaches(parent):
+    if (parent := parent_of_list(operation, call)) and not rights.reaches(parent):
         # Nothing of it may be read; whether it is there or not.
         return await json_response(200, []).complete()
     if IF_MATCH in call.values:
@@ -190,6 +197,24 @@ def _refusal(call: Call, rights: Rights, error: ApiError | NativeError) -> Respo
     return response_to(error)
 
 
+def without_others(error: NativeError, may_read: Callable[[str], bool]) -> NativeError:
+    """Return a refusal without what HAProxy quotes of sections that the caller may not read."""
+    if isinstance(error, ReloadFailed):
+        return ReloadFailed("Reload failed: what HAProxy said is for those who may read everything")
+    if isinstance(error, InUse):
+        return InUse(error.detail.partition(" at line ")[0])
+    if not isinstance(error, Refused) or not error.alerts:
+        return error
+
+    def is_readable(header: str) -> bool:
+        kind, *names = header.split()
+        return may_read(object_of_section(standard_editor(), kind, names[0] if names else ""))
+
+    own = [each for each in error.alerts if isinstance(each, Message) and each.section and is_readable(each.section)]
+    lines = [f"line {each.line}, in '{each.section}': {each.text}" for each in own]
+    return Refused("\n".join(lines) or HIDDEN, place=error.place, alerts=own)
+
+
 def require_role(by: Author, operation: Operation) -> None:
     """Raises Forbidden for a caller without a role, but where anyone may ask."""
     if isinstance(by.rights, Rights) and not by.rights.rules and operation.access != ANYONE:
@@ -207,11 +232,11 @@ def _require(operation: Operation, call: Call, rights: Rights) -> None:
     if operation.access in (ANY, ANYONE):
         return
     if verb == READ:
-        if object_ := asked_for(operation, call):
+        if object_ := object_to_read(operation, call):
             rights.require(READ, object_)
     elif operation.access != EFFECTS:
-        rights.require(verb, named(operation.access, call.values) or ALL)
-    elif (object_ := changed_by(operation, call)) and not rights.may_change_within(object_):
+        rights.require(verb, name_from_template(operation.access, call.values) or ALL)
+    elif (object_ := object_to_change(operation, call)) and not rights.may_change_within(object_):
         raise Forbidden(rights.refusal(_verb(operation), object_), object_=object_)
 
 
@@ -239,7 +264,7 @@ def view_of(call: Call, rights: Rights, status: int, *, is_read: bool) -> View |
     def view(answer: Any, kind: bytes) -> Any:
         """Raises Forbidden."""
         if hides_objects and kind == JSON:
-            answer = shown(call, rights, answer)
+            answer = readable_part(call, rights, answer)
         return masked_value(answer, operation.answer(status, kind.decode())) if hides_secrets else answer
 
     return view if hides_objects or hides_secrets else None

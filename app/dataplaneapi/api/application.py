@@ -13,10 +13,9 @@ from starlette.exceptions import HTTPException
 from starlette.types import Lifespan
 
 from dataplaneapi.api.errors import ApiError, error_response, response_to
-from dataplaneapi.api.operations import Operation
+from dataplaneapi.api.operations import BASE, Operation
 from dataplaneapi.api.response_cache import KeptReplies, ResponseCache
 from dataplaneapi.api.responses import Response
-from dataplaneapi.api.router import BASE
 from dataplaneapi.api.services import Services
 from dataplaneapi.api.stack import OperationRoute, RouteOfExchange, Stack
 from dataplaneapi.version import VERSION

@@ -1,4 +1,7 @@
-"""One call on its way to its handler: what was asked, converted and checked stage by stage in the reference's order."""
+"""`Call`, which a handler gets: a request whose parameters, `Accept` and body are converted and checked, in the order of the reference.
+
+`read_call`, `json_call` and `strict_call` are FastAPI dependencies; a handler names the one that it needs in the type of its parameter.
+"""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -7,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from fastapi import Depends, Request
 
-from dataplaneapi.api import bodies as body
-from dataplaneapi.api import ignored, parameters
-from dataplaneapi.api.bodies import check_accept, check_content_encoding, check_content_type
+from dataplaneapi.api import bodies, ignored, parameters
+from dataplaneapi.api.bodies import YAML_TYPE, check_accept, check_content_encoding, check_content_type, of_yaml
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.etags import is_well_formed
 from dataplaneapi.api.exchange import Exchange, exchange_of
+from dataplaneapi.api.normalize import ResolvedSchemas
 from dataplaneapi.api.operations import IF_MATCH, PATCH, Operation
 from dataplaneapi.api.parameter_values import PathValues, QueryValues
 from dataplaneapi.api.place import parent_in_query, place_of, present_value
@@ -43,11 +46,11 @@ def _all_of(answer: Any, kind: bytes) -> Any:
 
 @dataclass(slots=True)
 class Incoming:
-    """A request for one operation, and what it is made on."""
+    """A request for one operation, and the configuration that it reads or changes, if that is not the current one."""
 
     services: "Services"
     exchange: Exchange
-    # Whether what nothing reads is an error; None: as its query or the settings say.
+    # Whether unknown parameters and members are an error; None: as its query or the settings say.
     strict: bool | None = None
     # As in `Call`.
     base: Document | None = None
@@ -56,7 +59,7 @@ class Incoming:
     async def body(self, limit: int) -> bytes:
         """Return the whole body, of `limit` bytes at most, 0 for any number. Raises ApiError and ShareExceeded."""
         exchange = self.exchange
-        return await body.read(exchange.receive, exchange.raw_headers, limit, exchange.connection.endpoint.read_timeout, exchange.held)
+        return await bodies.read(exchange.receive, exchange.raw_headers, limit, exchange.connection.endpoint.read_timeout, exchange.held)
 
     def header(self, name: bytes) -> str:
         """Return all values of a header, joined by commas."""
@@ -136,12 +139,12 @@ class Call:
 
 
 def header(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> str:
-    """All values of a header, joined by commas."""
+    """Return all values of a header, joined by commas."""
     return ",".join([value.decode("latin-1") for key, value in headers if key == name])
 
 
 async def read_call(incoming: Arriving) -> Call:
-    """A call whose parameters and `Accept` are in order. Raises ApiError."""
+    """Return a call without its body: check parameters, `Accept` and conditional headers. Raises ApiError."""
     services, exchange = incoming.services, incoming.exchange
     operation, author = exchange.operation, exchange.author
     assert operation is not None
@@ -171,7 +174,7 @@ async def read_call(incoming: Arriving) -> Call:
 
 
 def _check_conditions(operation: Operation, values: Mapping[str, Any], headers: Iterable[tuple[bytes, bytes]]) -> None:
-    """A write with a condition that nothing would look at is not made. Raises 400."""
+    """Refuse a write with a conditional header that the operation does not support. Raises ApiError (400)."""
     if operation.method == "GET":
         return
     sent = {name for name, _ in headers}
@@ -186,7 +189,7 @@ def _check_conditions(operation: Operation, values: Mapping[str, Any], headers: 
 
 
 async def json_call(incoming: Arriving) -> Call:
-    """A call whose body, where it has one, is read and in order, too. Raises ApiError."""
+    """Return a call with its body, which is read, decoded and validated if the operation declares one. Raises ApiError."""
     call, services = await read_call(incoming), incoming.services
     declared = call.operation.body
     if declared is None:
@@ -205,7 +208,7 @@ async def json_call(incoming: Arriving) -> Call:
             refuse_masked_text(data)
         return replace(call, body=data)
     large = len(data) > LARGE
-    sent = await beside_if(large, body.decode, data)
+    sent = await beside_if(large, bodies.decode, data)
     if b"masked" in data and not (call.operation.asks or call.operation.calls):
         refuse_masked(sent, declared.schema)
     value: Any = [sent] if isinstance(sent, dict) and declared.takes_one else sent
@@ -225,7 +228,7 @@ def _present(call: Call) -> Any:
 
 
 def _embedded(call: Call) -> list[str]:
-    """Members of a section that hold what stands in it, where only the section itself is asked for."""
+    """Return the members with the children of a section, if the call is for the section without its children."""
     resources, name = call.services.editor.resources, call.operation.resource or ""
     if name not in resources.by_name or call.operation.parent or call.query.full_section:
         return []
@@ -238,7 +241,7 @@ def _largest_body(call: Call) -> int:
     if setting is not None or declared is None:
         return setting or 0
     whole = JSON not in declared.media_types or call.services.schemas.kind(declared.schema) == "array" or call.query.full_section
-    return body.WHOLE_BYTES if whole else body.OBJECT_BYTES
+    return bodies.WHOLE_BYTES if whole else bodies.OBJECT_BYTES
 
 
 def _check_force(call: Call) -> None:
@@ -247,7 +250,7 @@ def _check_force(call: Call) -> None:
 
 
 def _check_parent(call: Call) -> None:
-    """Refuses a missing parent before body and version are checked, where the table says so."""
+    """Refuse a missing parent before body and version are checked, if the resource declares that order (`existence_first`)."""
     operation, editor = call.operation, call.services.editor
     resource = editor.resources.by_name.get(operation.resource or "")
     if operation.action == "create" and resource and "create" in resource.existence_first and (parent := _parent(call)):
@@ -273,6 +276,38 @@ def _parent(call: Call) -> tuple[Resource, str] | None:
     return parent
 
 
-# What a handler takes: a call without a body, or with one of JSON or text.
+async def strict_call(incoming: Arriving) -> Call:
+    """Return a call whose body is JSON or YAML, each of its members known; None as its body if it has none. Raises ApiError.
+
+    For calls where a member that is left out would go unnoticed.
+    """
+    call = await read_call(incoming)
+    declared, limit = call.operation.body, call.services.settings.max_body_size
+    assert declared is not None
+    data = await incoming.body(bodies.WHOLE_BYTES if limit is None else limit)
+    if not data:
+        if declared.required:
+            raise ApiError(400, "value is required but missing")
+        return call
+    kind = incoming.header(b"content-type")
+    check_content_encoding(incoming.header(b"content-encoding"))
+    check_content_type(kind, declared.media_types)
+    is_yaml = kind.partition(";")[0].strip().lower() == YAML_TYPE
+    body = await beside_if(len(data) > LARGE, decoded_strictly, data, declared.schema, call.services.schemas, is_yaml=is_yaml)
+    return replace(call, body=body)
+
+
+def decoded_strictly(data: bytes, schema: Mapping[str, Any], schemas: ResolvedSchemas, *, is_yaml: bool) -> Any:
+    """Return the value of a body, in which every member must be known. Raises ApiError."""
+    value = of_yaml(data) if is_yaml else bodies.decode(data)
+    if b"masked" in data:
+        refuse_masked(value, schema)
+    check_outermost(value, schema, schemas)
+    return validated(value, schema, schemas, unknown=partial(ignored.members, embedded=(), strict=True, headers=[]))
+
+
+# What a handler declares as the type of its call: without a body, with one of JSON or text, and with one of known members only.
+# `api/upload.py` has those for files and forms.
 ReadCall = Annotated[Call, Depends(read_call)]
 JsonCall = Annotated[Call, Depends(json_call)]
+StrictCall = Annotated[Call, Depends(strict_call)]

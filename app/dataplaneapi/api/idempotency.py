@@ -17,15 +17,16 @@ from typing import Any
 from python_multipart.multipart import parse_options_header
 from starlette.types import Message
 
+from dataplaneapi.api.bodies import decode
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.exchange import Exchange, Next
-from dataplaneapi.api.masking import masked_body
 from dataplaneapi.api.operations import Operation
-from dataplaneapi.api.responses import CONTENT_TYPE, JSON, RETRY_AFTER, TEXT, HeaderName, Response
+from dataplaneapi.api.responses import CONTENT_TYPE, JSON, RETRY_AFTER, TEXT, HeaderName, Response, to_json
 from haproxy_native import shares
 from haproxy_native.access.rights import Rights
 from haproxy_native.beside import LARGE, beside_if
 from haproxy_native.disk.database import Database, Result, State, Tables, Work
+from haproxy_native.editing.secrets import masked_value
 from haproxy_native.errors import Unusable
 from haproxy_native.request_context import Author
 from haproxy_native.shares import Account
@@ -291,9 +292,14 @@ class HashedBody:
 
 
 def holds_secret(operation: Operation, response: Response) -> bool:
-    """Whether some of it would be masked for callers that may not see secrets."""
+    """Return whether the response would be masked for callers that may not see secrets."""
     kind = next((value.partition(b";")[0] for name, value in response.raw_headers if name == CONTENT_TYPE), b"")
-    return kind in (JSON, TEXT) and masked_body(operation, response.status_code, bytes(response.body), kind) != response.body
+    if kind not in (JSON, TEXT):
+        return False
+    body, schema = bytes(response.body), operation.answer(response.status_code, kind.decode())
+    if kind == JSON:
+        return to_json(masked_value(decode(body), schema)) != body
+    return str(masked_value(body.decode("utf-8", "surrogateescape"), schema)).encode("utf-8", "surrogateescape") != body
 
 
 async def _replayed(kept: KeptCall, body: HashedBody, exchange: Exchange) -> Response:

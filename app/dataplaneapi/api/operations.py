@@ -1,29 +1,34 @@
-"""The operations of the API as the bundled document declares them, each with its handler.
+"""The operations of the API as the bundled document declares them, each with its handler, and the index that finds them by path.
+
+`RouteIndex` walks the raw path of a request segment by segment, which costs the same for every path.
 
 What only some requests need (the handler's module, parameters, body, media types) is worked out when it is first asked for.
 """
 
-from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import import_module
 from inspect import isfunction
 from itertools import pairwise
 from typing import Any, get_type_hints
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
+from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.parameters import Parameter, query_values
-from dataplaneapi.api.responses import Response
+from dataplaneapi.api.responses import HeaderName, Response
 from dataplaneapi.feature_list import missing
 from haproxy_native.grammar.load import bundle
 from haproxy_native.grammar.schema import followed
 
-# Of a `Call`.
+BASE = "/v3"
+ALLOW = HeaderName(b"Allow")
+# Each takes a `Call`.
 Handler = Callable[[Any], Awaitable[Response]]
 Check = Callable[[Any], Awaitable[bool | None]]
 METHODS = ("get", "head", "post", "put", "patch", "delete", "options")
-# What `access` may be beside the name of an object.
 READS, _TRUE = ("GET", "HEAD"), ("true", "1")
+# What `access` may be instead of the name of an object.
 EFFECTS, READING, SECTION, ANY, ANYONE = "effects", "read", "section", "any", "anyone"
 # What `rows` may be beside the name of the object that a row is.
 OBJECTS, COUNTERS = "objects", "counters"
@@ -55,7 +60,7 @@ class MissingHandler(Exception):
 
 @dataclass(frozen=True)
 class Body:
-    """What an operation takes: media types, and the schema of the JSON one. `takes_one`: an element of a list in its place, too."""
+    """The body that an operation accepts: media types, and the schema of JSON. `takes_one`: one element is accepted for a list."""
 
     media_types: tuple[str, ...]
     schema: Mapping[str, Any]
@@ -111,7 +116,7 @@ class Operation:
 
     @property
     def _handled_by(self) -> tuple[str, str]:
-        """The module of its handler, and the name in it."""
+        """Return the module of its handler, and the name in that module."""
         if self.handler_name:
             module, _, name = self.handler_name.rpartition(".")
             return module, name
@@ -120,9 +125,9 @@ class Operation:
 
     @cached_property
     def check(self) -> Check | None:
-        """What decides whether a call may be made, beside operation and place: it is by the handler's name in CHECKS of its module.
+        """The function that checks a call without making it: the entry of CHECKS in the handler's module under the handler's name.
 
-        It raises what the call would be refused for, and returns whether the call would reload HAProxy; None where that is not known.
+        It raises the error that the call would be refused with. It returns whether the call would reload HAProxy, None if that is unknown.
         """
         module, name = self._handled_by
         check: Check | None = getattr(self.handler, "check", None) or vars(_module(module)).get("CHECKS", {}).get(name)
@@ -151,7 +156,7 @@ class Operation:
         _ = self.handler
 
     def at(self, values: Mapping[str, Any]) -> str:
-        """The path with these values in it."""
+        """Return the path with these values in it."""
         return self.path.format(**{name: quote(str(values[name]), safe="") for name in self.names})
 
     @property
@@ -219,10 +224,12 @@ class Operation:
         declared = self._resolve(self.declared["requestBody"])
         content = declared["content"]
         schema = next(iter(content.values())).get("schema", {})
-        return Body(tuple(content), self._told_elsewhere() or schema, declared.get("required", False), declared.get("x-takes-one", False))
+        return Body(
+            tuple(content), self._schema_by_resource() or schema, declared.get("required", False), declared.get("x-takes-one", False)
+        )
 
-    def _told_elsewhere(self) -> Mapping[str, Any] | None:
-        """The schema of a resource whose body the document only calls an object, or which a body is only a part of."""
+    def _schema_by_resource(self) -> Mapping[str, Any] | None:
+        """Return the schema of the resource, if the document declares the body as any object or if the body is only a part of it."""
         about = self.bundle.get("x-resources", {}).get(self.resource or "", {})
         return {"$ref": f"#/components/schemas/{about['schema']}"} if "body" in about or self.action == PATCH else None
 
@@ -302,3 +309,94 @@ def _without(declared: Any, gone: Collection[str]) -> Any:
         return declared
     lists = {name: _without(declared[name], gone) for name in ("parameters", "x-further-parameters") if name in declared}
     return {**declared, **lists}
+
+
+class RouteNode:
+    """A place in the tree of paths: fixed next segments, the next segment that is a name, the operations that end here."""
+
+    __slots__ = ("fixed", "named", "operations")
+
+    def __init__(self) -> None:
+        self.fixed: dict[str, RouteNode] = {}
+        self.named: RouteNode | None = None
+        self.operations: dict[str, Operation] = {}
+
+
+class RouteIndex:
+    """Finds operations by path. `guide(path, query)` returns the sentence that ends a 404, or an empty text."""
+
+    def __init__(self, operations: Iterable[Operation], guide: Callable[[str, bytes], str] | None = None) -> None:
+        self.root = RouteNode()
+        self.operations = tuple(operations)
+        self._guide = guide
+        # Paths that an object follows.
+        self._above_objects = tuple({operation.above_object for operation in self.operations if operation.above_object})
+        for operation in self.operations:
+            self._plant(operation)
+
+    def _plant(self, operation: Operation) -> None:
+        node = self.root
+        for segment in segments_of(operation.path):
+            if segment.startswith("{"):
+                node.named = node.named or RouteNode()
+                node = node.named
+            else:
+                node = node.fixed.setdefault(segment, RouteNode())
+        node.operations[operation.method] = operation
+
+    def walk(self, raw_path: str) -> tuple[RouteNode, list[str]] | None:
+        """The node of a path below the base and the segments that are names, still encoded; one trailing slash is ignored."""
+        if not raw_path.startswith(BASE + "/"):
+            return (self.root, []) if raw_path == BASE else None
+        node, names = self.root, []
+        rest = raw_path[len(BASE) + 1 :]
+        if rest.startswith(self._above_objects):
+            # Names in an object hold no slash, so that an encoded one parts them, too.
+            rest = rest.replace("%2F", "/").replace("%2f", "/")
+        for segment in (rest.removesuffix("/")).split("/") if rest else ():
+            following = node.fixed.get(segment)
+            if following is None:
+                if (following := node.named) is None or not segment:
+                    return None
+                names.append(segment)
+            node = following
+        return node, names
+
+    def find(self, method: str, raw_path: bytes, query: bytes = b"") -> tuple[Operation, dict[str, str]]:
+        """Return the operation of a request and its path values. Raises ApiError (404 or 405), which suggests what is right."""
+        text = raw_path.decode("latin-1")
+        place = self.walk(text)
+        if place is None or not place[0].operations:
+            raise self._not_found(unquote(text), query)
+        node, names = place
+        operation = node.operations.get(method)
+        if operation is None:
+            raise self._not_allowed(method, text, node)
+        return operation, {name: decoded(text) for name, text in zip(operation.names, names, strict=True)}
+
+    def _not_allowed(self, method: str, raw_path: str, node: RouteNode) -> ApiError:
+        """The error for a method that a path does not have: the methods it has, and the path beside it that has this one."""
+        allowed = [each.upper() for each in METHODS if each.upper() in node.operations]
+        path, first = raw_path.removesuffix("/"), ", ".join(allowed[:-1])
+        text = f"method {method} is not allowed for path {unquote(raw_path)}, which has {first + ' and ' if first else ''}{allowed[-1]}"
+        if node.named and (operation := node.named.operations.get(method)):
+            text += f"; did you mean {method} {path}/{segments_of(operation.path)[-1]}?"
+        elif next(iter(node.operations.values())).path.endswith("}"):
+            collection = path.rpartition("/")[0]
+            if (place := self.walk(collection)) and method in place[0].operations:
+                text += f"; did you mean {method} {collection}?"
+        return ApiError(405, text, headers=[(ALLOW, ", ".join(allowed).encode())])
+
+    def _not_found(self, path: str, query: bytes) -> ApiError:
+        if path in (BASE, BASE + "/"):
+            return ApiError(404, "no matching operation was found")
+        advice = self._guide(path, query) if self._guide else ""
+        return ApiError(404, f"path {path} was not found" + (f"; {advice}" if advice else ""))
+
+
+def segments_of(path: str) -> list[str]:
+    return [segment for segment in path.split("/") if segment]
+
+
+def decoded(segment: str) -> str:
+    return unquote(segment, errors="surrogateescape") if "%" in segment else segment

@@ -1,4 +1,4 @@
-"""Which objects of the configuration, or which stored file, an operation is about, by its parameters."""
+"""Which object of the configuration, or which stored file, an operation is for: from its parameters to the name of the object."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from dataplaneapi.api.operations import Operation
 from dataplaneapi.api.parameters import query_values
 from haproxy_native.editing.editor import Editor, Parent
+from haproxy_native.editing.object_names import ObjectPlace, name_of, spelled
 from haproxy_native.editing.resources import Resource
 from haproxy_native.editing.sites import Sites
 from haproxy_native.errors import NativeError
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def place_of(operation: Operation, values: Mapping[str, Any], editor: Editor, *, one: bool) -> tuple[Resource, Parent, Any]:
-    """The collection, what it stands in, and the key of one of it, which is the last name in the path; None where that is not asked for."""
+    """Return (collection, parent section, key). `one`: the last name in the path is the key of one object; else the key is None."""
     resource = editor.resources[operation.resource or ""]
     names = list(operation.names)
     key = values[names.pop()] if one and names else None
@@ -47,7 +48,7 @@ def present_value(operation: Operation, values: Mapping[str, Any], services: "Se
 
 
 def _in_scope(operation: Operation, values: Mapping[str, Any], services: "Services") -> Any:
-    """Of a SPOE file. Raises NativeError."""
+    """Return an object of a SPOE file; None if the operation is for no object. Raises NativeError."""
     editor = services.scope_editor
     if operation.resource not in editor.resources.by_name or "name" not in values:
         return None
@@ -84,3 +85,18 @@ def with_known_names(operation: Operation, values: Mapping[str, str], services: 
     is_path = "/" in value and (operation.handler_name or "").startswith("runtime.")
     own = store.own(services.engine.context, value) if is_path else None
     return {**values, names[0]: own.name if own else store.resolved(value)}
+
+
+def object_of(operation: Operation, values: Mapping[str, Any], services: "Services", body: Any = None) -> str:
+    """Return the name of the object that an operation is for, as far as its parameters and the body of a POST name it; else empty."""
+    if operation.store:
+        store = services.engine.stores.get(operation.store)
+        return spelled(store.kind, str(values[operation.names[0]])) if store and operation.names else ""
+    resource = services.editor.resources.by_name.get(operation.resource or "")
+    if resource is None or resource.file:
+        return spelled(*(part for kind, name in operation.collections if name in values for part in (kind, str(values[name]))))
+    is_named_in_body = operation.method == "POST" and isinstance(body, dict)
+    resource, parent, key = place_of(operation, values, services.editor, one=operation.is_of_one)
+    if key is None:
+        key = str(body.get(resource.key) or "") if is_named_in_body else ""
+    return name_of(ObjectPlace(resource, parent, key))

@@ -1,4 +1,4 @@
-"""What is recorded of every request: its counter, access line, span and event; and the headers that every response has.
+"""What is recorded of every request: its object, counter, access line, span and event; and the headers that every response has.
 
 A change that is committed has an event of its own (native/haproxy_native/commit/events.py). The event of a request is for what comes to no
 commit: refusals before it, edits of transactions, confirmations, tokens, logins, and reads if the audit log has them.
@@ -7,10 +7,15 @@ commit: refusals before it, edits of transactions, confirmations, tokens, logins
 import json
 import logging
 import time
+from collections.abc import Mapping
+from typing import Any
 
-from dataplaneapi.api import asked, cors
+from dataplaneapi.api import cors
+from dataplaneapi.api.call import Call
 from dataplaneapi.api.exchange import REQUEST_ID, Exchange, Next
+from dataplaneapi.api.operations import READS, Handler
 from dataplaneapi.api.parameters import query_values
+from dataplaneapi.api.place import object_of, parent_in_query
 from dataplaneapi.api.responses import CONFIGURATION_VERSION, Header, Response, protection
 from dataplaneapi.api.services import Services
 from dataplaneapi.auth.gate import parse_basic
@@ -44,23 +49,23 @@ class RequestLog:
         if traces:
             traces.end(operation_of(exchange), exchange.status)
         if access_logger.isEnabledFor(logging.INFO):
-            log(exchange, seconds)
-        tell(exchange, self._services)
+            write_access_line(exchange, seconds)
+        publish_event(exchange, self._services)
         return response
 
 
-def log(exchange: Exchange, seconds: float) -> None:
+def write_access_line(exchange: Exchange, seconds: float) -> None:
     """Write the access line of an answered request."""
     client = {"client": name} if (name := exchange.connection.name) else {}
     access_logger.info("request", extra={"request": (exchange, seconds), "fields": client})
 
 
-def tell(exchange: Exchange, services: Services) -> None:
-    """Send the event of an answered request, if it has one."""
+def publish_event(exchange: Exchange, services: Services) -> None:
+    """Publish the event of an answered request, if it has one."""
     if services.audit.reads and exchange.operation and exchange.path_values is None:
         # The answer was kept, and no operation was looked for.
         _, values = services.index.find(exchange.method, exchange.raw_path)
-        asked.note(exchange, values, services)
+        note_object(exchange, values, services)
     if event := event_of(exchange, reads=services.audit.reads):
         services.engine.context.events.publish(event)
 
@@ -89,18 +94,40 @@ def _login(exchange: Exchange) -> Asked | None:
 
 
 def outcome_of(status: int) -> str:
-    """A request that was never answered has failed."""
+    """Return the outcome of a request by the status of its answer; a request that was never answered has failed."""
     return FAILED if status < 100 or status >= 500 else REFUSED if status >= 400 else GRANTED
 
 
 def reason_of(exchange: Exchange) -> str:
-    """The message of an answer that is an error."""
+    """Return the message of an answer that is an error."""
     if exchange.status < 400 or exchange.response is None:
         return ""
     try:
         return str(json.loads(bytes(exchange.response.body))["message"])
     except (ValueError, KeyError, TypeError):
         return str(exchange.status)
+
+
+def note_object(exchange: Exchange, values: Mapping[str, Any], services: Services) -> None:
+    """Note the operation of a request, and the object that its path and query name, for history and audit log."""
+    operation = exchange.operation
+    if operation and exchange.author and (request := exchange.author.request):
+        request.operation = exchange.operation_id
+        if operation.method not in READS or services.audit.reads:
+            request.object = object_of(operation, {**values, **parent_in_query(operation, exchange.query, services.editor)}, services)
+
+
+async def note_created(call: Call, next: Handler) -> Response:
+    """Note the object that a call creates, whose name is in the body."""
+    if object_ := object_of(call.operation, call.values, call.services, call.body):
+        note_name(call, object_)
+    return await next(call)
+
+
+def note_name(call: Call, object_: str) -> None:
+    """Note the object of a call whose name is known only now."""
+    if request := call.author.request:
+        request.object = object_
 
 
 def common_headers(services: Services, exchange: Exchange) -> list[Header]:

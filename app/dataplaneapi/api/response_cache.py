@@ -98,7 +98,7 @@ class KeptReplies:
     def _record(self, exchange: Exchange, seconds: float) -> None:
         origin.set({"request_id": exchange.request_id, **trace_context.fields(exchange.headers.get(b"traceparent"))})
         if access_logger.isEnabledFor(logging.INFO):
-            request_log.log(exchange, seconds)
+            request_log.write_access_line(exchange, seconds)
         if self.services.audit.reads:
             exchange.author = author_of(exchange, self.services)
-            request_log.tell(exchange, self.services)
+            request_log.publish_event(exchange, self.services)

@@ -8,8 +8,8 @@ from typing import Any
 from dataplaneapi.api.exchange import Exchange
 from dataplaneapi.api.idempotency import Idempotency
 from dataplaneapi.api.normalize import ResolvedSchemas
+from dataplaneapi.api.operations import RouteIndex
 from dataplaneapi.api.responses import Response
-from dataplaneapi.api.router import RouteIndex
 from dataplaneapi.auth.bearers import Bearers
 from dataplaneapi.auth.gate import Gate
 from dataplaneapi.auth.open_streams import OpenStreams
@@ -59,7 +59,7 @@ class Services:
     workers: Workers
     operations: Operations
     history: History
-    returning: Reverter
+    reverter: Reverter
     idempotency: Idempotency
     audit: Audit = field(default_factory=lambda: Audit(None))
     proxies: Proxies = field(default_factory=Proxies)

@@ -20,16 +20,16 @@ from fastapi.routing import APIRoute
 from starlette.routing import BaseRoute, Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from dataplaneapi.api import asked, cors
+from dataplaneapi.api import cors
 from dataplaneapi.api.access import answer_within_rights, require_role
 from dataplaneapi.api.authenticate import Authenticate, Shares
 from dataplaneapi.api.call import Call
+from dataplaneapi.api.conflicts import explain_collisions
 from dataplaneapi.api.errors import ApiError, error_response, response_to
 from dataplaneapi.api.exchange import Exchange, Layer, Next, exchange_of, peer
-from dataplaneapi.api.on_conflict import explain_collisions
 from dataplaneapi.api.operations import READS, Handler, Operation
 from dataplaneapi.api.place import with_known_names
-from dataplaneapi.api.request_log import RequestLog, common_headers
+from dataplaneapi.api.request_log import RequestLog, common_headers, note_created, note_object
 from dataplaneapi.api.response_cache import KeptReplies, ResponseCache, cached
 from dataplaneapi.api.responses import RESPONSE, Response
 from dataplaneapi.api.services import Services
@@ -97,7 +97,7 @@ def around_fastapi(services: Services, kept: KeptReplies, cache: ResponseCache, 
 
 # The layers of a call, outermost first, each with the operations that it is for.
 AROUND_HANDLERS: Sequence[tuple[CallLayer, Callable[[Operation], bool]]] = (
-    (asked.name_created, lambda operation: operation.method == "POST" and bool(operation.resource)),
+    (note_created, lambda operation: operation.method == "POST" and bool(operation.resource)),
     (answer_within_rights, lambda operation: True),
     (write_options, lambda operation: operation.method != "GET"),
     (explain_collisions, lambda operation: operation.method != "GET"),
@@ -178,7 +178,7 @@ class Route:
         operation, values = self._services.index.find(exchange.method, exchange.raw_path, exchange.query)
         values = with_known_names(operation, values, self._services)
         exchange.operation, exchange.path_values = operation, values
-        asked.note(exchange, values, self._services)
+        note_object(exchange, values, self._services)
         exchange.route = self._routes[operation].prepared()
         return await next(exchange)
 

@@ -1,8 +1,15 @@
-"""Bodies that are files: handed on piece by piece as they arrive, within the limits of every body."""
+"""Bodies that are files or forms: read piece by piece as they arrive, within the limits of every body.
+
+`upload_call` gives a handler the file of a form or a bare content, `text_or_form_call` a text or the parts of a form. `received` makes
+operations from a form that holds texts of the configuration and stored files: texts stay in memory, files are drafts until the commit
+publishes them, and each part is checked as it begins.
+"""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Annotated
 
 from fastapi import Depends
@@ -11,9 +18,18 @@ from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import parse_options_header
 from starlette.types import Receive
 
-from dataplaneapi.api.bodies import FILE_BYTES, check_content_encoding, check_content_type, too_large
+from dataplaneapi.api.bodies import FILE_BYTES, WHOLE_BYTES, check_content_encoding, check_content_type, too_large
 from dataplaneapi.api.call import Arriving, Call, header, json_call, read_call
 from dataplaneapi.api.errors import ApiError
+from dataplaneapi.open_engine import STORES
+from haproxy_native.beside import beside
+from haproxy_native.changes.file_operations import PutFile
+from haproxy_native.changes.operations import PutText, text_as_sent
+from haproxy_native.commit.change import Operation
+from haproxy_native.disk.file import drafts_aside
+from haproxy_native.editing.secrets import refuse_masked_text
+from haproxy_native.errors import BadRequest, Exists, NotFound
+from haproxy_native.storage.store import Store, Upload, is_file_name
 
 PART = "file_upload"
 MULTIPART = "multipart/form-data"
@@ -37,14 +53,14 @@ class File:
         self._first = b""
 
     async def begin(self) -> None:
-        """Up to the first of it. Raises 400 where there is nothing."""
+        """Wait for the first piece. Raises ApiError (400) if there is none."""
         while self._more and not self._first:
             self._first = await self._arrived()
         if not self._first:
             raise ApiError(400, "value is required but missing")
 
     async def pieces(self) -> AsyncIterator[bytes]:
-        """The content."""
+        """Yield the content."""
         yield self._first
         while self._more:
             yield await self._arrived()
@@ -93,18 +109,18 @@ class Parts(File):
         self._parser = MultipartParser(boundary, callbacks)  # type: ignore[arg-type]
 
     async def parts(self) -> AsyncIterator[Part | bytes]:
-        """Each part, and after it the pieces of its content."""
+        """Yield each part, followed by the pieces of its content."""
         while self._more:
             for each in self.parsed(await self._arrived()):
                 yield each
 
     def check_ended(self) -> None:
-        """Raises 400 for a form that is cut short, at the end of `parts`."""
+        """Refuse a form that was cut short; called at the end of `parts`. Raises ApiError (400)."""
         if not self._ended:
             raise ApiError(400, "the form ends before its closing boundary")
 
     def parsed(self, data: bytes) -> list[Part | bytes]:
-        """What more of the form has arrived holds. Raises ApiError."""
+        """Return the parts and pieces in the next bytes of the form. Raises ApiError."""
         self._found = []
         try:
             self._parser.write(data)
@@ -140,14 +156,14 @@ class Parts(File):
 
 
 class Form(Parts):
-    """The part `file_upload` of a form; its other fields are passed over."""
+    """The part `file_upload` of a form; other fields are ignored."""
 
     def __init__(self, receive: Receive, limit: int, seconds: float, boundary: bytes) -> None:
         super().__init__(receive, limit, seconds, boundary)
         self._rest = self.parts()
 
     async def begin(self) -> None:
-        """Up to the file, whose name is then known. Raises 400 where the form has none."""
+        """Read up to the file, whose name is then known. Raises ApiError (400) if the form has none."""
         advice = other = ""
         async for event in self._rest:
             if isinstance(event, Part):
@@ -162,7 +178,7 @@ class Form(Parts):
         raise ApiError(400, f"http: no such file; {advice}")
 
     async def pieces(self) -> AsyncIterator[bytes]:
-        """The content; the form is read to its end, so that one that is cut short is not taken for whole."""
+        """Yield the content, and read the form to its end to detect one that was cut short."""
         is_file = True
         async for event in self._rest:
             if isinstance(event, Part):
@@ -173,7 +189,7 @@ class Form(Parts):
 
 
 async def upload_call(incoming: Arriving) -> Call:
-    """A call whose body is a File. Raises ApiError."""
+    """Return a call whose body is a File. Raises ApiError."""
     call, receive = await read_call(incoming), incoming.exchange.receive
     declared = call.operation.body
     assert declared is not None
@@ -191,7 +207,7 @@ async def upload_call(incoming: Arriving) -> Call:
 
 
 async def text_or_form_call(incoming: Arriving) -> Call:
-    """A call whose body is Parts where a form is sent, and else as `json_call` has it. Raises ApiError."""
+    """Return a call whose body is Parts if a form is sent, else what `json_call` returns. Raises ApiError."""
     kind = incoming.header(b"content-type")
     if kind.partition(";")[0].strip().lower() != MULTIPART:
         return await json_call(incoming)
@@ -223,3 +239,125 @@ def boundary(kind: str) -> bytes:
 # What a handler takes that stores a file, and one that reads a text or a form of several parts.
 UploadCall = Annotated[Call, Depends(upload_call)]
 TextOrFormCall = Annotated[Call, Depends(text_or_form_call)]
+
+
+CONFIGURATION = "configuration"
+
+
+@asynccontextmanager
+async def received(call: Call) -> AsyncIterator[Sequence[Operation]]:
+    """Yield the operations of the form that a call sends, and remove its drafts afterwards. Raises ApiError, which names the part."""
+    async with drafts_aside():
+        form = SetForm(call)
+        try:
+            async for part in call.body.parts():
+                if isinstance(part, Part):
+                    await form.begin(part)
+                else:
+                    await form.append(part)
+            call.body.check_ended()
+            await form.end()
+            yield [*form.texts.values(), *form.files]
+        finally:
+            for upload in form.uploads.values():
+                upload.discard()
+
+
+@asynccontextmanager
+async def received_file(call: Call) -> AsyncIterator[PutFile]:
+    """Yield the operation that stores the content which a call sends, and remove its draft afterwards. Raises ApiError."""
+    stores: Mapping[str, Store] = call.services.engine.stores
+    if (store := stores.get(call.path.store)) is None:
+        raise ApiError(404, f"there is no store {call.path.store}, but {', '.join(stores)}")
+    async with drafts_aside():
+        upload = await asyncio.to_thread(store.upload, call.path.name, call.author)
+        try:
+            async for piece in call.body.pieces():
+                await upload.append(piece)
+            yield await upload.operation()
+        finally:
+            upload.discard()
+
+
+class SetForm:
+    """The texts and files of a form. Call `begin` and `append` as parts arrive and `end` after the last; discard `uploads`."""
+
+    def __init__(self, call: Call) -> None:
+        self.texts: dict[str, PutText] = {}
+        self.files: list[PutFile] = []
+        self.uploads: dict[Path, Upload] = {}
+        self._call = call
+        self._largest = WHOLE_BYTES if call.services.settings.max_body_size is None else call.services.settings.max_body_size
+        # Of the part that is arriving: its file, or the name of its text in `texts` and what has come of that.
+        self._upload: Upload | None = None
+        self._text: str | None = None
+        self._part, self._pieces, self._held = "", bytearray(), 0
+
+    async def begin(self, part: Part) -> None:
+        await self._finish()
+        self._part = f"part {part.name}" + (f", {part.file}" if part.file else "")
+        try:
+            if part.name == CONFIGURATION:
+                self._text = self._begun_text(part)
+            else:
+                self._upload = upload = await asyncio.to_thread(self._begun_file, part)
+                self.uploads[upload.path] = upload
+        except (Exists, BadRequest, NotFound) as error:
+            raise ApiError(400, f"{self._part}: {error}") from None
+
+    async def append(self, data: bytes) -> None:
+        if self._upload:
+            return await self._upload.append(data)
+        self._pieces += data
+        if self._largest and self._held + len(self._pieces) > self._largest:
+            most = f"the maximum allowed size of {self._largest} bytes, which the setting max_body_size changes"
+            raise ApiError(413, f"{self._part}: texts exceed {most}")
+
+    async def end(self) -> None:
+        await self._finish()
+        if not self.texts and not self.files:
+            raise ApiError(400, f"the form has no part; send {_known()}")
+
+    async def _finish(self) -> None:
+        """Make the operation of the part that has arrived completely."""
+        if (name := self._text) is not None:
+            text, self._text, self._pieces = bytes(self._pieces), None, bytearray()
+            refuse_masked_text(text)
+            self.texts[name] = PutText(name, await beside(text_as_sent, text))
+            self._held += len(text)
+        elif upload := self._upload:
+            self._upload = None
+            try:
+                self.files.append(await upload.operation())
+            except BadRequest as error:
+                raise ApiError(400, f"{self._part}: {error.detail}") from None
+
+    def _begun_text(self, part: Part) -> str:
+        name = self._call.services.engine.named(part.file or self._call.query.file)
+        if name in self.texts:
+            raise BadRequest("a part for this file of the configuration is sent already")
+        return name
+
+    def _begun_file(self, part: Part) -> Upload:
+        """Raises Exists, BadRequest and Forbidden."""
+        store = self._store(part.name)
+        if not part.file:
+            raise BadRequest("no file name: each of these parts needs one")
+        if not is_file_name(part.file):
+            raise BadRequest("the file name leaves the directory, send the last part of it")
+        upload = store.upload(part.file, self._call.author)
+        if upload.path in self.uploads:
+            raise BadRequest(f"a part for {upload.path.name} is sent already")
+        return upload
+
+    def _store(self, name: str) -> Store:
+        if name not in STORES:
+            raise BadRequest(f"unknown, send {_known()}")
+        stores: Mapping[str, Store] = self._call.services.engine.stores
+        if name not in stores:
+            raise BadRequest(f"there is no directory for {name}: set dataplaneapi.resources.{STORES[name]}")
+        return stores[name]
+
+
+def _known() -> str:
+    return ", ".join((CONFIGURATION, *STORES))

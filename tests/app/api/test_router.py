@@ -5,8 +5,7 @@ from urllib.parse import unquote
 import pytest
 
 from dataplaneapi.api.errors import ApiError
-from dataplaneapi.api.operations import Operation, operations
-from dataplaneapi.api.router import RouteIndex
+from dataplaneapi.api.operations import Operation, RouteIndex, operations
 
 
 def declared(*paths: str) -> list[Operation]:

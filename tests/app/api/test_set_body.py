@@ -7,8 +7,7 @@ import pytest
 from dataplaneapi.api.bodies import WHOLE_BYTES
 from dataplaneapi.api.call import Call
 from dataplaneapi.api.errors import ApiError
-from dataplaneapi.api.set_body import SetForm
-from dataplaneapi.api.upload import Part
+from dataplaneapi.api.upload import Part, SetForm
 from dataplaneapi.auth.caller import CallAuthor
 from haproxy_native.errors import Incomplete
 from haproxy_native.storage.store import PIECE

@@ -18,8 +18,7 @@ from dataplaneapi.api import bodies, ignored
 from dataplaneapi.api.bodies import YAML_TYPE, check_content_encoding, check_content_type, of_yaml
 from dataplaneapi.api.call import Arriving, Call, read_call
 from dataplaneapi.api.errors import ApiError
-from dataplaneapi.api.set_body import CONFIGURATION
-from dataplaneapi.api.upload import MULTIPART, Part, Parts, boundary
+from dataplaneapi.api.upload import CONFIGURATION, MULTIPART, Part, Parts, boundary
 from dataplaneapi.api.validation import validated
 from dataplaneapi.did_you_mean import nearest
 from dataplaneapi.open_engine import STORES

@@ -8,9 +8,9 @@ from typing import Any
 
 from dataplaneapi.api.access import reader
 from dataplaneapi.api.call import Call, ReadCall
+from dataplaneapi.api.conflicts import last_changes
 from dataplaneapi.api.conventions import present
 from dataplaneapi.api.errors import ApiError
-from dataplaneapi.api.on_conflict import last_changes
 from dataplaneapi.api.responses import RELOAD_ID, Response, json_response
 from dataplaneapi.features.apply.declared import Declared, DeclaredCall, Sent, check_members, declared
 from dataplaneapi.features.apply.feature import ApplyFeature

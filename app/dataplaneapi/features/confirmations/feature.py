@@ -95,7 +95,7 @@ class ConfirmationsFeature(Feature):
     def __init__(self, services: Services) -> None:
         engine = self._engine = services.engine
         watch = GuardWatch(lambda: services.workers.statistics_in_service(FRONTENDS | BACKENDS))
-        self.confirmations = Confirmations(engine.context, services.history, services.returning, engine.database, self._announce, watch)
+        self.confirmations = Confirmations(engine.context, services.history, services.reverter, engine.database, self._announce, watch)
         self.runs, self.write_options = (self.confirmations,), (Confirm(self.confirmations),)
 
     def _announce(self, changed: Confirmation) -> None:

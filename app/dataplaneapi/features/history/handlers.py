@@ -67,11 +67,11 @@ async def read_raw(call: ReadCall) -> Response:
 
 async def revert(call: JsonCall) -> Response:
     await _require_known(call)
-    return await _returned(call, await call.services.returning.revert(int(call.path.id), call.author))
+    return await _returned(call, await call.services.reverter.revert(int(call.path.id), call.author))
 
 
 async def restore(call: JsonCall) -> Response:
-    return await _returned(call, await call.services.returning.restore(int(call.path.id), call.author))
+    return await _returned(call, await call.services.reverter.restore(int(call.path.id), call.author))
 
 
 async def _require_known(call: Call) -> None:
@@ -180,11 +180,11 @@ def _blamed(line: Blamed) -> dict[str, Any]:
 
 async def _check_revert(call: Call) -> bool:
     await _require_known(call)
-    return await call.services.returning.check_revert(int(call.path.id), call.author)
+    return await call.services.reverter.check_revert(int(call.path.id), call.author)
 
 
 async def _check_restore(call: Call) -> bool:
-    return await call.services.returning.check_restore(int(call.path.id), call.author)
+    return await call.services.reverter.check_restore(int(call.path.id), call.author)
 
 
 CHECKS = {"revert": _check_revert, "restore": _check_restore}

@@ -9,8 +9,8 @@ from pathlib import Path
 from dataplaneapi.api.errors import error_response
 from dataplaneapi.api.exchange import Exchange
 from dataplaneapi.api.feature import Feature
+from dataplaneapi.api.operations import ALLOW
 from dataplaneapi.api.responses import CACHE_CONTROL, LOCATION, Header, HeaderName, Response, empty
-from dataplaneapi.api.router import ALLOW
 from dataplaneapi.api.services import Services
 
 PAGE, DIRECTORY = "/ui/", Path(__file__).resolve().parent / "ui"

@@ -93,16 +93,16 @@ async def _run(document: "Document", cases: "Sequence[Case]", binary: str, confi
 
 def _rows(path: Path) -> list[dict[str, object]]:
     """Return the cases of a file, validated as the API would do it."""
+    from dataplaneapi.api.call import decoded_strictly
     from dataplaneapi.api.errors import ApiError
     from dataplaneapi.api.normalize import ResolvedSchemas
-    from dataplaneapi.api.strict_bodies import strict
     from haproxy_native.grammar.load import bundle
 
     try:
         document = bundle()
         schemas = ResolvedSchemas(document["components"]["schemas"], document["x-longest-text"])
         schema = {"$ref": "#/components/schemas/routing_test"}
-        rows: list[dict[str, object]] = strict(path.read_bytes(), schema, schemas, is_yaml=path.suffix in YAML_ENDINGS)["cases"]
+        rows: list[dict[str, object]] = decoded_strictly(path.read_bytes(), schema, schemas, is_yaml=path.suffix in YAML_ENDINGS)["cases"]
         return rows
     except ApiError as error:
         raise UnusableInput(f"{path}: {error.message}") from None

@@ -66,7 +66,7 @@ class RoutingTestsFeature(Feature):
         self._services, engine = services, services.engine
         table = TestTable(engine.context, engine.database)
         self.tests = RoutingTests(table, ExplainFeature.of(services).explain)
-        services.returning.add_kind(KIND, table, table.content)
+        services.reverter.add_kind(KIND, table, table.content)
         self.write_options = (PassTests(self.is_required),)
         engine.context.observers.add(RoutingGate(self.tests, engine.settings.file.parent, self.is_required))
 

@@ -2,10 +2,9 @@
 
 import asyncio
 
-from dataplaneapi.api.call import Call, JsonCall, ReadCall
+from dataplaneapi.api.call import Call, JsonCall, ReadCall, StrictCall
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Response, empty, json_response
-from dataplaneapi.api.strict_bodies import StrictCall
 from dataplaneapi.features.routing_tests.feature import RoutingTestsFeature
 from haproxy_native.access.rights import ALL, SECRETS, Rights
 from haproxy_native.beside import beside

@@ -4,10 +4,10 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dataplaneapi.api import preconditions, validation
+from dataplaneapi.api import conflicts, validation
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
+from dataplaneapi.api.conflicts import PARAMETER, merges
 from dataplaneapi.api.errors import ApiError
-from dataplaneapi.api.on_conflict import PARAMETER, merges
 from dataplaneapi.api.operations import IF_MATCH, PATCH
 from dataplaneapi.api.place import place_of
 from dataplaneapi.api.responses import RELOAD_ID, UNPARSED_LINES, Header, Response, empty, json_response
@@ -160,7 +160,7 @@ class Written:
         try:
             return await call.services.engine.check_change(await change_of(call, write), transaction_id=call.transaction_id)
         except Moved:
-            raise preconditions.stale(call) from None
+            raise conflicts.precondition_failed(call) from None
 
 
 async def replacing(call: Call) -> Write:
@@ -299,7 +299,7 @@ async def make(call: Call, write: Write) -> Response:
         else:
             outcome = await engine.commit(change)
     except Moved:
-        raise preconditions.stale(call) from None
+        raise conflicts.precondition_failed(call) from None
     scheduled = "" if outcome.live else outcome.reload_id
     headers: list[Header] = [(RELOAD_ID, scheduled.encode())] if scheduled else []
     status = 202 if scheduled or (transaction_id and not write.silent) else write.done
@@ -314,9 +314,9 @@ async def _expected(call: Call) -> Expect:
     version, is_merged = call.query.version or 0, merges(call)
     if IF_MATCH in call.values:
         document = call.document
-        asked = target(call, one=call.operation.is_of_one and preconditions.is_of_one(call))
+        asked = target(call, one=call.operation.is_of_one and conflicts.compares_one(call))
         ways = (asked.full, not asked.full) if asked.resource.full_section else (False,)
-        return await beside_if(asked.extent(document) > LARGE, preconditions.expected, call, document, asked.place, ways)
+        return await beside_if(asked.extent(document) > LARGE, conflicts.expected_object, call, document, asked.place, ways)
     if not version:
         return ANY
     return Rebase(version) if is_merged else Version(version)

@@ -2,11 +2,11 @@
 
 import re
 
-from dataplaneapi.api import preconditions
+from dataplaneapi.api import conflicts
 from dataplaneapi.api.access import reader
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
+from dataplaneapi.api.conflicts import merges
 from dataplaneapi.api.errors import ApiError
-from dataplaneapi.api.on_conflict import merges
 from dataplaneapi.api.operations import IF_MATCH
 from dataplaneapi.api.responses import CONFIGURATION_CHECKSUM, RELOAD_ID, TEXT, Header, Response, json_response
 from dataplaneapi.handlers.configuration.objects import check_version_or_transaction
@@ -39,7 +39,7 @@ async def replace(call: JsonCall) -> Response:
     try:
         outcome = await engine.commit(change)
     except Moved:
-        raise preconditions.stale(call) from None
+        raise conflicts.precondition_failed(call) from None
     if outcome.live or change.reload is Reload.NONE:
         return _text(201, await _readable(call, file))
     return _text(202, await _readable(call, file), outcome.reload_id)
@@ -89,8 +89,8 @@ async def _seen(call: Call, file: str) -> Expect:
     engine = call.services.engine
     await engine.notice()
     document, name = engine.document, engine.named(file)
-    if not await beside(lambda: preconditions.matches(call, engine.raw(file=file))):
-        raise preconditions.stale(call)
+    if not await beside(lambda: conflicts.matches_text(call, engine.raw(file=file))):
+        raise conflicts.precondition_failed(call)
     return SeenText.of(document, name, call.query.version or 0)
 
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
+from dataplaneapi.api.conflicts import merges
 from dataplaneapi.api.errors import ApiError
-from dataplaneapi.api.on_conflict import merges
 from dataplaneapi.api.responses import RELOAD_ID, Header, Response, empty, json_response
 from haproxy_native.errors import NoTransaction, Unreadable
 

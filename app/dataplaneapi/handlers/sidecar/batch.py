@@ -9,11 +9,11 @@ from typing import Any
 
 from dataplaneapi.api.access import answer_within_rights
 from dataplaneapi.api.call import Call, JsonCall
+from dataplaneapi.api.conflicts import merges
 from dataplaneapi.api.conventions import present
 from dataplaneapi.api.described import Described
 from dataplaneapi.api.errors import ApiError, response_to
 from dataplaneapi.api.ignored import MEMBERS, PARAMETERS
-from dataplaneapi.api.on_conflict import merges
 from dataplaneapi.api.operations import Operation
 from dataplaneapi.api.parameters import query_values
 from dataplaneapi.api.responses import RELOAD_ID, Header, Response, empty, json_response

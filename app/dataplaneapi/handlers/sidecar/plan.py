@@ -6,12 +6,11 @@ from typing import Any
 
 from dataplaneapi.api.access import readable_tests, reader
 from dataplaneapi.api.call import Call
+from dataplaneapi.api.conflicts import conflicts_of
 from dataplaneapi.api.conventions import present
 from dataplaneapi.api.errors import ApiError
-from dataplaneapi.api.on_conflict import conflicts_of
 from dataplaneapi.api.responses import Response, json_response
-from dataplaneapi.api.set_body import received, received_file
-from dataplaneapi.api.upload import Parts, TextOrFormCall, UploadCall
+from dataplaneapi.api.upload import Parts, TextOrFormCall, UploadCall, received, received_file
 from haproxy_native.beside import beside
 from haproxy_native.changes.operations import PutText, text_as_sent
 from haproxy_native.check.messages import Message

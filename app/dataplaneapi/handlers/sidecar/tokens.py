@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from dataplaneapi.api import asked
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.conventions import duration, present, timestamp
 from dataplaneapi.api.errors import ApiError
+from dataplaneapi.api.request_log import note_name
 from dataplaneapi.api.responses import Response, empty, json_response
 from dataplaneapi.auth.tokens import Token
 from dataplaneapi.settings.proxies import network
@@ -32,7 +32,7 @@ async def create(call: JsonCall) -> Response:
     names, networks, seconds = _asked_for(call)
     by, note = call.author, call.body.get("note", "")
     token, secret = await call.services.bearers.tokens.create(names, by.group, by.name, seconds, networks, note)
-    asked.name(call, f"token/{token.id}")
+    note_name(call, f"token/{token.id}")
     return json_response(201, _shown(call, token) | {"secret": secret})
 
 

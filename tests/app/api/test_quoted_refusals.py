@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from dataplaneapi.api.masking import HIDDEN, without_others
+from dataplaneapi.api.access import HIDDEN, without_others
 from haproxy_native.access.rights import AccessRule, Rights
 from haproxy_native.check.messages import Message
 from haproxy_native.errors import InUse, Missing, Refused, ReloadFailed

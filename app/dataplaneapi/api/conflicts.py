@@ -1,0 +1,163 @@
+"""Writes on what another client has changed meanwhile: `on_conflict` and `If-Match`.
+
+`on_conflict=merge` merges a write on an old version into the current one; without it the write is refused with 409. `If-Match` (RFC 9110,
+section 13.1.1) makes a write conditional: the server compares it with what GET would answer before it makes the change, and the change
+expects to find what the client has seen. If that differs, the answer is 412.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+from urllib.parse import urlencode
+
+from dataplaneapi.api.access import object_to_read, of_text, reader
+from dataplaneapi.api.call import Call
+from dataplaneapi.api.conventions import present, timestamp
+from dataplaneapi.api.errors import ApiError
+from dataplaneapi.api.etags import ANY, holds, tag_of
+from dataplaneapi.api.operations import IF_MATCH, PATCH, Handler
+from dataplaneapi.api.responses import JSON, Response, to_json
+from haproxy_native.access.rights import READ, Rights
+from haproxy_native.beside import beside
+from haproxy_native.changes.expect import ANY as ANY_VERSION
+from haproxy_native.changes.expect import Expect, SeenObject, Version, seen
+from haproxy_native.editing.object_names import ObjectPlace
+from haproxy_native.errors import Clash, Collided, Diverged, Unusable
+from haproxy_native.history.entries import CONFIGURATION, Entry
+from haproxy_native.history.journal import Journal
+from haproxy_native.text.document import Document
+
+PARAMETER, MERGE = "on_conflict", "merge"
+
+
+def merges(call: Call) -> bool:
+    """Return whether a write on an old version is merged. Raises ApiError if the parameter contradicts the rest of the call."""
+    asked = call.values.get(PARAMETER)
+    if asked and call.query.transaction_id:
+        raise ApiError(400, f"{PARAMETER} belongs to the commit of a transaction: send it with the PUT that commits it")
+    if asked == MERGE and IF_MATCH in call.values:
+        raise ApiError(400, f"{IF_MATCH} asks for a refusal where {PARAMETER}=merge asks for none: send one of the two")
+    return (asked or call.services.settings.on_conflict) == MERGE and IF_MATCH not in call.values
+
+
+async def explain_collisions(call: Call, next: Handler) -> Response:
+    """Add to a refusal what collides, and who has changed it."""
+    try:
+        return await next(call)
+    except Collided as error:
+        raise await _shown(call, error) from None
+
+
+async def _shown(call: Call, error: Collided) -> ApiError:
+    conflicts = await conflicts_of(call, error)
+    if isinstance(error, Diverged):
+        entry = next((each for each in conflicts if "entry" in each), None)
+        by = f"; changed last by {entry['author']}, in entry {entry['entry']}" if entry else ""
+        return ApiError(409, f"{error}{by}", conflicts=conflicts)
+    by = f", by {conflicts[0]['author']}" if "author" in conflicts[0] else ""
+    current = call.services.engine.version()
+    return ApiError(
+        409,
+        f"{error}{by}; nothing was changed. Read again what collides, and send it with ?version={current}",
+        conflicts=conflicts,
+    )
+
+
+async def conflicts_of(call: Call, error: Collided) -> list[dict[str, Any]]:
+    """Return both sides of each collision and the author of the last change, without values that the caller may not read."""
+    may_read = reader(call.author)
+    try:
+        await call.services.history.settled()
+        entries = await call.services.history.ask(_authors, error)
+    except Unusable:
+        entries = {}
+    return [_as_dict(clash, entries.get(clash.object), may_read is None or may_read(clash.object)) for clash in error.clashes]
+
+
+def _authors(journal: Journal, error: Collided) -> dict[str, Entry]:
+    """Return the newest entry of each object that is newer than the version which the change was made on."""
+    entries = {}
+    for object_ in dict.fromkeys(clash.object for clash in error.clashes):
+        if entry := next(_since(journal, object_, error.version), None):
+            entries[object_] = entry
+    return entries
+
+
+async def last_changes(call: Call, objects: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Return who has changed each object last; an object without an entry in the history is left out."""
+
+    def newest(journal: Journal) -> dict[str, Entry]:
+        entries = ((object_, next(iter(journal.find(object_)), None)) for object_ in dict.fromkeys(objects))
+        return {object_: entry for object_, entry in entries if entry}
+
+    try:
+        await call.services.history.settled()
+        entries = await call.services.history.ask(newest)
+        return await beside(lambda: {object_: _by(entry) for object_, entry in entries.items()})
+    except Unusable:
+        return {}
+
+
+def _since(journal: Journal, object_: str, version: int) -> Iterator[Entry]:
+    return (entry for entry in journal.find(object_) if entry.kind == CONFIGURATION and entry.version > version)
+
+
+def _as_dict(clash: Clash, entry: Entry | None, is_readable: bool) -> dict[str, Any]:
+    by = _by(entry) if entry else {}
+    theirs = clash.theirs if is_readable else None
+    # A mask goes by the member that such a pair has.
+    return present({"object": clash.object, "member": clash.member, "theirs": theirs, "mine": clash.mine, **by})
+
+
+def _by(entry: Entry) -> dict[str, Any]:
+    return {"author": entry.author.name, "entry": str(entry.id), "version": entry.version, "time": timestamp(entry.time)}
+
+
+# Actions on one object; the others are compared with their collection.
+_OF_ONE = ("replace", PATCH, "delete")
+
+
+def compares_one(call: Call) -> bool:
+    """Return whether `If-Match` of a write is compared with one object or a whole text; else with a collection."""
+    return not call.operation.resource or call.operation.action in _OF_ONE
+
+
+def expected_object(call: Call, document: Document, place: ObjectPlace, ways: Iterable[bool]) -> Expect:
+    """Return what a write with `If-Match` expects of its object: the value that the client has seen, or a value that never holds.
+
+    `ways`: for each form in which GET answers the object, whether that form has the children of a section. Raises Forbidden for an object
+    that the caller may not read.
+    """
+    wanted: str = call.values[IF_MATCH]
+    rights, number = call.author.rights, call.query.version or 0
+    if isinstance(rights, Rights) and compares_one(call):
+        rights.require(READ, object_to_read(call.operation, call))
+    for full in ways:
+        value = seen(document, place, full=full)
+        if value is not None and wanted.strip() == ANY:
+            return Version(number) if number else ANY_VERSION
+        if value is not None and holds(wanted, tag_of(to_json(call.view(value, JSON)))):
+            return SeenObject(place, value, full, number=number)
+    return SeenObject(place, None, number=number)
+
+
+def matches_text(call: Call, text: bytes) -> bool:
+    """Return whether `If-Match` names the ETag of this text, as GET would show it to the caller."""
+    return holds(call.values[IF_MATCH], tag_of(of_text(call.view, text)))
+
+
+def precondition_failed(call: Call) -> ApiError:
+    """Return the error 412 for an `If-Match` that does not hold; it names the GET that answers the present ETag."""
+    weak = "; a weak ETag (W/) never holds here" if "W/" in call.values[IF_MATCH] else ""
+    return ApiError(
+        412, f"{IF_MATCH} is not of what stands there now{weak}; nothing was changed. GET {_path(call)} answers it with its ETag"
+    )
+
+
+def _path(call: Call) -> str:
+    """Returns the path of the GET whose response is compared."""
+    path = call.operation.at(call.values)
+    if not compares_one(call) and call.operation.is_of_one:
+        path = path.rpartition("/")[0]
+    declared = [parameter.name for parameter in call.operation.parameters if parameter.place == "query" and parameter.required]
+    query = urlencode({name: call.values[name] for name in ("transaction_id", "file", *declared) if name in call.values})
+    return f"/v3{path}" + (f"?{query}" if query else "")
