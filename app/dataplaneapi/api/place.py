@@ -83,7 +83,7 @@ def with_known_names(operation: Operation, values: Mapping[str, str], services: 
     value = values[names[0]]
     # A map of the process may be named by a path, and be that of a stored file.
     is_path = "/" in value and (operation.handler_name or "").startswith("runtime.")
-    own = store.own(services.engine.context, value) if is_path else None
+    own = store.file_loaded_as(services.engine.context, value) if is_path else None
     return {**values, names[0]: own.name if own else store.resolved(value)}
 
 

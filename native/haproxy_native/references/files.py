@@ -14,14 +14,14 @@ from haproxy_native.references.lookups import LIST, ReferringEntry
 from haproxy_native.references.object_references import with_name_at
 from haproxy_native.references.pattern import NAME
 from haproxy_native.storage import list_files
-from haproxy_native.storage.certificate_store import BESIDE, CertificateStore
-from haproxy_native.storage.crt_list import listed
+from haproxy_native.storage.certificate_store import EXTRA_FILES, CertificateStore
+from haproxy_native.storage.crt_list import lines_naming
 from haproxy_native.storage.store import Store, is_file_name, uploaded_name
 from haproxy_native.text.document import Document
 from haproxy_native.text.pieces import split_lines
 
 # The extensions of files that HAProxy reads along with a certificate.
-ALONG = (".key", *BESIDE)
+ALONG = (".key", *EXTRA_FILES)
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def listing(file: StoredFile, document: Document, directory: str) -> list[Referr
     if not isinstance(file.store, CertificateStore):
         return []
     entries = []
-    for line in listed(document, file.path, directory):
+    for line in lines_naming(document, file.path, directory):
         text = Path(line.section).read_bytes().decode("utf-8", "surrogateescape")
         lines = split_lines(text)
         start = sum(map(len, lines[: line.line - 1])) + lines[line.line - 1].index(line.keyword) + len(line.keyword)

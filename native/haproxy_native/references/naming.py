@@ -278,7 +278,7 @@ class Naming:
     def store_of(self, path: str) -> Store | None:
         """Return the store of a map or a crt-list, or None; a crt-list may have any name in the directory of certificates."""
         lists = self._engine.stores.get(CRT_LISTS)
-        return self._engine.stores.of(Path(path)) or (lists if lists and lists.at(path) else None)
+        return self._engine.stores.of(Path(path)) or (lists if lists and lists.file_at(path) else None)
 
     # -- files
 

@@ -16,7 +16,7 @@ from haproxy_native.errors import BadRequest
 if TYPE_CHECKING:
     from cryptography.x509 import Certificate, Name
 
-# OpenSSL ignores indented marks.
+# The lines around a PEM block. OpenSSL ignores indented ones.
 _MARK = re.compile(rb"^-----(BEGIN|END) ([A-Z0-9 ]+)-----", re.MULTILINE)
 _CERTIFICATES = (b"CERTIFICATE", b"X509 CERTIFICATE")
 _KEYS = (b"PRIVATE KEY", b"RSA PRIVATE KEY", b"EC PRIVATE KEY", b"DSA PRIVATE KEY", b"ENCRYPTED PRIVATE KEY")
@@ -27,7 +27,7 @@ _INCOMPLETE = "file should contain both certificate and private key"
 
 @dataclass(frozen=True)
 class CertificateFile:
-    """The certificates of a file in their order; the first is the one that is served, the others are its chain."""
+    """The certificates of a file in their order: HAProxy serves the first one, and sends the others as its chain."""
 
     certificates: Sequence["Certificate"]
 
@@ -37,26 +37,31 @@ class CertificateFile:
 
     @cached_property
     def leaf(self) -> "Certificate | None":
-        """The only certificate; of several, the first with a name that is no authority and issues none of the others."""
+        """Return the certificate whose subject and serial number the API shows, as the Data Plane API chooses it.
+
+        Of several certificates, it is the first one that has a name, is no CA and has issued none of the others.
+        """
         if len(self.certificates) == 1:
             return self.certificates[0]
         issuers = {certificate.issuer for certificate in self.certificates}
-        return next((end for end in self._ends if _has_name(end) and end.subject not in issuers), None)
+        named = (end for end in self._end_entities if _common_names(end.subject) or _names(end, "DNSName") or _names(end, "IPAddress"))
+        return next((end for end in named if end.subject not in issuers), None)
 
     @property
     def expires(self) -> datetime:
         return min(certificate.not_valid_after_utc for certificate in self.certificates)
 
     @property
-    def _ends(self) -> list["Certificate"]:
-        return [certificate for certificate in self.certificates if not _is_authority(certificate)]
+    def _end_entities(self) -> list["Certificate"]:
+        """The certificates that are no CA."""
+        return [each for each in self.certificates if not getattr(_extension(each, "BasicConstraints"), "ca", False)]
 
     @property
     def warning(self) -> str:
-        """That the served certificate has expired, for which clients refuse it; empty if it has not."""
+        """A warning for clients that the served certificate has expired; empty if it has not."""
         if self.served.not_valid_after_utc >= datetime.now(UTC):
             return ""
-        return f"the certificate ({_called(self.served)}) expired on {_time(self.served.not_valid_after_utc)}"
+        return f"the certificate ({_title(self.served)}) expired on {_time(self.served.not_valid_after_utc)}"
 
     def described(self) -> dict[str, Any]:
         """Return the members of the API's ssl_certificate that the file's content determines: sorted lists, times in UTC."""
@@ -64,8 +69,8 @@ class CertificateFile:
             "not_after": _time(self.expires),
             "not_before": _time(max(certificate.not_valid_before_utc for certificate in self.certificates)),
             "issuers": _joined(name for certificate in self.certificates for name in _common_names(certificate.issuer)),
-            "domains": _joined(name for end in self._ends for name in (*_common_names(end.subject), *_names(end, "DNSName"))),
-            "ip_addresses": _joined(name for end in self._ends for name in _names(end, "IPAddress")),
+            "domains": _joined(name for end in self._end_entities for name in (*_common_names(end.subject), *_names(end, "DNSName"))),
+            "ip_addresses": _joined(name for end in self._end_entities for name in _names(end, "IPAddress")),
         }
         if self.leaf is not None:
             members |= {"subject": ", ".join(_common_names(self.leaf.subject)[:1]), "serial": str(self.leaf.serial_number)}
@@ -105,7 +110,10 @@ def parse_certificates(data: bytes) -> CertificateFile:
 
 
 def parse_revocations(data: bytes) -> list[tuple[str, str, tuple[str, ...]]]:
-    """Parse a PEM text to both dates and the serial numbers, as HAProxy prints them, of each revocation list. Raises BadRequest."""
+    """Return (last update, next update, revoked serial numbers) of each revocation list in a PEM text, spelled as HAProxy prints them.
+
+    Raises BadRequest.
+    """
     from cryptography import x509
 
     try:
@@ -119,27 +127,37 @@ def parse_revocations(data: bytes) -> list[tuple[str, str, tuple[str, ...]]]:
     return [(*two, each) for two, each in zip(dates, serials, strict=True)]
 
 
-def parse_loadable(data: bytes, key_beside: bytes | None = None) -> CertificateFile:
-    """Parse a file that HAProxy would load; its key may be in a file beside it. HAProxy loads expired certificates.
+def parse_loadable(data: bytes, key_file: bytes | None = None) -> CertificateFile:
+    """Parse a certificate file, with `key_file`, the content of its `.key` file, if it has no key itself.
 
-    Raises BadRequest with the reason for which HAProxy would not load it.
+    Raises BadRequest with the reason if HAProxy would not load it. Expired certificates are accepted, since HAProxy loads them.
     """
+    from cryptography.exceptions import UnsupportedAlgorithm
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
     file = parse_certificates(data)
-    key = next((text for kind, text in _blocks(data) if kind in _KEYS), key_beside)
+    key = next((text for kind, text in _blocks(data) if kind in _KEYS), key_file)
     if key is None:
         raise BadRequest(_INCOMPLETE)
-    if _public(_private_key(key)) != _public(file.served):
-        raise BadRequest(f"the private key does not belong to the first certificate of the file ({_called(file.served)})")
+    try:
+        private = load_pem_private_key(key, None)
+    except TypeError:
+        raise BadRequest("the private key is encrypted, and HAProxy has no passphrase for it; store it without one") from None
+    except (ValueError, UnsupportedAlgorithm):
+        # `from None`: the cause may quote the key.
+        raise BadRequest("the private key is damaged, or of a kind that is not known") from None
+    if _public_key(private) != _public_key(file.served):
+        raise BadRequest(f"the private key does not belong to the first certificate of the file ({_title(file.served)})")
     return file
 
 
-def holds_certificate(data: bytes, key_beside: bytes | None = None) -> bool:
-    """Return whether a file of the directory is a certificate with a key, not a list or a CA file."""
+def holds_certificate(data: bytes, key_file: bytes | None = None) -> bool:
+    """Return whether a file has a certificate, and it or its `.key` file a private key, so that it is no list or CA file."""
     try:
         parse_certificates(data)
     except BadRequest:
         return False
-    return holds_key(data) or key_beside is not None
+    return holds_key(data) or key_file is not None
 
 
 def split_key(data: bytes) -> tuple[bytes, bytes]:
@@ -153,7 +171,7 @@ def holds_key(data: bytes) -> bool:
 
 
 def _blocks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """Yield the label and the text of each block. The text behind a mark without an end may contain other blocks."""
+    """Yield the label and the text of each PEM block. A BEGIN line without its END is skipped, and the search goes on behind it."""
     begins, ends = list[re.Match[bytes]](), dict[bytes, list[int]]()
     for mark in _MARK.finditer(data):
         if mark[1] == b"BEGIN":
@@ -169,20 +187,7 @@ def _blocks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
             yield begin[2], data[begin.start() : at]
 
 
-def _private_key(text: bytes) -> Any:
-    from cryptography.exceptions import UnsupportedAlgorithm
-    from cryptography.hazmat.primitives.serialization import load_pem_private_key
-
-    try:
-        return load_pem_private_key(text, None)
-    except TypeError:
-        raise BadRequest("the private key is encrypted, and HAProxy has no passphrase for it; store it without one") from None
-    except (ValueError, UnsupportedAlgorithm):
-        # `from None`: the cause may quote the key.
-        raise BadRequest("the private key is damaged, or of a kind that is not known") from None
-
-
-def _public(holder: Any) -> bytes:
+def _public_key(holder: Any) -> bytes:
     from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
     encoded: bytes = holder.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
@@ -196,14 +201,6 @@ def _extension(certificate: "Certificate", name: str) -> Any:
         return certificate.extensions.get_extension_for_class(getattr(x509, name)).value
     except (x509.ExtensionNotFound, ValueError):
         return None
-
-
-def _is_authority(certificate: "Certificate") -> bool:
-    return bool(getattr(_extension(certificate, "BasicConstraints"), "ca", False))
-
-
-def _has_name(certificate: "Certificate") -> bool:
-    return bool(_common_names(certificate.subject) or _names(certificate, "DNSName") or _names(certificate, "IPAddress"))
 
 
 def _names(certificate: "Certificate", kind: str) -> list[str]:
@@ -223,7 +220,7 @@ def _joined(names: Iterable[str]) -> str:
     return ", ".join(sorted(set(names)))
 
 
-def _called(certificate: "Certificate") -> str:
+def _title(certificate: "Certificate") -> str:
     return ", ".join(_common_names(certificate.subject)) or f"serial {certificate.serial_number}"
 
 

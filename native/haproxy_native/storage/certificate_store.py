@@ -2,8 +2,8 @@
 
 HAProxy may have a file loaded under several names: a path as a line spells it, or `@STORE/ALIAS` of a crt-store. It may serve it through a
 line, through a list, or through a directory that is loaded as a list. A file that it serves is replaced at runtime under all its names; a
-new file joins the directories. A reload is needed if HAProxy also verifies others with the file, or reads a further file beside it
-(`BESIDE`), which it does only when it starts.
+new file is added to the directories. A reload is needed if HAProxy also uses the file as a CA or CRL file, or if the certificate has an
+extra file (`EXTRA_FILES`, see ssl-load-extra-files), which HAProxy reads only when it starts.
 """
 
 import asyncio
@@ -24,16 +24,16 @@ from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.runtime import ssl_files
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.ssl_files import CA_FILES, CERTIFICATES, CRL_FILES
-from haproxy_native.storage import certificate, ssl_shown
+from haproxy_native.storage import certificate, tls_digests
 from haproxy_native.storage.certificate import CertificateFile
-from haproxy_native.storage.crt_list import listed
+from haproxy_native.storage.crt_list import lines_naming
 from haproxy_native.storage.store import Store, plan_reload, plan_reload_of_loaded
 from haproxy_native.text.document import Document
 
 # In bytes; a chain is parsed as a whole.
 LARGEST = 1 << 20
-# The endings of files that HAProxy reads with a certificate, only when it starts.
-BESIDE = (".ocsp", ".sctl", ".issuer")
+# The extensions of extra files.
+EXTRA_FILES = (".ocsp", ".sctl", ".issuer")
 
 
 @dataclass(frozen=True)
@@ -43,27 +43,27 @@ class LoadedCertificate:
     # Its names in HAProxy.
     names: Sequence[str] = ()
     # Whether HAProxy uses one of them.
-    used: bool = False
+    running_references: bool = False
     # Directories that HAProxy has loaded as lists, and that contain the file.
     directories: Sequence[str] = ()
     # Whether it is also a CA file or a CRL file.
     authority: bool = False
-    # A file that HAProxy reads with it.
-    beside: str = ""
+    # The name of an extra file; empty without one.
+    extra_file: str = ""
 
     @property
     def is_served(self) -> bool:
-        return bool(self.names and self.used) or bool(self.directories)
+        return bool(self.names and self.running_references) or bool(self.directories)
 
 
 def plan_certificate(path: Path, loaded: LoadedCertificate, used: Sequence[FileReference], wanted: Sequence[FileReference]) -> FilePlan:
-    """Plan steps if HAProxy serves the file, nothing if it only has it in memory, else a reload."""
+    """Plan steps for a file that HAProxy serves, else the reload that its references need."""
     if loaded.authority:
         return plan_reload_of_loaded(used, wanted, f"HAProxy verifies others with {path.name} too")
     if not loaded.is_served:
         return plan_reload(used, wanted, f"HAProxy has not loaded {path.name}, though its configuration refers to it")
-    if loaded.beside:
-        return plan_reload_of_loaded(used, wanted, f"HAProxy reads {loaded.beside} at its start only")
+    if loaded.extra_file:
+        return plan_reload_of_loaded(used, wanted, f"HAProxy reads {loaded.extra_file} at its start only")
     seen = [CertificateCheck(path, loaded.names)] if loaded.names else []
     return FilePlan([CertificateStep(path, loaded.names, loaded.directories)], (), True, bool(wanted), seen)
 
@@ -92,11 +92,15 @@ class CertificateStep:
         return [*changes, *(f"add ssl crt-list {name} {self.path}" for name in self.directories if not self.names)]
 
     async def apply(self, runtime: Runtime) -> None:
-        """Update the memory. Raises RuntimeRefused with the process as it was, NotLive if a reload is needed."""
+        """Update the memory. Raises RuntimeRefused if HAProxy refuses and nothing has changed, NotLive if a reload is needed."""
         pem = await asyncio.to_thread(read_with_key, self.path)
         try:
             if pem is None:
-                await self._delete(runtime)
+                for name in self.names:
+                    for directory in self.directories:
+                        if await _is_in(runtime, directory, name):
+                            await ssl_files.delete_crt_list_entry(runtime, directory, name)
+                    await ssl_files.delete(runtime, CERTIFICATES, name)
             elif self.names:
                 await self._replace(runtime, pem)
             else:
@@ -107,7 +111,7 @@ class CertificateStep:
             raise
 
     async def undo(self, runtime: Runtime) -> None:
-        # It is always the last step of a change, so nothing that is refused follows.
+        # It is always the last step of a change, so no later step can fail.
         raise NotLive(f"{self.path.name} cannot be taken back")
 
     async def _replace(self, runtime: Runtime, pem: str) -> None:
@@ -118,7 +122,7 @@ class CertificateStep:
                 if place:
                     raise NotLive(error.answer) from error
                 raise
-            await check_shown(runtime, name, pem)
+            await verify_shown(runtime, name, pem)
         await self._join(runtime, self.names[0])
 
     async def _create(self, runtime: Runtime, pem: str) -> None:
@@ -131,19 +135,12 @@ class CertificateStep:
             with suppress(RuntimeRefused):
                 await ssl_files.delete(runtime, CERTIFICATES, name)
             raise
-        await check_shown(runtime, name, pem)
+        await verify_shown(runtime, name, pem)
 
     async def _join(self, runtime: Runtime, name: str) -> None:
         for directory in self.directories:
             if not await _is_in(runtime, directory, name):
                 await ssl_files.add_crt_list_entry(runtime, directory, name)
-
-    async def _delete(self, runtime: Runtime) -> None:
-        for name in self.names:
-            for directory in self.directories:
-                if await _is_in(runtime, directory, name):
-                    await ssl_files.delete_crt_list_entry(runtime, directory, name)
-            await ssl_files.delete(runtime, CERTIFICATES, name)
 
 
 async def _is_in(runtime: Runtime, directory: str, name: str) -> bool:
@@ -165,33 +162,37 @@ class CertificateCheck:
         """Verify all names. Raises NotLive."""
         pem = await asyncio.to_thread(read_with_key, self.path)
         for name in self.names:
-            await check_shown(runtime, name, pem or "")
+            await verify_shown(runtime, name, pem or "")
 
     async def undo(self, runtime: Runtime) -> None:
         """Do nothing."""
 
 
 def read_with_key(path: Path) -> str | None:
-    """Return a certificate's file, with the key from a file beside it if it has none itself; None if the file does not exist."""
+    """Return a certificate's file, with the key of its `.key` file if it has none itself; None if the file does not exist.
+
+    Raises NotLive for a file that cannot be read.
+    """
     try:
         data = path.read_bytes()
     except FileNotFoundError:
         return None
     except OSError as error:
         raise NotLive(f"{path} cannot be read: {error.strerror}") from error
-    if not certificate.holds_key(data) and (key := key_beside(path)):
+    if not certificate.holds_key(data) and (key := read_key_file(path)):
         data += b"\n" + key
     return data.decode("utf-8", "surrogateescape")
 
 
-def key_beside(path: Path) -> bytes | None:
+def read_key_file(path: Path) -> bytes | None:
+    """Return the content of a certificate's `.key` file; None if that is missing or cannot be read."""
     try:
         return path.with_name(f"{path.name}.key").read_bytes()
     except OSError:
         return None
 
 
-async def check_shown(runtime: Runtime, name: str, pem: str) -> None:
+async def verify_shown(runtime: Runtime, name: str, pem: str) -> None:
     """Verify that HAProxy has loaded the certificate of a text. Raises NotLive."""
     try:
         wanted = certificate.parse_certificates(pem.encode("utf-8", "surrogateescape"))
@@ -203,7 +204,7 @@ async def check_shown(runtime: Runtime, name: str, pem: str) -> None:
 
 
 def is_name_of(name: str, path: Path, base: str) -> bool:
-    """Return whether a name in HAProxy's memory means a file. Relative names begin at `base`, and links are followed."""
+    """Return whether HAProxy's name for something loaded is the path of a file. Relative names begin at `base`, and links are followed."""
     if posixpath.basename(name) != path.name:
         return False
     place = posixpath.join(base, name)
@@ -211,12 +212,19 @@ def is_name_of(name: str, path: Path, base: str) -> bool:
 
 
 class CertificateStore(Store):
+    """The store `ssl_certificates`. Its directory may contain crt-lists and CA files as well, which it does not list."""
+
     kind = "certificate"
     description = created = "managed SSL file"
 
     def files(self) -> list[Path]:
-        """Return the files that contain a certificate with its key; the directory also has lists and CA files."""
-        return [path for path in super().files() if self._is_certificate(path)]
+        """Return the files that contain a certificate with its key."""
+        found = []
+        for path in super().files():
+            with suppress(OSError):
+                if certificate.holds_certificate(self.content(path), read_key_file(path)):
+                    found.append(path)
+        return found
 
     def read(self, path: Path) -> tuple[CertificateFile, int]:
         """Return the certificates of a file, and its size in bytes. Raises BadRequest and OSError."""
@@ -226,7 +234,7 @@ class CertificateStore(Store):
     def check_content(self, path: Path, draft: Path) -> None:
         if draft.stat().st_size > LARGEST:
             raise BadRequest(f"a certificate file may have {LARGEST} bytes")
-        certificate.parse_loadable(draft.read_bytes(), key_beside(path))
+        certificate.parse_loadable(draft.read_bytes(), read_key_file(path))
 
     def compared(self, context: CommitContext, path: Path, draft: Path | None) -> tuple[bytes, bytes] | None:
         return None
@@ -243,17 +251,17 @@ class CertificateStore(Store):
                     if not held.is_shown(shown):
                         served = str(shown.get("sha1_finger_print", shown.get("serial", "")))
                         found.append((spelled(self.kind, path.name), held.fingerprint, served))
-        return found + [each for kind in (CA_FILES, CRL_FILES) for each in await ssl_shown.differing(context, self, kind)]
+        return found + [each for kind in (CA_FILES, CRL_FILES) for each in await tls_digests.differing(context, self, kind)]
 
     async def plan(self, context: CommitContext, path: Path, content: Path | None) -> FilePlan:
-        used, wanted = self.used(context, path), self.references(context, path)
+        used, wanted = self.running_references(context, path), self.references(context, path)
         loaded = await self._loaded(context, path, used)
         if loaded is None:
             used += await asyncio.to_thread(self._listed, context, path)
             return plan_reload(used, wanted, "HAProxy cannot take a certificate live")
         return plan_certificate(path, loaded, used, wanted)
 
-    async def offer(self, context: CommitContext, path: Path) -> None:
+    async def load_unreferenced(self, context: CommitContext, path: Path) -> None:
         """Update HAProxy's memory for a file that no line refers to, so that a list can refer to it at runtime."""
         loaded = await self._loaded(context, path, ())
         if loaded is None or loaded.used or loaded.directories:
@@ -262,24 +270,18 @@ class CertificateStore(Store):
             await CertificateStep(path, loaded.names).apply(context.runtime)
 
     def naming_lines(self, path: Path, document: Document, directory: str) -> list[FileReference]:
-        """Return the lines that name the file itself: a directory that is served can lose a certificate at runtime."""
+        """Return the lines that name the file itself, not its directory: HAProxy can drop a certificate of a directory at runtime."""
         return [reference for reference in super().naming_lines(path, document, directory) if path.name in reference.text]
 
-    def _check_unused(self, context: CommitContext, path: Path) -> None:
-        super()._check_unused(context, path)
-        # A list that names it would not load without it.
+    def check_unused(self, context: CommitContext, path: Path) -> None:
+        super().check_unused(context, path)
+        # HAProxy would refuse a crt-list that names a missing certificate.
         for reference in self._listed(context, path)[:1]:
             where = f"at line {reference.line}: {reference.text}"
             raise InUse(f"rejecting attempt to delete file {path} referenced in {reference.section} {where}")
 
     def _listed(self, context: CommitContext, path: Path) -> list[FileReference]:
-        return listed(context.current.document, path, str(context.current.path.parent))
-
-    def _is_certificate(self, path: Path) -> bool:
-        try:
-            return certificate.holds_certificate(self.content(path), key_beside(path))
-        except OSError:
-            return False
+        return lines_naming(context.current.document, path, str(context.current.path.parent))
 
     async def _loaded(self, context: CommitContext, path: Path, used: Sequence[FileReference]) -> LoadedCertificate | None:
         """Return what HAProxy has loaded of a file; None if it does not answer, or cannot replace certificates at runtime."""
@@ -301,8 +303,8 @@ class CertificateStore(Store):
         except RuntimeFailure:
             return None
         directories = [name for name in lists if is_name_of(name, path.parent, base)]
-        beside = next((f"{path.name}{end}" for end in BESIDE if path.with_name(f"{path.name}{end}").exists()), "")
-        return LoadedCertificate(names, is_used, directories, any(is_name_of(name, path, base) for name in others), beside)
+        extra = next((f"{path.name}{end}" for end in EXTRA_FILES if path.with_name(f"{path.name}{end}").exists()), "")
+        return LoadedCertificate(names, is_used, directories, any(is_name_of(name, path, base) for name in others), extra)
 
     def _is_alias(self, shown: Mapping[str, Any], path: Path, used: Sequence[FileReference]) -> bool:
         """Return whether `@STORE/ALIAS` is the file: the section of that store refers to it, and certificate and name match."""

@@ -21,18 +21,21 @@ from haproxy_native.text.pieces import split_lines
 _BLANKS = " \t\n\v\f\r"
 _WORD = re.compile(rf"[^{_BLANKS}]+")
 _LINE = re.compile(rf"(?P<file>[^{_BLANKS}\[]+)[{_BLANKS}]*(?:\[(?P<options>[^\]]*)\])?\[?(?P<filters>.*)", re.DOTALL)
+_PEM = "-----BEGIN "
 _UNFIT = re.compile(r"[\s\0\[\]]")
 
 
 @dataclass(frozen=True)
 class CrtListLine:
-    """An entry."""
+    """An entry: a certificate that HAProxy serves for names."""
 
+    # The certificate's path.
     file: str
-    # The text in brackets.
+    # The bind options in brackets.
     options: str = ""
+    # SNI filters.
     filters: tuple[str, ...] = ()
-    # Where it was parsed, from 1 on.
+    # The number of its line, from 1 on; 0 for an entry that was not parsed.
     line: int = 0
 
     @property
@@ -40,7 +43,7 @@ class CrtListLine:
         return self.file, tuple(self.options.split()), self.filters
 
     def as_object(self) -> dict[str, Any]:
-        """Return it as the API's ssl_crt_list_entry, without the line's number."""
+        """Return the API's ssl_crt_list_entry, without its line number."""
         members = {"file": self.file, "ssl_bind_config": self.options, "sni_filter": list(self.filters)}
         return {name: value for name, value in members.items() if value}
 
@@ -54,10 +57,10 @@ class CrtListLine:
 def entry_of(body: dict[str, Any]) -> CrtListLine:
     """Convert an object of the API. Raises BadValue naming the member that does not fit in a line."""
     file, options, filters = body.get("file") or "", (body.get("ssl_bind_config") or "").strip(), body.get("sni_filter") or []
-    _check("file", file, _UNFIT)
-    _check("ssl_bind_config", options, re.compile(r"[\r\n\0\[\]]"))
+    _refuse_unfit("file", file, _UNFIT)
+    _refuse_unfit("ssl_bind_config", options, re.compile(r"[\r\n\0\[\]]"))
     for filter_ in filters:
-        _check("sni_filter", filter_, _UNFIT)
+        _refuse_unfit("sni_filter", filter_, _UNFIT)
     if file.startswith("#"):
         raise BadValue("file in body cannot begin with #: HAProxy would take the line for a comment", place=Place(member="file"))
     return CrtListLine(file, options, tuple(filters))
@@ -65,7 +68,12 @@ def entry_of(body: dict[str, Any]) -> CrtListLine:
 
 def entries(text: str) -> list[CrtListLine]:
     """Parse all entries, as leniently as HAProxy does."""
-    return [entry for number, line in enumerate(split_lines(text), 1) if (entry := _entry(line, number))]
+    found = []
+    for number, line in enumerate(split_lines(text), 1):
+        if not line.startswith("#") and (match := _LINE.fullmatch(line.strip(_BLANKS))):
+            options, filters = (match["options"] or "").strip(), tuple(_WORD.findall(match["filters"]))
+            found.append(CrtListLine(match["file"], options, filters, number))
+    return found
 
 
 def with_entry(text: str, entry: CrtListLine) -> str:
@@ -85,16 +93,16 @@ def without_entry(text: str, file: str, line: int) -> tuple[str, CrtListLine]:
 
 
 def is_list(data: bytes) -> bool:
-    """Return whether a file can be a list: it is neither a certificate nor a secret, nor JSON."""
-    if b"-----BEGIN " in data or key_material.is_secret(data):
+    """Return whether a file can be a crt-list: it has no PEM block, no secret and is no JSON."""
+    if _PEM.encode() in data or key_material.is_secret(data):
         return False
     return not any(entry.file.startswith(("{", '"')) for entry in entries(data.decode("utf-8", "surrogateescape")))
 
 
 def difference(old: Sequence[CrtListLine], new: Sequence[CrtListLine]) -> tuple[Sequence[int], Sequence[CrtListLine]] | None:
-    """Return the positions to remove from a list, and the entries to append to it.
+    """Return the positions to remove from the old entries, and the entries to append, which together make the new ones.
 
-    Returns None if an entry would have to be put before others, since HAProxy only appends.
+    Returns None if that is impossible, because a new entry precedes an old one: HAProxy can only append.
     """
     wanted = [entry.identity for entry in new]
     matched, removed = 0, []
@@ -108,31 +116,22 @@ def difference(old: Sequence[CrtListLine], new: Sequence[CrtListLine]) -> tuple[
 
 
 def obstacle(former: str, new: str) -> str:
-    """Return why one text cannot replace another without a reload; empty if it can."""
+    """Return why HAProxy needs a reload to replace the former text by the new one; empty if it needs none."""
     return "" if difference(entries(former), entries(new)) else "entries of the list have to stand before others, and HAProxy only appends"
 
 
-def _entry(line: str, number: int) -> CrtListLine | None:
-    match = None if line.startswith("#") else _LINE.fullmatch(line.strip(_BLANKS))
-    if match is None:
-        return None
-    return CrtListLine(match["file"], (match["options"] or "").strip(), tuple(_WORD.findall(match["filters"])), number)
-
-
-def _check(member: str, text: str, unfit: re.Pattern[str]) -> None:
+def _refuse_unfit(member: str, text: str, unfit: re.Pattern[str]) -> None:
     if match := unfit.search(text):
         raise BadValue(f"{member} in body cannot hold {match[0]!r}: {text!r}", place=Place(member=member))
 
 
-# Certificates are in the same directory, and name no other file.
-_NO_LIST = "-----BEGIN "
 LARGEST_LIST = 1 << 20
 
 
-def listed(document: Document, certificate: Path, directory: str) -> list[FileReference]:
-    """Return the lines that name a certificate in lists of its directory which the document loads; their `section` is the list's path.
+def lines_naming(document: Document, certificate: Path, directory: str) -> list[FileReference]:
+    """Return the crt-list entries that name a certificate, in the lists of its directory that the document loads.
 
-    Relative paths of the document begin at `directory`.
+    The `section` of a returned reference is the path of the list. Relative paths of the document begin at `directory`. Blocks.
     """
     found: list[FileReference] = []
     for path in sorted(certificate.parent.iterdir()):
@@ -140,7 +139,7 @@ def listed(document: Document, certificate: Path, directory: str) -> list[FileRe
         with suppress(OSError):
             if path.stat().st_size <= LARGEST_LIST:
                 text = path.read_text("utf-8", "surrogateescape")
-        if certificate.name in text and _NO_LIST not in text and references(document, str(path), directory):
+        if certificate.name in text and _PEM not in text and references(document, str(path), directory):
             lines = [entry for entry in entries(text) if is_same_file(join(certificate.parent, entry.file), str(certificate))]
             found += [FileReference(str(path), line.line, line.file, line.text) for line in lines]
     return found

@@ -20,13 +20,13 @@ from haproxy_native.runtime import ssl_files
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.commands import Step
 from haproxy_native.runtime.ssl_files import CERTIFICATES
-from haproxy_native.storage import crt_list, ssl_shown
+from haproxy_native.storage import crt_list, tls_digests
 from haproxy_native.storage.certificate_store import is_name_of, needs_reload, read_with_key
 from haproxy_native.storage.crt_list import CrtListLine
 from haproxy_native.storage.store import Store, Upload, plan_reload, plan_reload_of_loaded
 from haproxy_native.text.words import unquoted
 
-# The ending of files that are listed; lists with another one are stored, too.
+# The extension of lists that the API lists; lists with other names can be stored as well.
 LISTED = ".txt"
 # Bytes of a list that clients may store: each change parses the whole list.
 LARGEST = 1 << 24
@@ -54,7 +54,7 @@ class CrtListStep:
         return [f"{verb} ssl crt-list {self.name} ..." for verb in ("add", "del")]
 
     async def apply(self, runtime: Runtime) -> None:
-        """Update the list. Raises RuntimeRefused with the process as it was, NotLive if a reload is needed."""
+        """Update the list. Raises RuntimeRefused if HAProxy refuses and nothing has changed, NotLive if a reload is needed."""
         try:
             text = await asyncio.to_thread(self.path.read_text, "utf-8", "surrogateescape")
         except OSError as error:
@@ -62,17 +62,21 @@ class CrtListStep:
         old, new = crt_list.entries(self.former), crt_list.entries(text)
         shown = await ssl_files.read_crt_list(runtime, self.name)
         if [(row.file, row.filters) for row in shown] != [(row.file, row.filters) for row in old]:
-            raise NotLive(f"HAProxy has other entries in {self.path.name} than stood there")
+            raise NotLive(f"HAProxy's {self.path.name} has other entries than its file had")
         difference = crt_list.difference(old, new)
         if difference is None:
             raise NotLive(crt_list.obstacle(self.former, text))
         removed, added = difference
-        gone = [shown[place] for place in removed]
         await self._add(runtime, added)
-        await self._delete(runtime, gone)
+        try:
+            for place in removed:
+                await ssl_files.delete_crt_list_entry(runtime, self.name, shown[place].file, shown[place].line)
+        except RuntimeFailure as error:
+            # HAProxy refuses to delete the default certificate, for example. The reload loads what was added, too.
+            raise NotLive(str(error)) from error
         shown = await ssl_files.read_crt_list(runtime, self.name)
         if [(row.file, row.filters) for row in shown] != [(row.file, row.filters) for row in new]:
-            raise NotLive(f"HAProxy shows other entries for {self.path.name} than it was given")
+            raise NotLive(f"HAProxy shows other entries for {self.path.name} than were sent")
 
     async def undo(self, runtime: Runtime) -> None:
         raise RuntimeAbsent(f"the entries of {self.path.name} cannot be put back in their order")
@@ -96,29 +100,23 @@ class CrtListStep:
         if file in ssl_files.parse_names(await ssl_files.show(runtime, CERTIFICATES)):
             return
         if not file.startswith("/"):
-            raise NotLive(f"where {file} is to be found is known to HAProxy only")
+            raise NotLive(f"the list names {file} by a relative path, which only HAProxy can resolve")
         pem = await asyncio.to_thread(read_with_key, Path(file))
         if pem is None:
             raise RuntimeRefused(f"unable to stat SSL certificate from file '{file}'", f"add ssl crt-list {self.name} {file}")
         await ssl_files.create(runtime, CERTIFICATES, file, pem)
 
-    async def _delete(self, runtime: Runtime, gone: Sequence[ssl_files.CrtListRow]) -> None:
-        try:
-            for row in gone:
-                await ssl_files.delete_crt_list_entry(runtime, self.name, row.file, row.line)
-        except RuntimeFailure as error:
-            # Such as the default certificate. The reload loads what was added, too.
-            raise NotLive(str(error)) from error
-
 
 class CrtListStore(Store):
+    """The store `ssl_crt_lists`. It may share its directory with certificates, which it never shows."""
+
     kind = "crt_list"
     description = created = "managed certificate list"
 
     def __init__(self, name: str, directory: Directory, state: Path) -> None:
         super().__init__(name, directory, state)
-        # An edit of one entry starts from the text that the previous one wrote.
-        self._one_at_a_time = asyncio.Lock()
+        # So that an edit of one entry starts from the text that the previous edit wrote.
+        self._editing = asyncio.Lock()
 
     def check_content(self, path: Path, draft: Path) -> None:
         if draft.stat().st_size > LARGEST:
@@ -128,7 +126,7 @@ class CrtListStore(Store):
         return [path for path in super().files() if path.name.endswith(LISTED)]
 
     def find(self, name: str) -> Path:
-        """Return the list of a name. Raises Missing, also for a certificate: the directory has them too, and their text is secret."""
+        """Return the path of a list. Raises Missing, also for a certificate in the same directory, whose text is secret."""
         path = super().find(name)
         try:
             if crt_list.is_list(self.content(path)):
@@ -138,10 +136,11 @@ class CrtListStore(Store):
         raise self.not_there(path)
 
     def may_send(self, context: CommitContext, path: Path) -> bool:
-        """Return whether clients may read it: the configuration loads it as a list and for nothing else, or nowhere, but it is listed."""
+        """Return whether clients may read a file: one that the configuration loads only as a crt-list, or one with a list's extension."""
         named = [reference for reference in self.references(context, path) if path.name in reference.text]
         if named:
-            return all(_is_loaded(name, path, str(context.current.path.parent)) for name in named)
+            base = str(context.current.path.parent)
+            return all(_is_loaded_as_list(reference, path, base) for reference in named)
         return path.name.endswith(LISTED)
 
     def readable(self, context: CommitContext, name: str) -> Path:
@@ -161,10 +160,10 @@ class CrtListStore(Store):
             raise WriteFailed(f"cannot read {path}: {error.strerror}") from error
 
     async def differing(self, context: CommitContext) -> list[tuple[str, str, str]]:
-        return await ssl_shown.differing(context, self, ssl_shown.CRT_LISTS)
+        return await tls_digests.differing(context, self, tls_digests.CRT_LISTS)
 
     async def plan(self, context: CommitContext, path: Path, content: Path | None) -> FilePlan:
-        used, wanted = self.used(context, path), self.references(context, path)
+        used, wanted = self.running_references(context, path), self.references(context, path)
         if str(path) in context.ledger.entries:
             return plan_reload_of_loaded(used, wanted, f"HAProxy has not read {path.name} since it was changed")
         base = str(context.current.path.parent)
@@ -187,21 +186,21 @@ class CrtListStore(Store):
         self, context: CommitContext, name: str, entry: CrtListLine, author: Author, reload: Reload = Reload.AUTO
     ) -> Outcome:
         """Append an entry to a list, which is created if it is missing."""
-        async with self._one_at_a_time:
+        async with self._editing:
             try:
-                upload, former = self.other(name, author), self.text(self.find(name))
+                upload, former = self.upload_existing(name, author), self.text(self.find(name))
             except Missing:
-                upload, former = self.new(name, author), ""
+                upload, former = self.upload_new(name, author), ""
             return await self._commit(context, upload, crt_list.with_entry(former, entry), former, reload)
 
     async def delete_entry(
         self, context: CommitContext, name: str, file: str, line: int, author: Author, reload: Reload = Reload.AUTO
     ) -> Outcome:
         """Delete the entry of a certificate at a line; the first one for line 0. Raises Missing."""
-        async with self._one_at_a_time:
+        async with self._editing:
             former = self.text(self.readable(context, name))
             text, _ = crt_list.without_entry(former, file, line)
-            return await self._commit(context, self.other(name, author), text, former, reload)
+            return await self._commit(context, self.upload_existing(name, author), text, former, reload)
 
     async def _commit(self, context: CommitContext, upload: Upload, text: str, former: str, reload: Reload) -> Outcome:
         """Commit the new text. Raises Conflict if another client has changed the list meanwhile."""
@@ -220,8 +219,8 @@ class CrtListStore(Store):
             upload.discard()
 
 
-def _is_loaded(reference: FileReference, path: Path, base: str) -> bool:
-    """Return whether a line loads a file as a list, and as nothing else."""
+def _is_loaded_as_list(reference: FileReference, path: Path, base: str) -> bool:
+    """Return whether a line loads a file as a crt-list, and for no other purpose."""
     words = reference.text.split()
     loaded = [place for place, word in enumerate(words) if path.name in word]
     return all(words[place - 1] == "crt-list" and is_name_of(unquoted(words[place]), path, base) for place in loaded)

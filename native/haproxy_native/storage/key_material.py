@@ -27,22 +27,24 @@ _TICKET_BYTES = (48, 80)
 
 
 def is_secret(data: bytes) -> bool:
-    """Return whether a file may contain a secret; true for any binary file, since HAProxy reads no lists and pages in binary, but keys."""
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")) or any(_is_named(data, start) for start in range(0, len(data), _PIECE)):
+    """Return whether a file may contain a secret.
+
+    Any binary file may: keys can be binary, and the lists and pages that HAProxy reads are text.
+    """
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return True
+    for start in range(0, len(data), _PIECE):
+        end = start + _PIECE + _OVERLAP
+        if _BINARY.search(data, start, end) or _NAMED.search(data, start, end):
+            return True
     words = (match[0] for match in _WORD.finditer(data))
     if any(map(_is_ticket_key, islice(words, 1))) and all(map(_is_ticket_key, words)):
         return True
     return len(data) in _ENCODED and _is_encoded_key(_COMMENT.sub(b"", data).split())
 
 
-def _is_named(data: bytes, start: int) -> bool:
-    end = start + _PIECE + _OVERLAP
-    return bool(_BINARY.search(data, start, end) or _NAMED.search(data, start, end))
-
-
 def _is_encoded_key(words: list[bytes]) -> bool:
-    """Return whether the words are just a key in DER or PEM, in base64 or hexadecimal digits, or ticket keys below a comment."""
+    """Return whether a file of these words is nothing but one key (DER or PEM, in base64 or hexadecimal digits), or ticket keys."""
     if not words or len(words[0]) < _LEAST_LINE or not all(map(_LETTERS.fullmatch, words)):
         return False
     letters = b"".join(words)

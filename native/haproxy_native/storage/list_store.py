@@ -30,11 +30,11 @@ Loaded = TypeVar("Loaded")
 
 
 class ListStore(Store, Generic[Loaded]):
-    """The base of both stores."""
+    """The base of both stores. `Loaded` is the list in the process."""
 
-    # What HAProxy makes of a file, for reasons of a reload.
+    # What HAProxy loads a file as, for the reasons of a reload.
     word: str
-    # Bytes beyond which a reload is quicker than commands.
+    # In bytes: larger files are loaded by a reload, which is quicker than commands.
     largest: int
 
     @abstractmethod
@@ -46,42 +46,42 @@ class ListStore(Store, Generic[Loaded]):
         return (await self.all_loaded(context)).get(path)
 
     @abstractmethod
-    def filling(self, loaded: Loaded, path: Path, content: Path) -> tuple[Step, str]:
-        """Return the step that replaces a list by `content`, which will be at `path`, and what prevents that, or "". Blocks."""
+    def replacing_step(self, loaded: Loaded, path: Path, content: Path) -> tuple[Step, str]:
+        """Return the step that replaces a loaded list by the file `content`, later at `path`, and what prevents that or "". Blocks."""
 
     @abstractmethod
-    def showing(self, loaded: Loaded) -> str:
+    def show_command(self, loaded: Loaded) -> str:
         """Return the command that prints the entries of a list."""
 
-    async def in_process(self, context: CommitContext, path: Path) -> str | None:
+    async def loaded_digest(self, context: CommitContext, path: Path) -> str | None:
         if (loaded := await self.loaded(context, path)) is None:
             return None
         entries = EntriesDigest()
-        await context.runtime.read_dump(self.showing(loaded), ENTRIES_HEAD, entries)
+        await context.runtime.read_dump(self.show_command(loaded), ENTRIES_HEAD, entries)
         return entries.value
 
     @abstractmethod
-    def shown(self, path: Path) -> Iterator[str]:
-        """Yield the entries of a file as HAProxy prints those of a list. Blocks. Raises OSError."""
+    def printed_entries(self, path: Path) -> Iterator[str]:
+        """Yield the entries of a file, each as HAProxy prints it for a loaded list. Blocks. Raises OSError."""
 
     async def differing(self, context: CommitContext) -> list[tuple[str, str, str]]:
         found = list[tuple[str, str, str]]()
         loaded = await self.all_loaded(context)
         for path in [path for path in await asyncio.to_thread(self.files) if path in loaded]:
-            worker = await self.in_process(context, path)
+            worker = await self.loaded_digest(context, path)
             with suppress(OSError, Unusable):
-                if worker is not None and (held := await asyncio.to_thread(self._digest, path)) != worker:
+                if worker is not None and (held := await asyncio.to_thread(self._file_digest, path)) != worker:
                     found.append((spelled(self.kind, path.name), held, worker))
         return found
 
-    def _digest(self, path: Path) -> str:
+    def _file_digest(self, path: Path) -> str:
         digest = EntriesDigest()
-        for line in self.shown(path):
+        for line in self.printed_entries(path):
             digest.take(f"0x0 {line}\n".encode("utf-8", "surrogateescape"))
         return digest.value
 
     async def plan(self, context: CommitContext, path: Path, content: Path | None) -> FilePlan:
-        used, wanted = self.used(context, path), self.references(context, path)
+        used, wanted = self.running_references(context, path), self.references(context, path)
         try:
             loaded = await self.loaded(context, path)
         except RuntimeFailure as error:
@@ -94,11 +94,14 @@ class ListStore(Store, Generic[Loaded]):
         return FilePlan([step], (), True, bool(wanted)) if step and not obstacle else plan_reload_of_loaded(used, wanted, obstacle)
 
     def _filling(self, loaded: Loaded, path: Path, content: Path) -> tuple[Step | None, str]:
+        """Return the same as `filling`, for a file of any size."""
         size = content.stat().st_size
-        return (None, f"{size} bytes are quicker loaded than sent") if size > self.largest else self.filling(loaded, path, content)
+        return (None, f"{size} bytes are quicker loaded than sent") if size > self.largest else self.replacing_step(loaded, path, content)
 
 
 class MapStore(ListStore[LoadedMap]):
+    """The store `maps`."""
+
     kind = "map"
     description = "managed map file"
     created = "managed but not loaded map file (no runtime ID)"
@@ -117,30 +120,30 @@ class MapStore(ListStore[LoadedMap]):
         verbs = list_files.changed_keys(*(text.decode("utf-8", "surrogateescape") for text in (before, after)))
         return [Touch(spelled(self.kind, path.name, "entry", key), verb) for key, verb in (verbs or {}).items()]
 
-    def showing(self, loaded: LoadedMap) -> str:
+    def show_command(self, loaded: LoadedMap) -> str:
         return f"show map {argument(loaded.name)}"
 
-    def filling(self, loaded: LoadedMap, path: Path, content: Path) -> tuple[Step, str]:
+    def replacing_step(self, loaded: LoadedMap, path: Path, content: Path) -> tuple[Step, str]:
         with content.open("rb") as file:
             return ReplaceMap(loaded.name, lambda: self.entries(path)), list_files.payload_obstacle(file)
 
     def path_of(self, name: str) -> Path:
-        """Return the path of a map that a client names, whether or not it exists. Raises NotFound."""
+        """Return the path of the map that a client names, even if it does not exist. Raises NotFound for a malformed name."""
         own = self.resolved(name)
         if not is_file_name(own):
             raise NotFound(f"{name[:100]!r} is no name of a map")
         return self.directory / own
 
     def entries(self, path: Path) -> Iterator[MapEntry]:
-        """Yield the entries of a map file while it is read. Raises OSError."""
+        """Yield the entries of a map file, reading it line by line. Blocks. Raises OSError."""
         with self.opened(path, buffering=-1) as file:
             yield from (entry for line in file if (entry := list_files.parse_map_line(line.decode("utf-8", "surrogateescape"))))
 
-    def shown(self, path: Path) -> Iterator[str]:
+    def printed_entries(self, path: Path) -> Iterator[str]:
         return (f"{each.key} {each.value}" for each in self.entries(path))
 
-    def naming(self, directory: Path, document: Document, value: str) -> str:
-        """Return the first entry with a value in the maps that the document refers to, as a sentence; empty without one. Blocks."""
+    def find_value(self, directory: Path, document: Document, value: str) -> str:
+        """Return a sentence with the first entry of this value, in the maps that the document refers to; empty without one. Blocks."""
         try:
             for path in self.files():
                 if references(document, str(path), str(directory)):
@@ -153,6 +156,8 @@ class MapStore(ListStore[LoadedMap]):
 
 
 class AclStore(ListStore[LoadedAcl]):
+    """The store `acls`: files with a pattern on each line."""
+
     kind = "acl_file"
     description = "managed ACL file"
     created = "managed but not loaded ACL file"
@@ -164,11 +169,11 @@ class AclStore(ListStore[LoadedAcl]):
         loaded = reversed(await lists.list_acls(context.runtime))
         return {own: acl for acl in loaded if acl.file and (own := self.own(context, acl.file))}
 
-    def showing(self, loaded: LoadedAcl) -> str:
+    def show_command(self, loaded: LoadedAcl) -> str:
         return f"show acl #{loaded.id}"
 
-    def shown(self, path: Path) -> Iterator[str]:
+    def printed_entries(self, path: Path) -> Iterator[str]:
         return iter(list_files.parse_patterns(self.content(path).decode("utf-8", "surrogateescape")))
 
-    def filling(self, loaded: LoadedAcl, path: Path, content: Path) -> tuple[Step, str]:
+    def replacing_step(self, loaded: LoadedAcl, path: Path, content: Path) -> tuple[Step, str]:
         return ReplacePatterns(loaded.file, list_files.parse_patterns(content.read_bytes().decode("utf-8", "surrogateescape"))), ""

@@ -1,11 +1,12 @@
-"""A directory of files that clients store and HAProxy reads: the base of all stores, and uploads into them.
+"""A directory of files that clients store and HAProxy reads: the base class of all stores, and uploads.
 
-A subclass of `Store` gives its kind and `plan`, which asks what the worker has loaded of a file, and returns the steps or the reload that
-a change needs. `stores` lists the subclasses. All changes of files are commits: under the commit's lock, entered into its ledger, and
-undone if HAProxy refuses them.
+A subclass of `Store` names its kind of file, and plans the runtime commands or the reload that a change of a file needs, by what the worker
+has loaded. The module `stores` lists the subclasses. Every change of a file is a commit: it holds the commit's lock, is entered into the
+ledger, and is undone if HAProxy refuses it.
 
-A file has one name (`resolved`), whatever clients call it: uploads get a sanitized name, and rules, logs and the history use that as well.
-In a transaction or a batch a copy of the store (`within`, `with_staged`) has the staged files, and stages changes instead of committing.
+A file has one name (`resolved`): uploads get a sanitized name, and clients may use that or the one they uploaded. Rules, logs and the
+history have the sanitized name. In a transaction or a batch, `within` and `with_staged` return a copy of the store that shows the staged
+files, and stages changes instead of committing them.
 """
 
 import asyncio
@@ -40,7 +41,7 @@ from haproxy_native.editing.object_names import spelled
 from haproxy_native.errors import BadRequest, Exists, InUse, Missing
 from haproxy_native.planning.outcome import FilePlan, Reason
 from haproxy_native.planning.touches import CHANGE, CREATE, DELETE, Touch
-from haproxy_native.request_context import Author, Permissions
+from haproxy_native.request_context import Author
 from haproxy_native.storage import key_material
 from haproxy_native.text.document import Document
 from haproxy_native.transactions.staged import Staged
@@ -78,9 +79,9 @@ class Staging:
     """The staged files of a transaction or a batch."""
 
     staged: Staged
-    # Locks them during a change.
+    # Locks the staged files for a change, and returns them.
     opened: Callable[[], AbstractAsyncContextManager[Staged]]
-    # Who changes them.
+    # The author of the changes.
     author: Author
 
     def is_there(self, path: Path) -> bool | None:
@@ -92,25 +93,26 @@ class Staging:
         async with self.opened() as staged:
             check()
             if rights := self.author.rights:
-                rights.permit(await asyncio.to_thread(self._touches, rights, store, path, draft, is_there=is_there))
+                now = (self.staged.content(path) if path in self.staged.files else path) if is_there else None
+
+                def touched() -> Sequence[Touch]:
+                    before, after = (file.read_bytes() if file else None for file in (now, draft.path if draft else None))
+                    return touches_of(rights, store, path, before, after)
+
+                rights.permit(await asyncio.to_thread(touched))
             await asyncio.to_thread(staged.put, path, store.name, spelled(store.kind, path.name), draft, path)
 
-    def _touches(self, rights: Permissions, store: FileStore, path: Path, draft: Draft | None, *, is_there: bool) -> Sequence[Touch]:
-        now = (self.staged.content(path) if path in self.staged.files else path) if is_there else None
-        before, after = (file.read_bytes() if file else None for file in (now, draft.path if draft else None))
-        return touches_of(rights, store, path, before, after)
 
-
-# Bytes that are written at once.
+# Bytes that are collected before they are written.
 PIECE = 1 << 18
 
 
 class Upload:
-    """The new content of a file, written piece by piece to a draft beside it.
+    """The new content of a file, written piece by piece to a draft next to it.
 
-    Call `admit`, `append` for what arrives, then `commit`, and in any case `discard` at the end. The draft is created (`draft`) when the
-    first piece arrives, so nothing is on the disk of an upload that is refused before. `check` is called under the commit's lock and raises
-    an error to refuse it. In a transaction `stage` is called with the draft and the check instead of the commit.
+    Call `admit`, then `append` for each piece, then `commit`, and finally `discard`, whatever happened. `draft` is called for the first
+    piece, so an upload that is refused before leaves nothing on the disk. `check` is called under the commit's lock, and refuses the upload
+    by an error. In a transaction, `commit` calls `stage` with the draft and the check.
     """
 
     def __init__(
@@ -131,7 +133,7 @@ class Upload:
         self.ends_lines, self._last = False, b"\n"
 
     def admit(self, context: CommitContext) -> None:
-        """Raise what would refuse any change now, such as Conflict, before the content arrives."""
+        """Raise the error that refuses every change at the moment, such as Conflict, before the content arrives."""
         if not self._stage:
             admit(context, Change([PutFile(self._store, self.path)], author=self._author))
 
@@ -171,13 +173,14 @@ class Upload:
 
     async def _flush(self) -> Draft:
         pieces, self._pieces = bytes(self._pieces), bytearray()
-        return await asyncio.to_thread(self._written, pieces)
 
-    def _written(self, pieces: bytes) -> Draft:
-        if self._made is None:
-            self._made = self._make()
-        self._made.append(pieces)
-        return self._made
+        def write() -> Draft:
+            if self._made is None:
+                self._made = self._make()
+            self._made.append(pieces)
+            return self._made
+
+        return await asyncio.to_thread(write)
 
 
 log = logging.getLogger(__name__)
@@ -191,14 +194,14 @@ class Store:
 
     # The kind of its files as objects.
     kind = ""
-    # What the API says of a file, and of a new one.
+    # The descriptions that the API returns for a file, and for one that was just created.
     description = ""
     created = ""
-    # Of new files; their group is the directory's.
+    # The mode of new files. Their group is that of the directory.
     mode = 0o640
-    # The directory of private keys. A store that shares it sends no file with one.
+    # The directory of private keys. A store in the same directory sends no file with a secret.
     keys: Path | None = None
-    # Of a store within a transaction.
+    # Set in a transaction or a batch.
     staging: Staging | None = None
 
     def __init__(self, name: str, directory: Directory, state: Path) -> None:
@@ -208,8 +211,8 @@ class Store:
         """Return the effects of a change on the objects in a file; none if it also changes anything else. Blocks."""
         return ()
 
-    async def in_process(self, context: CommitContext, path: Path) -> str | None:
-        """Return a digest of what the worker has loaded of a file; None if it has not, or cannot print it. Raises RuntimeFailure."""
+    async def loaded_digest(self, context: CommitContext, path: Path) -> str | None:
+        """Return a digest of a file as the worker has loaded it; None if it has not loaded it or cannot print it. Raises RuntimeFailure."""
         return None
 
     async def differing(self, context: CommitContext) -> list[tuple[str, str, str]]:
@@ -240,7 +243,11 @@ class Store:
 
     def recover(self) -> None:
         """Complete files that are half written, and remove drafts, at the start of the server. Raises Unusable."""
-        for journal in self._journals():
+        journals: list[Path] = []
+        # A directory that cannot be read is reported elsewhere.
+        with suppress(OSError):
+            journals = list(self.state.glob("*.journal"))
+        for journal in journals:
             try:
                 FileJournal(journal, os).replay()
             except OSError as error:
@@ -248,12 +255,6 @@ class Store:
         if self.directory.exists():
             with self._kept.used() as directory:
                 remove_drafts(directory)
-
-    def _journals(self) -> list[Path]:
-        # A directory that cannot be read is reported elsewhere.
-        with suppress(OSError):
-            return list(self.state.glob("*.journal"))
-        return []
 
     # -- reading
 
@@ -265,7 +266,7 @@ class Store:
         return sorted(self.directory / name for name in names if self._is_ours(name))
 
     def find(self, name: str) -> Path:
-        """Return the file that a client names as it is listed, or as it was uploaded. Raises Missing."""
+        """Return the path of the file that a client names, as listed or as uploaded. Raises Missing."""
         self._kept.readable()
         own = self.resolved(name)
         if is_file_name(own) and self._is_ours(own):
@@ -273,9 +274,9 @@ class Store:
         raise Missing(f"file {sanitized_name(name)} doesn't exist in dir: {self.directory}")
 
     def resolved(self, name: str) -> str:
-        """Return the one name of the file that a client means, for rules, logs, the history and this store.
+        """Return the name that the store, rules, logs and the history use for the file that a client names.
 
-        It is the name of an existing file, else the one that an upload would get. A malformed name stays as it is.
+        It is the name of an existing file, else the name that an upload would get. A malformed name is returned unchanged.
         """
         if not is_file_name(name):
             return name
@@ -295,8 +296,8 @@ class Store:
         with self.opened(path) as file:
             return file.read()
 
-    def sent(self, context: CommitContext, name: str) -> BinaryIO:
-        """Open the file that a client requests. Blocks. Raises OSError, and Missing, also for a file that no client may read."""
+    def open_for_client(self, context: CommitContext, name: str) -> BinaryIO:
+        """Open a file for a client. Blocks. Raises OSError, and Missing, also for a file that clients may not read."""
         path = self.find(name)
         if not self.may_send(context, path):
             raise self.not_there(path)
@@ -307,16 +308,19 @@ class Store:
 
     def may_send(self, context: CommitContext, path: Path) -> bool:
         """Return whether clients may read a file. Raises OSError."""
-        return not self._beside_keys() or not key_material.is_secret(self.content(path))
+        return not self._shares_directory_of_keys() or not key_material.is_secret(self.content(path))
 
     def compared(self, context: CommitContext, path: Path, draft: Path | None) -> tuple[bytes, bytes] | None:
-        """Return what a file contains and will contain, empty without a file; None if clients may not read it. Blocks. Raises OSError."""
+        """Return the contents of a file before and after a change, empty if it is missing; None if clients may not read them.
+
+        Blocks. Raises OSError.
+        """
         if path.exists() and not self.may_send(context, path):
             return None
         contents = self.content(path) if path.exists() else b"", draft.read_bytes() if draft else b""
         return None if any(map(key_material.is_secret, contents)) else contents
 
-    def _beside_keys(self) -> bool:
+    def _shares_directory_of_keys(self) -> bool:
         if self.keys is None:
             return False
         mine, theirs = self.directory.resolve(), self.keys.resolve()
@@ -329,38 +333,38 @@ class Store:
         """Return the name under which an upload is stored; empty if it has none."""
         return uploaded_name(upload)
 
-    def own(self, context: CommitContext, name: str) -> Path | None:
-        """Return the file of this directory that HAProxy has loaded under a name, however that spells its path; None for any other."""
+    def file_loaded_as(self, context: CommitContext, name: str) -> Path | None:
+        """Return the file of this directory that HAProxy has loaded under a name, whichever way that spells its path; else None."""
         document = context.running.document or context.current.document
-        return self.at(path_of_name(document, str(context.current.path.parent), name))
+        return self.file_at(path_of_name(document, str(context.current.path.parent), name))
 
-    def at(self, place: str) -> Path | None:
-        """Return the file of this directory that a path leads to, also through links and `..`; None for any other."""
+    def file_at(self, place: str) -> Path | None:
+        """Return the file of this directory at a path, which may contain links and `..`; None for a path into another directory."""
         directory, _, name = place.rpartition("/")
         if not directory or not is_file_name(name) or real_directory(directory) != real_directory(str(self.directory)):
             return None
         return self.directory / name
 
     def references(self, context: CommitContext, path: Path) -> list[FileReference]:
-        """The lines of the current configuration that refer to a file."""
+        """Return the lines of the current configuration that refer to a file."""
         return references(context.current.document, str(path), str(context.current.path.parent))
 
-    def used(self, context: CommitContext, path: Path) -> list[FileReference]:
-        """Return the references in the configuration that the worker has loaded, or in the current one if that is unknown."""
+    def running_references(self, context: CommitContext, path: Path) -> list[FileReference]:
+        """Return the lines that refer to a file in the running configuration, or in the current one if the running one is unknown."""
         running = context.running.document
         return self.references(context, path) if running is None else references(running, str(path), str(context.current.path.parent))
 
     # -- changing
 
     async def plan(self, context: CommitContext, path: Path, content: Path | None) -> FilePlan:
-        """Return how the worker loads the new content of a file, now at `content`, or learns of its deletion. Never raises."""
+        """Plan how the worker gets the new content of a file, which is now at `content`; None for a deletion. Never raises."""
         raise NotImplementedError
 
     def check_content(self, path: Path, draft: Path) -> None:
-        """Raise BadRequest for a draft that this store does not accept as the file at `path`. Runs in a thread."""
+        """Raise BadRequest for a draft that this store does not accept as the file at `path`. Blocks."""
 
-    def place(self, name: str) -> Path:
-        """Return where a file of that name is, or would be stored. Raises Exists, BadRequest, Unusable."""
+    def path_for(self, name: str) -> Path:
+        """Return the path of a file by its name, which a new file would get. Raises Exists, BadRequest, Unusable."""
         try:
             return self.find(name)
         except Missing:
@@ -368,7 +372,7 @@ class Store:
             self._check_free(path)
             return path
 
-    def new(self, upload: str, author: Author) -> Upload:
+    def upload_new(self, upload: str, author: Author) -> Upload:
         """Return the upload of a new file. Raises Forbidden, Exists, BadRequest, Unusable."""
         path = self.directory / self._name_of_new(upload)
         permit_file(author, self.kind, path, CREATE)
@@ -383,7 +387,7 @@ class Store:
             raise BadRequest(f"the file name is longer than {LONGEST_NAME} bytes")
         return name
 
-    def other(self, name: str, author: Author) -> Upload:
+    def upload_existing(self, name: str, author: Author) -> Upload:
         """Return the upload of new content for an existing file. Raises Forbidden, Missing, Unusable."""
         permit_file(author, self.kind, self.directory / self.resolved(name), CHANGE)
         path = self.find(name)
@@ -391,7 +395,7 @@ class Store:
 
     def upload(self, name: str, author: Author) -> Upload:
         """Return the upload of a new or existing file. Raises Forbidden, Exists, BadRequest, Unusable."""
-        path = self.place(name)
+        path = self.path_for(name)
         is_there = path.exists()
         permit_file(author, self.kind, path, CHANGE if is_there else CREATE)
         return self._upload(path, author, partial(self.check_there if is_there else self._check_free, path))
@@ -405,7 +409,7 @@ class Store:
 
         def check() -> None:
             self.check_there(path)
-            self._check_unused(context, path)
+            self.check_unused(context, path)
 
         delete = PutFile(self, path, check=check)
         return await commit(context, Change([delete], reload=reload, validation=Validation.NEVER, author=author))
@@ -419,13 +423,12 @@ class Store:
         if not self.staging:
             self._make_ready(path)
         draft = self.staging.staged.draft if self.staging else partial(self.draft, path)
-        return Upload(self, path, author, draft, check, self.check_content, self._staged(path))
 
-    def _staged(self, path: Path) -> Callable[[Draft | None, Callable[[], None]], Awaitable[None]] | None:
-        """Return what replaces the commit of an upload in a transaction."""
-        if (staging := self.staging) is None:
-            return None
-        return lambda draft, check: staging.put(self, path, draft, check, is_there=self._is_ours(path.name))
+        async def stage(draft: Draft | None, check: Callable[[], None]) -> None:
+            assert self.staging
+            await self.staging.put(self, path, draft, check, is_there=self._is_ours(path.name))
+
+        return Upload(self, path, author, draft, check, self.check_content, stage if self.staging else None)
 
     def draft(self, path: Path, data: bytes = b"") -> Draft:
         """Create the draft of a file, which may be outside the directory. Raises WriteFailed, and Unusable for the directory."""
@@ -452,22 +455,23 @@ class Store:
         if not self._is_ours(path.name):
             raise self.not_there(path)
 
-    def _check_unused(self, context: CommitContext, path: Path) -> None:
+    def check_unused(self, context: CommitContext, path: Path) -> None:
+        """Raise InUse for a file that the configuration needs."""
         self.refuse_named(path, context.current.document, str(context.current.path.parent))
 
     def refuse_named(self, path: Path, document: Document, directory: str) -> None:
-        """Raise InUse for a file that the configuration in `directory` names, with the lines."""
+        """Raise InUse with the lines of a document that need a file. Relative paths of the document begin at `directory`."""
         if lines := self.naming_lines(path, document, directory):
             first, *others = (f"at line {line.line}: {line.text}" for line in lines)
             text = f"rejecting attempt to delete file {path} referenced in haproxy conf {first}"
             raise InUse("\n".join([text, *(f"and {other}" for other in others[:MOST_NAMED])]))
 
     def naming_lines(self, path: Path, document: Document, directory: str) -> list[FileReference]:
-        """Return the lines with which HAProxy would not start without the file."""
+        """Return the lines because of which HAProxy would not start without the file."""
         return references(document, str(path), directory)
 
     def _is_ours(self, name: str) -> bool:
-        """Return whether it is a regular file of the directory, and no draft. A link may not lead out of the directory."""
+        """Return whether a name is that of a regular file in the directory that is no draft. A link may not lead out of the directory."""
         path = self.directory / name
         if self.staging and (is_there := self.staging.is_there(path)) is not None:
             return is_there
@@ -487,8 +491,8 @@ class Store:
 def plan_reload(used: Sequence[FileReference], wanted: Sequence[FileReference], why: str) -> FilePlan:
     """Plan a reload for a file that HAProxy reads only when it starts.
 
-    `used` are the lines that refer to it in the running text, `wanted` in the committed one. Without a line in the running text no reload
-    is needed.
+    `used` are the lines of the running configuration that refer to the file, `wanted` those of the current one. If the running one does not
+    refer to it, no reload is needed.
     """
     reasons = [Reason(place.section, place.line, place.keyword, why) for place in used[:1]]
     return FilePlan((), reasons, bool(used), bool(wanted))

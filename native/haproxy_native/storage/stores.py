@@ -11,7 +11,7 @@ from haproxy_native.editing.object_names import parsed, spelled
 from haproxy_native.errors import Unusable
 from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.runtime.ssl_files import CA_FILES, CRL_FILES
-from haproxy_native.storage import ssl_shown
+from haproxy_native.storage import tls_digests
 from haproxy_native.storage.certificate_store import CertificateStore
 from haproxy_native.storage.crt_list_store import CrtListStore
 from haproxy_native.storage.list_store import AclStore, MapStore
@@ -27,14 +27,16 @@ class GeneralStore(Store):
 
     async def differing(self, context: CommitContext) -> list[tuple[str, str, str]]:
         # HAProxy prints the contents of CA files, CRL files, maps and lists of patterns only.
-        found = [each for kind in (CA_FILES, CRL_FILES) for each in await ssl_shown.differing(context, self, kind)]
+        found = [each for kind in (CA_FILES, CRL_FILES) for each in await tls_digests.differing(context, self, kind)]
         for lists in (MapStore, AclStore):
             rows = await lists(self.name, self._kept, self.state).differing(context)
             found += [(spelled(self.kind, parsed(object_)[1]), held, worker) for object_, held, worker in rows]
         return found
 
     async def plan(self, context: CommitContext, path: Path, content: Path | None) -> FilePlan:
-        return plan_reload(self.used(context, path), self.references(context, path), f"HAProxy reads {path.name} at its start only")
+        return plan_reload(
+            self.running_references(context, path), self.references(context, path), f"HAProxy reads {path.name} at its start only"
+        )
 
 
 log = logging.getLogger(__name__)
@@ -60,15 +62,15 @@ class Stores(dict[str, Store]):
                 store.keys = certificates.directory
 
     def naming(self, directory: Path) -> Callable[[Document, str], str]:
-        """Return a function that finds the entry of a stored map by which a document may send requests to a backend. It blocks.
+        """Return a function of a document and a backend that returns a sentence with the stored map entry that names the backend, or "".
 
-        `directory` is the document's.
+        The function blocks. Relative paths of the document begin at `directory`.
         """
         maps = self.get("maps")
         return partial(maps.naming, directory) if isinstance(maps, MapStore) else lambda document, backend: ""
 
     def of(self, path: Path) -> Store | None:
-        """Return the store of a file by its absolute path; the first one if several share its directory."""
+        """Return the store that lists a file, given its absolute path; the first one of several that do."""
         for store in self.values():
             try:
                 if store.at(str(path)) in store.files():

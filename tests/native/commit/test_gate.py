@@ -84,7 +84,7 @@ def test_it_is_asked_about_what_is_published(tmp_path: Path) -> None:
 
 
 async def stored(engine: Engine, content: bytes, author: Author = NOBODY) -> None:
-    upload = engine.stores["maps"].new("paths.map", author=author)
+    upload = engine.stores["maps"].upload_new("paths.map", author=author)
     try:
         await upload.append(content)
         await upload.commit(engine.context)

@@ -16,7 +16,7 @@ from haproxy_native.errors import ReloadFailed
 from haproxy_native.features.overrides.overrides import Overrides
 from haproxy_native.history.history import History
 from haproxy_native.request_context import NOBODY
-from haproxy_native.storage.live_lists import LiveMap
+from haproxy_native.storage.live_maps import LiveMap
 from haproxy_native.text.document import Document
 from tests.native.commit.locked import NAMES, Awaited, watched
 from tests.native.engines import ByFunction, reload, substituting
@@ -49,7 +49,7 @@ async def every_change(engine: Engine, live: LiveMap) -> None:
     await live.add("three", "3", sync=True)
     id_ = engine.start_transaction(engine.version(), author=NOBODY).id
     store = engine.stores["maps"].within(engine.context.transactions, id_, author=NOBODY)
-    upload = store.new("new.map", author=NOBODY)
+    upload = store.upload_new("new.map", author=NOBODY)
     await upload.append(b"a b\n")
     await upload.commit(engine.context)
     await engine.write([with_text(b"\nbackend c\n")], transaction_id=id_, author=NOBODY)

@@ -10,7 +10,7 @@ from haproxy_native.disk.directories import Directory
 from haproxy_native.engine import Engine
 from haproxy_native.request_context import NOBODY
 from haproxy_native.storage.list_store import MapStore
-from haproxy_native.storage.live_lists import LiveMap
+from haproxy_native.storage.live_maps import LiveMap
 from tests.haproxy.process import HAProxy, free_port
 from tests.native.engines import run, running_engine
 
@@ -67,7 +67,7 @@ class Beside:
 
 
 async def put(engine: Engine, text: str, **how):
-    upload = engine.stores["maps"].other("hosts.map", author=NOBODY)
+    upload = engine.stores["maps"].upload_existing("hosts.map", author=NOBODY)
     try:
         await upload.append(text.encode())
         return await upload.commit(engine.context, **how)

@@ -8,7 +8,7 @@ import pytest
 from haproxy_native.errors import NotLive
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.responses import refused
-from haproxy_native.storage.certificate_store import CertificateCheck, CertificateStep, key_beside, needs_reload, read_with_key
+from haproxy_native.storage.certificate_store import CertificateCheck, CertificateStep, needs_reload, read_key_file, read_with_key
 from tests.tls.pems import made
 
 ONE = made("a.example.com")
@@ -20,7 +20,7 @@ def test_what_is_sent_has_the_key(tmp_path: Path) -> None:
     path.write_text(ONE.pem)
     assert read_with_key(path) == ONE.pem
     path.write_text(ONE.cert)
-    assert key_beside(path) is None
+    assert read_key_file(path) is None
     (tmp_path / "a.pem.key").write_text(ONE.private)
     assert read_with_key(path) == f"{ONE.cert}\n{ONE.private}"
 

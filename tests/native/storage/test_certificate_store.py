@@ -46,7 +46,7 @@ def working(site: TlsSite, work: Callable[[Engine, CertificateStore], Awaitable[
 
 
 async def put(engine: Engine, store: CertificateStore, name: str, text: str, **how: bool) -> Outcome:
-    upload = store.other(name, author=NOBODY) if (store.directory / name).exists() else store.new(name, author=NOBODY)
+    upload = store.upload_existing(name, author=NOBODY) if (store.directory / name).exists() else store.upload_new(name, author=NOBODY)
     try:
         await upload.append(text.encode())
         return await upload.commit(engine.context, **how)
@@ -141,10 +141,10 @@ def test_what_nothing_refers_to_is_offered(newest: TlsSite) -> None:
         path = store.directory / "new.pem"
         for serial in (1, 2):
             assert (await put(engine, store, "new.pem", made("new.example.com", serial).pem)).live
-            await store.offer(engine.context, path)
+            await store.load_unreferenced(engine.context, path)
             assert f"Serial: 0{serial}" in newest.haproxy.ask(f"show ssl cert {path}")
         assert (await store.delete(engine.context, "new.pem", reload=Reload.AUTO, author=NOBODY)).live
-        await store.offer(engine.context, path)
+        await store.load_unreferenced(engine.context, path)
         assert "new.pem" not in newest.haproxy.ask("show ssl cert")
         assert engine.context.ledger.entries == {}
 

@@ -47,7 +47,7 @@ def replaced(site: TlsSite, text: str):
     found = []
 
     async def work(engine: Engine, store: CrtListStore) -> None:
-        upload = store.other("list.txt", author=NOBODY)
+        upload = store.upload_existing("list.txt", author=NOBODY)
         try:
             await upload.append(text.encode())
             found.append(await upload.commit(engine.context))
@@ -148,7 +148,7 @@ def test_what_haproxy_has_not_read_yet_takes_a_reload(newest: TlsSite) -> None:
     c = newest.path("c.pem")
 
     async def work(engine: Engine, store: CrtListStore) -> None:
-        upload = store.other("list.txt", author=NOBODY)
+        upload = store.upload_existing("list.txt", author=NOBODY)
         await upload.append(f"{c}\n".encode())
         assert (await upload.commit(engine.context, reload=Reload.NONE)).reload_id is None
         outcome = await store.add_entry(engine.context, "list.txt", CrtListLine(c, "", ("c.example.com",)), author=NOBODY)
@@ -160,7 +160,7 @@ def test_what_haproxy_has_not_read_yet_takes_a_reload(newest: TlsSite) -> None:
 def test_entries_that_somebody_else_added_take_a_reload(newest: TlsSite) -> None:
     assert "Success" in newest.haproxy.ask(f"add ssl crt-list {newest.path('list.txt')} {newest.path('plain.pem')}")
     outcome = replaced(newest, (newest.directory / "list.txt").read_text() + f"{newest.path('c.pem')}\n")
-    assert [each.why for each in outcome.reasons] == ["HAProxy has other entries in list.txt than stood there"]
+    assert [each.why for each in outcome.reasons] == ["HAProxy's list.txt has other entries than its file had"]
 
 
 def test_lists_that_haproxy_does_not_use(newest: TlsSite) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from haproxy_native.storage.crt_list import LARGEST_LIST, listed
+from haproxy_native.storage.crt_list import LARGEST_LIST, lines_naming
 from haproxy_native.text.document import Document
 from tests.tls.pems import made
 
@@ -23,7 +23,7 @@ def document(*names: str) -> Document:
 
 @pytest.mark.parametrize("name", ["{}/list.txt", "list.txt"])
 def test_lines_of_a_list_in_use(stored: Path, name: str) -> None:
-    found = listed(document(name.format(stored)), stored / "a.pem", str(stored))
+    found = lines_naming(document(name.format(stored)), stored / "a.pem", str(stored))
     assert [(each.section, each.line, each.text) for each in found] == [
         (f"{stored}/list.txt", 3, f"{stored}/a.pem a"),
         (f"{stored}/list.txt", 4, "a.pem b"),
@@ -31,16 +31,16 @@ def test_lines_of_a_list_in_use(stored: Path, name: str) -> None:
 
 
 def test_a_list_that_nobody_uses(stored: Path) -> None:
-    assert listed(document("/other.txt"), stored / "a.pem", str(stored)) == []
+    assert lines_naming(document("/other.txt"), stored / "a.pem", str(stored)) == []
 
 
 def test_what_is_not_named(stored: Path) -> None:
     (stored / "aa.pem").touch()
     (stored / "sub").mkdir()
-    assert listed(document(f"{stored}/list.txt"), stored / "aa.pem", str(stored)) == []
+    assert lines_naming(document(f"{stored}/list.txt"), stored / "aa.pem", str(stored)) == []
 
 
 def test_what_is_too_long_for_a_list_is_not_read(stored: Path) -> None:
     with (stored / "list.txt").open("a") as file:
         file.write("#" * LARGEST_LIST)
-    assert listed(document(f"{stored}/list.txt"), stored / "a.pem", str(stored)) == []
+    assert lines_naming(document(f"{stored}/list.txt"), stored / "a.pem", str(stored)) == []

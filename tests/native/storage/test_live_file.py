@@ -14,7 +14,7 @@ from haproxy_native.disk.directories import Directory
 from haproxy_native.errors import NotFound, RuntimeAbsent
 from haproxy_native.planning.outcome import Reason
 from haproxy_native.request_context import NOBODY
-from haproxy_native.storage.live_lists import LiveFile, check_live
+from haproxy_native.storage.live_maps import LiveFile, check_live
 from haproxy_native.storage.stores import GeneralStore
 
 

@@ -9,7 +9,7 @@ from haproxy_native.errors import BadValue, Exists, Missing, NotTaken, RuntimeAb
 from haproxy_native.request_context import NOBODY
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.lists import AddEntry, MapEntry
-from haproxy_native.storage.live_lists import LiveMap
+from haproxy_native.storage.live_maps import LiveMap
 from tests.native.engines import reload
 from tests.native.storage.live import OWN, Beside, put
 
@@ -150,7 +150,7 @@ def test_a_removed_file(maps: Beside) -> None:
         assert (maps.file.exists(), maps.shown()) == (False, [])
         with pytest.raises(Missing):
             await live.remove()
-        upload = live.store.new("hosts.map", author=NOBODY)
+        upload = live.store.upload_new("hosts.map", author=NOBODY)
         await upload.append(b"new 1\n")
         assert (await upload.commit(engine.context, reload=Reload.LATER)).live
         assert maps.shown() == ["new 1"]

@@ -10,7 +10,7 @@ from haproxy_native.errors import NotFound, NotTaken
 from haproxy_native.request_context import NOBODY
 from haproxy_native.runtime.lists import LONGEST_ENTRY
 from haproxy_native.storage.list_store import MapStore
-from haproxy_native.storage.live_lists import LiveMap
+from haproxy_native.storage.live_maps import LiveMap
 from tests.native.engines import push, reload
 from tests.native.storage.live import Beside, put
 
@@ -52,7 +52,7 @@ def test_what_cannot_be_sent_is_reloaded(maps: Beside, text: str, why: str) -> N
 
 def test_what_haproxy_refuses_is_not_stored(maps: Beside) -> None:
     async def work(engine: Engine, live: LiveMap) -> None:
-        upload = live.store.other("ip.map", author=NOBODY)
+        upload = live.store.upload_existing("ip.map", author=NOBODY)
         await upload.append(b"192.0.2.9 y\nnonsense z\n")
         with pytest.raises(NotTaken, match="'nonsense' is not a valid IPv4 or IPv6 address"):
             await upload.commit(engine.context)
@@ -102,6 +102,6 @@ def test_where_maps_are(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path)
     (tmp_path / "sub").mkdir()
     for spelled in ("x.map", "./x.map", "sub/../x.map", "link/x.map", "link/sub/..//x.map"):
-        assert store.at(f"{tmp_path}/{spelled}") == tmp_path / "x.map"
+        assert store.file_at(f"{tmp_path}/{spelled}") == tmp_path / "x.map"
     for other in (f"{tmp_path}/sub/x.map", "virt@x", "x.map", f"{tmp_path}/sub/..", f"{tmp_path}/"):
-        assert store.at(other) is None
+        assert store.file_at(other) is None

@@ -4,7 +4,7 @@ import asyncio
 
 from haproxy_native.commit.change import Reload
 from haproxy_native.engine import Engine
-from haproxy_native.storage.live_lists import LiveMap, MapSync
+from haproxy_native.storage.live_maps import LiveMap, MapSync
 from tests.native.engines import reload
 from tests.native.storage.live import OWN, Beside, put
 

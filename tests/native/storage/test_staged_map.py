@@ -6,7 +6,7 @@ from haproxy_native.engine import Engine
 from haproxy_native.errors import BadValue, Exists, Missing, NotFound
 from haproxy_native.request_context import NOBODY
 from haproxy_native.storage.list_store import MapStore
-from haproxy_native.storage.staged_map import StagedMap
+from haproxy_native.storage.live_maps import StagedMap
 from tests.haproxy.process import HAProxy
 from tests.native.commit import test_file_set
 from tests.native.commit.test_file_set import FILES, beside, held, shown

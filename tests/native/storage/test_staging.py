@@ -25,7 +25,7 @@ def within(engine: Engine, id_: str, store: str = "maps", author: Author = NOBOD
 
 async def put(engine: Engine, id_: str, name: str, data: bytes, *, new: bool = False, author: Author = NOBODY) -> None:
     store = within(engine, id_, author=author)
-    upload = store.new(name, author) if new else store.other(name, author)
+    upload = store.upload_new(name, author) if new else store.upload_existing(name, author)
     try:
         await upload.append(data)
         await upload.commit(engine.context)

@@ -47,20 +47,20 @@ def test_no_name_leaves_the_directory(store: Store, name: str) -> None:
     with pytest.raises(Missing, match="doesn't exist in dir: "):
         store.find(name)
     with pytest.raises(Missing):
-        store.other(name, author=NOBODY)
+        store.upload_existing(name, author=NOBODY)
 
 
 @pytest.mark.parametrize(("name", "error"), [("a.txt", Exists), ("link", Exists), ("", BadRequest), ("x" * 300, BadRequest)])
 def test_names_that_cannot_be_new(store: Store, name: str, error: type[Exception]) -> None:
     with pytest.raises(error):
-        store.new(name, author=NOBODY)
+        store.upload_new(name, author=NOBODY)
     assert len(list(store.directory.iterdir())) == 5
 
 
 def test_a_directory_that_is_none(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     store = GeneralStore("general", Directory(tmp_path / "file", "general_storage_dir"), tmp_path)
-    for act in (store.files, lambda: store.find("x"), lambda: store.new("x", author=NOBODY)):
+    for act in (store.files, lambda: store.find("x"), lambda: store.upload_new("x", author=NOBODY)):
         with pytest.raises(Unusable, match="general_storage_dir"):
             act()
 
@@ -106,7 +106,7 @@ def changing(tmp_path: Path, work) -> None:
 
 
 async def store_file(engine: Engine, store: Store, name: str, content: bytes, **how):
-    upload = store.other(name, author=NOBODY) if (store.directory / name).exists() else store.new(name, author=NOBODY)
+    upload = store.upload_existing(name, author=NOBODY) if (store.directory / name).exists() else store.upload_new(name, author=NOBODY)
     try:
         await upload.append(content)
         return await upload.commit(engine.context, **how)
@@ -141,7 +141,7 @@ def test_a_file_in_use_stays(tmp_path: Path) -> None:
 
 def test_of_two_that_create_one_succeeds(tmp_path: Path) -> None:
     async def work(engine: Engine, store: Store) -> None:
-        uploads = [store.new("n.txt", author=NOBODY), store.new("n.txt", author=NOBODY)]
+        uploads = [store.upload_new("n.txt", author=NOBODY), store.upload_new("n.txt", author=NOBODY)]
         for number, upload in enumerate(uploads):
             await upload.append(b"%d" % number)
         done = await asyncio.gather(*(upload.commit(engine.context) for upload in uploads), return_exceptions=True)

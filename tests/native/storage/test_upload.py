@@ -12,7 +12,7 @@ from haproxy_native.storage.stores import GeneralStore
 def test_large_content_goes_to_the_disk_as_it_arrives(tmp_path: Path) -> None:
     async def arrive() -> None:
         store = GeneralStore("general", Directory(tmp_path / "general", "general_storage_dir"), tmp_path)
-        upload = store.new("large.bin", author=NOBODY)
+        upload = store.upload_new("large.bin", author=NOBODY)
         assert list(store.directory.iterdir()) == [], "nothing has arrived"
         await upload.append(b"x" * PIECE)
         (draft,) = store.directory.iterdir()

@@ -265,7 +265,7 @@ def _object(stores: Mapping[str, Store], kind: str, name: str, about: str) -> st
     if not is_file_name(name):
         raise ApiError(422, f"{about}: the name is no name of a file, send the last part of it")
     try:
-        return spelled(kind, store.place(name).name)
+        return spelled(kind, store.path_for(name).name)
     except Exists as error:
         raise ApiError(409, f"{about}: {error}") from None
     except NativeError as error:

@@ -12,7 +12,7 @@ from dataplaneapi.handlers.runtime.live_change import permit_change
 from haproxy_native.errors import Exists, NotFound, NotTaken, RuntimeRefused
 from haproxy_native.planning.touches import CREATE, DELETE
 from haproxy_native.runtime import lists
-from haproxy_native.storage.live_lists import LiveAcl, acl_path, find_acl
+from haproxy_native.storage.live_acls import LiveAcl, acl_path, find_acl
 
 
 async def read_list(call: ReadCall) -> Response:

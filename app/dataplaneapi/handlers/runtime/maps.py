@@ -18,8 +18,7 @@ from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.dumps import MapDump
 from haproxy_native.runtime.lists import LoadedMap, MapEntry
 from haproxy_native.storage.list_store import MapStore
-from haproxy_native.storage.live_lists import LiveMap, find_map
-from haproxy_native.storage.staged_map import StagedMap
+from haproxy_native.storage.live_maps import LiveMap, StagedMap, find_map
 
 MAP = "map"
 

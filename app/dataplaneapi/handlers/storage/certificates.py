@@ -40,11 +40,11 @@ async def read(call: ReadCall) -> Response:
 
 
 async def create(call: UploadCall) -> Response:
-    return await _stored(call, certificates_of(call).new(call.body.name, call.author), 201)
+    return await _stored(call, certificates_of(call).upload_new(call.body.name, call.author), 201)
 
 
 async def replace(call: UploadCall) -> Response:
-    return await _stored(call, certificates_of(call).other(call.path.name, call.author), 200)
+    return await _stored(call, certificates_of(call).upload_existing(call.path.name, call.author), 200)
 
 
 async def delete(call: JsonCall) -> Response:
@@ -53,7 +53,7 @@ async def delete(call: JsonCall) -> Response:
     path = store.find(call.path.name)
     outcome = await store.delete(site, call.path.name, call.author, reloading(call))
     if isinstance(store, CertificateStore) and outcome.live:
-        await store.offer(site, path)
+        await store.load_unreferenced(site, path)
     return outcome_response(outcome, 204)
 
 
@@ -61,7 +61,7 @@ async def _stored(call: Call, upload: Upload, done: int) -> Response:
     store = certificates_of(call)
     outcome = await received(call, upload, reloading(call))
     if outcome.live:
-        await store.offer(call.services.engine.context, upload.path)
+        await store.load_unreferenced(call.services.engine.context, upload.path)
     content, path, size = await _content(store, upload.path)
     headers: list[Header] = []
     if content.warning:

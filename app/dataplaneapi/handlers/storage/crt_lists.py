@@ -17,11 +17,11 @@ def lists_of(call: Call) -> CrtListStore:
 
 
 async def create(call: UploadCall) -> Response:
-    return await _stored(call, lists_of(call).new(call.body.name, call.author), 201)
+    return await _stored(call, lists_of(call).upload_new(call.body.name, call.author), 201)
 
 
 async def replace(call: UploadCall) -> Response:
-    return await _stored(call, lists_of(call).other(call.path.name, call.author), 200)
+    return await _stored(call, lists_of(call).upload_existing(call.path.name, call.author), 200)
 
 
 async def entries(call: ReadCall) -> Response:

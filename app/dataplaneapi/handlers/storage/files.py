@@ -38,20 +38,20 @@ async def read(call: ReadCall) -> Response:
     """The file itself."""
     store = store_of(call)
     try:
-        return FileResponse(await asyncio.to_thread(store.sent, call.services.engine.context, call.path.name))
+        return FileResponse(await asyncio.to_thread(store.open_for_client, call.services.engine.context, call.path.name))
     except OSError as error:
         raise ApiError(500, f"cannot read {call.path.name}: {error.strerror}") from None
 
 
 async def create(call: UploadCall) -> Response:
     store = store_of(call)
-    upload = store.new(call.body.name, call.author)
+    upload = store.upload_new(call.body.name, call.author)
     await received(call, upload, Reload.LATER)
     return json_response(201, described(upload.path, store.created, upload.size))
 
 
 async def replace(call: UploadCall) -> Response:
-    upload = store_of(call).other(call.path.name, call.author)
+    upload = store_of(call).upload_existing(call.path.name, call.author)
     outcome = await received(call, upload, reloading(call))
     return outcome_response(outcome, 204 if call.query.skip_reload or call.query.force_reload else 200)
 
@@ -97,13 +97,13 @@ def answered(outcome: Outcome, done: Response, scheduled: Response) -> Response:
 
 async def check_new(call: Call) -> bool:
     """Whether a file of that name may be stored; that reloads nothing."""
-    store_of(call).new(call.body.name, call.author).discard()
+    store_of(call).upload_new(call.body.name, call.author).discard()
     return False
 
 
 async def check_other(call: Call) -> None:
     """Whether something of the file may be changed; its content may be more than that."""
-    store_of(call).other(call.path.name, call.author).discard()
+    store_of(call).upload_existing(call.path.name, call.author).discard()
 
 
 async def check_deletion(call: Call) -> None:

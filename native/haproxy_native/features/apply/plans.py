@@ -117,7 +117,7 @@ async def values(context: CommitContext, servers: Collection[str], files: Files)
         states = await _server_states(context.runtime, await beside(lambda: {parsed(server)[1] for server in servers}))
         values_ |= await beside(_server_values, servers, states)
     for object_, (store, path) in files.items():
-        values_[object_] = await store.in_process(context, path)
+        values_[object_] = await store.loaded_digest(context, path)
     return values_
 
 

@@ -212,9 +212,9 @@ class Splits:
         path, maps = self._path(name), self._maps
         former = list_files.parse_buckets(await self._text(name))
         try:
-            upload, is_new = maps.other(path.name, author), False
+            upload, is_new = maps.upload_existing(path.name, author), False
         except Missing:
-            upload, is_new = maps.new(path.name, author), True
+            upload, is_new = maps.upload_new(path.name, author), True
         try:
             await upload.append(list_files.format_split(split, assigned(wanted, former)).encode())
             return await upload.commit(self._engine.context), is_new

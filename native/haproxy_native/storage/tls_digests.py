@@ -1,6 +1,7 @@
-"""Digests of CA files, CRL files and crt-lists, as HAProxy has loaded them and as files contain them, to find differences.
+"""Compare stored CA files, CRL files and crt-lists with what HAProxy has loaded, by digests.
 
-Two digests are equal if both have the same certificates, revocations or entries. They reveal nothing secret.
+HAProxy prints the certificates, revocations or entries, not the file. A digest is of these, so it ignores comments and order, except for
+the order of a crt-list, which matters. It reveals nothing secret.
 """
 
 import asyncio
@@ -21,7 +22,7 @@ CRT_LISTS = "crt-list"
 
 
 async def differing(context: CommitContext, store: Store, kind: TlsFileKind | str) -> list[tuple[str, str, str]]:
-    """Return the files of a store of which HAProxy has loaded something else, as `Store.differing` does."""
+    """Return the files of a kind that differ from what HAProxy has loaded, in the form of `Store.differing`."""
     runtime, found = context.runtime, list[tuple[str, str, str]]()
     for name in await _names(runtime, kind):
         if (path := store.own(context, name)) is None:

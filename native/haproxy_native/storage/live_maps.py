@@ -1,8 +1,8 @@
-"""Changes of the maps and ACLs that HAProxy has loaded, in the process alone or, with `sync`, in their files as well.
+"""Change the entries of maps: in the process alone, with `sync` in process and file, or in the staged files of a transaction.
 
-A change with `sync` writes the entries that the process then has into the file: its order and its comments stay, and entries that the
-process has not read yet stay as well. Both happen under the commit's lock, all or nothing. A change without `sync` lasts until the next
-reload; `MapSync` writes such changes of maps to their files at intervals.
+A change with `sync` writes the entries of the process to the file, and keeps the file's order, its comments, and entries that the process
+has not read yet. File and process are changed under the commit's lock, both or none. A change without `sync` lasts until the next reload,
+unless `MapSync` runs, which writes the maps of the process to their files at intervals.
 """
 
 import asyncio
@@ -11,11 +11,9 @@ import logging
 import os
 import posixpath
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
-from os.path import normpath
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -29,13 +27,13 @@ from haproxy_native.editing.object_names import encoded, parsed, spelled
 from haproxy_native.errors import (
     BadRequest,
     BadValue,
+    Conflict,
     Exists,
     NativeError,
     NotFound,
     Place,
     RuntimeAbsent,
     RuntimeFailure,
-    RuntimeRefused,
     WriteFailed,
 )
 from haproxy_native.planning.touches import CHANGE, CREATE, DELETE, Touch
@@ -45,14 +43,10 @@ from haproxy_native.runtime.client import Worker
 from haproxy_native.runtime.commands import Step
 from haproxy_native.runtime.lists import (
     AddEntry,
-    AddPattern,
     ClearMap,
     DeleteEntries,
-    DeletePattern,
-    LoadedAcl,
     MapEntry,
     ReplaceMap,
-    ReplacePatterns,
     SetEntry,
 )
 from haproxy_native.storage import list_files
@@ -65,12 +59,12 @@ EntriesEdit = Callable[[Sequence[Item]], list[Item]]
 
 
 async def unchecked() -> None:
-    """Refuse nothing."""
+    """Accept any change."""
 
 
 @dataclass(frozen=True)
 class LiveFile(ABC, Generic[Item]):
-    """A file and the list that HAProxy has loaded from it, as an author changes them.
+    """A file and the list that HAProxy has loaded from it, for the changes of one author: the base of maps and ACLs.
 
     Changes raise RuntimeFailure, NotTaken, NotFound, BadValue and WriteFailed.
     """
@@ -105,7 +99,10 @@ class LiveFile(ABC, Generic[Item]):
         check: Callable[[], Awaitable[None]] = unchecked,
         touched: Sequence[Touch] = (),
     ) -> Outcome:
-        """Change file and process. `check` runs under the lock. With `whole` no former entry stays. `touched` are the changed entries."""
+        """Change file and process by `step` and `edit`, which has the same effect on the file. `check` runs under the lock.
+
+        With `whole`, all former entries are replaced. `touched` are the effects on single entries.
+        """
 
         async def drafted() -> Drafted:
             await check()
@@ -114,26 +111,27 @@ class LiveFile(ABC, Generic[Item]):
         return check_live(await self.commit(FollowProcess(f"{self.store.kind}/{self.path.name}", drafted)))
 
     async def commit(self, operation: FileOperation) -> Outcome:
-        # What HAProxy refuses at runtime waits for a reload that comes anyway.
+        # A change that HAProxy refuses at runtime waits for the next reload.
         return await commit(self.context, Change([operation], reload=Reload.LATER, validation=Validation.NEVER, author=self.author))
 
     async def drafted(
         self, steps: Sequence[Step], edit: EntriesEdit[Item], *, whole: bool = False, touched: Sequence[Touch] = ()
     ) -> Drafted:
-        """Draft the file, under the lock: the entries of the process, edited; or those of a file that the process has not read yet."""
+        """Draft the file under the lock: with the edited entries of the process, or of the file if the process has not read that yet."""
         unread = str(self.path) in self.context.ledger.entries and not whole
         before = None if unread else await self.entries()
-        draft = await asyncio.to_thread(self._edited, before, edit)
+        draft = await asyncio.to_thread(self._write, before, edit)
         partial = [] if whole else [self.path]
         return Drafted({self.path: draft}, {self.path: self.store}, touches=touched or None, steps={self.path: steps}, partial=partial)
 
-    def _edited(self, before: Sequence[Item] | None, edit: EntriesEdit[Item]) -> Draft:
-        """Edit the entries `before`, or without them those of the file."""
+    def _write(self, before: Sequence[Item] | None, edit: EntriesEdit[Item]) -> Draft:
+        """Write a draft with the edited entries `before`, or those of the file if it is None."""
         text = self.text()
         entries = edit(self.parse(text) if before is None else before)
         return self.store.draft(self.path, self.edited(text, entries).encode("utf-8", "surrogateescape"))
 
     def text(self) -> str:
+        """Return the text of the file. Raises NotFound and WriteFailed."""
         try:
             return self.store.content(self.path).decode("utf-8", "surrogateescape")
         except OSError as error:
@@ -143,7 +141,7 @@ class LiveFile(ABC, Generic[Item]):
 
 
 def check_live(outcome: Outcome) -> Outcome:
-    """Return the outcome. Raise RuntimeAbsent if a change waits for a reload, for operations whose answer cannot say so."""
+    """Return the outcome of a change of file and process. Raises RuntimeAbsent if it waits for a reload, which the answer cannot say."""
     if not outcome.live:
         why = "; ".join(reason.why for reason in outcome.reasons)
         reload = f"reload {outcome.reload_id}" if outcome.reload_id else "the next reload"
@@ -157,9 +155,9 @@ VIRTUAL = "virt@"
 
 @dataclass(frozen=True)
 class LiveMap(LiveFile[MapEntry]):
-    """A map by its file."""
+    """A map that HAProxy has loaded, for the changes of one author."""
 
-    # How HAProxy spells its path, if that differs.
+    # HAProxy's name of the map, if that is not its path.
     loaded_as: str = ""
     # The path of a map outside the store, for which `sync` is refused with BadRequest.
     elsewhere: str = ""
@@ -170,7 +168,7 @@ class LiveMap(LiveFile[MapEntry]):
 
     @property
     def object(self) -> str:
-        """The map's name for rights and the history; for a map outside the store with its whole path."""
+        """The map's name for rights and the history. A map outside the store has its whole path."""
         return spelled("map", self.elsewhere or self.path.name)
 
     async def entries(self) -> list[MapEntry]:
@@ -228,7 +226,7 @@ class LiveMap(LiveFile[MapEntry]):
         return check_live(await self.commit(PutFile(self.store, self.path, check=check, steps=steps)))
 
     async def follow(self) -> bool:
-        """Write the entries of the process to the file, unless the file waits to be loaded. Return whether it has changed."""
+        """Write the entries of the process to the file, unless the file still has to be loaded. Return whether the file has changed."""
         if str(self.path) in self.context.ledger.entries:
             return False
         entries = await self.entries()
@@ -244,9 +242,13 @@ class LiveMap(LiveFile[MapEntry]):
     async def _change(
         self, step: Step, edit: EntriesEdit[MapEntry], sync: bool, touched: Touch | None = None, *, value: str | None = None
     ) -> Outcome:
-        """Change the entry `touched` to `value`, or without it all entries. Raises Exists if it is to be created and exists."""
+        """Change the entry `touched` to `value`, or all entries if it is None. Raises Exists for an entry to be created that exists."""
         key = parsed(touched.object)[3] if touched else ""
-        check = partial(self._refuse_taken, key if touched and touched.verb == CREATE else "")
+
+        async def check() -> None:
+            if touched and touched.verb == CREATE and await self.entry(key):
+                raise Exists(f"{self.path.name} has the key {key}")
+
         if sync:
             self._check_ours()
             list_files.check_map_value(value or "")
@@ -268,15 +270,102 @@ class LiveMap(LiveFile[MapEntry]):
         if self.elsewhere:
             raise BadRequest(f"the file of map {self.elsewhere} is not in maps_dir {self.store.directory} and stays as it is")
 
-    async def _refuse_taken(self, key: str) -> None:
-        if key and await self.entry(key):
-            raise Exists(f"{self.path.name} has the key {key}")
+
+@dataclass(frozen=True)
+class StagedMap:
+    """A map in a transaction, for the changes of one author. It has the methods of `LiveMap`, and ignores `sync`.
+
+    Changes raise Missing, NotFound, BadValue, Conflict and WriteFailed.
+    """
+
+    context: CommitContext
+    # The store of the transaction (`Store.within`).
+    store: MapStore
+    path: Path
+    author: Author
+
+    async def entries(self) -> list[MapEntry]:
+        return list_files.parse_map(await self._text())
+
+    async def entry(self, key: str) -> MapEntry | None:
+        return next((entry for entry in await self.entries() if entry.key == key), None)
+
+    async def existing(self, key: str) -> MapEntry:
+        """Return the entry of a key. Raises NotFound."""
+        return next(entry for entry in _require(await self.entries(), key) if entry.key == key)
+
+    async def add(self, key: str, value: str, *, sync: bool = True) -> None:
+        """Append an entry. Raises Exists."""
+        check_key(key)
+        list_files.check_map_value(value)
+        await self._change(lambda before: [*_require_absent(before, key), MapEntry(key, value)])
+
+    async def set(self, key: str, value: str, *, sync: bool = True) -> None:
+        """Set the value of a key. Raises NotFound."""
+        list_files.check_map_value(value)
+        await self._change(lambda before: [MapEntry(key, value) if entry.key == key else entry for entry in _require(before, key)])
+
+    async def delete(self, key: str, *, sync: bool = True) -> None:
+        """Delete the entries of a key. Raises NotFound."""
+        await self._change(lambda before: [entry for entry in _require(before, key) if entry.key != key])
+
+    async def fill(self, entries: Sequence[MapEntry], *, sync: bool = True) -> None:
+        """Replace all entries, in this order."""
+        for entry in entries:
+            lists.payload_line(entry)
+            list_files.check_map_value(entry.value)
+        await self._change(lambda before: list(entries))
+
+    async def clear(self, *, sync: bool = True) -> None:
+        await self._change(lambda before: [])
+
+    async def remove(self) -> None:
+        """Delete the file."""
+        await self.store.delete(self.context, self.path.name, self.author)
+
+    async def _text(self) -> str:
+        try:
+            return (await asyncio.to_thread(self.store.content, self.path)).decode("utf-8", "surrogateescape")
+        except FileNotFoundError:
+            raise self.store.not_there(self.path) from None
+        except OSError as error:
+            raise WriteFailed(f"cannot read {self.path}: {error.strerror}") from error
+
+    async def _change(self, edit: EntriesEdit[MapEntry]) -> None:
+        text = await self._text()
+        data = list_files.edit_map(text, edit(list_files.parse_map(text))).encode("utf-8", "surrogateescape")
+        upload = self.store.other(self.path.name, self.author)
+        check = upload.check
+
+        def unchanged() -> None:
+            check()
+            if self.store.content(self.path).decode("utf-8", "surrogateescape") != text:
+                raise Conflict(f"{self.path.name} was changed by another call at the same time; send the entry again")
+
+        upload.check = unchanged
+        try:
+            await upload.append(data)
+            await upload.commit(self.context)
+        finally:
+            upload.discard()
+
+
+def _require(entries: Sequence[MapEntry], key: str) -> Sequence[MapEntry]:
+    if not any(entry.key == key for entry in entries):
+        raise NotFound(f"{key} not found")
+    return entries
+
+
+def _require_absent(entries: Sequence[MapEntry], key: str) -> Sequence[MapEntry]:
+    if any(entry.key == key for entry in entries):
+        raise Exists(f"the map has the key {key}")
+    return entries
 
 
 async def find_map(context: CommitContext, store: MapStore, name: str, author: Author) -> LiveMap:
-    """Return the map that a client names: by its file in the store, or by the number or path that HAProxy prints.
+    """Return the map that a client names by its file in the store, or by the number or path that HAProxy prints.
 
-    A map that is not loaded is a file of the store. Raises RuntimeFailure, and NotFound for a malformed name.
+    If HAProxy has loaded no such map, it is the file of that name in the store. Raises RuntimeFailure, and NotFound for a malformed name.
     """
     own: Path | None = None
     with suppress(NotFound):
@@ -298,7 +387,7 @@ async def find_map(context: CommitContext, store: MapStore, name: str, author: A
 
 
 def check_key(key: str) -> None:
-    """Raise BadValue for an empty key or one with blanks, which HAProxy accepts and then prints as if the value began there."""
+    """Raise BadValue for an empty key, or one with a blank: HAProxy accepts that, but prints its entry with the value beginning there."""
     if not key:
         raise BadValue("the key of a map entry must not be empty", place=Place(member="key"))
     if any(sign in key for sign in " \t\r\n\0"):
@@ -316,7 +405,7 @@ class MapSync:
 
     def __init__(self, context: CommitContext, store: MapStore, seconds: float) -> None:
         self._context, self._store, self._seconds = context, store, seconds
-        self._complained: dict[str, str] = {}
+        self._warned: dict[str, str] = {}
 
     async def run(self) -> None:
         while True:
@@ -324,9 +413,9 @@ class MapSync:
             try:
                 await self.once()
             except RuntimeFailure as error:
-                self._complain("", f"map files are not brought up to date: {error}")
+                self._warn_once("", f"writing maps to their files failed: {error}")
             except Exception:
-                log.exception("map files are not brought up to date")
+                log.exception("writing maps to their files failed")
 
     async def once(self) -> list[str]:
         """Write all maps that have changed, and return their files. Raises RuntimeFailure."""
@@ -339,165 +428,19 @@ class MapSync:
             return False
         try:
             if not self._context.ledger.is_known(path, worker):
-                self._complain(str(path), f"{path} is newer than what HAProxy has loaded of it, and stays as it is")
+                self._warn_once(str(path), f"{path} is newer than what HAProxy has loaded of it, and stays as it is")
                 return False
             changed = await LiveMap(self._context, self._store, path, _SYNC_AUTHOR, name).follow()
         except RuntimeFailure:
             raise
         except NativeError as error:
-            self._complain(str(path), f"{path} is not brought up to date: {error}")
+            self._warn_once(str(path), f"writing the map {path} to its file failed: {error}")
             return False
-        self._complained.pop(str(path), None)
+        self._warned.pop(str(path), None)
         return changed
 
-    def _complain(self, about: str, text: str) -> None:
+    def _warn_once(self, about: str, text: str) -> None:
         """Log a problem once, until it changes."""
-        if self._complained.get(about) != text:
-            self._complained[about] = text
+        if self._warned.get(about) != text:
+            self._warned[about] = text
             log.warning("%s", text)
-
-
-@dataclass(frozen=True)
-class AclFile(LiveFile[str]):
-    """The file of an ACL."""
-
-    # The ACL's name in HAProxy.
-    acl: str
-
-    async def entries(self) -> list[str]:
-        return [pattern for _, pattern in await lists.read_acl(self.context.runtime, self.acl)]
-
-    def parse(self, text: str) -> list[str]:
-        return list_files.parse_patterns(text)
-
-    def edited(self, text: str, entries: Sequence[str]) -> str:
-        return list_files.edit_patterns(text, entries)
-
-
-@dataclass(frozen=True)
-class LiveAcl:
-    """An ACL as an author changes it.
-
-    Changes raise RuntimeFailure and, with `sync`, BadRequest for an ACL without a stored file, NotTaken, BadValue and WriteFailed.
-    """
-
-    context: CommitContext
-    stores: Mapping[str, Store]
-    # `#<id>`, or its file as HAProxy spells it.
-    name: str
-    author: Author
-    # Its file by `acl_path`.
-    object_name: str = ""
-
-    async def add(self, pattern: str, *, sync: bool = False) -> None:
-        """Append a pattern. Raises Exists."""
-
-        async def check() -> None:
-            if pattern in [row for _, row in await self._there()]:
-                raise Exists(pattern)
-
-        touched = self.touch(pattern, CREATE)
-        changed = MemberChange(touched.object, "pattern", None, pattern)
-        await self._change(
-            AddPattern(self.name, pattern), lambda before: [*before, pattern], sync, touched, check=check, changes=lambda: [changed]
-        )
-
-    async def delete(self, reference: str, *, sync: bool = False) -> None:
-        """Delete the pattern of a reference."""
-        there = dict[str, str]()
-
-        async def read_current() -> None:
-            there.update(await self._there())
-
-        def edit(before: Sequence[str]) -> list[str]:
-            left = list(before)
-            if (gone := there.get(reference)) in left:
-                left.remove(gone)
-            return left
-
-        def changes() -> list[MemberChange]:
-            gone = there.get(reference)
-            return [MemberChange(self.touch(gone, DELETE).object, "pattern", gone, None)] if gone is not None else []
-
-        await self._change(
-            DeletePattern(self.name, reference), edit, sync, self.touch(reference, DELETE), check=read_current, changes=changes
-        )
-
-    async def replace(self, patterns: Sequence[str], *, sync: bool = False) -> None:
-        await self._change(ReplacePatterns(self.name, patterns), lambda before: list(patterns), sync)
-
-    async def _there(self) -> list[tuple[str, str]]:
-        """Return references and patterns; none for a missing ACL, which the command that changes it will report."""
-        with suppress(RuntimeRefused):
-            return await lists.read_acl(self.context.runtime, self.name)
-        return []
-
-    @property
-    def object(self) -> str:
-        return f"acl/{encoded(self.object_name or self.name)}"
-
-    def touch(self, entry: str, verb: str) -> Touch:
-        """Return the effect on an entry: a new pattern, or the reference of an existing one."""
-        return Touch(f"{self.object}/entry/{encoded(entry)}", verb)
-
-    async def _change(
-        self,
-        step: Step,
-        edit: EntriesEdit[str],
-        sync: bool,
-        touched: Touch | None = None,
-        *,
-        check: Callable[[], Awaitable[None]] = unchecked,
-        changes: Callable[[], Sequence[MemberChange]] = list,
-    ) -> None:
-        """Change the entry `touched`, or without it all entries. `changes` is called after `check` and returns what the step changes."""
-        touches = [touched] if touched else ()
-        if sync:
-            await (await self._file()).change(step, edit, whole=touched is None, check=check, touched=touches)
-            return
-
-        async def apply() -> Sequence[MemberChange]:
-            await check()
-            await step.apply(self.context.runtime)
-            return changes()
-
-        await change_process(self.context, self.object, apply, touches, author=self.author)
-
-    async def _file(self) -> AclFile:
-        """Return the ACL's stored file. Raises BadRequest without one."""
-        acl = next((acl for acl in await lists.list_acls(self.context.runtime) if self.name in (f"#{acl.id}", acl.file)), None)
-        if acl is None:
-            # Raises HAProxy's refusal for a missing ACL.
-            await lists.read_acl(self.context.runtime, self.name)
-        if acl is None or not acl.file:
-            raise BadRequest(f"ACL {self.name} stands in the configuration and has no file that could follow")
-        for store in self.stores.values():
-            if path := store.own(self.context, acl.file):
-                store.check_there(path)
-                return AclFile(self.context, store, path, self.author, self.name)
-        known = ", ".join(sorted({f"{store.setting} {store.directory}" for store in self.stores.values()}))
-        what = f"the file of ACL {self.name}, {acl.file}, is in none of the directories for stored files and stays as it is"
-        raise BadRequest(f"{what}; they are: {known}")
-
-
-def acl_path(context: CommitContext, stores: Mapping[str, Store], acl: LoadedAcl) -> str:
-    """Return the one path of an ACL's file, however HAProxy spells it; empty for an ACL without a file."""
-    if not acl.file:
-        return ""
-    own = next(filter(None, (store.own(context, acl.file) for store in stores.values())), None)
-    document = context.running.document or context.current.document
-    return str(own or normpath(path_of_name(document, str(context.current.path.parent), acl.file)))
-
-
-async def find_acl(context: CommitContext, stores: Mapping[str, Store], name: str) -> LoadedAcl | None:
-    """Return the ACL that a number, a path or the name of a file means. Raises RuntimeFailure.
-
-    Of several files with one name it is the one in `acl_dir`, else none.
-    """
-    there = [(acl, acl_path(context, stores, acl)) for acl in await lists.list_acls(context.runtime)]
-    for acl, place in there:
-        if name == acl.id or (place and name in (acl.file, place)):
-            return acl
-    own = [str(store.directory / name) for key, store in stores.items() if key == "acls" and name in {path.name for path in store.files()}]
-    named = [acl for acl, place in there if (place in own if own else place and place.rpartition("/")[2] == name)]
-    return named[0] if len(named) == 1 else None

@@ -1,0 +1,167 @@
+"""Change the patterns of ACLs: in the process alone or, with `sync`, in their files as well (see `live_maps`)."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from os.path import normpath
+
+from haproxy_native.commit.change import MemberChange
+from haproxy_native.commit.commit import change_process
+from haproxy_native.commit.context import CommitContext
+from haproxy_native.editing.file_references import path_of_name
+from haproxy_native.editing.object_names import encoded
+from haproxy_native.errors import BadRequest, Exists, RuntimeRefused
+from haproxy_native.planning.touches import CREATE, DELETE, Touch
+from haproxy_native.request_context import Author
+from haproxy_native.runtime import lists
+from haproxy_native.runtime.commands import Step
+from haproxy_native.runtime.lists import AddPattern, DeletePattern, LoadedAcl, ReplacePatterns
+from haproxy_native.storage import list_files
+from haproxy_native.storage.live_maps import EntriesEdit, LiveFile, unchecked
+from haproxy_native.storage.store import Store
+
+
+@dataclass(frozen=True)
+class AclFile(LiveFile[str]):
+    """An ACL whose patterns are in a stored file, for changes with `sync`."""
+
+    # The ACL's name in HAProxy.
+    acl: str
+
+    async def entries(self) -> list[str]:
+        return [pattern for _, pattern in await lists.read_acl(self.context.runtime, self.acl)]
+
+    def parse(self, text: str) -> list[str]:
+        return list_files.parse_patterns(text)
+
+    def edited(self, text: str, entries: Sequence[str]) -> str:
+        return list_files.edit_patterns(text, entries)
+
+
+@dataclass(frozen=True)
+class LiveAcl:
+    """An ACL that HAProxy has loaded, for the changes of one author.
+
+    Changes raise RuntimeFailure and, with `sync`, BadRequest for an ACL without a stored file, NotTaken, BadValue and WriteFailed.
+    """
+
+    context: CommitContext
+    stores: Mapping[str, Store]
+    # `#<id>`, or its file as HAProxy spells it.
+    name: str
+    author: Author
+    # The path of its file by `acl_path`, for rights and the history.
+    object_name: str = ""
+
+    async def add(self, pattern: str, *, sync: bool = False) -> None:
+        """Append a pattern. Raises Exists."""
+
+        async def check() -> None:
+            if pattern in [row for _, row in await self._there()]:
+                raise Exists(pattern)
+
+        touched = self.touch(pattern, CREATE)
+        changed = MemberChange(touched.object, "pattern", None, pattern)
+        await self._change(
+            AddPattern(self.name, pattern), lambda before: [*before, pattern], sync, touched, check=check, changes=lambda: [changed]
+        )
+
+    async def delete(self, reference: str, *, sync: bool = False) -> None:
+        """Delete the pattern of a reference."""
+        there = dict[str, str]()
+
+        async def read_current() -> None:
+            there.update(await self._there())
+
+        def edit(before: Sequence[str]) -> list[str]:
+            left = list(before)
+            if (gone := there.get(reference)) in left:
+                left.remove(gone)
+            return left
+
+        def changes() -> list[MemberChange]:
+            gone = there.get(reference)
+            return [MemberChange(self.touch(gone, DELETE).object, "pattern", gone, None)] if gone is not None else []
+
+        await self._change(
+            DeletePattern(self.name, reference), edit, sync, self.touch(reference, DELETE), check=read_current, changes=changes
+        )
+
+    async def replace(self, patterns: Sequence[str], *, sync: bool = False) -> None:
+        await self._change(ReplacePatterns(self.name, patterns), lambda before: list(patterns), sync)
+
+    async def _there(self) -> list[tuple[str, str]]:
+        """Return (reference, pattern) for each pattern; none for a missing ACL, which HAProxy reports when it is changed."""
+        with suppress(RuntimeRefused):
+            return await lists.read_acl(self.context.runtime, self.name)
+        return []
+
+    @property
+    def object(self) -> str:
+        return f"acl/{encoded(self.object_name or self.name)}"
+
+    def touch(self, entry: str, verb: str) -> Touch:
+        """Return the effect on an entry: a new pattern, or the reference of an existing one."""
+        return Touch(f"{self.object}/entry/{encoded(entry)}", verb)
+
+    async def _change(
+        self,
+        step: Step,
+        edit: EntriesEdit[str],
+        sync: bool,
+        touched: Touch | None = None,
+        *,
+        check: Callable[[], Awaitable[None]] = unchecked,
+        changes: Callable[[], Sequence[MemberChange]] = list,
+    ) -> None:
+        """Change the pattern `touched`, or all patterns if it is None. `changes`, called after `check`, returns what the step changes."""
+        touches = [touched] if touched else ()
+        if sync:
+            await (await self._file()).change(step, edit, whole=touched is None, check=check, touched=touches)
+            return
+
+        async def apply() -> Sequence[MemberChange]:
+            await check()
+            await step.apply(self.context.runtime)
+            return changes()
+
+        await change_process(self.context, self.object, apply, touches, author=self.author)
+
+    async def _file(self) -> AclFile:
+        """Return the ACL's stored file. Raises BadRequest without one."""
+        acl = next((acl for acl in await lists.list_acls(self.context.runtime) if self.name in (f"#{acl.id}", acl.file)), None)
+        if acl is None:
+            # Raises HAProxy's refusal for a missing ACL.
+            await lists.read_acl(self.context.runtime, self.name)
+        if acl is None or not acl.file:
+            raise BadRequest(f"ACL {self.name} is written in the configuration, so there is no file to write it to")
+        for store in self.stores.values():
+            if path := store.own(self.context, acl.file):
+                store.check_there(path)
+                return AclFile(self.context, store, path, self.author, self.name)
+        known = ", ".join(sorted({f"{store.setting} {store.directory}" for store in self.stores.values()}))
+        what = f"the file of ACL {self.name}, {acl.file}, is in none of the directories for stored files and stays as it is"
+        raise BadRequest(f"{what}; they are: {known}")
+
+
+def acl_path(context: CommitContext, stores: Mapping[str, Store], acl: LoadedAcl) -> str:
+    """Return the absolute path of an ACL's file, whichever way HAProxy spells it; empty for an ACL without a file."""
+    if not acl.file:
+        return ""
+    own = next(filter(None, (store.own(context, acl.file) for store in stores.values())), None)
+    document = context.running.document or context.current.document
+    return str(own or normpath(path_of_name(document, str(context.current.path.parent), acl.file)))
+
+
+async def find_acl(context: CommitContext, stores: Mapping[str, Store], name: str) -> LoadedAcl | None:
+    """Return the ACL with a number, or with a file of this path or name. Raises RuntimeFailure.
+
+    If several files have the name, the one in `acl_dir` counts. If none of them is there, no ACL is found.
+    """
+    there = [(acl, acl_path(context, stores, acl)) for acl in await lists.list_acls(context.runtime)]
+    for acl, place in there:
+        if name == acl.id or (place and name in (acl.file, place)):
+            return acl
+    own = [str(store.directory / name) for key, store in stores.items() if key == "acls" and name in {path.name for path in store.files()}]
+    named = [acl for acl, place in there if (place in own if own else place and place.rpartition("/")[2] == name)]
+    return named[0] if len(named) == 1 else None
