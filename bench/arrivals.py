@@ -10,10 +10,11 @@ import time
 from pathlib import Path
 
 from bench.plan import Effort
+from haproxy_native.discovery.backends import ServiceEndpoint
 from haproxy_native.discovery.consul import Consul
+from haproxy_native.discovery.definitions import DiscoveryTable, completed
+from haproxy_native.discovery.poller import ServiceCatalog
 from haproxy_native.discovery.reconciler import Reconciler
-from haproxy_native.discovery.services import ServiceCatalog, ServiceEndpoint, completed
-from haproxy_native.discovery.store import DiscoveryTable
 from haproxy_native.editing.editor import Editor
 from haproxy_native.request_context import NOBODY
 from tests.acceptance.quick import PLAIN

@@ -11,9 +11,10 @@ from typing import Any
 import httpx2
 import pytest
 
+from haproxy_native.discovery.backends import ServiceEndpoint
+from haproxy_native.discovery.definitions import DiscoveryTable, completed
+from haproxy_native.discovery.poller import ServiceCatalog
 from haproxy_native.discovery.reconciler import Reconciler
-from haproxy_native.discovery.services import ServiceCatalog, ServiceEndpoint, completed
-from haproxy_native.discovery.store import DiscoveryTable
 from haproxy_native.editing.editor import Editor
 from haproxy_native.request_context import NOBODY
 from tests.acceptance.effective import differences, effective, fresh

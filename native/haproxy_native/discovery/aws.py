@@ -9,7 +9,9 @@ import logging
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from haproxy_native.discovery.services import Definition, ServiceCatalog, ServiceEndpoint, SourceFailed
+from haproxy_native.discovery.backends import ServiceEndpoint
+from haproxy_native.discovery.definitions import Definition
+from haproxy_native.discovery.poller import ServiceCatalog, SourceFailed
 
 log = logging.getLogger(__name__)
 SERVICE, SERVICE_PORT, OWN_PORT = "HAProxy:Service:Name", "HAProxy:Service:Port", "HAProxy:Instance:Port"
@@ -23,7 +25,7 @@ Instance = Mapping[str, Any]
 
 
 class Aws:
-    """The source of a definition. A poll queries the instances on the allow list, those on the deny list, and the state of groups."""
+    """The source of one definition. A poll queries the allowed instances, the denied ones, and the state of Auto Scaling groups."""
 
     def __init__(self, definition: Definition) -> None:
         self.definition = definition
@@ -64,28 +66,32 @@ class Aws:
             raise SourceFailed(f"AWS in {definition['region']}: {type(error).__name__}: {error}") from error
 
     def _instances(self, filters: Sequence[Mapping[str, Any]]) -> Iterator[Instance]:
-        for page in self._opened("ec2").get_paginator("describe_instances").paginate(Filters=list(filters)):
+        for page in self._client("ec2").get_paginator("describe_instances").paginate(Filters=list(filters)):
             for reservation in page.get("Reservations", ()):
                 yield from reservation.get("Instances", ())
 
     def _out_of_service(self, instances: Sequence[Instance]) -> set[str]:
-        """Return the instances of groups that are starting, stopping, in standby or unhealthy; none without permission to query groups."""
+        """Return the ids of instances that an Auto Scaling group has not in service; none without the permission to query that."""
         from botocore.exceptions import ClientError
 
         grouped = [instance["InstanceId"] for instance in instances if any(tag["Key"] == GROUP for tag in instance.get("Tags", ()))]
         ids: set[str] = set()
         try:
             for start in range(0, len(grouped) if self._may_ask_groups else 0, MOST_NAMED):
-                answer = self._opened("autoscaling").describe_auto_scaling_instances(InstanceIds=grouped[start : start + MOST_NAMED])
-                ids |= {instance["InstanceId"] for instance in answer.get("AutoScalingInstances", ()) if not _serves(instance)}
+                answer = self._client("autoscaling").describe_auto_scaling_instances(InstanceIds=grouped[start : start + MOST_NAMED])
+                ids |= {
+                    member["InstanceId"]
+                    for member in answer.get("AutoScalingInstances", ())
+                    if (member["LifecycleState"], member["HealthStatus"].upper()) != ("InService", "HEALTHY")
+                }
         except ClientError as error:
             if error.response["Error"]["Code"] not in NOT_ALLOWED:
                 raise
             self._may_ask_groups = False
-            log.warning("instances of Auto Scaling groups count as soon as they run, for their state may not be asked: %s", error)
+            log.warning("querying the state of Auto Scaling instances is not permitted, so they count as soon as they run: %s", error)
         return ids
 
-    def _opened(self, service: str) -> Any:
+    def _client(self, service: str) -> Any:
         if service not in self._clients:
             from botocore.config import Config
             from botocore.session import Session
@@ -98,10 +104,6 @@ class Aws:
                 service, region_name=definition["region"], aws_access_key_id=access, aws_secret_access_key=secret, config=config
             )
         return self._clients[service]
-
-
-def _serves(member: Mapping[str, Any]) -> bool:
-    return (member["LifecycleState"], member["HealthStatus"].upper()) == ("InService", "HEALTHY")
 
 
 def _filters(items: Sequence[Mapping[str, str]]) -> list[Mapping[str, Any]]:

@@ -12,12 +12,20 @@ import secrets
 import string
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
-from haproxy_native.discovery.services import Definition, ServiceEndpoint
+from haproxy_native.discovery.definitions import Definition
 from haproxy_native.editing.editor import Editor
 from haproxy_native.errors import BadValue
 from haproxy_native.text.document import Document
+
+
+class ServiceEndpoint(NamedTuple):
+    """The address of an instance of a service. Without a port, HAProxy connects to the port that the client used."""
+
+    address: str
+    port: int | None
+
 
 Server = dict[str, Any]
 PLACEHOLDER = ServiceEndpoint("127.0.0.1", 80)
@@ -30,7 +38,7 @@ class Growth:
 
     # The least number of slots.
     base: int
-    # By how many it grows; None if it doubles.
+    # The step of linear growth; None for exponential growth, which doubles.
     increment: int | None
 
     @classmethod
@@ -39,7 +47,7 @@ class Growth:
         return cls(definition["server_slots_base"], definition["server_slots_growth_increment"] if linear else None)
 
     def slots(self, wanted: int, there: int) -> int:
-        """Return the number of slots for so many endpoints (`wanted`), of a backend with so many slots (`there`)."""
+        """Return how many slots a backend with `there` slots needs for `wanted` endpoints."""
         size = max(there, self.base)
         if wanted < self.base:
             return self.base
@@ -54,7 +62,7 @@ class Growth:
 
 
 def assigned(servers: Iterable[Server], wanted: Iterable[ServiceEndpoint], growth: Growth) -> list[Server]:
-    """Return the servers of a backend for these endpoints. Servers that stay are the same objects."""
+    """Return the servers of a backend that has to serve the endpoints `wanted`. A server that does not change is the same object."""
     slots, left = list(servers), dict.fromkeys(wanted)
     missing = growth.slots(len(left), len(slots)) - len(slots)
     slots += _new_slots(slots, missing)
@@ -70,7 +78,8 @@ def assigned(servers: Iterable[Server], wanted: Iterable[ServiceEndpoint], growt
     for place in leaving:
         slots[place] = serving(slots[place], taken[place]) if place in taken else freed(slots[place])
     for place in free:
-        slots[place] = serving(slots[place], taken[place]) if place in taken else slots[place]
+        if place in taken:
+            slots[place] = serving(slots[place], taken[place])
     still_free = [place for place, server in enumerate(slots) if is_free(server)]
     surplus = set(still_free[missing:]) if missing < 0 else set()
     return [server for place, server in enumerate(slots) if place not in surplus]
@@ -112,7 +121,7 @@ _ADDRESS = re.compile(r"[A-Za-z0-9._:%-]+")
 
 @dataclass(frozen=True)
 class DesiredBackend:
-    """The wanted state of a backend."""
+    """The state that a backend should have."""
 
     name: str
     # None if the service is gone.
@@ -138,8 +147,9 @@ def with_service(
     if not _NAME.fullmatch(name):
         raise BadValue(f"{name!r} cannot be the name of a backend")
     wanted = list(wanted)
-    if wrong := next((instance for instance in wanted if not _is_reachable(instance)), None):
-        raise BadValue(f"{wrong.address!r}, port {wrong.port}, cannot be where a server is")
+    for address, port in wanted:
+        if not _ADDRESS.fullmatch(address) or not (port is None or 0 < port < 65536):
+            raise BadValue(f"{address!r}, port {port}, cannot be where a server is")
     backends, servers = editor.resources["backends"], editor.resources["servers"]
     parent = (backends, name)
     if document.find("backend", name) is None:
@@ -147,10 +157,6 @@ def with_service(
     there = editor.list_objects(document, servers, parent)
     slots = assigned(there, wanted, growth)
     return document if slots == there else editor.replace_all(document, servers, parent, slots)
-
-
-def _is_reachable(endpoint: ServiceEndpoint) -> bool:
-    return _ADDRESS.fullmatch(endpoint.address) is not None and (endpoint.port is None or 0 < endpoint.port < 65536)
 
 
 def without_service(editor: Editor, document: Document, name: str, growth: Growth) -> Document:

@@ -1,7 +1,7 @@
 """Find the services of a Consul agent, with the instances that its health checks pass.
 
-An answer other than 200, or one of a cluster without a leader, says nothing about services, so nothing changes. An agent that has
-just started may answer with old data, so until a poll has succeeded, queries have to be answered by a leader that is up to date.
+An answer other than 200, or from a cluster without a leader, changes nothing. An agent that has just started may answer with old data, so
+until a poll has succeeded, queries are sent in the `consistent` mode, which an up-to-date leader answers.
 """
 
 import asyncio
@@ -14,23 +14,24 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from haproxy_native.background import Background
-from haproxy_native.discovery.services import Definition, ServiceCatalog, ServiceEndpoint, SourceFailed
+from haproxy_native.discovery.backends import ServiceEndpoint
+from haproxy_native.discovery.definitions import Definition
+from haproxy_native.discovery.poller import ServiceCatalog, SourceFailed
 
 if TYPE_CHECKING:
     import httpx2
 
-# Seconds that a query may stay open, and those between two of them.
+# Seconds that a blocking query may stay open, and seconds between two queries.
 OPEN, BETWEEN = 60.0, 1.0
-# Queries a path with the known index, or without one if it is empty, and returns the index of the answer or "". Raises SourceFailed.
+# Queries a path with the last index, unless that is empty, and returns the index of the answer or "". Raises SourceFailed.
 Ask = Callable[[str, str], Awaitable[str]]
 
 
 class BlockingQueries:
-    """Keeps a blocking query open for each path: the agent answers when something has changed.
+    """Keeps a blocking query open for each path, which the agent answers when something has changed.
 
-    An answer only says that there is a change. Polls go on without it, so an agent that answers at once, or never, or that does not report
-    all of its changes, costs no more than the time until the next poll. A query that fails is repeated after `retry` seconds; that the
-    agent answers again is a change.
+    An answer only makes the next poll earlier. If an agent answers at once, or never, or not for all changes, then changes are noticed by
+    the next regular poll. A failed query is repeated after `retry` seconds; the first answer after failures counts as a change.
     """
 
     def __init__(self, ask: Ask, paths: Sequence[str], retry: float) -> None:
@@ -39,7 +40,7 @@ class BlockingQueries:
         self._background: Background | None = None
 
     async def wait_for_change(self, seconds: float) -> None:
-        """Return when something has changed since the last call, or after so many seconds."""
+        """Wait until something has changed since the last call, but no longer than `seconds`."""
         if self._background is None:
             self._background = Background("watching a Consul agent")
             for path in self._paths:
@@ -71,7 +72,7 @@ class BlockingQueries:
 
 LONGEST, SHORTEST, CONNECTING = 60.0, 10.0, 5.0
 AT_ONCE = 8
-# Paths whose index changes with any instance of any service. With the filter NONE a query returns the index alone.
+# Paths whose index changes whenever an instance of any service changes. With the filter NONE, an answer has only the index.
 CATALOGUE, CHECKS = "/v1/catalog/services", "/v1/health/state/any"
 NONE = 'ServiceName == "-"'
 OWN = "consul"
@@ -84,6 +85,7 @@ class Consul:
         self.definition = definition
         self.prefix = f"consul-backend-{definition['address']}-{definition['port']}-"
         self._timeout = min(LONGEST, max(SHORTEST, float(definition["retry_timeout"])))
+        # Whether the last poll has succeeded.
         self._settled = False
         self._asking = asyncio.Semaphore(AT_ONCE)
         self._watch = BlockingQueries(self._index, (CATALOGUE, CHECKS), float(definition["retry_timeout"]))
@@ -100,7 +102,8 @@ class Consul:
         return found
 
     async def _poll(self) -> ServiceCatalog:
-        listed = await self._get(CATALOGUE, self._filter())
+        wanted = self.definition.get("service_name_regexp")
+        listed = await self._get(CATALOGUE, {"filter": f"ServiceName matches {json.dumps(wanted, ensure_ascii=False)}"} if wanted else {})
         if not isinstance(listed, Mapping):
             raise SourceFailed(f"{CATALOGUE}: the answer is no list of services")
         names = [str(name) for name in listed if self._admits(str(name))]
@@ -115,10 +118,6 @@ class Consul:
         await self._watch.stop()
         if self._client:
             await self._client.aclose()
-
-    def _filter(self) -> dict[str, str]:
-        wanted = self.definition.get("service_name_regexp")
-        return {"filter": f"ServiceName matches {json.dumps(wanted, ensure_ascii=False)}"} if wanted else {}
 
     def _admits(self, name: str) -> bool:
         # An agent that is too old for filters lists every service, so the expression is applied here as well.
@@ -189,23 +188,19 @@ class Consul:
 
 
 def endpoints(entries: Sequence[Mapping[str, Any]], policy: str, least: int) -> tuple[ServiceEndpoint, ...]:
-    """Return the instances in an answer of /v1/health/service that are healthy by the policy."""
-    return tuple(dict.fromkeys(_endpoint(entry) for entry in entries if _is_healthy(entry.get("Checks") or [], policy, least)))
-
-
-def _endpoint(entry: Mapping[str, Any]) -> ServiceEndpoint:
-    service = entry["Service"]
-    return ServiceEndpoint(str(service.get("Address") or entry["Node"]["Address"]), int(service.get("Port") or 0) or None)
-
-
-def _is_healthy(checks: Sequence[Mapping[str, Any]], policy: str, least: int) -> bool:
-    passing = sum(check["Status"] == "passing" for check in checks)
-    allowed: dict[str, bool] = {"none": True, "any": passing > 0, "all": 0 < passing == len(checks), "min": passing >= max(least, 1)}
-    return allowed[policy]
+    """Return the endpoints in an answer of /v1/health/service that are healthy by the policy; `least` passing checks for `min`."""
+    found: dict[ServiceEndpoint, None] = {}
+    for entry in entries:
+        checks, service = entry.get("Checks") or [], entry["Service"]
+        passing = sum(check["Status"] == "passing" for check in checks)
+        allowed: dict[str, bool] = {"none": True, "any": passing > 0, "all": 0 < passing == len(checks), "min": passing >= max(least, 1)}
+        if allowed[policy]:
+            found[ServiceEndpoint(str(service.get("Address") or entry["Node"]["Address"]), int(service.get("Port") or 0) or None)] = None
+    return tuple(found)
 
 
 def _matches(expression: str | None, name: str) -> bool:
-    # Consul uses Go's expressions, and applies alone what Python cannot compile.
+    # Consul has Go's syntax. An expression that Python cannot compile is applied by Consul alone.
     try:
         return expression is None or re.search(expression, name) is not None
     except re.error:

@@ -17,10 +17,9 @@ from typing import Any, Self
 from haproxy_native.access.initiator import Initiator, RightsOf
 from haproxy_native.discovery.aws import Aws
 from haproxy_native.discovery.consul import Consul
+from haproxy_native.discovery.definitions import STATUS, Definition, DefinitionStore, DiscoveryTable, check_definition, completed
 from haproxy_native.discovery.poller import STOPPED, Poller, Source
 from haproxy_native.discovery.reconciler import Reconciler
-from haproxy_native.discovery.services import STATUS, Definition, check_definition, completed
-from haproxy_native.discovery.store import DefinitionStore, DiscoveryTable
 from haproxy_native.disk.directories import Directory
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.object_names import parsed, spelled, within
@@ -29,21 +28,21 @@ from haproxy_native.errors import READ_ONLY, Conflict, Forbidden, NativeError, N
 from haproxy_native.request_context import Author
 
 NOBODY = Initiator()
-UNKNOWN = "it is not known who has defined this, and there are roles: it acts with the rights of the caller that replaces it"
+UNKNOWN = "its creator is unknown, and roles are configured: it acts with the rights of the caller that replaces it"
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Acting:
-    """On whose behalf sources are polled."""
+class DefinitionAuthors:
+    """The authors of the changes that definitions make."""
 
     table: DiscoveryTable
     rights_of: RightsOf
-    # Why none is polled.
+    # Why no source is polled; empty if sources are polled.
     halted: str = ""
 
     def author(self, identity: str) -> Author:
-        """Return the author whose rights a definition has. Raises Forbidden."""
+        """Return the creator of a definition with its present rights. Raises Forbidden if it has none, or is unknown while roles exist."""
         creator = self.table.creator(identity)
         if creator == NOBODY and self.rights_of(creator.group, creator.name) is not None:
             raise Forbidden(UNKNOWN)
@@ -51,12 +50,12 @@ class Acting:
 
 
 class Definitions:
-    """The definitions of one kind of source. Every method raises Unusable or Unreadable if the file cannot be written or read."""
+    """The definitions of one kind of source. Its methods raise Unusable or Unreadable if the file cannot be written or read."""
 
     def __init__(
-        self, kind: str, store: DefinitionStore, source: Callable[[Definition], Source], reconciler: Reconciler, acting: Acting
+        self, kind: str, store: DefinitionStore, source: Callable[[Definition], Source], reconciler: Reconciler, authors: DefinitionAuthors
     ) -> None:
-        self.kind, self._store, self._source, self._reconciler, self._acting = kind, store, source, reconciler, acting
+        self.kind, self._store, self._source, self._reconciler, self._authors = kind, store, source, reconciler, authors
         self._known: dict[str, Definition] | None = None
         self._pollers: dict[str, Poller] = {}
 
@@ -77,15 +76,18 @@ class Definitions:
     def get(self, identity: str) -> Definition:
         """Return a definition, with the status of its poller. Raises NotFound."""
         poller = self._pollers.get(identity)
-        status = poller.status if poller else self._halted(identity)
-        return {**self._find(identity), **({STATUS: status} if status else {})}
+        definition = self._find(identity)
+        status = poller.status if poller else {}
+        if not poller and self._authors.halted and definition.get("enabled"):
+            status = {"state": STOPPED, "last_error": self._authors.halted}
+        return {**definition, **({STATUS: status} if status else {})}
 
     def create(self, body: Mapping[str, Any], author: Author) -> Definition:
         """Create a definition with a new id. Raises BadRequest."""
         known = self._all()
         definition = completed(body, str(uuid.uuid4()), consul=self.kind == "consul")
         self._save({**known, definition["id"]: definition})
-        self._acting.table.set_creator(definition["id"], Initiator.of_author(author))
+        self._authors.table.set_creator(definition["id"], Initiator.of_author(author))
         self._poll(definition)
         return definition
 
@@ -95,7 +97,7 @@ class Definitions:
         return self._store.path
 
     def adopt(self, body: Mapping[str, Any]) -> None:
-        """Add a definition of another installation, with its own id if it has one. Raises BadRequest and BadValue."""
+        """Add a definition of another installation, and keep its id. Raises BadRequest and BadValue."""
         check_definition(body, self._store.member)
         known = self._all()
         definition = completed(body, str(body.get("id") or uuid.uuid4()), consul=self.kind == "consul")
@@ -107,7 +109,7 @@ class Definitions:
         self._find(identity)
         definition = completed(body, identity, consul=self.kind == "consul")
         self._save({**self._all(), identity: definition})
-        self._acting.table.set_creator(identity, Initiator.of_author(author))
+        self._authors.table.set_creator(identity, Initiator.of_author(author))
         await self._stop(identity)
         self._poll(definition)
         return definition
@@ -115,26 +117,33 @@ class Definitions:
     async def delete(self, identity: str) -> None:
         """Delete a definition. Its backends stay, with their servers. Raises NotFound."""
         self._find(identity)
-        left = self._acting.table.backends(identity)
+        left = self._authors.table.backends(identity)
         self._save({name: definition for name, definition in self._all().items() if name != identity})
         await self._stop(identity)
-        self._acting.table.forget(identity)
+        self._authors.table.forget(identity)
         if left:
-            log.warning("%s definition %s is deleted; its backends stay, and are yours to delete: %s", self.kind, identity, ", ".join(left))
+            log.warning(
+                "%s definition %s is deleted; its backends stay until you delete them: %s",
+                self.kind,
+                identity,
+                ", ".join(left),
+            )
 
     def refuse_renaming(self, object_: str) -> None:
         """Raise Conflict for an object that a definition would create again, or that it names."""
         for identity, definition in self._all().items():
             place = f"{self.kind} definition {identity}"
-            if any(within(object_, spelled("backend", name)) for name in self._acting.table.backends(identity)):
-                raise Conflict(f"{object_} is of the {place}, which makes it again: delete the definition first, or rename the service")
+            if any(within(object_, spelled("backend", name)) for name in self._authors.table.backends(identity)):
+                raise Conflict(
+                    f"{object_} is of the {place}, which would create it again: delete the definition first, or rename the service"
+                )
             if (name := definition.get("defaults")) and object_ == spelled("defaults", name):
                 raise Conflict(f"{object_} is named by the {place}: replace that without defaults first, and with the new name afterwards")
 
     @property
     def backends(self) -> dict[str, str]:
         """Return the backends that definitions keep up to date, each with its definition."""
-        return {name: f"{self.kind} definition {identity}" for identity in self._all() for name in self._acting.table.backends(identity)}
+        return {name: f"{self.kind} definition {identity}" for identity in self._all() for name in self._authors.table.backends(identity)}
 
     def _find(self, identity: str) -> Definition:
         if (definition := self._all().get(identity)) is None:
@@ -157,18 +166,13 @@ class Definitions:
         self._known = definitions
 
     def _poll(self, definition: Definition) -> None:
-        if definition.get("enabled") and not self._acting.halted:
+        if definition.get("enabled") and not self._authors.halted:
             name = f"service discovery, {self.kind} {definition.get('name') or definition['id']}"
             apply = partial(self._reconciler.apply, definition)
             poller = self._pollers[definition["id"]] = Poller(
-                name, definition["retry_timeout"], self._source(definition), apply, partial(self._acting.author, definition["id"])
+                name, definition["retry_timeout"], self._source(definition), apply, partial(self._authors.author, definition["id"])
             )
             poller.start()
-
-    def _halted(self, identity: str) -> dict[str, str]:
-        """Return the status of an enabled definition that is not polled; empty for any other."""
-        is_halted = self._acting.halted and self._find(identity).get("enabled")
-        return {"state": STOPPED, "last_error": self._acting.halted} if is_halted else {}
 
     async def _stop(self, identity: str) -> None:
         if poller := self._pollers.pop(identity, None):
@@ -182,14 +186,14 @@ class Discovery:
         table = DiscoveryTable(engine.database)
         reconciler = Reconciler(engine, editor, table)
         halted = READ_ONLY if engine.settings.read_only else ""
-        acting = Acting(table, rights_of, halted)
+        authors = DefinitionAuthors(table, rights_of, halted)
         self.kinds = {
-            "consul": Definitions("consul", DefinitionStore(storage, "consul.json", "consuls"), Consul, reconciler, acting),
-            "aws": Definitions("aws", DefinitionStore(storage, "aws.json", "aws_regions"), Aws, reconciler, acting),
+            "consul": Definitions("consul", DefinitionStore(storage, "consul.json", "consuls"), Consul, reconciler, authors),
+            "aws": Definitions("aws", DefinitionStore(storage, "aws.json", "aws_regions"), Aws, reconciler, authors),
         }
 
     def kept(self, object_: str) -> list[str]:
-        """Return nothing that follows a renaming. Raises Conflict for an object that a definition would create again, or that it names."""
+        """Return nothing, since discovery stores nothing under object names. Raises Conflict as `refuse_renaming`."""
         for kind in self.kinds.values():
             kind.refuse_renaming(object_)
         return []
@@ -204,7 +208,7 @@ class Discovery:
         return found
 
     def uses(self, object_: str) -> list[str]:
-        """Return the definitions that keep a backend up to date."""
+        """Return the definition that keeps an object up to date, if it is a backend."""
         kind, *names = parsed(object_)
         return [self.backends[name] for name in names[:1] if kind == "backend" and len(names) == 1 and name in self.backends]
 

@@ -8,52 +8,67 @@ import asyncio
 import logging
 import re
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from haproxy_native.background import Background
-from haproxy_native.discovery.services import ServiceCatalog, SourceFailed
+from haproxy_native.discovery.backends import ServiceEndpoint
 from haproxy_native.errors import Forbidden, NativeError
 from haproxy_native.request_context import NOBODY, Author
 
 # Seconds: the longest pause after failures, and the shortest pause.
 LONGEST = 60.0
 SHORTEST = 1.0
-# The share of the time that polls may take while something changes all the time.
+# The largest part of the time that polls may take, however often the source reports changes.
 SHARE = 0.1
 
 
 def until_retry(interval: float, failures: int) -> float:
-    """Return the seconds until a retry: the interval, doubled with each failure but the first, up to a minute if that is longer."""
+    """Return the seconds until a retry: the interval, doubled with each further failure, up to `LONGEST` unless the interval is longer."""
     doubled = interval * 2.0 ** min(max(failures - 1, 0), 16)
     return max(interval, min(doubled, LONGEST))
 
 
 def least_pause(interval: float, took: float) -> float:
-    """Return the least seconds after a poll that took so long, whatever changes."""
+    """Return the seconds to wait after a poll that took `took` seconds, even if the source reports a change."""
     return min(interval, max(SHORTEST, took / SHARE))
 
 
 log = logging.getLogger(__name__)
 STOPPED = "stopped"
-# States without results, each with what the log says at their end.
+# States without results, each with the words that the log has when they end.
 _SILENT = {"failing": "answers again", STOPPED: "goes on"}
-# An id that differs in each repetition of the same error.
+# The part of an error that differs whenever the same error is repeated.
 _CHANGING = re.compile(r"transactionId=\S+")
 
 
-class Source(Protocol):
-    """The source of a definition."""
+class SourceFailed(Exception):
+    """A source gave no valid answer, so nothing changes. The text is for the operator."""
 
-    # What precedes a service's name in the name of its backend.
+
+@dataclass(frozen=True)
+class ServiceCatalog:
+    """The services that a source has found."""
+
+    # Endpoints by service.
+    services: Mapping[str, tuple[ServiceEndpoint, ...]]
+    # Services whose endpoints could not be queried, each with the reason.
+    unknown: Mapping[str, str] = field(default_factory=dict)
+
+
+class Source(Protocol):
+    """The source of a definition, such as a Consul agent."""
+
+    # The name of a service's backend is this prefix and the name of the service.
     prefix: str
 
     async def poll(self) -> ServiceCatalog:
         """Return the services. Raises SourceFailed."""
 
     async def wait_for_change(self, seconds: float) -> None:
-        """Return when something may have changed, at the latest after so many seconds."""
+        """Wait until something may have changed, but no longer than `seconds`."""
 
     async def close(self) -> None: ...
 
@@ -63,9 +78,9 @@ Apply = Callable[[Source, ServiceCatalog, Author], Awaitable[tuple[list[str], st
 
 
 class Poller:
-    """Polls a source from one `interval` (seconds) after `start` until `stop`.
+    """Polls a source every `interval` seconds from `start` until `stop`, the first time after one interval.
 
-    `author` returns whose rights it has. While that raises Forbidden, the source is not polled.
+    `author` returns the author of the changes. While that raises Forbidden, the source is not polled.
     """
 
     def __init__(self, name: str, interval: float, source: Source, apply: Apply, author: Callable[[], Author] = lambda: NOBODY) -> None:
@@ -78,7 +93,7 @@ class Poller:
         self._background.begin(self._run())
 
     async def stop(self) -> None:
-        """Stop polling, after a change that is being written."""
+        """Stop polling. A change that is being committed is completed first."""
         await self._background.stop()
         await self.source.close()
 

@@ -13,7 +13,9 @@ from xml.sax.saxutils import escape
 import pytest
 
 from haproxy_native.discovery.aws import Aws
-from haproxy_native.discovery.services import ServiceCatalog, ServiceEndpoint, SourceFailed, completed
+from haproxy_native.discovery.backends import ServiceEndpoint
+from haproxy_native.discovery.definitions import completed
+from haproxy_native.discovery.poller import ServiceCatalog, SourceFailed
 
 KEY, SECRET, REGION = "AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", "eu-central-1"
 PAGE = 2

@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from haproxy_native.discovery.backends import DesiredBackend, Growth, with_service, without_service
-from haproxy_native.discovery.services import ServiceEndpoint
+from haproxy_native.discovery.backends import DesiredBackend, Growth, ServiceEndpoint, with_service, without_service
 from haproxy_native.editing.editor import Editor
 from haproxy_native.errors import BadValue, NativeError
 from haproxy_native.text.document import Document

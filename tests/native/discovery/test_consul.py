@@ -9,8 +9,10 @@ from threading import Thread
 import pytest
 
 from haproxy_native.discovery import consul
+from haproxy_native.discovery.backends import ServiceEndpoint
 from haproxy_native.discovery.consul import Consul, endpoints
-from haproxy_native.discovery.services import ServiceCatalog, ServiceEndpoint, SourceFailed, completed
+from haproxy_native.discovery.definitions import completed
+from haproxy_native.discovery.poller import ServiceCatalog, SourceFailed
 from tests.haproxy.consul import Agent
 from tests.haproxy.process import free_port
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from haproxy_native.discovery.services import completed
+from haproxy_native.discovery.definitions import completed
 from haproxy_native.errors import BadRequest
 
 CONSUL = {"address": "a", "port": 1, "enabled": True, "retry_timeout": 5}

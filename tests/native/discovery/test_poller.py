@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from haproxy_native.discovery import poller as polling
-from haproxy_native.discovery.poller import Poller, moment
-from haproxy_native.discovery.services import ServiceCatalog, ServiceEndpoint, SourceFailed
+from haproxy_native.discovery.backends import ServiceEndpoint
+from haproxy_native.discovery.poller import Poller, ServiceCatalog, SourceFailed, moment
 from haproxy_native.errors import Forbidden, Refused
 from haproxy_native.request_context import Author
 

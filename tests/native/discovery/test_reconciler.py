@@ -7,9 +7,10 @@ from pathlib import Path
 from haproxy_native.access.rights import AccessRule, Rights
 from haproxy_native.check.check import CheckSettings
 from haproxy_native.commit.events import Validated
+from haproxy_native.discovery.backends import ServiceEndpoint
+from haproxy_native.discovery.definitions import DiscoveryTable, completed
+from haproxy_native.discovery.poller import ServiceCatalog
 from haproxy_native.discovery.reconciler import Reconciler
-from haproxy_native.discovery.services import ServiceCatalog, ServiceEndpoint, completed
-from haproxy_native.discovery.store import DiscoveryTable
 from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
 from haproxy_native.features.routing_tests.routing_tests import RoutingGate

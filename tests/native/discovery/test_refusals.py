@@ -2,9 +2,8 @@
 
 from dataclasses import replace
 
-from haproxy_native.discovery.backends import DesiredBackend, Growth
+from haproxy_native.discovery.backends import DesiredBackend, Growth, ServiceEndpoint
 from haproxy_native.discovery.reconciler import Refusals
-from haproxy_native.discovery.services import ServiceEndpoint
 
 ONE, TWO = ServiceEndpoint("one", 1), ServiceEndpoint("two", 2)
 WISH = DesiredBackend("b", (ONE, TWO), Growth(10, None))

@@ -4,8 +4,7 @@ import random
 
 import pytest
 
-from haproxy_native.discovery.backends import Growth, assigned, endpoint, is_free
-from haproxy_native.discovery.services import ServiceEndpoint
+from haproxy_native.discovery.backends import Growth, ServiceEndpoint, assigned, endpoint, is_free
 
 DOUBLING, LINEAR = Growth(10, None), Growth(10, 20)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from haproxy_native.discovery.store import DefinitionStore
+from haproxy_native.discovery.definitions import DefinitionStore
 from haproxy_native.disk.directories import Directory
 from haproxy_native.errors import Unreadable, Unusable
 

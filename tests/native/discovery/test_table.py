@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from haproxy_native.access.initiator import Initiator
-from haproxy_native.discovery.store import DiscoveryTable
+from haproxy_native.discovery.definitions import DiscoveryTable
 from haproxy_native.disk.database import Database
 
 ANN = Initiator("ann", group="users")

@@ -6,7 +6,7 @@ import pytest
 
 from haproxy_native.discovery import consul
 from haproxy_native.discovery.consul import BlockingQueries
-from haproxy_native.discovery.services import SourceFailed
+from haproxy_native.discovery.poller import SourceFailed
 
 LONG = 30.0
 

@@ -18,7 +18,7 @@ from dataplaneapi.api.services import Services
 from dataplaneapi.settings.packages import EXTRAS
 from dataplaneapi.telemetry.counters import SECONDS, Durations
 from dataplaneapi.version import VERSION
-from haproxy_native.discovery.services import STATUS
+from haproxy_native.discovery.definitions import STATUS
 from haproxy_native.errors import BadRequest, RuntimeFailure, Unreadable, Unusable
 from haproxy_native.request_context import NOBODY
 from haproxy_native.storage import certificate

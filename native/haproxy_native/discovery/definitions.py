@@ -1,0 +1,163 @@
+"""Definitions of sources, which clients create: their defaults, the files that store them, and a database table about them.
+
+The files are those of the Data Plane API. They contain tokens and keys, so only their owner may read them. A row of the table says which
+backends a definition has created, to notice services that vanish while the server is down, and who created it, whose permissions it has.
+"""
+
+import json
+import logging
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from haproxy_native.access.initiator import Initiator
+from haproxy_native.disk.atomic import write_atomically
+from haproxy_native.disk.database import Database, State, Tables
+from haproxy_native.disk.directories import Directory
+from haproxy_native.errors import BadRequest, BadValue, Unreadable, Unusable
+from haproxy_native.models import model
+
+Definition = dict[str, Any]
+# Below the storage directory.
+DIRECTORY = "service_discovery"
+FEWEST_SLOTS = LEAST_INCREMENT = 10
+# The member with a poller's status, which is never stored: clients send it back in what they have received.
+STATUS = "status"
+REQUIRED = {
+    "consuls": ("address", "port", "enabled", "retry_timeout"),
+    "aws_regions": ("name", "region", "enabled", "retry_timeout", "ipv4_address"),
+}
+_MODELS = {"consuls": "consul", "aws_regions": "aws_region"}
+
+
+def check_definition(definition: Mapping[str, Any], member: str) -> None:
+    """Raise BadValue for a definition in `consuls` or `aws_regions` (`member`) that lacks a required value, or has one of another type."""
+    if missing := [name for name in REQUIRED[member] if name not in definition]:
+        raise BadValue(f"a definition has no {missing[0]}")
+    try:
+        model(_MODELS[member]).model_validate(definition)
+    except ValidationError as error:
+        for detail in error.errors(include_url=False):
+            if detail["type"].endswith("_type"):
+                raise BadValue(f"{'.'.join(map(str, detail['loc']))}: {detail['msg']}") from None
+
+
+def completed(body: Mapping[str, Any], identity: str, *, consul: bool) -> Definition:
+    """Return a definition with defaults, minimums and its id, sorted and without empty members. Raises BadRequest."""
+    definition = {name: value for name, value in body.items() if value not in (None, "", []) and name != STATUS} | {"id": identity}
+    definition.setdefault("server_slots_growth_type", "exponential")
+    definition["server_slots_base"] = max(definition.get("server_slots_base", 0), FEWEST_SLOTS)
+    if definition["server_slots_growth_type"] == "linear":
+        definition["server_slots_growth_increment"] = max(definition.get("server_slots_growth_increment", 0), LEAST_INCREMENT)
+    if consul:
+        definition.setdefault("mode", "http")
+        definition.setdefault("health_check_policy", "none")
+        if definition["health_check_policy"] == "min" and definition.get("health_check_policy_min", 0) <= 0:
+            raise BadRequest("health_check_policy_min is required for 'min' health_check_policy")
+    return dict(sorted(definition.items()))
+
+
+class DefinitionStore:
+    """The file service_discovery/`file` of the storage directory, with `{"<member>": [definition, ...]}`."""
+
+    def __init__(self, directory: Directory, file: str, member: str) -> None:
+        self.directory, self.file, self.member = directory, file, member
+
+    @property
+    def path(self) -> Path:
+        return self.directory.path / DIRECTORY / self.file
+
+    def read(self) -> list[Definition]:
+        """Return the definitions; none if the file is empty or missing. Raises Unusable, and Unreadable for a malformed file."""
+        self.directory.readable()
+        path = self.path
+        try:
+            text = path.read_text() if path.exists() else ""
+            entries = json.loads(text)[self.member] if text.strip() else []
+            definitions = [dict(entry) for entry in entries or []]
+            for definition in definitions:
+                check_definition(definition, self.member)
+            return definitions
+        except OSError as error:
+            raise self.directory.unusable(error) from error
+        except (BadValue, KeyError, TypeError, ValueError, RecursionError) as error:
+            raise Unreadable(f"{path} holds no {self.member}: {type(error).__name__} {error}; fix it or remove it") from error
+
+    def write(self, definitions: Iterable[Definition]) -> None:
+        """Replace the definitions. Raises Unusable with the former content in place."""
+        content: dict[str, Any] = {self.member: [dict(sorted(definition.items())) for definition in definitions]}
+        with self.directory.used() as directory:
+            (directory / DIRECTORY).mkdir(mode=0o750, exist_ok=True)
+            write_atomically(self.path, json.dumps(content, indent=2, ensure_ascii=False).encode())
+
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class DefinitionRow:
+    """What the database stores about a definition."""
+
+    # The backends that it has created, sorted.
+    backends: tuple[str, ...] = ()
+    # Who created it through the API; without a name if that is unknown.
+    creator: Initiator = field(default_factory=Initiator)
+
+
+class DiscoveryTable:
+    """The rows of all definitions, in memory and in the database.
+
+    Writes are queued. If one is lost, the creator of its definition is unknown, as for a definition that somebody wrote into the file, and
+    backends keep their servers if their services vanish while the server is down.
+    """
+
+    def __init__(self, database: Database) -> None:
+        statement = "CREATE TABLE discovery (definition TEXT PRIMARY KEY, backends TEXT NOT NULL, creator TEXT NOT NULL)"
+        database.declare(Tables("discovery", statement))
+        self._database = database
+        self._known: dict[str, DefinitionRow] = {}
+        try:
+            self._known = database.read(_read)
+        except Unusable as error:
+            log.warning("reading the table of service discovery failed: %s", error)
+
+    def backends(self, definition: str) -> list[str]:
+        return list(self._known.get(definition, DefinitionRow()).backends)
+
+    def creator(self, definition: str) -> Initiator:
+        """Return an initiator without a name if the creator is unknown."""
+        return self._known.get(definition, DefinitionRow()).creator
+
+    def set_backends(self, definition: str, backends: Iterable[str]) -> None:
+        self._set(definition, backends=tuple(sorted(backends)))
+
+    def set_creator(self, definition: str, creator: Initiator) -> None:
+        self._set(definition, creator=creator)
+
+    def forget(self, definition: str) -> None:
+        self._set(definition, backends=(), creator=Initiator())
+
+    def _set(self, definition: str, **members: Any) -> None:
+        former = self._known.get(definition, DefinitionRow())
+        row = replace(former, **members)
+        if row != former:
+            self._known[definition] = row
+            self._database.post(partial(_store, definition, row))
+
+
+def _read(state: State) -> dict[str, DefinitionRow]:
+    rows = state.execute("SELECT definition, backends, creator FROM discovery").fetchall()
+    return {name: DefinitionRow(tuple(json.loads(backends)), Initiator.of(json.loads(creator))) for name, backends, creator in rows}
+
+
+def _store(definition: str, row: DefinitionRow, state: State) -> None:
+    with state.transaction(is_synced=False):
+        if row == DefinitionRow():
+            state.execute("DELETE FROM discovery WHERE definition = ?", (definition,))
+        else:
+            values = (definition, json.dumps(row.backends), json.dumps(row.creator.as_dict()))
+            state.execute("INSERT OR REPLACE INTO discovery VALUES (?, ?, ?)", values)
