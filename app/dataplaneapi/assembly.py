@@ -47,8 +47,7 @@ from haproxy_native.history.history import History
 from haproxy_native.history.journal import Limits
 from haproxy_native.history.reading import entry_of_request
 from haproxy_native.history.reverting import SPOE, Reverter
-from haproxy_native.operations.operations import OPERATION, BackgroundOperation, Operations
-from haproxy_native.operations.reload import RELOAD, reload
+from haproxy_native.operations.operations import OPERATION, RELOAD, BackgroundOperation, Operations, reload_work
 from haproxy_native.spoe.editor import ScopeEditor
 from haproxy_native.workers.workers import Workers
 
@@ -127,7 +126,7 @@ def create_app(settings: Settings, engine: Engine) -> Application:
         idempotency=Idempotency(CallStore(engine.database), partial(entry_of_request, history)),
         operations=Operations(
             engine.database,
-            {RELOAD: reload(engine.reloads)},
+            {RELOAD: reload_work(engine.reloads)},
             changed=partial(_announce, engine),
             rights_of=rights_of,
             resumes=not settings.read_only,

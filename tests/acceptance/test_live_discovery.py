@@ -55,7 +55,7 @@ def backend_goes_after_its_definition(sidecar: Quick) -> None:
     assert refused.status_code == 409 and user in refused.json()["message"]
     assert sidecar.delete(f"{DEFINITIONS}/{definition['id']}").status_code == 204
     assert sidecar.get("/v3/sidecar/references", object=f"backend/{name}").json()["used_by"] == []
-    assert f"its backends stay, and are yours to delete: {name}" in sidecar.log.read_text()
+    assert f"its backends stay until you delete them: {name}" in sidecar.log.read_text()
 
 
 def unlike_fresh_ones(haproxy: HAProxy, text: str) -> list[str]:

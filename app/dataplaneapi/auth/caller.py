@@ -4,8 +4,7 @@ from dataclasses import dataclass, field
 
 from dataplaneapi.auth.tokens import Token
 from dataplaneapi.settings.roles import CLAIMS, Roles
-from haproxy_native.access.narrowed import Narrowed
-from haproxy_native.access.rights import Rights
+from haproxy_native.access.rights import Narrowed, Rights
 from haproxy_native.request_context import Author
 
 TOKENS = "tokens"

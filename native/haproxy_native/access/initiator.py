@@ -1,4 +1,7 @@
-"""Who has begun what goes on by itself, such as an operation: kept with it, so that it acts with the rights which that caller has then."""
+"""The caller that has started background work, such as an operation.
+
+It is stored with the work, so that the work acts with the rights that the caller has at that moment.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
@@ -8,36 +11,38 @@ from haproxy_native.access.rights import Rights
 from haproxy_native.errors import Forbidden
 from haproxy_native.request_context import Author
 
-# By group, as in role_of, and name: None where nothing is limited, without rules where the caller has no role or is gone.
+# Returns the present rights of a caller by its group (as in role_of) and name: None for all rights, without rules if it has no role.
 RightsOf = Callable[[str, str], Rights | None]
 
 
 @dataclass(frozen=True)
 class Initiator:
-    """`limited`: whether there were roles then."""
+    """The caller, by the members of an `Author` that are stored."""
 
     name: str = ""
     address: str = ""
     message: str = ""
     group: str = ""
+    # Whether its rights were limited, so that it must not get all rights if its name is unknown.
     limited: bool = False
 
     @classmethod
     def of_author(cls, by: Author) -> Self:
-        """The author of what is being asked for."""
+        """Return the initiator for work that an author starts."""
         return cls(by.name, by.address, by.message, by.group, by.rights is not None)
 
     @classmethod
-    def of(cls, kept: Mapping[str, Any]) -> Self:
-        return cls(**{field.name: kept[field.name] for field in fields(cls) if field.name in kept})
+    def of(cls, stored: Mapping[str, Any]) -> Self:
+        """Return the initiator that `as_dict` has stored."""
+        return cls(**{field.name: stored[field.name] for field in fields(cls) if field.name in stored})
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
 
     def author(self, rights_of: RightsOf) -> Author:
-        """Returns the author with its present rights; all rights if nobody is recorded.
+        """Return the author with its present rights, or with all rights if no caller is stored.
 
-        Raises Forbidden if the caller has none any more.
+        Raises Forbidden if the caller has no rights any more.
         """
         by = Author(self.name, self.address, message=self.message, group=self.group)
         if not by.identity and not self.limited:

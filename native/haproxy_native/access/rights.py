@@ -1,7 +1,7 @@
-"""Rules, roles and rights. Pure.
+"""What a caller may do: rules, the rights of a caller by the rules of its roles, and rights that another caller's limit. Pure.
 
-Rules add up, and nothing is forbidden by one. A change is checked by what it does (native/haproxy_native/planning/touches.py), so that it
-does not matter by which call it comes.
+Permissions are additive; there are no deny rules. A change is authorized by what it does (native/haproxy_native/planning/touches.py), not
+by the call that requests it.
 """
 
 import re
@@ -20,62 +20,62 @@ ALL = "**"
 
 @dataclass(frozen=True)
 class AccessRule:
-    """`objects` is a pattern of names; what stands in such an object is meant as well. `may` holds some of VERBS.
+    """A permission, as roles list it."""
 
-    `fields` limits it to these members; an object may be created or deleted where all its members are among them. Without `reloads` it is
-    for changes that need no reload. `most`: how many objects a change may touch by this rule.
-    """
-
+    # A pattern of object names. The rule also covers what is inside such an object.
     objects: str
+    # Some of VERBS.
     may: frozenset[str] = frozenset((READ,))
+    # The members that may be changed; None for all. An object can be created or deleted if all its members are among them.
     fields: frozenset[str] | None = None
+    # Whether the rule permits changes that need a reload.
     reloads: bool = True
+    # How many objects one change may touch by this rule; None for no limit.
     most: int | None = None
 
     def is_about(self, touch: Touch) -> bool:
-        """True if the rule is for this verb and this object, whatever the members."""
+        """Return whether the rule permits this verb on this object, for some members at least."""
         return touch.verb in self.may and covers(self.objects, touch.object)
 
 
 @dataclass(frozen=True)
 class Rights:
-    """The rights of one caller: the rules of all its roles. `why`: the reason if it has none.
-
-    `userlist`: an object that only those may touch to whom everything is allowed, whatever the rules: who changes the names and passwords
-    of callers becomes any of them.
-    """
+    """The rights of one caller: the rules of all its roles."""
 
     roles: tuple[str, ...] = ()
     rules: tuple[AccessRule, ...] = field(default=(), repr=False)
+    # Why the caller has no rules; empty if it has some.
     why: str = field(default="", repr=False)
+    # The object with the names and passwords of callers. Changing it takes all rights, since its author can sign in as any caller.
     userlist: str = field(default="", repr=False, kw_only=True)
 
     def may(self, verb: str, object_: str) -> bool:
-        """Whether a verb is allowed on a whole object, or on ALL.
+        """Return whether a verb is permitted on a whole object, or on all objects (ALL).
 
-        A rule for some fields allows reading all, since a replacing call sends the others too.
+        A rule for some fields permits reading all fields, since a PUT has to send the others unchanged.
         """
         rules = (rule for rule in self.rules if verb in rule.may and (verb == READ or rule.fields is None))
         return any(rule.objects == ALL if object_ == ALL else covers(rule.objects, object_) for rule in rules)
 
     def knows(self, object_: str) -> bool:
-        """Whether any rule is for the object, whatever it may do with it."""
+        """Return whether any rule covers the object, with any verb."""
         return any(covers(rule.objects, object_) for rule in self.rules)
 
     def reaches(self, object_: str) -> bool:
-        """Whether any rule is for the object, or for something inside it."""
+        """Return whether any rule covers the object, or something inside it."""
         return any(reaches(rule.objects, object_) for rule in self.rules)
 
     def may_change_within(self, object_: str) -> bool:
-        """Whether any rule allows a change of the object, or of something inside it."""
+        """Return whether any rule permits a change of the object, or of something inside it."""
         return any(reaches(rule.objects, object_) and not rule.may.isdisjoint((CREATE, CHANGE, DELETE)) for rule in self.rules)
 
     def allow(self, touch: Touch) -> bool:
-        """Whether they permit it by itself, with a reload or without."""
-        return not self._is_of_callers(touch) and _are_enough(touch, [rule for rule in self.rules if rule.is_about(touch)])
+        """Return whether this touch alone is permitted, with a reload or without."""
+        return not self._is_userlist(touch) and _cover(touch, [rule for rule in self.rules if rule.is_about(touch)])
 
     @property
     def are_all(self) -> bool:
+        """Whether everything is permitted."""
         free = (rule.may for rule in self.rules if rule.objects == ALL and rule.fields is None and rule.reloads and rule.most is None)
         return frozenset[str]().union(*free).issuperset(VERBS)
 
@@ -83,43 +83,47 @@ class Rights:
         return self.may(READ, object_)
 
     def require(self, verb: str, object_: str) -> None:
-        """Raises Forbidden with the rule that would allow it."""
+        """Raise Forbidden, with a rule that would permit it, unless a verb is permitted on an object."""
         if not self.may(verb, object_):
             raise Forbidden(self.refusal(verb, object_))
 
     def refusal(self, verb: str, object_: str) -> str:
-        """The text of one, with the rule that would allow it."""
+        """Return the message that a verb on an object is not permitted, with a rule that would permit it."""
         return f"{self._who} may not {verb} {object_}; a rule that allows it: {{objects: '{object_}', may: [{verb}]}}"
 
     def permit(self, touched: Iterable[Touch]) -> bool:
-        """Whether the change may reload HAProxy. Raises Forbidden, which names the first object that may not be touched, and the rule that
-        would allow it. Who may change nothing with a reload may not reload for a change of nothing.
+        """Return whether a change with these touches may reload HAProxy; without touches, whether any change may.
+
+        Raises Forbidden with the first object that may not be touched, and a rule that would permit it.
         """
         counted: Counter[AccessRule] = Counter()
         may_reload = any(rule.reloads and not rule.may.isdisjoint((CREATE, CHANGE, DELETE)) for rule in self.rules)
         for touch in touched:
-            if self._is_of_callers(touch):
+            if self._is_userlist(touch):
                 raise Forbidden(f"{self._who} may not {touch.verb} {touch.object}: the users of this API are there, which takes role admin")
             about = [rule for rule in self.rules if rule.is_about(touch)]
-            free = sorted((rule for rule in about if rule.most is None or counted[rule] < rule.most), key=_is_limited)
-            if not _are_enough(touch, free):
+            # Rules with a limit are used last.
+            free = sorted(
+                (rule for rule in about if rule.most is None or counted[rule] < rule.most), key=lambda rule: rule.most is not None
+            )
+            if not _cover(touch, free):
                 raise Forbidden(self._refusal(touch, about), object_=touch.object)
-            used = next(number for number in range(1, len(free) + 1) if _are_enough(touch, free[:number]))
+            used = next(number for number in range(1, len(free) + 1) if _cover(touch, free[:number]))
             counted.update(free[:used])
-            may_reload = may_reload and _are_enough(touch, [rule for rule in free if rule.reloads])
+            may_reload = may_reload and _cover(touch, [rule for rule in free if rule.reloads])
         return may_reload
 
-    def _is_of_callers(self, touch: Touch) -> bool:
-        """Also in a further section of that name, which is numbered: `controller_2`."""
+    def _is_userlist(self, touch: Touch) -> bool:
+        """Return whether a touch needs all rights, and the caller lacks them. A repeated section has a number: `controller_2`."""
         if not self.userlist or self.are_all:
             return False
         return within(touch.object, self.userlist) or re.match(rf"{re.escape(self.userlist)}_\d+(?:/|\Z)", touch.object) is not None
 
     def _refusal(self, touch: Touch, about: Sequence[AccessRule]) -> str:
-        if _are_enough(touch, about):
+        if _cover(touch, about):
             limited = next(rule for rule in about if rule.most is not None)
             return f"{self._who} may {touch.verb} {limited.most} of {limited.objects} with one change, and {touch.object} is one more"
-        left = sorted(_left(touch, about) - {ANY})
+        left = sorted(_uncovered(touch, about) - {ANY})
         fields = f", fields: [{', '.join(left)}]" if touch.verb == CHANGE and left else ""
         of = f"{', '.join(left)} of " if fields else ""
         rule = f"{{objects: {touch.object}, may: [{touch.verb}]{fields}}}"
@@ -130,26 +134,23 @@ class Rights:
         return f"role {', '.join(self.roles)}" if self.roles else "a caller without a role"
 
 
-def _is_limited(rule: AccessRule) -> bool:
-    return rule.most is not None
-
-
-def _left(touch: Touch, rules: Sequence[AccessRule]) -> frozenset[str]:
-    """The members that none of the rules is for."""
+def _uncovered(touch: Touch, rules: Sequence[AccessRule]) -> frozenset[str]:
+    """Return the members that no rule covers."""
     return touch.members.difference(*(touch.members if rule.fields is None else rule.fields for rule in rules))
 
 
-def _are_enough(touch: Touch, rules: Sequence[AccessRule]) -> bool:
-    return bool(rules) and not _left(touch, rules)
+def _cover(touch: Touch, rules: Sequence[AccessRule]) -> bool:
+    """Return whether rules, which permit the verb, cover all members."""
+    return bool(rules) and not _uncovered(touch, rules)
 
 
 def rights_of(roles: Iterable[tuple[str, Sequence[AccessRule]]]) -> Rights:
-    """Returns the rights of a caller with these roles."""
+    """Return the rights of a caller with these roles, each with its rules."""
     known = dict(roles)
     return Rights(tuple(known), tuple(rule for rules in known.values() for rule in rules))
 
 
-# Stored files and what the running process alone holds.
+# Stored files, stick tables and routing tests.
 _FILES = (
     *("map/**", "acl/**", "acl_file/**", "certificate/**", "ca_file/**", "crl_file/**"),
     *("crt_list/**", "general/**", "spoe/**", "stick_table/**", "test/**"),
@@ -160,7 +161,7 @@ _RUNTIME = frozenset(("admin_state", "operational_state", "weight"))
 
 
 def predefined(sections: Iterable[str]) -> dict[str, tuple[AccessRule, ...]]:
-    """Roles that need no settings; `sections` are the kinds of those that are objects."""
+    """Return the roles that exist without settings. `sections` are the kinds of objects that are sections."""
     every = frozenset((READ, CREATE, CHANGE, DELETE))
     edited = [AccessRule(pattern, every) for pattern in (*(f"{kind}/**" for kind in sections), *_FILES, *_ACTIONS, _OWNERS, RAW)]
     operated = [AccessRule(pattern, every, reloads=False) for pattern in ("map/*/entry/*", "acl/*/entry/*", *_ACTIONS[:2])]
@@ -170,3 +171,39 @@ def predefined(sections: Iterable[str]) -> dict[str, tuple[AccessRule, ...]]:
         "editor": (AccessRule(ALL), *edited),
         "admin": (AccessRule(ALL, frozenset(VERBS)),),
     }
+
+
+@dataclass(frozen=True)
+class Narrowed(Rights):
+    """Rights that permit what both the own rules and `limit` permit, such as those of a token and of its creator."""
+
+    limit: Rights = field(default=Rights(), repr=False)
+
+    def may(self, verb: str, object_: str) -> bool:
+        return super().may(verb, object_) and self.limit.may(verb, object_)
+
+    def knows(self, object_: str) -> bool:
+        return super().knows(object_) and self.limit.knows(object_)
+
+    def reaches(self, object_: str) -> bool:
+        return super().reaches(object_) and self.limit.reaches(object_)
+
+    def may_change_within(self, object_: str) -> bool:
+        return super().may_change_within(object_) and self.limit.may_change_within(object_)
+
+    def allow(self, touch: Touch) -> bool:
+        return super().allow(touch) and self.limit.allow(touch)
+
+    @property
+    def are_all(self) -> bool:
+        return super().are_all and self.limit.are_all
+
+    def permit(self, touched: Iterable[Touch]) -> bool:
+        touched = list(touched)
+        may_reload = super().permit(touched)
+        return self.limit.permit(touched) and may_reload
+
+
+def includes(rights: Rights, other: Rights) -> bool:
+    """Return whether rights permit everything, or have each rule of `other`."""
+    return all(rights.may(verb, ALL) for verb in VERBS) or set(other.rules) <= set(rights.rules)

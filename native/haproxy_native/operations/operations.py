@@ -1,4 +1,7 @@
-"""`Operations`: each begun, kept on disk, waited for, cancelled; those that a restart interrupts are taken up again."""
+"""Long-running operations: a call starts one, others poll, await and cancel it. They are stored, and resumed after a restart of the server.
+
+The kinds of work belong to features, except for reloads (`reload_work`).
+"""
 
 import asyncio
 import json
@@ -13,47 +16,52 @@ from typing import Any, Self
 
 from haproxy_native.access.initiator import Initiator, RightsOf
 from haproxy_native.disk.database import Database, State, Tables
-from haproxy_native.errors import NativeError, NotCancellable, NotFound, TooManyOperations, Unusable
+from haproxy_native.errors import NativeError, NotCancellable, NotFound, ReloadFailed, TooManyOperations, Unusable
 from haproxy_native.planning.touches import ANY, Touch
+from haproxy_native.reload import records
+from haproxy_native.reload.agent import ReloadAgent
 from haproxy_native.request_context import NOBODY, Author
 from haproxy_native.shares import Account, account_name, check_room
 
 log = logging.getLogger(__name__)
-# Their kind as objects.
+# The kind of operations as objects.
 OPERATION = "operation"
 RUNNING, SUCCEEDED, FAILED, CANCELLED = "running", "succeeded", "failed", "cancelled"
 MOST_RUNNING, MOST_ENDED = 100, 1000
-# A wait for a time of day looks at the clock as often, since that may be set.
-LOOK_SECONDS = 30.0
+# The longest sleep until a time of day: the clock may be set meanwhile.
+SLEEP_SECONDS = 30.0
 _ID = re.compile(r"[1-9][0-9]{0,17}")
 
 
 @dataclass(frozen=True)
 class BackgroundOperation:
-    """`kind` names the work, `arguments` are what it needs to begin anew, `progress` what it reports. Times are Unix seconds.
-
-    `due`: when the work begins, where that is later than `created`. `by` is its initiator, `needs` the verb and the object that it takes a
-    right to.
-    """
+    """An operation and its state. Times are Unix seconds."""
 
     id: str
+    # The name of its work.
     kind: str
     created: float
+    # What the work needs, also to start again after a restart.
     arguments: Mapping[str, Any] = field(default_factory=dict)
+    # When the work starts; None for at once.
     due: float | None = None
     status: str = RUNNING
+    # What the work reports.
     progress: Mapping[str, Any] = field(default_factory=dict)
     error: str = ""
     ended: float | None = None
+    # Its initiator, as a dictionary.
     by: Mapping[str, Any] = field(default_factory=dict)
+    # The verb and the object that the initiator needs a permission for when the work starts.
     needs: Sequence[str] = field(default_factory=list)
 
 
 class RunningOperation:
-    """An operation as its work sees it. `author`: with whose rights the work acts, from its beginning on."""
+    """The handle of a running operation that its work is given."""
 
     def __init__(self, operations: "Operations", identity: str) -> None:
         self._operations, self._id = operations, identity
+        # Whether clients may still cancel it, and the author of what the work does.
         self.cancellable, self.author = True, NOBODY
 
     @property
@@ -61,20 +69,20 @@ class RunningOperation:
         return self._operations.get(self._id)
 
     def report(self, **progress: Any) -> None:
-        """Adds to the progress, which work that a restart interrupts finds again."""
-        self._operations.keep(replace(self.now, progress={**self.now.progress, **progress}))
+        """Add members to the progress, which is stored: work that is resumed after a restart finds them."""
+        self._operations.store(replace(self.now, progress={**self.now.progress, **progress}))
 
 
-# Returns when the work is done, raises what it fails with. It is called again, with the progress so far, after a restart.
+# Does the work of an operation, which fails if it raises. After a restart it is called again, and finds the progress so far.
 Work = Callable[[RunningOperation], Awaitable[None]]
 
 
 class Operations:
-    """`kinds` are the works by name; `changed` is called with each operation that is new, progresses or ends. Used as a context: inside it
-    the work of those that are running goes on, unless `resumes` is false. `rights_of` returns the rights that an initiator has when work
-    begins later than it was asked for, or is taken up again.
+    """All operations. Within `async with`, their work runs; on entry, the work of running ones is resumed, unless `resumes` is false.
 
-    At most MOST_RUNNING run at a time, and the newest MOST_ENDED that have ended are kept.
+    `kinds` has the work of each kind, `changed` is called with each new state of an operation, and `rights_of` returns the present rights
+    of an initiator, for work that starts later than it was requested or is resumed. At most MOST_RUNNING operations run at a time, and the
+    newest MOST_ENDED that have ended are stored.
     """
 
     def __init__(
@@ -94,20 +102,20 @@ class Operations:
         self._tasks: dict[str, tuple[RunningOperation, asyncio.Task[None]]] = {}
 
     def learn(self, kind: str, work: Work) -> None:
-        """Take in another kind of work. Within the context it is too late for those that a restart has interrupted."""
+        """Add a kind of work. Call it before entering the context, which resumes interrupted operations."""
         self._kinds[kind] = work
 
     async def __aenter__(self) -> Self:
         try:
             self._known = {int(operation.id): operation for operation in await self._database.run(_stored)}
         except Unusable as error:
-            log.warning("the operations of former processes are not known: %s", error)
+            log.warning("reading stored operations failed: %s", error)
         for operation in [operation for operation in self._known.values() if operation.status == RUNNING and self._resumes]:
             self._start(operation)
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Interrupts the work; the operations stay running for the next process."""
+        """Interrupt the work. The operations stay running, and the next process resumes them."""
         tasks = [task for _, task in self._tasks.values()]
         for task in tasks:
             task.cancel()
@@ -116,45 +124,45 @@ class Operations:
         await self.written()
 
     async def written(self) -> None:
-        """Returns once what is known of operations is on disk, or queued in memory until the disk takes it."""
+        """Wait until all states are on disk, or queued in memory because the disk refuses them."""
         with suppress(Unusable):
             await self._database.catch_up()
 
     def begin(
         self, kind: str, due: float | None = None, *, author: Author, needs: Sequence[str] = (), **arguments: Any
     ) -> BackgroundOperation:
-        """On behalf of an author. Raises TooManyOperations and ShareExceeded."""
+        """Start an operation for an author. Raises TooManyOperations and ShareExceeded."""
         if len(self._tasks) >= MOST_RUNNING:
-            raise TooManyOperations(f"{MOST_RUNNING} operations are running, as many as may; wait for one, or cancel one")
+            raise TooManyOperations(f"{MOST_RUNNING} operations are running, which is the maximum; wait for one to end, or cancel one")
         running = [Initiator.of(self.get(identity).by) for identity in self._tasks]
         caller = Account.of(author)
         held = [account_name(f"{by.group}/{by.name}") for by in running].count(caller.name)
         check_room(caller, MOST_RUNNING, held, len(running), "running operations")
         number, by = str(max(self._known, default=0) + 1), Initiator.of_author(author).as_dict()
         made = BackgroundOperation(number, kind, self._now(), arguments, due, by=by, needs=list(needs))
-        self.keep(made)
+        self.store(made)
         self._start(made, replace(author, request_id="", confirmation="", request=None))
         return made
 
     def get(self, identity: str) -> BackgroundOperation:
-        """Raises NotFound."""
+        """Return an operation. Raises NotFound."""
         operation = self._known.get(int(identity)) if _ID.fullmatch(identity) else None
         if operation is None or operation.id != identity:
             raise NotFound(f"operation {identity} does not exist")
         return operation
 
     def all(self) -> list[BackgroundOperation]:
-        """The newest first."""
+        """Return all operations, the newest first."""
         return list(reversed(self._known.values()))
 
     async def ended(self, identity: str, seconds: float) -> BackgroundOperation:
-        """When it has ended, or after so many seconds. Raises NotFound."""
+        """Wait for the end of an operation, but no longer than `seconds`, and return it. Raises NotFound."""
         if self.get(identity).status == RUNNING and identity in self._tasks:
             await asyncio.wait([self._tasks[identity][1]], timeout=seconds)
         return self.get(identity)
 
     async def cancel(self, identity: str) -> None:
-        """Ends one where it is, and returns when its work has stopped. Raises NotFound and NotCancellable."""
+        """Cancel an operation, and return when its work has stopped. Raises NotFound and NotCancellable."""
         operation = self.get(identity)
         if operation.status != RUNNING:
             raise NotCancellable(f"operation {identity} has ended: it is {operation.status}")
@@ -165,24 +173,24 @@ class Operations:
         task.cancel()
         await asyncio.wait([task])
 
-    def keep(self, operation: BackgroundOperation) -> None:
-        """A disk that does not take it costs the memory of it beyond a restart."""
+    def store(self, operation: BackgroundOperation) -> None:
+        """Store a new state. If the disk refuses it, a restart forgets it."""
         self._known[int(operation.id)] = operation
         self._changed(operation)
         self._database.post(partial(_store, operation))
 
     def _start(self, operation: BackgroundOperation, by: Author | None = None) -> None:
-        """`by`: who begins it now."""
+        """Start or resume the work. `by`: its author, None for the initiator with its present rights."""
         running = RunningOperation(self, operation.id)
-        task = asyncio.create_task(self._carry_out(running, operation, by))
+        task = asyncio.create_task(self._run(running, operation, by))
         self._tasks[operation.id] = running, task
         task.add_done_callback(lambda _: self._tasks.pop(operation.id, None))
 
-    async def _carry_out(self, running: RunningOperation, operation: BackgroundOperation, by: Author | None) -> None:
+    async def _run(self, running: RunningOperation, operation: BackgroundOperation, by: Author | None) -> None:
         try:
             while (left := (operation.due or 0) - self._now()) > 0:  # noqa: ASYNC110 - of a clock
-                await asyncio.sleep(min(left, LOOK_SECONDS))
-            running.author = by if by and not operation.due else self._standing(operation)
+                await asyncio.sleep(min(left, SLEEP_SECONDS))
+            running.author = by if by and not operation.due else self._initiator(operation)
             await self._kinds[operation.kind](running)
         except NativeError as error:
             self._end(operation.id, FAILED, str(error))
@@ -192,8 +200,8 @@ class Operations:
         else:
             self._end(operation.id, SUCCEEDED)
 
-    def _standing(self, operation: BackgroundOperation) -> Author:
-        """The initiator, with the rights of now. Raises Forbidden."""
+    def _initiator(self, operation: BackgroundOperation) -> Author:
+        """Return the initiator with its present rights. Raises Forbidden if these do not suffice."""
         by = Initiator.of(operation.by).author(self._rights_of)
         if operation.needs:
             verb, object_ = operation.needs
@@ -201,7 +209,7 @@ class Operations:
         return by
 
     def _end(self, identity: str, status: str, error: str = "") -> None:
-        self.keep(replace(self.get(identity), status=status, error=error, ended=self._now()))
+        self.store(replace(self.get(identity), status=status, error=error, ended=self._now()))
         ended = [number for number, operation in self._known.items() if operation.status != RUNNING]
         for number in ended[:-MOST_ENDED]:
             del self._known[number]
@@ -220,3 +228,28 @@ def _store(operation: BackgroundOperation, state: State) -> None:
 def _delete(number: int, state: State) -> None:
     with state.transaction(is_synced=False):
         state.execute("DELETE FROM operation WHERE id = ?", (number,))
+
+
+RELOAD = "reload"
+POLL_SECONDS = 0.5
+
+
+def reload_work(agent: ReloadAgent) -> Work:
+    """Return the work of a reload that a client requests without a change. It reports the `reload_id`, and fails with ReloadFailed.
+
+    It cannot be cancelled once it has started. After a restart of the server it waits for the reload that it requested before.
+    """
+
+    async def work(running: RunningOperation) -> None:
+        running.cancellable = False
+        identity = running.now.progress.get("reload_id", "")
+        if not identity:
+            identity = agent.schedule(())
+            running.report(reload_id=identity)
+            await agent.force(())
+        while (record := agent.records.get(identity)).status == records.IN_PROGRESS:  # noqa: ASYNC110 - HAProxy may be started by anybody
+            await asyncio.sleep(POLL_SECONDS)
+        if record.status == records.FAILED:
+            raise ReloadFailed(f"Reload failed: {record.response or record.error}")
+
+    return work

@@ -2,8 +2,7 @@
 
 import pytest
 
-from haproxy_native.access.narrowed import Narrowed, has
-from haproxy_native.access.rights import ALL, READ, AccessRule, Rights, predefined
+from haproxy_native.access.rights import ALL, READ, AccessRule, Narrowed, Rights, includes, predefined
 from haproxy_native.errors import Forbidden
 from haproxy_native.planning.touches import CHANGE, DELETE, Touch, changed
 
@@ -33,4 +32,4 @@ def test_whole_objects() -> None:
 )
 def test_whose_rules_are_had(roles: str, role: str, is_had: bool) -> None:
     known = predefined(["backend"])
-    assert has(Rights((roles,), known[roles]), Rights((role,), known[role])) is is_had
+    assert includes(Rights((roles,), known[roles]), Rights((role,), known[role])) is is_had

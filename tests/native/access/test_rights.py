@@ -2,8 +2,7 @@
 
 import pytest
 
-from haproxy_native.access.narrowed import Narrowed
-from haproxy_native.access.rights import AccessRule, Rights, predefined, rights_of
+from haproxy_native.access.rights import AccessRule, Narrowed, Rights, predefined, rights_of
 from haproxy_native.errors import Forbidden
 from haproxy_native.planning.touches import Touch
 

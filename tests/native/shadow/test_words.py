@@ -2,7 +2,7 @@
 
 import pytest
 
-from haproxy_native.shadow.words import begins, ending, health, listener_words, only, server_words, unknown, without, words
+from haproxy_native.shadow.rewrite import begins, ending, health, listener_words, only, server_words, unknown, without, words
 
 
 def test_words_stay_with_their_arguments() -> None:

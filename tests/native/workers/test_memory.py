@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from haproxy_native.workers.proc import memory
+from haproxy_native.workers.workers import memory
 
 BOOTED = 1_700_000_000
 

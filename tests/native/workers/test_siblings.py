@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from haproxy_native.workers.proc import siblings
+from haproxy_native.workers.workers import siblings
 
 
 def process(proc: Path, pid: int, name: str, parent: int, children: str = "") -> None:

@@ -2,8 +2,7 @@
 
 from dataplaneapi.api.feature import Feature
 from dataplaneapi.api.services import Services
-from haproxy_native.features.drains.drain import DRAIN
-from haproxy_native.features.drains.drains import Drains
+from haproxy_native.features.drains.drains import DRAIN, Drains
 from haproxy_native.workers.ending import END_WORKER, WorkerEnding
 
 

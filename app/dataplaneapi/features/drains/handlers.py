@@ -8,7 +8,7 @@ from dataplaneapi.api.responses import Response
 from dataplaneapi.api.runtime_call import asking
 from dataplaneapi.features.drains.feature import DrainsFeature
 from dataplaneapi.handlers.sidecar.operations import started
-from haproxy_native.features.drains.drain import Drain
+from haproxy_native.features.drains.drains import Drain
 
 TIMEOUT = "5m"
 

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from haproxy_native.features.lint.finding import JSON_FORM, SARIF_FORM, SEVERITIES, TEXT_FORM, Finding, encode_findings
-from haproxy_native.features.lint.gathering import gather_facts
-from haproxy_native.features.lint.lint import ConfigurationOrigin, findings
+from haproxy_native.features.lint.lint import ConfigurationOrigin, findings, gather_facts
 from haproxy_native.features.lint.view import Facts
 from haproxy_native.text.document import Document
 from haproxy_native.text.parts import MAIN, join

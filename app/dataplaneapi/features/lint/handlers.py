@@ -6,7 +6,7 @@ from dataplaneapi.api.call import ReadCall
 from dataplaneapi.api.responses import JSON, TEXT, Response
 from haproxy_native.beside import beside
 from haproxy_native.features.lint.finding import JSON_FORM, SARIF_FORM, TEXT_FORM, encode_findings
-from haproxy_native.features.lint.linting import Linting
+from haproxy_native.features.lint.lint import Linting
 
 MEDIA_TYPES = {JSON_FORM: JSON, SARIF_FORM: b"application/sarif+json", TEXT_FORM: TEXT}
 

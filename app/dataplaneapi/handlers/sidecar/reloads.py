@@ -9,7 +9,7 @@ from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Response, json_response
 from dataplaneapi.handlers.sidecar.operations import started
 from haproxy_native.errors import Missing
-from haproxy_native.operations.reload import RELOAD
+from haproxy_native.operations.operations import RELOAD
 from haproxy_native.planning.touches import CREATE
 
 TIMES = ("requested", "started", "ended")

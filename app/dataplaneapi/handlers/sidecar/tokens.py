@@ -9,8 +9,7 @@ from dataplaneapi.api.request_log import note_name
 from dataplaneapi.api.responses import Response, empty, json_response
 from dataplaneapi.auth.tokens import Token
 from dataplaneapi.settings.proxies import network
-from haproxy_native.access.narrowed import has
-from haproxy_native.access.rights import READ, Rights, rights_of
+from haproxy_native.access.rights import READ, Rights, includes, rights_of
 from haproxy_native.errors import Forbidden, NotFound
 from haproxy_native.planning.touches import DELETE
 
@@ -72,7 +71,7 @@ def _roles(call: Call, given: Any) -> list[str]:
     for name in names:
         if name not in roles.rules:
             raise ApiError(422, f"role in body: {name[:50]!r} is no role; they are {', '.join(roles.rules)}")
-        if name not in rights.roles and not has(rights, rights_of([(name, roles.rules[name])])):
+        if name not in rights.roles and not includes(rights, rights_of([(name, roles.rules[name])])):
             raise Forbidden(f"a token has rights of its creator alone, and role {', '.join(rights.roles)} has not all those of {name}")
     return list(dict.fromkeys(names))
 

@@ -1,24 +1,332 @@
-"""`Drains`: operations that take servers out of service, wait until they are idle, and then do what was requested."""
+"""Drains: operations that take servers out of service, wait until they are idle, and then do what was requested.
+
+`Drain` has the arguments, `DrainWatch` acts on the servers in all processes, and `Drains` starts drains and is their work. Sessions of
+former workers count as well, and after a reload the servers are drained again in the new worker.
+"""
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import asdict, dataclass, fields
+from functools import cached_property, partial
+from typing import Any, ClassVar, Self
 
 from haproxy_native.beside import beside
+from haproxy_native.commit.change import MemberChange
+from haproxy_native.commit.commit import change_process
+from haproxy_native.commit.servers_in_process import STATE, held, object_of
+from haproxy_native.editing import object_names
 from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
-from haproxy_native.errors import Missing
-from haproxy_native.features.drains import drain as drains
-from haproxy_native.features.drains.drain import DRAIN, Drain, DrainFailed, ServerStatistics, TooFewReady, named, resolved, rows, shortage
-from haproxy_native.features.drains.watch import MAINTENANCE, DrainWatch
+from haproxy_native.errors import BadRequest, Conflict, Missing, NativeError, NotFound, RuntimeAbsent, RuntimeFailure, RuntimeRefused
 from haproxy_native.operations.operations import OPERATION, RUNNING, BackgroundOperation, Operations, RunningOperation
+from haproxy_native.planning import touches
 from haproxy_native.planning.touches import CREATE
 from haproxy_native.request_context import Author
+from haproxy_native.runtime import commands
+from haproxy_native.runtime import responses as answers
+from haproxy_native.runtime.argument import argument
+from haproxy_native.runtime.server_state import ServerState
 from haproxy_native.text.document import Document
-from haproxy_native.workers.workers import SERVERS, Workers
+from haproxy_native.workers.ending import ProxySession, end_sessions
+from haproxy_native.workers.workers import SERVERS, Workers, column_of
+
+BACKEND, SERVER = "backend", "server"
+_ANY_AT = "*@"
+# The beginnings of the column `status` for a server that accepts requests; `no check` is always up.
+_UP = ("UP", "no check")
+DRAIN = "drain"
+NOTHING, MAINT, DELETE, CUT = "nothing", "maint", "delete", "cut"
+STAY, RESTORE = "stay", "restore"
+
+
+@dataclass(frozen=True)
+class ServerStatistics:
+    """A server in `show stat`. `address` is an IP address or the path of a socket."""
+
+    backend: str
+    name: str
+    address: str
+    status: str
+    weight: int
+    sessions: int
+
+    @property
+    def object(self) -> str:
+        return object_names.spelled(BACKEND, self.backend, SERVER, self.name)
+
+    @property
+    def is_ready(self) -> bool:
+        """Return whether it is up and accepts new requests."""
+        return self.status.startswith(_UP) and self.weight > 0
+
+
+def rows(stat: str) -> list[ServerStatistics]:
+    """Parse an answer to `show stat` for servers."""
+    return [_row(row) for row in answers.table(stat)]
+
+
+def _row(row: dict[str, str]) -> ServerStatistics:
+    address = row.get("addr", "").rpartition(":")[0].strip("[]") or row.get("addr", "")
+    return ServerStatistics(row["pxname"], row["svname"], address, row["status"], int(row["weight"] or 0), int(row["scur"] or 0))
+
+
+def named(object_: str) -> tuple[str, str]:
+    """Return backend and server of an object's name."""
+    _, backend, _, server = object_names.parsed(object_)
+    return backend, server
+
+
+def resolved(targets: Sequence[str], there: Iterable[ServerStatistics]) -> list[str]:
+    """Return the objects that targets name: `backend/shop/server/web1`, `shop/web1`, each possibly with `*`, or `*@10.0.0.7`.
+
+    Raises NotFound for a target that matches no server, and BadRequest for one of another form.
+    """
+    known = _Known(there)
+    names: dict[str, None] = {}
+    for target in targets:
+        names_of_target = known.named_by(target)
+        if not names_of_target:
+            raise NotFound(f"there is no server {target} in the process; write backend/NAME/server/NAME, NAME/NAME or *@ADDRESS")
+        names.update(dict.fromkeys(names_of_target))
+    return list(names)
+
+
+class _Known:
+    """Servers by name and by address, so that only a pattern is compared with all of them."""
+
+    def __init__(self, there: Iterable[ServerStatistics]) -> None:
+        self._addresses: dict[str, list[str]] = defaultdict(list)
+        self._objects: dict[str, None] = {}
+        for row in there:
+            self._addresses[row.address].append(row.object)
+            self._objects[row.object] = None
+
+    def named_by(self, target: str) -> list[str]:
+        if target.startswith(_ANY_AT):
+            return self._addresses.get(target.removeprefix(_ANY_AT).strip("[]"), [])
+        pattern = _pattern(target)
+        return [pattern] if pattern in self._objects else [object_ for object_ in self._objects if object_names.matches(pattern, object_)]
+
+
+def _pattern(target: str) -> str:
+    match target.split("/"):
+        case [backend, server]:
+            return f"{BACKEND}/{backend}/{SERVER}/{server}"
+        case [kind, _, other, _] if (kind, other) == (BACKEND, SERVER):
+            return target
+        case _:
+            raise BadRequest(f"{target[:100]!r} names no servers; write backend/NAME/server/NAME, NAME/NAME or *@ADDRESS")
+
+
+class TooFewReady(Conflict):
+    """A drain would leave too few servers ready. Its detail is the whole message."""
+
+    label = ""
+
+
+class DrainFailed(NativeError):
+    """A drain has ended early. Its detail is the whole message."""
+
+
+@dataclass(frozen=True)
+class Drain:
+    """The arguments of a drain."""
+
+    # Object names.
+    servers: Sequence[str]
+    # A server with at most so many sessions is idle.
+    sessions: int = 0
+    # How many seconds to wait for that; None for no limit.
+    timeout: float | None = None
+    then: str = NOTHING
+    at_timeout: str = STAY
+    # How many servers of each backend must stay up and ready.
+    keep_ready: int = 0
+
+    @classmethod
+    def of(cls, arguments: Mapping[str, Any]) -> Self:
+        return cls(**{field.name: arguments[field.name] for field in fields(cls) if field.name in arguments})
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @property
+    def touched(self) -> list[touches.Touch]:
+        """Return what the drain changes, for authorization."""
+        last = [touches.Touch(server, touches.DELETE, frozenset((touches.ANY,))) for server in self.servers] if self.then == DELETE else []
+        return [*(touches.changed(server, [STATE]) for server in self.servers), *last]
+
+    @cached_property
+    def backends(self) -> list[str]:
+        return list(dict.fromkeys(named(server)[0] for server in self.servers))
+
+
+def shortage(drains: Iterable[Drain], rows: Iterable[ServerStatistics]) -> str:
+    """Return a text about the first backend that these drains together would leave with too few ready servers; empty if there is none."""
+    running = list(drains)
+    out = {server for drain in running for server in drain.servers}
+    ready = Counter(row.backend for row in rows if row.is_ready and row.object not in out)
+    wanted: dict[str, int] = {}
+    for drain in running:
+        wanted.update({backend: max(wanted.get(backend, 0), drain.keep_ready) for backend in drain.backends})
+    for backend, least in wanted.items():
+        if ready[backend] < least:
+            return f"backend {backend} would have {ready[backend]} servers up and ready, and {least} are to stay"
+    return ""
+
+
+# How long to wait for idle servers after sessions were cut, in seconds.
+CUT_PATIENCE = 30.0
+UNKNOWN = "unknown"
+# Up to so many backends are read one by one; otherwise all are read at once.
+FEW = 20
+# How many servers are changed at once, while other changes of the process wait, and the name of such a change.
+LOT = 1000
+SEVERAL = "backend/*/server/*"
+READY, DRAINED, MAINTENANCE = "ready", "drain", "maint"
+
+
+class DrainWatch:
+    """Watches the servers of one operation. `sessions` has the last count of each server."""
+
+    def __init__(self, engine: Engine, workers: Workers, running: RunningOperation) -> None:
+        self._engine, self._workers, self.running = engine, workers, running
+        self.drain = Drain.of(running.now.arguments)
+        self.sessions: dict[str, int] = {}
+        # Why the drain must not end although the servers may be idle.
+        self.paused = ""
+        self._servers = frozenset(self.drain.servers)
+        timeout = self.drain.timeout
+        self._deadline = None if timeout is None else running.now.created + timeout
+
+    @property
+    def is_late(self) -> bool:
+        return self._deadline is not None and time.time() >= self._deadline
+
+    @property
+    def has_cut(self) -> bool:
+        return "cut" in self.running.now.progress
+
+    async def is_idle(self) -> bool:
+        """Count sessions, and return whether all servers are idle and may leave; False if HAProxy does not answer.
+
+        Raises DrainFailed if somebody else has made a server ready.
+        """
+        try:
+            there = await self._drained()
+            former = await self._former()
+        except RuntimeAbsent:
+            return False
+        here = {row.object: row.sessions for row in there}
+        self.sessions = {server: here.get(server, 0) + former.get(server, 0) for server in self.drain.servers}
+        hidden = [] if self._workers.master else await self._workers.hidden()
+        self.paused = shortage([self.drain], there)
+        self._report(sessions=self.sessions, paused=self.paused, **({} if self._workers.master else {"former_workers": UNKNOWN}))
+        return not self.paused and not hidden and all(count <= self.drain.sessions for count in self.sessions.values())
+
+    async def _drained(self) -> list[ServerStatistics]:
+        """Drain the servers in a new worker, and return the servers of the backends. Raises DrainFailed."""
+        worker = await self._engine.runtime.worker()
+        identity = f"{worker.pid}@{worker.started}"
+        if self.running.now.progress.get("worker") != identity:
+            await self._drain_in(identity)
+        there = await self._rows()
+        back = [row.object for row in there if row.is_ready and row.object in self._servers]
+        if back and await self._engine.runtime.worker() == worker and self.running.now.progress.get("worker") == identity:
+            raise DrainFailed(f"{back[0]} was made ready by others")
+        return there
+
+    async def _drain_in(self, identity: str) -> None:
+        """Drain the servers that are ready in a worker; the states of the others are stored as overrides as well."""
+        states = await self._states()
+        await self._set({server: DRAINED if state.forced_state == READY else state.forced_state for server, state in states.items()})
+        before = self.running.now.progress.get("before") or {server: state.forced_state for server, state in states.items()}
+        worker = await self._engine.runtime.worker()
+        if f"{worker.pid}@{worker.started}" == identity:
+            self.running.report(worker=identity, before=before)
+
+    async def _former(self) -> dict[str, int]:
+        sessions: dict[str, int] = {}
+        former = await self._workers.former()
+        names = {server: "/".join(named(server)) for server in self.drain.servers} if former else {}
+        for pid in former:
+            with suppress(RuntimeAbsent):
+                counts = await beside(column_of, await self._workers.socket(pid).send(f"show stat -1 {SERVERS} -1"), "scur")
+                for server, name in names.items():
+                    sessions[server] = sessions.get(server, 0) + counts.get(name, 0)
+        return sessions
+
+    async def _rows(self) -> list[ServerStatistics]:
+        """Return the servers of the backends."""
+        some = [argument(backend) for backend in self.drain.backends] if len(self.drain.backends) <= FEW else ["-1"]
+        return [row for name in some for row in await beside(rows, await self._engine.runtime.send(f"show stat {name} {SERVERS} -1"))]
+
+    def _report(self, **now: object) -> None:
+        if not now.items() <= self.running.now.progress.items():
+            self.running.report(**now)
+
+    async def _states(self, servers: Iterable[str] = ()) -> dict[str, ServerState]:
+        """Return the states of these servers, or of all, in the worker in service."""
+        wanted, states = frozenset(servers) or self._servers, []
+        backends = {named(server)[0] for server in wanted}
+        for backend in backends if len(backends) <= FEW else [""]:
+            with suppress(RuntimeRefused):
+                states += await self._engine.runtime.servers(backend)
+        return {name: state for state in states if (name := object_of(state)) in wanted}
+
+    async def _set(self, wanted: Mapping[str, str]) -> None:
+        """Set states of servers in the worker in service, up to LOT in one change. They stay over reloads."""
+        servers = list(wanted)
+        for start in range(0, len(servers), LOT):
+            lot = {server: wanted[server] for server in servers[start : start + LOT]}
+            name = servers[start] if len(lot) == 1 else SEVERAL
+            touched = [touches.changed(server, [STATE]) for server in lot]
+            await change_process(self._engine.context, name, partial(self._apply, lot), touched, author=self.running.author)
+
+    async def _apply(self, wanted: Mapping[str, str]) -> list[MemberChange]:
+        before = await self._states(wanted)
+        if not before:
+            return []
+        changed = [server for server, state in before.items() if state.forced_state != wanted[server]]
+        await commands.apply(self._engine.runtime, [commands.state(*named(server), wanted[server]) for server in changed])
+        after = await self._states(before)
+        changes = [(before[server], after[server]) for server in before if server in after]
+        return await held(self._engine.context, changes, [STATE], self.running.author)
+
+    async def set_all(self, state: str) -> None:
+        await self._set(dict.fromkeys(self.drain.servers, state))
+
+    async def restore(self) -> None:
+        """Restore the states from before the drain."""
+        await self._set(self.running.now.progress.get("before", {}))
+
+    async def cut(self) -> None:
+        """End all sessions of the servers, in every process."""
+        ids = {named(server) for server in self.drain.servers}
+
+        def is_ours(session: ProxySession) -> bool:
+            return (session.backend, session.server) in ids
+
+        ended = await end_sessions(self._engine.runtime.send, is_ours)
+        for pid in await self._workers.former():
+            with suppress(RuntimeAbsent):
+                ended += await end_sessions(self._workers.socket(pid).send, is_ours)
+        self.running.report(cut=ended)
+        self._deadline = time.time() + CUT_PATIENCE
+
+    async def delete_rest(self) -> None:
+        """Delete servers from the process that the configuration did not have."""
+        for server, state in (await self._states()).items():
+            with suppress(RuntimeFailure):
+                await change_process(self._engine.context, server, partial(self._delete, server, state), author=self.running.author)
+
+    async def _delete(self, server: str, state: ServerState) -> None:
+        await commands.apply(self._engine.runtime, commands.delete_server(*named(server), was=state.forced_state))
+
 
 POLL_SECONDS = 0.25
 
@@ -68,20 +376,20 @@ class Drains:
         """
         left = watch.paused or f"{sum(watch.sessions.values())} sessions are left"
         left = f"{left} after {watch.drain.timeout:g} s"
-        if watch.drain.at_timeout == drains.CUT and not watch.has_cut and not watch.paused:
+        if watch.drain.at_timeout == CUT and not watch.has_cut and not watch.paused:
             await watch.cut()
             return
-        if watch.drain.at_timeout == drains.RESTORE:
+        if watch.drain.at_timeout == RESTORE:
             await watch.restore()
             raise DrainFailed(f"{left}; the servers are as they were before")
         raise DrainFailed(f"{left}; the servers stay drained")
 
     async def _then(self, watch: DrainWatch) -> None:
-        if watch.drain.then == drains.MAINT:
+        if watch.drain.then == MAINT:
             await watch.set_all(MAINTENANCE)
-        elif watch.drain.then == drains.CUT:
+        elif watch.drain.then == CUT:
             await watch.cut()
-        elif watch.drain.then == drains.DELETE:
+        elif watch.drain.then == DELETE:
             await self._delete(watch)
 
     async def _delete(self, watch: DrainWatch) -> None:

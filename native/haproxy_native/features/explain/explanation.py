@@ -4,8 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from haproxy_native.shadow.process import RequestOutcome
-from haproxy_native.shadow.rewrite import FrontendListener, Shadow, SourceLine
-from haproxy_native.shadow.words import ending, why_health
+from haproxy_native.shadow.rewrite import FrontendListener, Shadow, SourceLine, ending, why_health
 from haproxy_native.text.document import Document
 
 

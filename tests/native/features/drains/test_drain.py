@@ -2,7 +2,7 @@
 
 import json
 
-from haproxy_native.features.drains.drain import Drain, ServerStatistics, shortage
+from haproxy_native.features.drains.drains import Drain, ServerStatistics, shortage
 
 
 def row(name: str, status: str = "UP", backend: str = "shop") -> ServerStatistics:

@@ -6,8 +6,7 @@ import pytest
 
 from haproxy_native.disk.database import Database
 from haproxy_native.editing.editor import Editor
-from haproxy_native.features.drains.drain import DELETE, DRAIN, Drain, TooFewReady
-from haproxy_native.features.drains.drains import Drains
+from haproxy_native.features.drains.drains import DELETE, DRAIN, Drain, Drains, TooFewReady
 from haproxy_native.operations.operations import Operations
 from haproxy_native.request_context import NOBODY
 from haproxy_native.workers.workers import Workers

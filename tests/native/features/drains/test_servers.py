@@ -3,7 +3,7 @@
 import pytest
 
 from haproxy_native.errors import BadRequest, NotFound
-from haproxy_native.features.drains.drain import ServerStatistics, named, resolved, rows
+from haproxy_native.features.drains.drains import ServerStatistics, named, resolved, rows
 
 STAT = """\
 # pxname,svname,scur,status,weight,addr,

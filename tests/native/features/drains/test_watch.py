@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from haproxy_native.editing.editor import Editor
-from haproxy_native.features.drains.drain import Drain, DrainFailed
-from haproxy_native.features.drains.watch import MAINTENANCE, DrainWatch
+from haproxy_native.features.drains.drains import MAINTENANCE, Drain, DrainFailed, DrainWatch
 from haproxy_native.features.overrides.overrides import Overrides
 from haproxy_native.operations.operations import Operations, RunningOperation
 from haproxy_native.request_context import NOBODY

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from haproxy_native.features.lint.gathering import gather_facts
+from haproxy_native.features.lint.lint import gather_facts
 from haproxy_native.text.document import Document
 
 SAMPLE = Path(__file__).parents[3] / "laws" / "sample.pem"

@@ -8,22 +8,22 @@ from typing import Any
 import pytest
 
 from haproxy_native.disk.directories import Directory
-from haproxy_native.features.lint import linting
+from haproxy_native.features.lint import lint
 from haproxy_native.features.lint.finding import Finding
-from haproxy_native.features.lint.linting import Linting
+from haproxy_native.features.lint.lint import Linting
 from tests.native.engines import run, running_engine
 
 
 def test_the_event_loop_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     begun, go = threading.Event(), threading.Event()
-    findings = linting.findings
+    findings = lint.findings
 
     def waiting(*given: Any) -> list[Finding]:
         begun.set()
         assert go.wait(60), "the event loop waits for the findings"
         return findings(*given)
 
-    monkeypatch.setattr(linting, "findings", waiting)
+    monkeypatch.setattr(lint, "findings", waiting)
 
     async def linted() -> None:
         (tmp_path / "haproxy.cfg").write_text("backend b\n  server a 10.0.0.1:80\n  server b 10.0.0.2:80\n")
