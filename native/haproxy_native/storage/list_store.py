@@ -114,7 +114,7 @@ class MapStore(ListStore[LoadedMap]):
 
     async def all_loaded(self, context: CommitContext) -> Mapping[Path, LoadedMap]:
         loaded = reversed(await lists.list_maps(context.runtime))
-        return {own: map_ for map_ in loaded if (own := self.own(context, map_.name))}
+        return {own: map_ for map_ in loaded if (own := self.file_loaded_as(context, map_.name))}
 
     def touches(self, path: Path, before: bytes, after: bytes) -> Sequence[Touch]:
         verbs = list_files.changed_keys(*(text.decode("utf-8", "surrogateescape") for text in (before, after)))
@@ -167,7 +167,7 @@ class AclStore(ListStore[LoadedAcl]):
 
     async def all_loaded(self, context: CommitContext) -> Mapping[Path, LoadedAcl]:
         loaded = reversed(await lists.list_acls(context.runtime))
-        return {own: acl for acl in loaded if acl.file and (own := self.own(context, acl.file))}
+        return {own: acl for acl in loaded if acl.file and (own := self.file_loaded_as(context, acl.file))}
 
     def show_command(self, loaded: LoadedAcl) -> str:
         return f"show acl #{loaded.id}"

@@ -136,7 +136,7 @@ class LiveAcl:
         if acl is None or not acl.file:
             raise BadRequest(f"ACL {self.name} is written in the configuration, so there is no file to write it to")
         for store in self.stores.values():
-            if path := store.own(self.context, acl.file):
+            if path := store.file_loaded_as(self.context, acl.file):
                 store.check_there(path)
                 return AclFile(self.context, store, path, self.author, self.name)
         known = ", ".join(sorted({f"{store.setting} {store.directory}" for store in self.stores.values()}))
@@ -148,7 +148,7 @@ def acl_path(context: CommitContext, stores: Mapping[str, Store], acl: LoadedAcl
     """Return the absolute path of an ACL's file, whichever way HAProxy spells it; empty for an ACL without a file."""
     if not acl.file:
         return ""
-    own = next(filter(None, (store.own(context, acl.file) for store in stores.values())), None)
+    own = next(filter(None, (store.file_loaded_as(context, acl.file) for store in stores.values())), None)
     document = context.running.document or context.current.document
     return str(own or normpath(path_of_name(document, str(context.current.path.parent), acl.file)))
 

@@ -334,7 +334,7 @@ class StagedMap:
     async def _change(self, edit: EntriesEdit[MapEntry]) -> None:
         text = await self._text()
         data = list_files.edit_map(text, edit(list_files.parse_map(text))).encode("utf-8", "surrogateescape")
-        upload = self.store.other(self.path.name, self.author)
+        upload = self.store.upload_existing(self.path.name, self.author)
         check = upload.check
 
         def unchanged() -> None:
@@ -370,9 +370,9 @@ async def find_map(context: CommitContext, store: MapStore, name: str, author: A
     own: Path | None = None
     with suppress(NotFound):
         own = store.path_of(name)
-    loaded = [(map_, store.own(context, map_.name)) for map_ in await lists.list_maps(context.runtime)]
+    loaded = [(map_, store.file_loaded_as(context, map_.name)) for map_ in await lists.list_maps(context.runtime)]
     for map_, path in loaded:
-        if path and path in (own, store.at(name)):
+        if path and path in (own, store.file_at(name)):
             return LiveMap(context, store, path, author, map_.name)
     if own is None or not await asyncio.to_thread(os.path.lexists, own):
         document = context.running.document or context.current.document

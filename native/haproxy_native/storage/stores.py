@@ -67,13 +67,13 @@ class Stores(dict[str, Store]):
         The function blocks. Relative paths of the document begin at `directory`.
         """
         maps = self.get("maps")
-        return partial(maps.naming, directory) if isinstance(maps, MapStore) else lambda document, backend: ""
+        return partial(maps.find_value, directory) if isinstance(maps, MapStore) else lambda document, backend: ""
 
     def of(self, path: Path) -> Store | None:
         """Return the store that lists a file, given its absolute path; the first one of several that do."""
         for store in self.values():
             try:
-                if store.at(str(path)) in store.files():
+                if store.file_at(str(path)) in store.files():
                     return store
             except Unusable:
                 continue

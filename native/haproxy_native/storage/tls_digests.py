@@ -25,7 +25,7 @@ async def differing(context: CommitContext, store: Store, kind: TlsFileKind | st
     """Return the files of a kind that differ from what HAProxy has loaded, in the form of `Store.differing`."""
     runtime, found = context.runtime, list[tuple[str, str, str]]()
     for name in await _names(runtime, kind):
-        if (path := store.own(context, name)) is None:
+        if (path := store.file_loaded_as(context, name)) is None:
             continue
         worker = await loaded_digest(runtime, kind, name)
         with suppress(OSError):

@@ -27,7 +27,7 @@ async def read_list(call: ReadCall) -> Response:
     store = _store(call)
     async with asking(call) as runtime:
         loaded = await lists.list_maps(runtime)
-    owned = [(map_, store.own(call.services.engine.context, map_.name)) for map_ in loaded]
+    owned = [(map_, store.file_loaded_as(call.services.engine.context, map_.name)) for map_ in loaded]
     managed = [_described(map_) | {"storage_name": own.name} for map_, own in owned if own]
     others = [_described(map_) for map_, own in owned if own is None] if call.query.include_unmanaged else []
     order = {map_.name: place for place, map_ in enumerate(loaded)}
