@@ -156,7 +156,7 @@ async def test_a_restart_takes_up_what_runs(tmp_path: Path) -> None:
 @finished
 async def test_one_that_is_due_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where the clock was set meanwhile, or nobody was there at that time."""
-    monkeypatch.setattr(module, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(module, "SLEEP_SECONDS", 0.01)
     clock = [100.0]
     async with Operations(Database(tmp_path), KINDS, now=lambda: clock[0]) as operations:
         first, second = operations.begin("at_once", 110.0, author=NOBODY), operations.begin("at_once", 200.0, author=NOBODY)
@@ -206,4 +206,4 @@ async def test_a_disk_that_takes_nothing(tmp_path: Path, caplog: pytest.LogCaptu
     with caplog.at_level(logging.WARNING):
         async with Operations(Database(tmp_path / "file"), KINDS) as operations:
             assert (await operations.ended(operations.begin("at_once", author=NOBODY).id, 10)).status == SUCCEEDED
-    assert "are not known" in caplog.text and "writes wait in memory" in caplog.text
+    assert "reading stored operations failed" in caplog.text and "writes wait in memory" in caplog.text

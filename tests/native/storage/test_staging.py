@@ -61,7 +61,7 @@ def test_nothing_is_written_before_the_commit_and_all_of_it_then(haproxy: HAProx
         with pytest.raises(Missing):
             seen.find("old.map")
         with pytest.raises(Exists):
-            seen.new("new.map", author=NOBODY)
+            seen.upload_new("new.map", author=NOBODY)
         preview = await engine.plan_transaction(id_, author=NOBODY)
         assert preview.diff and preview.valid, preview
         _, outcome = await engine.commit_transaction(id_, author=NOBODY)

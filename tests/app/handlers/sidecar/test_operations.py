@@ -48,7 +48,7 @@ def test_waiting(client: Client) -> None:
 def test_what_an_operation_works_on_is_for_its_initiator_and_who_may_read_operations(client: Client) -> None:
     client.post(f"{RELOADS}?after=1h")
     operations = client.app.services.operations
-    operations.keep(
+    operations.store(
         replace(operations.get("1"), progress={"servers": "shop/web1"}, error="web1 is gone", by={"group": "users", "name": "ann"})
     )
     users = [{"name": "admin", "role": "some"}]
