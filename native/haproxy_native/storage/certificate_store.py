@@ -43,7 +43,7 @@ class LoadedCertificate:
     # Its names in HAProxy.
     names: Sequence[str] = ()
     # Whether HAProxy uses one of them.
-    running_references: bool = False
+    used: bool = False
     # Directories that HAProxy has loaded as lists, and that contain the file.
     directories: Sequence[str] = ()
     # Whether it is also a CA file or a CRL file.
@@ -53,7 +53,7 @@ class LoadedCertificate:
 
     @property
     def is_served(self) -> bool:
-        return bool(self.names and self.running_references) or bool(self.directories)
+        return bool(self.names and self.used) or bool(self.directories)
 
 
 def plan_certificate(path: Path, loaded: LoadedCertificate, used: Sequence[FileReference], wanted: Sequence[FileReference]) -> FilePlan:
