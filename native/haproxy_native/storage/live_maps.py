@@ -120,11 +120,11 @@ class LiveFile(ABC, Generic[Item]):
         """Draft the file under the lock: with the edited entries of the process, or of the file if the process has not read that yet."""
         unread = str(self.path) in self.context.ledger.entries and not whole
         before = None if unread else await self.entries()
-        draft = await asyncio.to_thread(self._write, before, edit)
+        draft = await asyncio.to_thread(self._draft, before, edit)
         partial = [] if whole else [self.path]
         return Drafted({self.path: draft}, {self.path: self.store}, touches=touched or None, steps={self.path: steps}, partial=partial)
 
-    def _write(self, before: Sequence[Item] | None, edit: EntriesEdit[Item]) -> Draft:
+    def _draft(self, before: Sequence[Item] | None, edit: EntriesEdit[Item]) -> Draft:
         """Write a draft with the edited entries `before`, or those of the file if it is None."""
         text = self.text()
         entries = edit(self.parse(text) if before is None else before)

@@ -45,7 +45,7 @@ def test_without_a_known_creator_one_stops_where_there_are_roles(tmp_path: Path)
             await states(consuls, made["id"], "failing")
             roles.append(Rights())
             await states(consuls, made["id"], "stopped")
-            assert "not known who has defined this" in consuls.get(made["id"])["status"]["last_error"]
+            assert "creator is unknown" in consuls.get(made["id"])["status"]["last_error"]
             await consuls.replace(made["id"], source, author=Author("ann", group="users", rights=Rights()))
             roles[:] = [Rights(("admin",), (AccessRule(ALL, frozenset(VERBS)),))]
             await states(consuls, made["id"], "failing")
@@ -118,7 +118,7 @@ def test_what_a_definition_brings_back_is_not_renamed(tmp_path: Path) -> None:
     async def run() -> None:
         async with running_engine(tmp_path) as engine, discovery(tmp_path, engine) as each:
             definition = each.kinds["consul"].create({**OFF, "defaults": "plain"}, author=NOBODY)
-            each.kinds["consul"]._acting.table.set_backends(definition["id"], {"c-web"})
+            each.kinds["consul"]._authors.table.set_backends(definition["id"], {"c-web"})
             for object_ in ("backend/c-web", "defaults/plain"):
                 with pytest.raises(Conflict, match=f"{object_} is .* consul definition {definition['id']}"):
                     each.kept(object_)
