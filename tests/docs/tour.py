@@ -48,20 +48,20 @@ def run(commands: list[str]) -> list[str]:
     environment = {**os.environ, "HAPROXY_BIN": binaries.exactly("3.4"), "TMPDIR": "/tmp", "PATH": binaries.path_with_curl()}
     with subprocess.Popen([sys.executable, "-m", "demo"], cwd=CHECKOUT, env=environment, stdout=subprocess.PIPE, text=True) as demo:
         try:
-            places = _places(demo)
+            found = places(demo)
             script = f"\necho '{BETWEEN}'\n".join(commands)
-            for usual, place in places.items():
+            for usual, place in found.items():
                 script = script.replace(usual, place)
             printed = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False, timeout=500, env=environment)
         finally:
             demo.terminate()
     said = printed.stdout
-    for usual, place in places.items():
+    for usual, place in found.items():
         said = said.replace(place, usual)
     return [output.removeprefix("\n") for output in said.split(BETWEEN)]
 
 
-def _places(demo: subprocess.Popen[str]) -> dict[str, str]:
+def places(demo: subprocess.Popen[str]) -> dict[str, str]:
     """Return where the demo listens, by its usual addresses; it takes other ports if these are taken."""
     assert demo.stdout
     while not (line := demo.stdout.readline()).startswith("HAProxy serves"):
@@ -83,14 +83,14 @@ def main() -> None:
 
     def filled(block: re.Match[str]) -> str:
         commands = COMMAND.split(block[1])[1::2]
-        return "```console\n" + "".join(f"$ {command}\n{_ended(next(new))}" for command in commands) + "```"
+        return "```console\n" + "".join(f"$ {command}\n{ended(next(new))}" for command in commands) + "```"
 
     before, title, rest = text.partition("\n## A tour")
     tour, following, after = rest.partition("\n## ")
     README.write_text(before + title + BLOCK.sub(filled, tour) + following + after)
 
 
-def _ended(output: str) -> str:
+def ended(output: str) -> str:
     return output if not output or output.endswith("\n") else output + "\n"
 
 

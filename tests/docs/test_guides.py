@@ -1,0 +1,14 @@
+"""The guides tell the truth: what their console blocks print is what a reader gets, beside one demo."""
+
+from tests.docs.guides import PAGES, compared, run, steps
+
+
+def test_the_guides_print_what_they_show() -> None:
+    assert len(PAGES) > 4
+    differing = [
+        (page.name, *compared(shown), compared(real)[1])
+        for page, printed in run(PAGES)
+        for shown, real in zip(steps(page.read_text()), printed, strict=True)
+        if compared(shown) != compared(real)
+    ]
+    assert differing == []
