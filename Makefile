@@ -27,7 +27,7 @@ ifneq ($(MADE_HERE),yes)
 .PHONY: $(BIN)/python $(BIN)/dataplaneapi .venv/.dev
 endif
 
-.PHONY: help setup dev haproxy generate check compiled quick laws test core fresh e2e wheel deb container collection soak demo screenshots bench format audit lock clean
+.PHONY: help setup dev haproxy generate check compiled quick laws test core fresh e2e docs wheel deb container collection soak demo screenshots bench format audit lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9]*\):.*## /\1\t/p' Makefile | expand -t 12
@@ -35,6 +35,8 @@ help: ## this list
 setup: $(BIN)/dataplaneapi ## the command .venv/bin/dataplaneapi
 
 $(BIN)/python:
+	@# --clear follows a link, and would empty the environment of another checkout.
+	@test ! -L .venv || { echo '.venv is a link to $(shell readlink .venv); run make there, or remove the link' >&2; exit 2; }
 	$(PYTHON) -m venv --clear .venv
 
 $(BIN)/dataplaneapi: requirements/runtime.txt requirements/build.txt pyproject.toml | $(BIN)/python
@@ -69,7 +71,7 @@ compiled: dev ## the tests, which pytest compiles by itself; each worker would, 
 
 test: haproxy ## everything: check, then the whole suite against real HAProxy binaries; ORDER=random: in the order of SEED
 	@# A processor for each.
-	$(MAKE) --no-print-directory -j 2 check compiled
+	$(MAKE) --no-print-directory -j 2 check compiled docs
 	$(PYTEST) -rs --durations=20 --durations-min=2 $(if $(filter random,$(ORDER)),--order $(SEED))
 
 quick: dev ## within a minute: the rules, the laws of samples, what needs no process, a few tests beside an HAProxy
@@ -88,6 +90,15 @@ fresh: ## demo and test on machines that have nothing, SUITES of Debian: needs r
 
 e2e: dev ## the page in a browser; role and package on a booted machine of each of SUITES: needs root and namespaces of its own
 	E2E_SUITES='$(SUITES)' $(BIN)/python -m pytest -rs -v --durations=0 -o timeout=1800 -m 'not soak' tests/page tests/e2e
+
+docs: .venv/.docs ## dist/site/: the documentation as a site with search
+	.venv/docs/bin/zensical build --strict --clean
+
+# An environment of its own: what it needs must not decide versions of what the server needs.
+.venv/.docs: requirements/docs.txt
+	$(PYTHON) -m venv --clear .venv/docs
+	.venv/docs/bin/pip --disable-pip-version-check --quiet install --require-hashes -r requirements/docs.txt
+	@touch $@
 
 wheel: dev ## dist/: wheel and source archive
 	$(BIN)/python -m hatchling build

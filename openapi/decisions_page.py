@@ -7,7 +7,7 @@ HEAD = """\
 # Decisions
 
 Made of the files by `make generate`; never edit it. Ten lines each: what was decided, and why. A number that is missing was
-merged into another decision. [deviations](deviations) lists where recorded answers of the reference differ on purpose.
+merged into another decision. `deviations` lists where recorded answers of the reference differ on purpose.
 
 | number | decision |
 |---|---|

@@ -15,6 +15,7 @@ LOCKS = {
     "extras": [text for name, asked in OPTIONAL.items() if name != "dev" for text in asked],
     "dev": OPTIONAL["dev"],
     "build": ["hatchling>=1.27", "editables"],
+    "docs": (CHECKOUT / "requirements/docs.in").read_text().split("\n")[:-1],
 }
 
 
