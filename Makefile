@@ -95,7 +95,7 @@ docs: .venv/.docs ## dist/site/: the documentation as a site with search
 	.venv/docs/bin/zensical build --strict --clean
 
 # An environment of its own: what it needs must not decide versions of what the server needs.
-.venv/.docs: requirements/docs.txt
+.venv/.docs: requirements/docs.txt | $(BIN)/python
 	$(PYTHON) -m venv --clear .venv/docs
 	.venv/docs/bin/pip --disable-pip-version-check --quiet install --require-hashes -r requirements/docs.txt
 	@touch $@
