@@ -196,7 +196,7 @@ def agent_send(backend: str, server: str, text: str) -> Command:
 
 def frontend_maxconn(frontend: str, value: int) -> Command:
     # HAProxy accepts any word for a number.
-    limit = number("maxconn", value, 1, MOST)
+    limit = number("limit", value, 1, MOST)
     return Command(f"set maxconn frontend {argument(frontend)} {limit}", Limit(frontend, "", value))
 
 
