@@ -19,12 +19,10 @@ from tests.haproxy.process import HAProxy, free_port
 from tests.laws import settings as laws
 from tests.rules import etc, skips
 
-# Each a machine, and what happens on it one after the other.
-STORIES = "tests/e2e/"
 # A check of several files links whatever is in the directories above them. In /tmp that may be thousands of files, here it is few.
 TEMPORARY = "/var/tmp"
 # What takes long, so that it is not what all the others wait for at the end.
-FIRST = (STORIES, "tests/acceptance/", "tests/bench/", "")
+FIRST = ("tests/acceptance/", "tests/bench/", "")
 CONFIG = """\
 global
     stats socket {{stats}} level admin
@@ -47,13 +45,13 @@ backend app from http
 
 
 class FilesTogether(LoadScopeScheduling):
-    """The tests of a file go to one worker, in their order, as if it ran alone: they may share what they start. So do all stories.
+    """The tests of a file go to one worker, in their order, as if it ran alone: they may share what they start.
 
     pytest-xdist's own marks for that (`xdist_group`) do nothing with pytest 9.
     """
 
     def _split_scope(self, nodeid: str) -> str:
-        return STORIES if nodeid.startswith(STORIES) else nodeid.partition("::")[0]
+        return nodeid.partition("::")[0]
 
     def _assign_work_unit(self, node: WorkerController) -> None:
         if self.config.getoption("order"):
@@ -83,11 +81,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         chance = random.Random(seed)
         files = list(dict.fromkeys(item.path for item in items))
         chance.shuffle(files)
-        # A story keeps its order.
-        told = [item for item in items if item.nodeid.startswith(STORIES)]
-        items[:] = [item for item in items if not item.nodeid.startswith(STORIES)]
         chance.shuffle(items)
-        items += told
         places = {path: place for place, path in enumerate(files)}
         items.sort(key=lambda item: places[item.path])
 

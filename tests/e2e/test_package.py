@@ -13,7 +13,7 @@ from tests.e2e.machine import Machine, suites
 from tests.rules.sources import CHECKOUT
 
 # A machine is made first, once, and a play on one takes minutes.
-pytestmark = pytest.mark.timeout(1800)
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(1800)]
 
 SETTINGS = "/etc/haproxy/dataplaneapi.yaml"
 BASE = "http://127.0.0.1:5555/v3/services/haproxy"
@@ -58,7 +58,7 @@ frontend site
 """
 
 
-@pytest.fixture(scope="module", params=suites("trixie"))
+@pytest.fixture(scope="module", params=suites())
 def machine(request: pytest.FixtureRequest, deb: Path, wheels: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
     log, binds = tmp_path_factory.mktemp("machine") / "boot.log", {"/srv/package": deb.parent, "/srv/wheels": wheels}
     with Machine(request.param, log, binds) as running:
@@ -283,7 +283,6 @@ def test_nothing_was_left_running(machine: Machine) -> None:
     assert done.stdout == ""
 
 
-@pytest.mark.e2e
 def test_by_hand_as_the_guide_says(machine: Machine) -> None:
     """Every command of its section, typed; then the sockets of systemd instead."""
     guide = (CHECKOUT / "docs/install.md").read_text()

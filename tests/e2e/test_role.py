@@ -15,7 +15,7 @@ from tests.e2e.machine import Machine, suites
 from tests.e2e.play import Playbook
 
 # A machine is made first, once, and a play on one takes minutes.
-pytestmark = pytest.mark.timeout(1800)
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(1800)]
 
 URL = "http://127.0.0.1:5555/v3/services/haproxy/configuration/version"
 HASH = "$5$e2e$W8HNtMmF3/z3eOc3YgqugD/R2OLdC2pXwpdJjc3YZO1"
@@ -46,7 +46,7 @@ backend app
 """
 
 
-@pytest.fixture(scope="module", params=suites("bookworm"))
+@pytest.fixture(scope="module", params=suites())
 def machine(request: pytest.FixtureRequest, wheels: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
     with Machine(request.param, tmp_path_factory.mktemp("machine") / "boot.log", {"/srv/wheels": wheels}) as running:
         running.run(
@@ -84,7 +84,6 @@ def main_pid(machine: Machine) -> int:
     return int(machine.run("systemctl show --value --property MainPID dataplaneapi"))
 
 
-@pytest.mark.e2e
 def test_check_mode_tells_and_writes_nothing(machine: Machine, playbook: Playbook) -> None:
     before = machine.run("cat /etc/default/haproxy; find /etc /usr/local /var/lib -newer /etc/machine-id | sort")
     output, recap = playbook.run("--check", "--diff")
@@ -115,7 +114,6 @@ def test_nothing_is_open_to_others(machine: Machine) -> None:
     assert machine.run("stat -c '%U %G %a' /run/dataplaneapi.sock") == "root dataplaneapi 660"
 
 
-@pytest.mark.e2e
 def test_a_second_run_changes_nothing(playbook: Playbook) -> None:
     output, recap = playbook.run("--diff")
     assert recap["changed"] == 0, output
@@ -196,7 +194,6 @@ def test_the_doctor_finds_it_well(machine: Machine, user: str) -> None:
     assert re.findall(r"^(?:warning|error) (?!.*sandbox:).*", output, re.MULTILINE) == []
 
 
-@pytest.mark.e2e
 def test_client_certificates_that_are_revoked(machine: Machine, playbook: Playbook, tmp_path: Path) -> None:
     output, recap = playbook.run("--tags", "dataplaneapi_config", fails=True, dataplaneapi_tls_crl="/etc/haproxy/revoked.pem")
     assert "dataplaneapi_tls_crl needs dataplaneapi_tls_ca" in output
@@ -268,7 +265,6 @@ def test_one_that_hangs_is_started_anew(machine: Machine, api: Api) -> None:
     assert api.ask("GET", "configuration/version").status_code == 200
 
 
-@pytest.mark.e2e
 def test_a_variable_that_is_none(machine: Machine, playbook: Playbook) -> None:
     output, recap = playbook.run("--tags", "dataplaneapi_config", fails=True, dataplaneapi_prot=5555)
     assert "not among this role's variables: dataplaneapi_prot;" in output
@@ -276,7 +272,6 @@ def test_a_variable_that_is_none(machine: Machine, playbook: Playbook) -> None:
 
 
 @pytest.mark.parametrize("package", ["dataplane-sidecar", "dataplane-sidecar==3.4.0", "https://example.invalid/a.whl"])
-@pytest.mark.e2e
 def test_a_package_that_nobody_vouches_for_is_refused(playbook: Playbook, package: str) -> None:
     output, recap = playbook.run("--tags", "dataplaneapi_install", fails=True, dataplaneapi_package=package)
     assert f'dataplaneapi_package is "{package}": it has to be a .whl or .deb on the controller' in output.replace('\\"', '"')
@@ -284,7 +279,6 @@ def test_a_package_that_nobody_vouches_for_is_refused(playbook: Playbook, packag
 
 
 @pytest.mark.parametrize("what", ["cannot be had", "does not start"])
-@pytest.mark.e2e
 def test_an_upgrade_that_fails_leaves_the_version_that_serves(
     machine: Machine, playbook: Playbook, api: Api, broken: Path, what: str
 ) -> None:
@@ -297,7 +291,6 @@ def test_an_upgrade_that_fails_leaves_the_version_that_serves(
     assert version.split()[0].removeprefix("v") in machine.run("dataplaneapi --version")
 
 
-@pytest.mark.e2e
 def test_an_environment_of_another_python_is_made_anew(machine: Machine, playbook: Playbook, api: Api) -> None:
     """As an upgrade of Debian leaves it: its packages are where this Python does not look."""
     environment = machine.run("dirname $(dirname $(readlink -f /usr/local/bin/dataplaneapi))")
@@ -310,7 +303,6 @@ def test_an_environment_of_another_python_is_made_anew(machine: Machine, playboo
     assert machine.ask(f"ls {environment}/lib/python3.0").returncode != 0
 
 
-@pytest.mark.e2e
 def test_an_upgrade_under_traffic(machine: Machine, playbook: Playbook, api: Api, newer: Path) -> None:
     asked = Asked(machine, api.authorization)
     _, recap = playbook.run("--tags", "dataplaneapi_install,dataplaneapi_service", dataplaneapi_package=str(newer))
@@ -320,7 +312,6 @@ def test_an_upgrade_under_traffic(machine: Machine, playbook: Playbook, api: Api
     assert machine.run("ls -A /usr/local/lib/dataplaneapi") == newer.name, "no other version is left"
 
 
-@pytest.mark.e2e
 def test_it_goes_and_leaves_haproxy(machine: Machine, playbook: Playbook) -> None:
     before, pid = machine.run("cat /etc/haproxy/haproxy.cfg"), machine.run("systemctl show --value --property MainPID haproxy")
     playbook.run(dataplaneapi_state="absent")
@@ -332,7 +323,6 @@ def test_it_goes_and_leaves_haproxy(machine: Machine, playbook: Playbook) -> Non
     machine.run("systemctl reload haproxy && systemctl restart haproxy && systemctl is-active haproxy")
 
 
-@pytest.mark.e2e
 def test_from_the_package_instead(machine: Machine, playbook: Playbook, api: Api, deb: Path) -> None:
     _, recap = playbook.run(dataplaneapi_package=str(deb))
     assert recap["failed"] == 0
