@@ -230,7 +230,7 @@ def test_a_longer_one_is_left_to_a_reload(stage: Stage) -> None:
         stage.web.release.set()
         assert request.result().text == "two"
     assert "1 on server two" in reason["reason"]
-    assert reason["section"] == "backend long" and "/v3/sidecar/drains" in reason["remedy"]
+    assert reason["section"] == "backend long" and reason["remedy"].startswith("drain the servers")
     assert "long" not in stage.running()
 
 

@@ -18,7 +18,7 @@ from haproxy_native.commit.change import Change, Operation, Validation
 from haproxy_native.commit.permission import GateVerdict
 from haproxy_native.commit.preview import FilePreview, Preview
 from haproxy_native.editing import state_ring
-from haproxy_native.errors import Collided, RuntimeBusy
+from haproxy_native.errors import Collided
 from haproxy_native.planning.outcome import FilePlan, Reason
 from haproxy_native.request_context import Author
 
@@ -129,16 +129,8 @@ def file_plan(plan: FilePlan) -> dict[str, Any]:
 
 def reason_as_dict(reason: Reason) -> dict[str, Any]:
     members = {"section": reason.section, "line": reason.line, "keyword": reason.keyword, "reason": reason.why, "file": reason.file}
-    members["remedy"] = remedy_with_call(reason.remedy)
+    members["remedy"] = reason.remedy
     return {name: value for name, value in members.items() if value}
-
-
-# The calls for remedies of the library, which names operations alone.
-_CALLS = {RuntimeBusy.remedy: "POST /v3/sidecar/drains"}
-
-
-def remedy_with_call(remedy: str) -> str:
-    return f"{remedy} ({_CALLS[remedy]})" if remedy in _CALLS else remedy
 
 
 def _message(message: Message) -> dict[str, Any]:

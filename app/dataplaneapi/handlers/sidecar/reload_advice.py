@@ -5,11 +5,9 @@ from dataclasses import asdict
 from dataplaneapi.api.call import ReadCall
 from dataplaneapi.api.conventions import present
 from dataplaneapi.api.responses import Response, json_response
-from dataplaneapi.handlers.sidecar.plan import remedy_with_call
 from haproxy_native.reload.records import advise
 
 
 async def read(call: ReadCall) -> Response:
     reloads, advice = advise(call.services.records.all())
-    rows = [present({**asdict(row), "remedy": remedy_with_call(row.remedy)}) for row in advice]
-    return json_response(200, {"reloads": reloads, "advice": rows})
+    return json_response(200, {"reloads": reloads, "advice": [present(asdict(advice_)) for advice_ in advice]})
