@@ -8,7 +8,7 @@ MODULE = '''\
 from contextlib import asynccontextmanager
 from a import Kept, Used, left_out
 
-class Change: ...
+class ConfigurationChange: ...
 
 class HAProxy:
     """One; use `async with`."""
@@ -19,7 +19,7 @@ class HAProxy:
     def version(self) -> int: ...
     async def read(self, key: str = "") -> Used: ...
     @asynccontextmanager
-    async def change(self) -> AsyncIterator[Change]: ...
+    async def change(self) -> AsyncIterator[ConfigurationChange]: ...
 
 @asynccontextmanager
 async def open(file: Kept) -> AsyncIterator[HAProxy]: ...
@@ -30,7 +30,7 @@ STUB = f'''\
 from a import Kept
 from a import Used
 from contextlib import AbstractContextManager
-from haproxy_native.objects.haproxy import Change
+from haproxy_native.objects.haproxy import ConfigurationChange
 
 class HAProxy:
     """One; use `with`."""
@@ -43,7 +43,7 @@ class HAProxy:
     def read(self, key: str='') -> Used:
         ...
 
-    def change(self) -> AbstractContextManager[Change]:
+    def change(self) -> AbstractContextManager[ConfigurationChange]:
         ...
 
 def open_sync(file: Kept) -> AbstractContextManager[HAProxy]:
