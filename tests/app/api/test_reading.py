@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dataplaneapi.api.access import named
+from dataplaneapi.api.access import name_from_template
 from dataplaneapi.api.operations import Operation
 from dataplaneapi.settings.roles import read_roles
 from tests.app.client import CONFIG, CONFIGURATION, Client, settings
@@ -147,4 +147,5 @@ def test_each_answer_of_ours_has_a_reading_rule(site: Client) -> None:
 
 
 def test_a_name_without_a_value() -> None:
-    assert named("map/{storage_name}", {"storage_name": "a/b"}) == "map/a%2Fb" and named("map/{storage_name}", {}) == "map/"
+    assert name_from_template("map/{storage_name}", {"storage_name": "a/b"}) == "map/a%2Fb"
+    assert name_from_template("map/{storage_name}", {}) == "map/"
