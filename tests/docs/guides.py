@@ -26,8 +26,9 @@ PAGES = sorted(page for folder in ("tutorials", "how-to") for page in (DOCS / fo
 LOGIN = "export DATAPLANECTL_URL=http://127.0.0.1:5555 DATAPLANECTL_USER=admin DATAPLANECTL_PASSWORD=demo\n"
 SAVE = LOGIN + "dataplaneapi ctl raw get > {saved} && echo RESTORED"
 RESTORE = LOGIN + "dataplaneapi ctl raw put {saved} --force --wait && echo RESTORED"
-# Beside what changes in the tour: numbers of entries and versions, which depend on the pages before; times of day; temporary names.
-NUMBERED = re.compile(r"(?<=entry )\d+|(?<=version )\d+|\d{4}-\d\d-\d\dT[\d:.]+Z|(?<=revert )\d+|(?<=history )\d+")
+# Beside what changes in the tour: numbers of entries and versions, which depend on the pages before; times of day; temporary names; whether
+# HAProxy has all of a split yet.
+NUMBERED = re.compile(r"(?<=entry )\d+|(?<=version )\d+|\d{4}-\d\d-\d\dT[\d:.]+Z|(?<=revert )\d+|(?<=history )\d+|(?<=complete  )(?:yes|no)")
 
 
 @dataclass(frozen=True)
