@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.docs.tour import BETWEEN, COMMAND, Step, comparable, ended, places
+from tests.docs.tour import BETWEEN, COMMAND, Step, comparable, ended, started
 from tests.haproxy import binaries
 from tests.haproxy.process import free_port
 from tests.rules.sources import CHECKOUT
@@ -28,7 +28,9 @@ SAVE = LOGIN + "dataplaneapi ctl raw get > {saved} && echo RESTORED"
 RESTORE = LOGIN + "dataplaneapi ctl raw put {saved} --force --wait && echo RESTORED"
 # Beside what changes in the tour: numbers of entries and versions, which depend on the pages before; times of day; temporary names; whether
 # HAProxy has all of a split yet.
-NUMBERED = re.compile(r"(?<=entry )\d+|(?<=version )\d+|\d{4}-\d\d-\d\dT[\d:.]+Z|(?<=revert )\d+|(?<=history )\d+|(?<=complete  )(?:yes|no)")
+NUMBERED = re.compile(
+    r"(?<=entry )\d+|(?<=version )\d+|\d{4}-\d\d-\d\dT[\d:.]+Z|(?<=revert )\d+|(?<=history )\d+|(?<=complete  )(?:yes|no)"
+)
 
 
 @dataclass(frozen=True)
@@ -64,11 +66,8 @@ def demo() -> Iterator[Demo]:
     path = f"{Path(sys.executable).parent}:{binaries.path_with_curl()}"
     with tempfile.TemporaryDirectory(prefix="home-", dir="/tmp") as home:
         environment = {**os.environ, "HAPROXY_BIN": binaries.exactly("3.4"), "TMPDIR": "/tmp", "PATH": path, "HOME": home}
-        with subprocess.Popen([sys.executable, "-m", "demo"], cwd=CHECKOUT, env=environment, stdout=subprocess.PIPE, text=True) as process:
-            try:
-                yield Demo({**places(process), "8443": str(free_port())}, environment)
-            finally:
-                process.terminate()
+        with started(environment) as found:
+            yield Demo({**found, "8443": str(free_port())}, environment)
 
 
 def run(pages: Sequence[Path]) -> Iterator[tuple[Path, list[Step]]]:

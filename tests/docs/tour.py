@@ -3,11 +3,15 @@
 `python -m tests.docs.tour` writes what they really print into README.md.
 """
 
+import fcntl
 import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from tests.haproxy import binaries
 from tests.rules.sources import CHECKOUT
@@ -46,19 +50,35 @@ def _tour(text: str) -> str:
 def run(commands: list[str]) -> list[str]:
     """What the commands print, typed into one shell beside a demo of its own."""
     environment = {**os.environ, "HAPROXY_BIN": binaries.exactly("3.4"), "TMPDIR": "/tmp", "PATH": binaries.path_with_curl()}
-    with subprocess.Popen([sys.executable, "-m", "demo"], cwd=CHECKOUT, env=environment, stdout=subprocess.PIPE, text=True) as demo:
-        try:
-            found = places(demo)
-            script = f"\necho '{BETWEEN}'\n".join(commands)
-            for usual, place in found.items():
-                script = script.replace(usual, place)
-            printed = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False, timeout=500, env=environment)
-        finally:
-            demo.terminate()
+    with started(environment) as found:
+        script = f"\necho '{BETWEEN}'\n".join(commands)
+        for usual, place in found.items():
+            script = script.replace(usual, place)
+        printed = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False, timeout=500, env=environment)
     said = printed.stdout
     for usual, place in found.items():
         said = said.replace(place, usual)
     return [output.removeprefix("\n") for output in said.split(BETWEEN)]
+
+
+@contextmanager
+def one_start_at_a_time() -> Iterator[None]:
+    """Keep other tests from starting a demo: two would find the same ports free, and HAProxies share a port that both bind."""
+    with Path(f"/tmp/dataplane-demo-{os.getuid()}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+@contextmanager
+def started(environment: dict[str, str]) -> Iterator[dict[str, str]]:
+    """Start a demo and yield its places."""
+    with ExitStack() as stack:
+        with one_start_at_a_time():
+            command = [sys.executable, "-m", "demo"]
+            demo = stack.enter_context(subprocess.Popen(command, cwd=CHECKOUT, env=environment, stdout=subprocess.PIPE, text=True))
+            stack.callback(demo.terminate)
+            found = places(demo)
+        yield found
 
 
 def places(demo: subprocess.Popen[str]) -> dict[str, str]:
