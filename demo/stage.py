@@ -1,7 +1,6 @@
 """The directory of the demo: two configurations made from the files beside this module, a split, and a certificate that expires soon."""
 
 import datetime
-import json
 import socket
 import time
 from dataclasses import dataclass
@@ -11,11 +10,12 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
+from haproxy_native.storage.list_files import Split, format_split
+
 TEMPLATES = Path(__file__).parent
 API, SITE = 5555, 8080
 # Parts of a hundred.
 SHARES = {"shop_stable": 90, "shop_next": 10}
-HEAD = "# split "
 DAYS_LEFT = 9
 
 
@@ -62,10 +62,8 @@ def prepare(directory: Path, haproxy: str, pages: tuple[int, int] = (0, 0)) -> S
 
 
 def _split() -> str:
-    """Return the map of a split as the server writes it (docs/splits.md)."""
-    asked = {"by": "random", "weights": SHARES, "since": time.time(), "before": {}}
-    owners = [name for name, share in SHARES.items() for _ in range(share)]
-    return f"{HEAD}{json.dumps(asked)}\n" + "".join(f"{bucket} {name}\n" for bucket, name in enumerate(owners))
+    """Return the map of a split."""
+    return format_split(Split("random", SHARES, time.time()), [name for name, share in SHARES.items() for _ in range(share)])
 
 
 def _certificate(name: str) -> bytes:

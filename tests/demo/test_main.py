@@ -1,6 +1,5 @@
 """The demo as a user meets it: its three lines work, and nothing is left behind."""
 
-import fcntl
 import json
 import os
 import re
@@ -18,6 +17,7 @@ import pytest
 from demo.__main__ import moved
 from demo.stage import API, SITE, Stage
 from tests.demo.test_children import is_alive
+from tests.docs.tour import one_start_at_a_time
 from tests.haproxy import binaries
 from tests.rules.sources import CHECKOUT
 
@@ -26,8 +26,7 @@ from tests.rules.sources import CHECKOUT
 def demo(haproxy_binary: str, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     """Its ports are the well-known ones if nobody uses them, so one demo at a time is started on this machine."""
     environment = {**os.environ, "HAPROXY_BIN": haproxy_binary, "TMPDIR": "/tmp"}
-    with open(f"/tmp/dataplane-demo-{os.getuid()}.lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with one_start_at_a_time():
         yield from started(environment)
 
 

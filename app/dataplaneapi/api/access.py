@@ -135,7 +135,7 @@ def _is_of_configuration(call: Call) -> bool:
 
 
 def _readable_objects(rights: Rights, answer: Any) -> Any:
-    """Return an answer with OBJECTS without rows that may not be read. Raises Forbidden if it is one object, and that may not be."""
+    """Return the readable rows of an answer, or its one object. Raises Forbidden if that is not readable."""
     if isinstance(answer, Mapping):
         left = _readable_members(rights, answer)
         if left is None:

@@ -154,7 +154,7 @@ def precondition_failed(call: Call) -> ApiError:
 
 
 def _path(call: Call) -> str:
-    """Returns the path of the GET whose response is compared."""
+    """Return the path of the GET whose response is compared."""
     path = call.operation.at(call.values)
     if not compares_one(call) and call.operation.is_of_one:
         path = path.rpartition("/")[0]

@@ -344,7 +344,7 @@ class SetForm:
         if not part.file:
             raise BadRequest("no file name: each of these parts needs one")
         if not is_file_name(part.file):
-            raise BadRequest("the file name leaves the directory, send the last part of it")
+            raise BadRequest("the file name points outside the directory; send only its last part")
         upload = store.upload(part.file, self._call.author)
         if upload.path in self.uploads:
             raise BadRequest(f"a part for {upload.path.name} is sent already")

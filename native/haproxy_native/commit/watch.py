@@ -28,7 +28,8 @@ from haproxy_native.runtime.master import ReloadWatch
 
 log = logging.getLogger(__name__)
 SECONDS_WHILE_AWAITED = 0.2
-# Between two queries while HAProxy answers and its master does not reload. Only a worker that hangs is noticed later for it.
+# Between two queries while HAProxy answers and its master does not reload. A worker that hangs, or ends while its
+# master stays, is noticed so much later.
 REST_SECONDS = 5
 PATIENCE = 2.0
 # In seconds: the time that HAProxy may take from the opening of its sockets to an answer.
