@@ -1,4 +1,4 @@
-"""The pages whose console blocks are typed and compared: the tutorials and how-to guides that have any.
+"""The pages whose console blocks are typed and compared: tutorials, how-to guides, and pages of docs/ that have any.
 
 One demo serves them all, one after the other. Each page begins with the demo's own configuration and an empty working directory.
 `python -m tests.docs.guides PAGE ...` writes what the commands of these pages really print into them.
@@ -22,14 +22,14 @@ from tests.rules.sources import CHECKOUT
 DOCS = CHECKOUT / "docs"
 # A block in a list is indented.
 BLOCK = re.compile(r"^( *)```console\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
-PAGES = sorted(page for folder in ("tutorials", "how-to") for page in (DOCS / folder).glob("*.md") if BLOCK.search(page.read_text()))
+PAGES = sorted(page for folder in ("tutorials", "how-to", ".") for page in (DOCS / folder).glob("*.md") if BLOCK.search(page.read_text()))
 LOGIN = "export DATAPLANECTL_URL=http://127.0.0.1:5555 DATAPLANECTL_USER=admin DATAPLANECTL_PASSWORD=demo\n"
 SAVE = LOGIN + "dataplaneapi ctl raw get > {saved} && echo RESTORED"
 RESTORE = LOGIN + "dataplaneapi ctl raw put {saved} --force --wait && echo RESTORED"
-# Beside what changes in the tour: numbers of entries and versions, which depend on the pages before; times of day; temporary names; whether
-# HAProxy has all of a split yet.
+# In addition to what changes in the tour: numbers of entries and versions, which depend on the pages before; times of day; temporary names;
+# durations; whether HAProxy has all of a split yet.
 NUMBERED = re.compile(
-    r"(?<=entry )\d+|(?<=version )\d+|\d{4}-\d\d-\d\dT[\d:.]+Z|(?<=revert )\d+|(?<=history )\d+|(?<=complete  )(?:yes|no)"
+    r"(?<=entry )\d+|(?<=version )\d+|\d{4}-\d\d-\d\dT[\d:.]+Z|(?<=revert )\d+|(?<=history )\d+|(?<=complete  )(?:yes|no)|\b\d+\.\d+ s\b"
 )
 
 

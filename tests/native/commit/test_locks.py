@@ -1,4 +1,4 @@
-"""What docs/locks.md says of the locks of commits is what happens while each kind of change is made beside a real HAProxy."""
+"""docs/locks.md names the locks of a commit and what is awaited under them; each kind of change is made with a real HAProxy and compared."""
 
 import re
 from collections import defaultdict
@@ -82,7 +82,7 @@ def awaited(maps: Beside) -> Awaited:
 
 def told(number: int) -> dict[str, tuple[str, ...]]:
     """What a table of the page says: the locks under which each of its first column's names is awaited."""
-    table = PAGE.read_text().partition("## What is awaited")[2].split("|---|---|---|\n")[number].split("\n\n")[0]
+    table = PAGE.read_text().partition("## What may be awaited")[2].split("|---|---|---|\n")[number].split("\n\n")[0]
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()]
     return {name: tuple(under.split(", ")) for names, _, under in rows for name in re.findall(r"`([^`]+)`", names)}
 
