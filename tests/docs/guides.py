@@ -29,7 +29,8 @@ RESTORE = LOGIN + "dataplaneapi ctl raw put {saved} --force --wait && echo RESTO
 # In addition to what changes in the tour: numbers of entries and versions, which depend on the pages before; times of day; temporary names;
 # durations; whether HAProxy has all of a split yet.
 NUMBERED = re.compile(
-    r"(?<=entry )\d+|(?<=confirm )\d+|(?<=confirmation )\d+|(?<=version )\d+|\d{4}-\d\d-\d\dT[\d:.]+Z|(?<=revert )\d+|(?<=history )\d+|(?<=complete  )(?:yes|no)|\b\d+\.\d+ s\b"
+    r"(?<=entry )\d+|(?<=confirm )\d+|(?<=confirmation )\d+|(?<=version )\d+|(?<=revert )\d+|(?<=history )\d+"
+    r"|\d{4}-\d\d-\d\dT[\d:.]+Z|\b\d+\.\d+ s\b|(?<=complete  )(?:yes|no)"
 )
 
 
