@@ -1,4 +1,4 @@
-"""docs/locks.md names the locks of a commit and what is awaited under them; each kind of change is made with a real HAProxy and compared."""
+"""docs/locks.md lists what is awaited under the locks of a commit; each kind of change is made with a real HAProxy and compared."""
 
 import re
 from collections import defaultdict
