@@ -26,6 +26,7 @@ from bench.report import tables
 from bench.rights import of_rights
 from bench.routing import slowest_path
 from bench.rows import Run
+from bench.statistics_history import of_statistics_history
 from bench.subject import running
 from bench.subscribers import subscribers
 from tests.haproxy import binaries
@@ -54,6 +55,7 @@ def main() -> None:
                     **others_wait(),
                     **of_refusals(),
                     **of_effects(),
+                    **of_statistics_history(),
                     **of_page(work),
                 }
         print(tables(size, lowest, measured), flush=True)

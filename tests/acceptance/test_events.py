@@ -223,3 +223,34 @@ def test_what_is_asked_wrongly(farm: Farm) -> None:
     answer = farm.sidecar.client.get(PATH, headers={"Last-Event-ID": "x"})
     assert answer.status_code == 400 and "Last-Event-ID" in answer.json()["message"]
     assert farm.sidecar.client.get(PATH, params={"end_after": "0"}).text.startswith(":")
+
+
+def test_the_last_hour_of_counters_over_a_reload(farm: Farm) -> None:
+    """Whether or not somebody follows the counters, whose answers it uses then."""
+    sidecar, path = farm.sidecar, "/v3/sidecar/stats_history"
+
+    def numbers(object_: str, measure: str = "requests") -> list[float | None]:
+        proxies, servers = sidecar.get(path, object=object_).json()
+        assert (proxies["interval"], servers["interval"]) == (5, 60)
+        rows = {row["object"]: row for row in proxies["objects"] + servers["objects"]}
+        return rows.get(object_, {}).get(measure, [])
+
+    def send() -> None:
+        with httpx2.Client(timeout=60) as client:
+            for _ in range(20):
+                client.get(farm.url)
+
+    until(lambda: numbers("frontend/site"))
+    send()
+    until(lambda: numbers("frontend/site")[-1])
+    assert numbers("backend/shop/server/web1", "sessions") == [0], "the first sample of a minute"
+    with Follower(sidecar, types="stats"):
+        before = len(numbers("frontend/site"))
+        farm.reload()
+        send()
+        until(lambda: len(numbers("frontend/site")) > before + 1)
+    after = numbers("frontend/site")
+    assert None in after[before:] and all(each is None or each >= 0 for each in after)
+    assert sidecar.get(path, counters="frontend", measures="sessions", since="1m").json()[0]["objects"][0].keys() == {"object", "sessions"}
+    refused = sidecar.get(path, measures="sessions,nosuch")
+    assert refused.status_code == 400 and "unknown measure 'nosuch'; expected requests, " in refused.json()["message"]

@@ -19,6 +19,7 @@ from bench.page import ROWS as ROWS_OF_PAGE
 from bench.refusals import ROW as ROW_OF_REFUSALS
 from bench.report import FIGURES
 from bench.rights import ROW as ROW_OF_RIGHTS
+from bench.statistics_history import ROW as ROW_OF_STATISTICS
 from bench.subscribers import ROWS as ROWS_OF_READERS
 from tests.haproxy import binaries
 from tests.rules.sources import CHECKOUT
@@ -46,7 +47,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, dict[str, dic
 
 def test_every_row_is_measured_for_each_server(report: tuple[str, dict[str, dict[str, float]]]) -> None:
     _, results = report
-    single = {ROW, ROW_OF_RIGHTS, ROW_OF_OTHERS, ROW_OF_REFUSALS, FIRST, SECOND, ROW_OF_EFFECTS, FLOOR_OF_EFFECTS}
+    single = {ROW, ROW_OF_RIGHTS, ROW_OF_OTHERS, ROW_OF_REFUSALS, FIRST, SECOND, ROW_OF_EFFECTS, FLOOR_OF_EFFECTS, ROW_OF_STATISTICS}
     ours = {"routing, slowest path", *single, *ROWS, *ROWS_OF_CTL, *ROWS_OF_READERS, *ROWS_OF_PAGE}
     assert set(results["sidecar"]) - ours == set(results["again"])
     assert all(value > 0 for row, value in results["again"].items() if not row.endswith("transactions"))

@@ -64,6 +64,9 @@ def test_axe_finds_nothing(farm: Farm, operator: Callable[..., Operator], scheme
         found[view] += anna.page.evaluate(TOO_WIDE)
     assert {view: each for view, each in found.items() if each} == {}
     show(anna, "map/backend/shop/server/web1")
+    expect(anna.page.get_by_role("img", name="Requests, the last 2 min")).to_be_visible()
+    anna.page.get_by_role("group", name="Time range").get_by_role("button", name="1 h").click()
+    expect(anna.page.get_by_role("img", name="Queue, the last 1 h")).to_be_visible()
     anna.page.get_by_role("button", name="Drain …").click()
     anna.page.get_by_role("dialog").get_by_text("stay up").or_(anna.page.get_by_role("dialog").get_by_text("No other server")).wait_for()
     assert findings(anna.page) == []

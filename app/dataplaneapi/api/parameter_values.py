@@ -232,6 +232,11 @@ class QueryValues(_Values):
         return value
 
     @property
+    def measures(self) -> str:
+        value: str = self._values.get("measures", "")
+        return value
+
+    @property
     def name(self) -> str:
         value: str = self._values.get("name", "")
         return value

@@ -71,7 +71,8 @@ class Runtime:
         self._timeout = timeout
         self._socket: Socket | None = None
         self._was_found = False
-        self._is_known_absent = False
+        # Whether the last attempt to connect failed.
+        self.is_known_absent = False
         self._dump_lock = DumpLock()
         # Locked while a second version of a list is prepared: HAProxy forgets it when another one is committed.
         self.versions = asyncio.Lock()
@@ -292,9 +293,9 @@ class Runtime:
             if reason is None:
                 return await self._select(socket)
             reasons.append(reason)
-        if not (expected and self._is_known_absent):
+        if not (expected and self.is_known_absent):
             self.failures["absent"] += 1
-        self._is_known_absent = True
+        self.is_known_absent = True
         why = "; ".join(reasons) or NOT_CONFIGURED
         raise RuntimeAbsent(why) if self._was_found else RuntimeUnconfigured(f"{NEVER_FOUND}: {why}")
 
@@ -307,7 +308,7 @@ class Runtime:
         # A keyword that does not exist is refused with the usage, and nothing is made.
         words = backend_keywords(await socket.send("add backend usage from usage ?")) if "add backend" in commands else frozenset()
         self.capabilities = Capabilities(version, commands, level, keywords, words)
-        self._socket, self._was_found, self._is_known_absent = socket, True, False
+        self._socket, self._was_found, self.is_known_absent = socket, True, False
 
 
 async def _silence(socket: Socket) -> str | None:

@@ -1,4 +1,4 @@
-"""The operation that streams events."""
+"""The operations that stream events, and that show the last hour of counters."""
 
 import asyncio
 import time
@@ -8,9 +8,11 @@ from functools import lru_cache, partial
 from dataplaneapi.api.access import reader
 from dataplaneapi.api.call import Call, ReadCall
 from dataplaneapi.api.errors import ApiError
-from dataplaneapi.api.responses import Header, HeaderName, Response, StreamResponse
+from dataplaneapi.api.responses import Header, HeaderName, Response, StreamResponse, json_response
 from dataplaneapi.features.events.feature import HEARTBEAT, HEARTBEAT_SECONDS, EventsFeature, frame, frames
 from dataplaneapi.server.connection import WritePart
+from haproxy_native.beside import beside
+from haproxy_native.features.events.statistics_history import MEASURES, SECONDS
 from haproxy_native.features.events.stream import COUNTED, STATS, TYPES, EventFilter, EventStream, FellBehind, StreamEvent, Subscription
 
 # A client that takes no data for so many seconds is disconnected.
@@ -28,6 +30,16 @@ async def read(call: ReadCall) -> Response:
     seconds = expiry if end is None else min(end, expiry)
     parts = partial(_parts, call, subscription, seconds, is_lost=is_lost, snapshot=call.query.snapshot)
     return StreamResponse(parts, subscription.close, EVENT_STREAM, HEADERS, PATIENCE)
+
+
+async def stats_history(call: ReadCall) -> Response:
+    named = frozenset(call.query.measures.split(",")) if call.query.measures else frozenset(MEASURES)
+    if unknown := sorted(named - MEASURES.keys()):
+        raise ApiError(400, f"measures in query: unknown measure {unknown[0][:50]!r}; expected {', '.join(MEASURES)}")
+    history = EventsFeature.of(call.services).sources.history
+    seconds = past if isinstance(past := call.query.since, float | int) else SECONDS
+    kinds = _counters(call.query.counters)
+    return json_response(200, await beside(history.read, seconds, named, kinds, call.query.object, reader(call.author)))
 
 
 def _subscription(call: Call, stream: EventStream, wanted: EventFilter) -> tuple[Subscription, bool]:

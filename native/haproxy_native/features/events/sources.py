@@ -152,6 +152,7 @@ class EventSources:
         self.stream = EventStream()
         self._engine = engine
         self._servers, self._statistics = ServerWatch(engine, self.stream), StatisticsWatch(engine, self.stream)
+        self.history = self._statistics.history
         self._changes = Changes.of(self.stream, editor, engine.context)
         self._background = Background("publishing events")
 
@@ -170,6 +171,7 @@ class EventSources:
     def _worker_changed(self, event: Event) -> None:
         if isinstance(event, WorkerChanged):
             self._servers.worker_changed()
+            self.history.restart()
             if now := event.worker:
                 former = {"former": event.former.pid} if event.former else {}
                 self.stream.publish(WORKER, f"worker/{now.pid}", {"pid": now.pid} | former)

@@ -3,21 +3,26 @@
 One poll serves all subscribers, and HAProxy is asked only for the kinds of objects that one of them wants, since a thousand servers are
 most of the work. Most of thousands of lines differ from the last poll only in clocks. So a line is not parsed if the texts between its
 running cells are unchanged (`Statistics.since`).
+
+The history of the most important counters (`statistics_history`) is recorded all the time. It uses the answers of these polls, and while
+nobody wants counters, polls of its own, which are rarer.
 """
 
 import asyncio
 import logging
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
-from itertools import compress
+from itertools import chain, compress
 from operator import ne
 from typing import Any
 
 from haproxy_native.beside import beside_if, unhurried
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.engine import Engine
-from haproxy_native.errors import RuntimeFailure
+from haproxy_native.errors import RuntimeAbsent, RuntimeFailure
+from haproxy_native.features.events.statistics_history import MEASURES, StatisticsHistory
 from haproxy_native.features.events.stream import COUNTED, STATS, EventStream
 from haproxy_native.runtime.dumps import STATISTICS_HEAD
 from haproxy_native.runtime.responses import row_cells
@@ -27,6 +32,8 @@ POLL_SECONDS = 1.0
 # The part of the time that HAProxy's answers may take; if they take longer, polls are further apart, up to LONGEST_SECONDS.
 SHARE, LONGEST_SECONDS = 0.04, 5.0
 LARGE = 1 << 15
+# While nobody wants counters, samples of the history are taken when the clock of the event loop reaches a multiple of so many seconds.
+TICK = 5.0
 # How many lines are compared at a time, which takes about a millisecond.
 LINES = 100
 # Columns that name the row, columns that are never reported, and columns that change with time alone.
@@ -38,6 +45,8 @@ _TYPES = {"0": "frontend", "1": "backend", "2": "server"}
 _BITS = {"frontend": 1, "backend": 2, "server": 4}
 Counters = Mapping[str, int | str]
 Cells = Sequence[str]
+# An object, and a number for each measure.
+Numbers = tuple[str, list[int | None]]
 # Proxy, name and type.
 Key = tuple[str, str, str]
 
@@ -67,6 +76,20 @@ class Statistics:
             for row in map(row_cells, self._lines)
             if (key := self._key(row))
         }
+
+    def numbers(self, kinds: Collection[str], measures: Sequence[Sequence[str]]) -> Iterator[list[Numbers]]:
+        """Yield the objects of these kinds with a number for each measure, for LINES lines at a time.
+
+        A measure names columns, of which the first that is not empty counts.
+        """
+        at = {column: place for place, column in enumerate(self.columns)}
+        places = [[at[column] for column in columns if column in at] for columns in measures]
+        for first in range(0, len(self), LINES):
+            yield [
+                (_object(*key), [next((int(cells[place]) for place in each if cells[place].isdecimal()), None) for each in places])
+                for cells in map(row_cells, self._lines[first : first + LINES])
+                if (key := self._key(cells)) and _TYPES[key[2]] in kinds
+            ]
 
     def since(self, before: "Statistics") -> Iterator[dict[str, Counters]]:
         """Yield the counters that differ from `before`, for LINES lines at a time."""
@@ -158,16 +181,17 @@ def _pause(seconds: float) -> float:
 
 
 class StatisticsWatch:
-    """Watches the counters of one engine."""
+    """Watches the counters of one engine, and keeps the `history` of the most important ones."""
 
     def __init__(self, engine: Engine, stream: EventStream) -> None:
         self._engine, self._stream = engine, stream
         self._known = Statistics()
+        self.history = StatisticsHistory()
 
     async def run(self) -> None:
-        """Poll until cancelled."""
+        """Publish counters while they are wanted, and record their history, until cancelled."""
         while True:
-            await self._stream.until_wanted(STATS)
+            await self._until_wanted()
             kinds = self._stream.counted()
             with self._stream.recorded(STATS):
                 # A recording has the same kinds from its start, so another kind starts a new one.
@@ -178,11 +202,49 @@ class StatisticsWatch:
                         # Measured before the comparison, which yields often anyway.
                         pause = _pause(time.monotonic() - began)
                         await self._compare(Statistics(text))
+                        await self._record(now or kinds, text)
                     except RuntimeFailure as error:
                         log.debug("no counters: %s", error)
                         pause = POLL_SECONDS
+                        self.history.restart()
                     await asyncio.sleep(pause)
             self._known = Statistics()
+
+    async def _until_wanted(self) -> None:
+        """Record the history until counters are wanted. The process wakes up for it when it does for others that poll."""
+        while not self._stream.is_wanted(STATS):
+            now = asyncio.get_running_loop().time()
+            with suppress(TimeoutError):
+                async with asyncio.timeout((now // TICK + 1) * TICK - now):
+                    await self._stream.until_wanted(STATS)
+                return
+            await self._record()
+
+    async def _record(self, kinds: Collection[str] = (), text: str = "") -> None:
+        """Add the samples that are due, from an answer that has these kinds if it has those of the sample."""
+        for ring in self.history.rings:
+            if not ring.is_due():
+                continue
+            try:
+                given = text if ring.kinds <= set(kinds) else await self._read_if_present(ring.kinds)
+                read = time.monotonic()
+                pieces = Statistics(given).numbers(ring.kinds, list(MEASURES.values()))
+                # A pause is a wake-up, which few lines are not worth.
+                if len(given) > LARGE:
+                    rows = [row async for piece in unhurried(pieces) for row in piece]
+                else:
+                    rows = list(chain.from_iterable(pieces))
+            except RuntimeFailure as error:
+                log.debug("no counters: %s", error)
+                ring.skip()
+            else:
+                ring.add(rows, time.monotonic() - read)
+
+    async def _read_if_present(self, kinds: Collection[str]) -> str:
+        """Read counters, but do not try to connect to a HAProxy that is known not to run. Raises RuntimeFailure."""
+        if self._engine.runtime.is_known_absent:
+            raise RuntimeAbsent("HAProxy does not run")
+        return await self._read(kinds)
 
     async def now(self, kinds: Collection[str] = COUNTED, *, zeros: bool = True) -> list[dict[str, Any]]:
         """Return the counters of all objects of these kinds; those that are 0 only with `zeros`. Raises RuntimeFailure."""

@@ -42,6 +42,11 @@ LINGER_SECONDS = 60.0
 BATCH = 200
 
 
+def kind_of(object_: str) -> str:
+    """Return the kind of an object with counters."""
+    return SERVER if "/server/" in object_ else object_.partition("/")[0]
+
+
 @dataclass(frozen=True, slots=True)
 class StreamEvent:
     """`id`: the microsecond of its making, as Unix time, or a later one where that is taken. `objects`: all that it is about.
@@ -131,7 +136,7 @@ class EventFilter:
 
     def counts(self, object_: str) -> bool:
         """Return whether counters of this object are wanted."""
-        return (SERVER if "/server/" in object_ else object_.partition("/")[0]) in self.counters
+        return kind_of(object_) in self.counters
 
     def is_about(self, objects: Sequence[str]) -> bool:
         if self.may_read and not all(self.may_read(name) for name in objects if name != WHOLE or len(objects) == 1):

@@ -1,25 +1,29 @@
-// Plots by uPlot: a line in a row, and the four of one object.
+// Plots by uPlot: a line in a row, and those of one object.
 
 import uPlot from "./vendor/uplot.js";
 import { html, useEffect, useRef } from "./vendor/preact.js";
 import { milliseconds, rate, number } from "./kit.js";
+import { joined } from "./series.js";
 import { listen, state, useStore } from "./store.js";
 
 const WINDOW = 120, SHORTEST = 30;
 // Between ticks of time, in seconds, and the width that one takes.
-const STEPS = [10, 15, 30, 60, 120], TICK = 52;
-const QUIET = { show: false };
+const STEPS = [10, 15, 30, 60, 120, 300, 600, 900, 1800], TICK = 52;
+const QUIET = { show: false }, SHORT = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
 export const PLOTS = [
   { name: "rate", title: "Requests", format: (value) => `${rate(value)}/s` },
   { name: "scur", title: "Sessions", format: number },
   { name: "errors", title: "Errors", format: (value) => `${rate(value)}/s` },
   { name: "rtime", title: "Response time", format: milliseconds },
+  { name: "queue", title: "Queue", format: number },
 ];
+/** What the plots of one object can show, in seconds. */
+export const RANGES = [[60, "1 min"], [120, "2 min"], [300, "5 min"], [900, "15 min"], [3600, "1 h"]];
 
-/** The last two minutes, or as much of them as is known, half a minute at least. */
-function windowOf(times) {
+/** The last `range` seconds, or as much of them as is known, half a minute at least. */
+function windowOf(times, range) {
   const now = Date.now() / 1000;
-  return [Math.max(now - WINDOW, Math.min(times[0] ?? now, now - SHORTEST)), now];
+  return [Math.max(now - range, Math.min(times[0] ?? now, now - SHORTEST)), now];
 }
 
 // All plots are drawn at once, with the counters that have come or a second later: each moment of its own would make the browser paint anew.
@@ -53,16 +57,18 @@ function roundedUp(value) {
   return power * [2, 4, 10, 20].find((each) => each * power >= value);
 }
 
-/** Seconds before now, and half of the greatest value. */
+const before = (seconds) => (seconds < 120 ? `−${Math.round(seconds)} s` : `−${SHORT.format(seconds / 60)} min`);
+
+/** Time before now, and half of the greatest value. */
 function axes(format) {
   const common = { stroke: color("--quiet"), font: "10px system-ui, sans-serif", ticks: QUIET, gap: 4 };
-  const step = (plot, span) => STEPS.find((each) => span / each <= plot.bbox.width / devicePixelRatio / TICK) ?? WINDOW;
-  const before = (plot, _, from, to) => {
+  const step = (plot, span) => STEPS.find((each) => span / each <= plot.bbox.width / devicePixelRatio / TICK) ?? STEPS.at(-1);
+  const times = (plot, _, from, to) => {
     const every = step(plot, to - from);
     return Array.from({ length: Math.floor((to - from) / every + 0.01) + 1 }, (_, index) => to - index * every).reverse();
   };
   return [
-    { ...common, size: 18, grid: QUIET, splits: before, values: (plot, splits) => splits.map((each) => (plot.scales.x.max - each < 1 ? "now" : `−${Math.round(plot.scales.x.max - each)} s`)) },
+    { ...common, size: 18, grid: QUIET, splits: times, values: (plot, splits) => splits.map((each) => (plot.scales.x.max - each < 1 ? "now" : before(plot.scales.x.max - each))) },
     { ...common, size: 44, grid: { stroke: color("--line"), width: 1 }, splits: (_, __, ___, top) => [0, top / 2, top], values: (_, splits) => splits.map((value) => (value ? format(value) : "0")) },
   ];
 }
@@ -75,7 +81,7 @@ function options(width, height, name, cursor) {
     padding: cursor ? [8, 14, 0, 0] : [2, 0, 1, 0],
     cursor: cursor ? { y: false, points: { size: 5 }, drag: { x: false, y: false } } : QUIET,
     legend: QUIET,
-    scales: { x: { time: true, range: (plot) => windowOf(plot.data[0]) }, y: { range: (_, __, max) => [0, cursor ? roundedUp(max) : Math.max(max * 1.1, 1)] } },
+    scales: { x: { time: true, range: (plot) => windowOf(plot.data[0], cursor ? state.range : WINDOW) }, y: { range: (_, __, max) => [0, cursor ? roundedUp(max) : Math.max(max * 1.1, 1)] } },
     axes: cursor ? axes(format) : [QUIET, QUIET],
     series: [{}, { stroke: color(tone), fill: color(`${tone}-fill`), width: 1.25, points: QUIET }],
   };
@@ -84,7 +90,7 @@ function options(width, height, name, cursor) {
 /** The line of one counter of one object; `label` says in words what it shows. */
 export function Plot({ object, name, width, height, label, onPoint }) {
   const place = useRef(null);
-  useStore("theme");
+  useStore("theme", ...(onPoint ? ["range"] : []));
   useEffect(() => {
     const element = place.current;
     // Without a width it is as wide as its place.
@@ -94,7 +100,7 @@ export function Plot({ object, name, width, height, label, onPoint }) {
     const plot = new uPlot(made, [[], []], element);
     let wasIdle = false;
     const draw = () => {
-      const [times, values] = state.series.get(object)?.data(name) ?? [[], []];
+      const [times, values] = joined(state.past.get(object), state.series.get(object), name);
       // A line of noughts without axes looks the same from second to second.
       const isIdle = !onPoint && values.length > 0 && values.every((each) => !each);
       if (!isIdle || !wasIdle) plot.setData([times, values]);
@@ -109,7 +115,7 @@ export function Plot({ object, name, width, height, label, onPoint }) {
       stop();
       plot.destroy();
     };
-  }, [object, name, width, height, state.theme]);
+  }, [object, name, width, height, state.theme, onPoint && state.range]);
   // Without words it is an ornament of the numbers beside it.
   return html`<div class="plot" ref=${place} ...${label ? { role: "img", "aria-label": label } : { "aria-hidden": "true" }}></div>`;
 }

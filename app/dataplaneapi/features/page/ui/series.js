@@ -1,7 +1,8 @@
-// The last minutes of a few counters of one object, in rings that do not grow.
+// A few counters of one object over time: the last minutes as this tab has seen them, in rings that do not grow, and before that the
+// samples that the server has recorded.
 
 const LONG = 180, SHORT = 60;
-export const PLOTTED = ["rate", "scur", "errors", "rtime"];
+export const PLOTTED = ["rate", "scur", "errors", "rtime", "queue"];
 
 /** Errors of a row: answers of 5xx, failed connections and responses. */
 export const errorsOf = (row) => (row.hrsp_5xx ?? 0) + (row.econ ?? 0) + (row.eresp ?? 0);
@@ -16,7 +17,7 @@ export class Series {
   constructor(isServer) {
     this.#length = isServer ? SHORT : LONG;
     this.times = [];
-    this.values = { rate: [], scur: [], errors: [], rtime: [] };
+    this.values = Object.fromEntries(PLOTTED.map((name) => [name, []]));
   }
 
   /** A row of counters as it is at that time, in seconds. Rows come when they change, once a second at most. */
@@ -27,7 +28,7 @@ export class Series {
     this.#errors = errors;
     if (this.times.length && time - last > 2) this.#push(time - 1, this.#unchanged());
     const seconds = Math.max(1, Math.min(time - last, 2));
-    this.#push(time, { rate: rateOf(row), scur: row.scur ?? 0, errors: more / seconds, rtime: row.rtime ?? 0 });
+    this.#push(time, { rate: rateOf(row), scur: row.scur ?? 0, errors: more / seconds, rtime: row.rtime ?? 0, queue: row.qcur ?? 0 });
   }
 
   /** [times, values] up to now. */
@@ -54,4 +55,48 @@ export class Series {
     this.times.shift();
     for (const name of PLOTTED) this.values[name].shift();
   }
+}
+
+/** Errors of one class in a second, by the names of `stats_history_row`. */
+export const CLASSES = { errors_4xx: "4xx", errors_5xx: "5xx", connection_errors: "connections", response_errors: "responses" };
+
+/** The samples of `GET stats_history`, by object: {times, values, classes}. A break has a point without a value. */
+export function pastOf(rings) {
+  const found = new Map();
+  for (const { interval, times, objects } of rings) {
+    const breaks = times.map((time, index) => index > 0 && time - times[index - 1] > 2.2 * interval);
+    const spread = (values) => values?.flatMap((value, index) => (breaks[index] ? [null, value] : [value]));
+    const spreadTimes = times.flatMap((time, index) => (breaks[index] ? [times[index - 1] + interval, time] : [time]));
+    for (const row of objects) {
+      const values = { rate: spread(row.requests), scur: spread(row.sessions), errors: spread(errorsIn(row)), rtime: spread(row.response_time), queue: spread(row.queue) };
+      const classes = Object.keys(CLASSES).filter((name) => row[name]).map((name) => [CLASSES[name], spread(row[name])]);
+      found.set(row.object, { interval, times: spreadTimes, values, classes });
+    }
+  }
+  return found;
+}
+
+/** The same errors as `errorsOf`, in a second. */
+function errorsIn(row) {
+  const classes = [row.errors_5xx, row.connection_errors, row.response_errors].filter(Boolean);
+  return classes[0]?.map((_, index) => {
+    const known = classes.map((each) => each[index]).filter((each) => each !== null);
+    return known.length ? known.reduce((sum, each) => sum + each, 0) : null;
+  });
+}
+
+/** [times, values] of the recorded samples, and from the first point that this tab has seen on of what it has seen. */
+export function joined(past, live, name) {
+  const [times, values] = live?.data(name) ?? [[], []], recorded = past?.values[name];
+  if (!recorded) return [times, values];
+  const count = past.times.findIndex((time) => time >= (times[0] ?? Infinity));
+  const before = past.times.slice(0, count < 0 ? undefined : count);
+  return [[...before, ...times], [...recorded.slice(0, before.length), ...values]];
+}
+
+/** Errors in a second of each class, as [class, number], at the recorded sample next to a time, or at the last one. */
+export function classesAt(past, time = Infinity) {
+  if (!past?.times.length) return [];
+  const after = past.times.findIndex((each) => each >= time), index = after < 0 ? past.times.length - 1 : after;
+  return past.classes.map(([name, values]) => [name, values[index]]).filter(([, value]) => value !== null);
 }

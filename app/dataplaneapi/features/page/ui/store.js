@@ -4,7 +4,7 @@ import { useEffect, useState } from "./vendor/preact.js";
 import { get } from "./api.js";
 import { follow } from "./events.js";
 import { parse, short, spell } from "./names.js";
-import { Series } from "./series.js";
+import { Series, pastOf } from "./series.js";
 
 const TYPES = "server,config,reload,worker,certificate,storage,operation,confirmation,stats";
 // A tab that nobody sees gives its connection back: a browser has six for one server, and they are for all tabs.
@@ -32,9 +32,12 @@ function empty() {
     servers: new Map(),
     // Names of servers' objects, by backend.
     serversOf: new Map(),
-    // Counters by object, 0 where one is missing, and their last minutes.
+    // Counters by object, 0 where one is missing; their last minutes, and what the server has recorded of the hour before.
     counters: new Map(),
     series: new Map(),
+    past: new Map(),
+    // How many seconds the plots of one object show.
+    range: 120,
     ready: false,
     // Sections of the configuration: null while they are not known.
     frontends: null,
@@ -122,6 +125,27 @@ export function countServers(wanted) {
   connect(refusedAgain, wanted ? "" : last);
 }
 
+/** The hour that the server has recorded of one object. */
+export async function loadHour(object, signal) {
+  const kind = object.includes("/server/") ? "server" : object.split("/")[0];
+  const found = pastOf(await get("v3/sidecar/stats_history", { query: { object, counters: kind }, signal }));
+  if (found.has(object)) state.past.set(object, found.get(object));
+  touch("stats");
+}
+
+/** The recorded requests of all frontends and backends, as far back as the lines of their rows go. */
+async function loadRequests() {
+  const query = { counters: PROXIES, measures: "requests", since: "2m" };
+  const found = pastOf(await get("v3/sidecar/stats_history", { query }).catch(() => []));
+  for (const [object, past] of found) if (!state.past.has(object)) state.past.set(object, past);
+  touch("stats");
+}
+
+export function setRange(seconds) {
+  state.range = seconds;
+  touch("range");
+}
+
 /** The counters of the servers of one backend, once. */
 export async function lookAt(backend, signal) {
   const { stats = [] } = await get("v3/services/haproxy/stats/native", { query: { type: "server", parent: backend }, signal });
@@ -181,6 +205,12 @@ const handlers = {
       state.serversOf = new Map();
       data.servers.forEach(({ object, ...members }) => setServer(object, members));
     }
+    // What happened while nobody told of it is known to the server alone.
+    if (data.lost) {
+      state.series.clear();
+      state.past.clear();
+    }
+    if (data.lost || !state.ready) loadRequests();
     const now = Date.now() / 1000;
     const counted = new Set(data.stats?.map((each) => each.object));
     for (const object of state.counters.keys()) if (!counted.has(object) && !state.servers.has(object)) forget(object);
@@ -276,6 +306,7 @@ function removeServer(object) {
 function forget(object) {
   state.counters.delete(object);
   state.series.delete(object);
+  state.past.delete(object);
 }
 
 function setCounters(object, counters, time) {

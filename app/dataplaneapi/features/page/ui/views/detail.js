@@ -2,33 +2,47 @@
 
 import { html, useEffect, useState } from "../vendor/preact.js";
 import { addServer, deleteServer, drain, setState, setWeight } from "../actions.js";
-import { Act, Actions, Badge, Forbidden, Loading, Mark, Nothing, Partly, Reasons, bytes, number } from "../kit.js";
+import { Act, Actions, Badge, Forbidden, Loading, Mark, Nothing, Partly, Reasons, bytes, number, rate } from "../kit.js";
 import { addressOf, addressesOf, backendNames, condition, counters, health, routes, series, serversOf } from "../model.js";
 import { spell } from "../names.js";
-import { PLOTS, Plot } from "../plot.js";
+import { PLOTS, Plot, RANGES } from "../plot.js";
 import { propose } from "../plan-dialog.js";
 import { missing, unread } from "../rights.js";
 import { hrefOf } from "../route.js";
-import { errorsOf, rateOf } from "../series.js";
-import { lookAt, state, touch } from "../store.js";
+import { classesAt, rateOf } from "../series.js";
+import { loadHour, lookAt, setRange, state, touch, useStore } from "../store.js";
 import { addLines } from "../text-actions.js";
 import { ServerTable } from "./server-table.js";
 import { Share } from "./map.js";
 
-const LOOK = 2_000;
+const LOOK = 2_000, RECORDED = 15_000;
 
-/** The four plots of one object, with the value of now or of the point under the pointer. */
+/** The plots of one object over the chosen time, with the value of now or of the point under the pointer. */
 export function Plots({ object, without = [] }) {
-  return html`<div class="plots">${PLOTS.filter((each) => !without.includes(each.name)).map((plot) => html`<${LabelledPlot} key=${plot.name} object=${object} plot=${plot} />`)}</div>`;
+  useStore("range");
+  useEffect(() => {
+    const controller = new AbortController();
+    const load = () => !document.hidden && loadHour(object, controller.signal).catch(() => {});
+    load();
+    const timer = setInterval(load, RECORDED);
+    return () => {
+      clearInterval(timer);
+      controller.abort();
+    };
+  }, [object]);
+  return html`<div class="filters ranges" role="group" aria-label="Time range">${RANGES.map(([seconds, title]) => html`<button type="button" aria-pressed=${state.range === seconds} onClick=${() => setRange(seconds)}>${title}</button>`)}</div>
+    <div class="plots">${PLOTS.filter((each) => !without.includes(each.name)).map((plot) => html`<${LabelledPlot} key=${plot.name} object=${object} plot=${plot} />`)}</div>`;
 }
 
 function LabelledPlot({ object, plot }) {
   const [point, setPoint] = useState(null);
   const row = state.counters.get(object) ?? {}, of = state.series.get(object);
-  const now = { rate: rateOf(row), scur: row.scur ?? 0, errors: of?.errorRate() ?? 0, rtime: row.rtime ?? 0 }[plot.name];
-  const value = plot.format(point ? point.value : now);
+  const now = { rate: rateOf(row), scur: row.scur ?? 0, errors: of?.errorRate() ?? 0, rtime: row.rtime ?? 0, queue: row.qcur ?? 0 }[plot.name];
+  const value = point?.value === null ? "–" : plot.format(point ? point.value : now);
+  const classes = plot.name === "errors" ? classesAt(state.past.get(object), point?.time) : [];
   return html`<figure><figcaption>${plot.title} ${point && html`<span class="unit">${new Date(point.time * 1000).toLocaleTimeString()}</span>`}<b class="number">${value}</b></figcaption>
-    <${Plot} object=${object} name=${plot.name} height=${96} label=${`${plot.title}, the last two minutes; now ${value}`} onPoint=${setPoint} /></figure>`;
+    <${Plot} object=${object} name=${plot.name} height=${96} label=${`${plot.title}, the last ${RANGES.find(([seconds]) => seconds === state.range)[1]}; now ${value}`} onPoint=${setPoint} />
+    ${classes.length > 0 && html`<p class="classes quiet">${classes.map(([name, each]) => html`<span>${name} <span class="number">${rate(each)}</span></span>`)}</p>`}</figure>`;
 }
 
 const Facts = ({ rows }) => html`<dl class="facts-list">${rows.filter(Boolean).map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
@@ -73,7 +87,7 @@ export function FrontendDetail({ section, name }) {
   if (!section) return html`<${Gone} what="frontend" object=${spell("frontend", name)} name=${name} />`;
   const row = counters(state, "frontend", name), ways = routes(section);
   return html`<header class="detail-head"><h2>${name}</h2><span class="quiet">frontend</span>${row.status && html`<${Badge}>${row.status}<//>`}</header>
-    <${Plots} object=${spell("frontend", name)} without=${["rtime"]} />
+    <${Plots} object=${spell("frontend", name)} without=${["rtime", "queue"]} />
     <${Facts} rows=${[["Listens on", addressesOf(section).join(", ") || "–"], ["Mode", row.mode ?? section.mode ?? "–"], ["Sessions since the start", number(row.stot ?? 0)], ["Limit", number(row.slim ?? 0)], ["In / out", `${bytes(row.bin ?? 0)} / ${bytes(row.bout ?? 0)}`], ["Answers 4xx / 5xx", `${number(row.hrsp_4xx ?? 0)} / ${number(row.hrsp_5xx ?? 0)}`]]} />
     <div class="actions"><a class="button" href="#/request">Ask about a request</a><${AsText} section=${`frontend ${name}`} /></div><${Reasons} of=${[unread("**")]} />
     <h3>Where requests go</h3>

@@ -1,0 +1,204 @@
+"""`StatisticsHistory`: the last hour of the most important counters, in memory, so that a new reader sees the past at once.
+
+Frontends and backends are sampled every 5 seconds, servers every minute. A sample holds one number for each object and measure, column by
+column and compressed: most columns are zeros or nearly the same for all objects. Samples share the tuple of their objects as long as it
+does not change. Each of the two rings drops its oldest samples after an hour, and earlier if it exceeds MOST_BYTES.
+
+Counted measures are stored as differences from the sample before. There is no difference, and no rate, after a break: if HAProxy did not
+answer, if another worker serves, or if any counter has decreased, which a reload or `clear counters` causes. So no rate is negative, and
+none is spread over a time that nobody measured.
+"""
+
+import time
+import zlib
+from array import array
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from haproxy_native.abandonment import check
+from haproxy_native.editing import object_names
+from haproxy_native.features.events.stream import kind_of
+
+SECONDS = 3600.0
+# Kinds of objects, and seconds between two samples of them.
+PROXIES, SERVERS = (frozenset(("frontend", "backend")), 5.0), (frozenset(("server",)), 60.0)
+# Of each ring. Both together, with the counters to compare with, take at most 10 MiB for 5,000 servers.
+MOST_BYTES = 4 << 20
+# Measures that are counted, and measures of the moment, with their columns in `show stat`. The first column that is not empty counts.
+COUNTED = {
+    "requests": ("req_tot", "stot"),
+    "errors_4xx": ("hrsp_4xx",),
+    "errors_5xx": ("hrsp_5xx",),
+    "connection_errors": ("econ",),
+    "response_errors": ("eresp",),
+}
+MOMENTARY = {"sessions": ("scur",), "response_time": ("rtime",), "queue": ("qcur",)}
+MEASURES: Mapping[str, Sequence[str]] = {**COUNTED, **MOMENTARY}
+# Stands for no number.
+ABSENT = (1 << 32) - 1
+# When the first samples are due, in seconds after the start.
+FIRST = 5.0
+# A break is a pause of more than so many intervals.
+LONGEST = 2.5
+# Bytes of a name besides its characters, and of its place in a tuple.
+_NAME, _PLACE = 49, 8
+
+
+@dataclass(frozen=True, slots=True)
+class _Sample:
+    # Unix time.
+    time: float
+    # Since the sample before; 0 after a break.
+    seconds: float
+    objects: tuple[str, ...]
+    values: bytes
+    # Bytes that it takes, without objects that it shares with the sample before.
+    size: int
+
+
+class Ring:
+    """Samples of some kinds of objects, `interval` seconds apart. `now` returns the Unix time, `clock` seconds that never decrease."""
+
+    def __init__(
+        self,
+        kinds: frozenset[str],
+        interval: float,
+        *,
+        now: Callable[[], float] = time.time,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.kinds, self.interval = kinds, interval
+        self._now, self._clock = now, clock
+        self._samples: deque[_Sample] = deque(maxlen=int(SECONDS / interval))
+        self._size = 0
+        # When the last sample was taken or tried, by the clock. The first one is due FIRST seconds after the start.
+        self._tried = clock() - interval + FIRST
+        # Of the last sample: its objects, their places, and their counters, which are empty after a break.
+        self._objects: tuple[str, ...] = ()
+        self._places: dict[str, int] = {}
+        self._counters: list[array[int]] = []
+
+    def is_due(self) -> bool:
+        """Return whether the next sample is due, or will be in less than a tenth of the interval."""
+        return self._clock() >= self._tried + 0.9 * self.interval
+
+    def restart(self) -> None:
+        """Do not compare the next sample with the last one."""
+        self._counters = []
+
+    def skip(self) -> None:
+        """Note that HAProxy did not answer."""
+        self._tried = self._clock()
+        self.restart()
+
+    def add(self, rows: Iterable[tuple[str, Sequence[int | None]]], late: float = 0.0) -> None:
+        """Add a sample: objects with their numbers in the order of MEASURES, as HAProxy reported them `late` seconds ago."""
+        objects, columns = list[str](), [array("Q") for _ in MEASURES]
+        for object_, numbers in rows:
+            objects.append(object_)
+            for column, number in zip(columns, numbers, strict=True):
+                column.append(ABSENT if number is None else number)
+        taken, before = self._clock() - late, self._tried
+        seconds = taken - before if self._counters and taken - before <= LONGEST * self.interval else 0.0
+        counters = columns[: len(COUNTED)]
+        differences = self._differences(objects, counters) if seconds else None
+        if differences is None:
+            seconds, differences = 0.0, [array("I", [ABSENT]) * len(objects) for _ in counters]
+        momentary = [array("I", [min(value, ABSENT) for value in column]) for column in columns[len(COUNTED) :]]
+        values = zlib.compress(b"".join(column.tobytes() for column in (*differences, *momentary)), 1)
+        size = len(values) + self._share(objects)
+        self._counters, self._tried = counters, taken
+        self._append(_Sample(self._now() - late, seconds, self._objects, values, size))
+
+    def _differences(self, objects: Sequence[str], counters: Sequence["array[int]"]) -> list["array[int]"] | None:
+        """Return how much each counter has increased; None if one has decreased."""
+        places = [self._places.get(object_) for object_ in objects]
+        found = []
+        for column, former in zip(counters, self._counters, strict=True):
+            differences = array("I")
+            for place, value in zip(places, column, strict=True):
+                before = ABSENT if place is None else former[place]
+                if ABSENT in (value, before):
+                    differences.append(ABSENT)
+                elif value < before:
+                    return None
+                else:
+                    differences.append(min(value - before, ABSENT - 1))
+            found.append(differences)
+        return found
+
+    def _share(self, objects: Sequence[str]) -> int:
+        """Keep the tuple of the objects if it is the same, and their names if it is not. Return how many bytes are new."""
+        if tuple(objects) == self._objects:
+            return 0
+        names = {name: name for name in self._objects}
+        new = sum(len(name) + _NAME for name in objects if name not in names)
+        self._objects = tuple(names.get(name, name) for name in objects)
+        self._places = {name: place for place, name in enumerate(self._objects)}
+        return new + _PLACE * len(objects)
+
+    def _append(self, sample: _Sample) -> None:
+        if len(self._samples) == self._samples.maxlen:
+            self._size -= self._samples[0].size
+        self._samples.append(sample)
+        self._size += sample.size
+        while self._size > MOST_BYTES and len(self._samples) > 1:
+            self._size -= self._samples.popleft().size
+
+    def read(self, seconds: float, measures: Collection[str], is_wanted: Callable[[str], bool]) -> dict[str, Any]:
+        """Return the samples of the last seconds: their times, and for each wanted object a list for each measure it has."""
+        samples = [sample for sample in list(self._samples) if sample.time >= self._now() - seconds]
+        objects = dict.fromkeys(object_ for names in {id(each.objects): each.objects for each in samples}.values() for object_ in names)
+        rows: dict[str, dict[str, list[float | None]]] = {object_: {} for object_ in objects if is_wanted(object_)}
+        chosen = [(place, measure) for place, measure in enumerate(MEASURES) if measure in measures]
+        names: tuple[str, ...] = ()
+        for at, sample in enumerate(samples):
+            check()
+            if sample.objects is not names:
+                names = sample.objects
+                wanted = [(place, rows[name]) for place, name in enumerate(names) if name in rows]
+            values = array("I", zlib.decompress(sample.values))
+            for column, measure in chosen:
+                start, divisor = column * len(names), sample.seconds if measure in COUNTED else 1.0
+                for place, row in wanted:
+                    value = values[start + place]
+                    if value != ABSENT:
+                        if (numbers := row.get(measure)) is None:
+                            numbers = row[measure] = [None] * len(samples)
+                        numbers[at] = round(value / divisor, 2) if measure in COUNTED else value
+        return {
+            "interval": self.interval,
+            "times": [round(sample.time, 3) for sample in samples],
+            "objects": [{"object": object_, **row} for object_, row in rows.items()],
+        }
+
+
+class StatisticsHistory:
+    """The rings of one engine."""
+
+    def __init__(self) -> None:
+        self.rings = (Ring(*PROXIES), Ring(*SERVERS))
+
+    def restart(self) -> None:
+        """Compare the next samples with none before them: another worker serves, or HAProxy did not answer."""
+        for ring in self.rings:
+            ring.restart()
+
+    def read(
+        self,
+        seconds: float,
+        measures: Collection[str],
+        kinds: Collection[str],
+        pattern: str = "",
+        may_read: Callable[[str], bool] | None = None,
+    ) -> list[dict[str, Any]]:
+        """Return the samples of the last seconds by ring, of objects of these kinds that match a pattern and may be read. Blocks."""
+
+        def is_wanted(object_: str) -> bool:
+            if kind_of(object_) not in kinds or (pattern and not object_names.covers(pattern, object_)):
+                return False
+            return may_read is None or may_read(object_)
+
+        return [ring.read(seconds, measures, is_wanted) for ring in self.rings if not ring.kinds.isdisjoint(kinds)]
