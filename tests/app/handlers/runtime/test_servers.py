@@ -162,6 +162,16 @@ def test_a_server_that_may_say_it_is_in_service(changing: Beside) -> None:
     assert changing.client.get(f"{SERVERS}/d1").status == 200
 
 
+@pytest.mark.parametrize(("given", "address"), [("127.0.0.1:81", "127.0.0.1"), ("[::1]:81", "::1")])
+def test_an_address_that_contains_the_port(changing: Beside, given: str, address: str) -> None:
+    body = {"name": "d1", "address": given}
+    made = changing.client.post(SERVERS, body)
+    assert (made.status, made.json) == (201, body), made
+    shown = changing.client.get(f"{SERVERS}/d1").json
+    assert (shown["address"], shown["port"]) == (address, 81)
+    assert changing.client.delete(f"{SERVERS}/d1").status == 204
+
+
 def test_additions_that_are_refused(changing: Beside) -> None:
     place = {"address": "127.0.0.1", "port": 80}
     for backend, body, status, words in (
@@ -173,6 +183,7 @@ def test_additions_that_are_refused(changing: Beside) -> None:
         ("app", {"name": "d6", **place, "check": "maybe"}, 422, "check in body should be one of [enabled disabled]"),
         ("app", {"name": "d5", **place, "weight": 1000}, 400, "weight: 1000 is outside 0..256"),
         ("app", {"name": "d5", **place, "address": "localhost"}, 400, "address: 'localhost' is not an IP address"),
+        ("app", {"name": "d5", **place, "address": "127.0.0.1:81"}, 400, "port in body is 80, and address '127.0.0.1:81' holds 81"),
         ("app", {"name": "d5", **place, "agent-addr": "127.1"}, 400, "agent-addr: '127.1' is not an IP address"),
         ("app", {"name": "d7;d8", **place, "track": "app/ghost"}, 400, "[add server app/d7\\;d8"),
         ("app", {"name": "d9\nd", **place}, 400, "line break"),
