@@ -70,9 +70,12 @@ GLOBAL, SOCKETS = "global", "runtime_apis"
 
 
 def stats_sockets(document: Document) -> list[str]:
-    """Return the addresses of the Runtime API sockets that a configuration opens, in the order and spelling of the file, without quotes."""
+    """Return the addresses of the Runtime API sockets that a configuration opens, in the order and spelling of the file, without quotes.
+
+    One line may open several sockets, separated by commas.
+    """
     sockets = (socket for section in document.sections if section.kind == GLOBAL for socket in _shape().read(section).get(SOCKETS, ()))
-    return [unquoted(socket["address"]) for socket in sockets if socket.get("address")]
+    return [address for socket in sockets for address in unquoted(socket.get("address", "")).split(",") if address]
 
 
 @functools.cache

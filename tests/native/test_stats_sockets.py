@@ -19,7 +19,14 @@ backend b
 
 
 @pytest.mark.parametrize(
-    ("text", "found"), [(TEXT, ["/run/first.sock", "ipv4@127.0.0.1:9999"]), (b"global\n", []), (b"", []), (b"not a configuration", [])]
+    ("text", "found"),
+    [
+        (TEXT, ["/run/first.sock", "ipv4@127.0.0.1:9999"]),
+        (b"global\n stats socket /a,ipv4@127.0.0.1:9\n", ["/a", "ipv4@127.0.0.1:9"]),
+        (b"global\n", []),
+        (b"", []),
+        (b"not a configuration", []),
+    ],
 )
 def test_addresses(tmp_path: Path, text: bytes, found: list[str]) -> None:
     assert stats_sockets(Document.parse(text)) == found

@@ -24,7 +24,10 @@ from typing import Any, Protocol, TypeVar, cast
 from haproxy_native.beside import beside_if
 from haproxy_native.errors import BadRequest, RuntimeAbsent, RuntimeRefused
 
-_TCP = re.compile(r"(?:ipv4@|ipv6@|tcp@|tcp4@|tcp6@)?(?:\[(?P<bracketed>[^\]]*)\]|(?P<host>.*)):(?P<port>\d+)")
+# Of a range of ports, HAProxy listens on all; the first is enough to connect to.
+_TCP = re.compile(r"(?:(?:ip|ipv[46]|(?:mp)?tcp[46]?)@)?(?:\[(?P<bracketed>[^\]]*)\]|(?P<host>[^@]*)):(?P<port>\d+)(?:-\d+)?")
+# HAProxy binds an `abns@` name with NULs up to the end of `sun_path`, and an `abnsz@` name as it is.
+_SUN_PATH_BYTES = 108
 # `stats socket` names an address to listen on; this is where to connect to.
 _ANY = {"": "127.0.0.1", "*": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}
 
@@ -39,17 +42,20 @@ class SocketAddress:
 
 
 def parse_address(text: str) -> SocketAddress | None:
-    """Parse an address of the configuration or the settings: a Unix path, `unix@` path, `abns@` name, or a TCP address.
+    """Parse an address of the configuration or the settings: a Unix path, an abstract name, or a TCP address, with or without its family.
 
     Returns None for what cannot be connected to: an inherited descriptor, or a variable that only HAProxy resolves.
     """
+    text = text.removeprefix("stream+")
     kind, sign, rest = text.partition("@")
-    if sign and kind == "abns":
-        return SocketAddress("\0" + rest)
-    if sign and kind == "unix":
-        return SocketAddress(rest)
     if "$" in text or (sign and kind in ("fd", "sockpair")):
         return None
+    if sign and kind in ("abns", "abnsz"):
+        name = "\0" + rest
+        # Its length in bytes, as the kernel sees it.
+        return SocketAddress(name + "\0" * (_SUN_PATH_BYTES - len(_encoded(name))) if kind == "abns" else name)
+    if sign and kind in ("unix", "uxst"):
+        return SocketAddress(rest)
     match = _TCP.fullmatch(text)
     if match and "/" not in text:
         host = match["bracketed"] if match["bracketed"] is not None else match["host"]
