@@ -8,38 +8,50 @@ from dataplaneapi.settings.table import SettingSource, table
 HEAD = """\
 # Settings
 
-Made of the table in `app/dataplaneapi/settings/table.py` by `make generate`; never edit it.
+This page lists every setting. Set it in the YAML file (`-f`, by default `/etc/haproxy/dataplaneapi.yaml`; `-f ""` for none), for example
 
-A flag beats a variable, a variable beats the YAML file (`-f`, by default `/etc/haproxy/dataplaneapi.yaml`; `-f ""` for none), and the file
-beats the default. Durations are written as `10s`, `500ms` or `1h30m`, sizes as `512`, `64KB` or `1MiB` (decimal multiples).
+```yaml
+config_version: 2
+dataplaneapi:
+  port: 5555
+haproxy:
+  config_file: /etc/haproxy/haproxy.cfg
+```
+
+by a variable, or by a flag. Flags take precedence over variables, variables over the file, and the file over the default.
+Durations are written as `10s`, `500ms` or `1h30m`, sizes as `512`, `64KB` or `1MiB` (decimal multiples).
+
+`make generate` writes this page from `app/dataplaneapi/settings/table.py`.
 
 """
 KINDS = {"texts": "list", "number": "number", "switch": "true or false", "text": "text", "duration": "duration", "size": "size"}
 TAIL = """
-## What only the YAML file holds
+## Settings of the YAML file only
 
 | key | meaning |
 |---|---|
 | `config_version` | always 2 |
-| `name` | name of this server; default: the host's |
-| `dataplaneapi.listeners` | further listeners beside those of `scheme`, see below |
+| `name` | name of this server; default: the host name |
+| `dataplaneapi.listeners` | additional listeners, see below |
 | `dataplaneapi.user` | users: `{name, password, insecure}`. `password` is a hash of crypt(3) \
-(`openssl passwd -5`), with `insecure: true` clear \
-text; `"${NAME}"`, with these quotes, is that variable's value |
-| `dataplaneapi.roles` | roles by name, each a list of rules `{objects, may, fields, reload, max_objects}`, see [access.md](access.md) |
-| `dataplaneapi.role_of` | who has them: `{users, certificates, spiffe, claims}`, names with roles; a `dataplaneapi.user` takes `role` |
-| `dataplaneapi.jwt` | whose JWTs are taken: `{issuer, audience, jwks, claim, name, ca_file}`, see [access.md](access.md) |
-| `dataplaneapi.audit` | the audit log: `{target: file, file: /var/log/dataplaneapi/audit.log, reads: false}`, see [access.md](access.md) |
-| `dataplaneapi.advertised` | `{api_address, api_port}`: kept, without effect |
-| `log_targets` | where log lines go, see below |
+(`openssl passwd -5`), or clear text with `insecure: true`; \
+`"${NAME}"`, with these quotes, is the value of a variable |
+| `dataplaneapi.roles` | roles by name: lists of rules `{objects, may, fields, reload, max_objects}`, see [access](access.md) |
+| `dataplaneapi.role_of` | who has which role: `{users, certificates, spiffe, claims}`; users of `dataplaneapi.user` have `role` there |
+| `dataplaneapi.jwt` | accepted JWTs: `{issuer, audience, jwks, claim, name, ca_file}`, see \
+[access](access.md#jwt-of-an-openid-connect-issuer) |
+| `dataplaneapi.audit` | the audit log: `{target: file, file: /var/log/dataplaneapi/audit.log, reads: false}`, see \
+[access](access.md#the-audit-log) |
+| `dataplaneapi.advertised` | `{api_address, api_port}`: accepted without effect |
+| `log_targets` | destinations of log lines, see below |
 
-An unknown key is reported by a warning at the start, with the nearest known one. The file is completed at each start by
-what must stand in it; its comments, its layout and keys of others stay.
+The server warns about unknown keys when it starts, and names the nearest known one. It adds missing required keys to the file;
+comments, layout and unknown keys stay.
 
 ## Listeners
 
-`scheme` opens one listener each. An entry of `listeners` opens one more; it holds what differs from the settings above for its scheme:
-{keys}.
+Each value of `scheme` opens one listener, and so does each entry of `listeners`. An entry contains
+the settings that differ from those above: {keys}.
 
 ```yaml
 dataplaneapi:
@@ -47,7 +59,7 @@ dataplaneapi:
     - scheme: unix
       socket_path: /run/dataplaneapi.sock
       socket_mode: "0660"
-      basic_auth: false          # any process that may open the socket
+      basic_auth: false          # every process that can open the socket may use the API
     - scheme: https
       host: 192.0.2.10
       port: 8443
@@ -57,35 +69,37 @@ dataplaneapi:
       tls_client_names: ["spiffe://example.org/ns/ingress/*"]
 ```
 
-With `tls_ca`, clients need a certificate of that authority, which stands for a password on this listener (`basic_auth: true`: both are
-asked for; so it is where the port is 0). A name of `tls_client_names` that begins with `spiffe:` is met by the only URI of a
-certificate, if that is a SPIFFE id; others by any of its names. `tls_crl` is a file of revoked certificates: as with HAProxy's `crl-file`
-each authority of a chain needs a list that has not expired, else its clients are refused. Files that are replaced are used from
-the next connection on. Without a certificate of their own listeners show the credentials `tls.crt` and `tls.key` of systemd
-(`LoadCredential=`). SIGHUP follows changes of listeners; connections stay open.
+* `tls_ca` requires client certificates of that authority. They replace a password on this listener, unless `basic_auth: true` requires both
+  (the default if the port is 0).
+* A `tls_client_names` entry that begins with `spiffe:` must match the only URI of a certificate; other entries match any of its names.
+* `tls_crl` contains revoked certificates. As with HAProxy's `crl-file`, each authority of a chain needs a list that has not expired;
+  otherwise its clients are refused.
+* Replaced files are used from the next connection on. A listener without a certificate uses systemd's credentials `tls.crt` and `tls.key`
+  (`LoadCredential=`).
+* SIGHUP applies changes of listeners; connections stay open.
 """
 
 
 LOG = """
 ## Log targets
 
-An entry of `log_targets` each; without any, warnings and errors go to standard output.
+Each entry of `log_targets` is a destination. Without entries, warnings and errors go to standard output.
 
 | key | meaning |
 |---|---|
 | `log_to` | `stdout`, `file` or `syslog` |
-| `log_types` | `app` (the default) for what the server tells, `access` for requests, or both |
+| `log_types` | `app` (default) for messages of the server, `access` for requests, or both |
 | `log_level` | `debug`, `info` (the default), `warning` or `error`; access lines are at info level |
-| `log_format` | `text` or `json`: one line each; in JSON an access line has its parts as members, too |
+| `log_format` | `text` or `json`, one line each; in JSON, access lines also have their parts as members |
 | `acl_format` | access lines in Apache's format: `%% %b %D %h %H %l %m %p %q %r %s %>s %t %T %u %U %v %V %{X}i %{X}o %{fmt}t %{ms}T`; \
 `%u` is the user, or the name of the client certificate |
-| `log_file` | the file; one that was moved away is opened anew |
+| `log_file` | the file; if it is moved away, the server opens a new one |
 | `syslog_address`, `syslog_protocol` | `host:port` for `tcp`, `tcp4`, `tcp6`, `udp`, `udp4`, `udp6`; a path for `unix`, `unixgram` |
-| `syslog_facility`, `syslog_level` | both are needed; what is less severe than the level is left out |
-| `syslog_tag` | name of the program; default: dataplaneapi |
+| `syslog_facility`, `syslog_level` | both are required; less severe lines are left out |
+| `syslog_tag` | program name; default: dataplaneapi |
 
-Lines to syslog are as in RFC 5424, over streams with their length in front (RFC 6587). While a collector cannot be reached, 10,000 are
-kept; that, and how many were lost, is reported on standard output.
+Syslog lines follow RFC 5424, on streams with their length in front (RFC 6587). If a collector cannot be reached, 10,000 lines are
+kept; this, and the number of lost lines, is reported on standard output.
 """
 
 

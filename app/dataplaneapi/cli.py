@@ -27,13 +27,13 @@ FORMER = tuple(
 # What may be asked instead of serving, with its help.
 COMMANDS = {
     "check": "Says whether settings and configuration can be used. Changes nothing.",
-    "doctor": "Says what would keep this installation from working, each finding with its remedy. Changes nothing.",
+    "doctor": "List everything that keeps this installation from working, with remedies. Change nothing.",
 }
 # What dataplaneapi.command runs, where it is the first word.
 FIRST_WORDS = ("backup", "ctl", "lint", "restore", "test")
 USAGE = "dataplaneapi ctl COMMAND [OPTION ...]\n       dataplaneapi [OPTION ...] [check | doctor]"
 DESCRIPTION = """\
-A REST sidecar for HAProxy, which runs until it is stopped. The command line of a running one is dataplaneapi ctl:
+Run a REST sidecar for HAProxy. To operate a running one, use dataplaneapi ctl:
 
   dataplaneapi ctl get backend/shop
   dataplaneapi ctl drain shop/web1 --then maint --wait
@@ -62,13 +62,13 @@ def refuse(message: str) -> NoReturn:
 def parser() -> FlagParser:
     made = FlagParser(prog="dataplaneapi", allow_abbrev=False, add_help=False, description=DESCRIPTION)
     made.usage, made.formatter_class = USAGE, argparse.RawDescriptionHelpFormatter
-    made.epilog = f"commands with a help of their own: {', '.join(f'{word} --help' for word in FIRST_WORDS)}"
+    made.epilog = f"other commands: {', '.join(f'{word} --help' for word in FIRST_WORDS)}"
     made.add_argument("-h", "--help", action="help", help="show this and exit")
     made.add_argument("-v", "--version", action="store_true", help="show the version and exit")
-    text = "check: can settings and configuration be used? doctor: that, and all around them, each finding with its remedy"
+    text = "check: validate settings and configuration; doctor: check the whole installation, and list findings with remedies"
     made.add_argument("command", nargs="?", metavar="check | doctor", help=text)
     _add_report(made)
-    made.add_argument("-f", dest="settings_file", metavar="FILE", help=f"own settings file; empty for none (default {SETTINGS_FILE})")
+    made.add_argument("-f", dest="settings_file", metavar="FILE", help=f"settings file; empty for none (default {SETTINGS_FILE})")
     for name, source, default in table():
         text = source.meaning
         text += f" (default {default})" if default not in ("", 0, None, False, []) and "default" not in source.help else ""
@@ -86,7 +86,9 @@ def parser() -> FlagParser:
 
 
 def _add_report(made: argparse.ArgumentParser) -> None:
-    made.add_argument("--json", dest="as_json", action="store_true", default=argparse.SUPPRESS, help="findings of check and doctor as JSON")
+    made.add_argument(
+        "--json", dest="as_json", action="store_true", default=argparse.SUPPRESS, help="print findings of check and doctor as JSON"
+    )
     text = "doctor: write corrected settings beside the settings file, as FILE.fixed, and show the difference"
     made.add_argument("--fix", action="store_true", default=argparse.SUPPRESS, help=text)
 

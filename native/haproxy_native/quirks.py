@@ -27,75 +27,75 @@ class Fact:
 
 TABLE_ARRAYS = Fact(
     (3, 2),
-    "Every element of the arrays of a stick table (`gpc`, `gpt`) is set over the Runtime API",
-    "The first is; any other is refused, with HAProxy's words and the version that takes it",
+    "All elements of stick table arrays (`gpc`, `gpt`) can be set at runtime",
+    "Only the first can; others are refused with HAProxy's message and the required version",
 )
 LACKS = (
     Fact(
         (2, 7),
-        "The master's socket tells how a reload went",
-        "A new worker is looked for, which counts in any version; why HAProxy refused stands in its own log alone",
+        "The master's socket reports the outcome of a reload",
+        "The outcome is known from a new worker, as in every version; HAProxy's reason for a refusal is only in its own log",
     ),
     Fact(
         (2, 7),
-        "A CA file in the running process takes further certificates",
-        "Adding to one is refused, with HAProxy's words; replacing the whole file works",
+        "Certificates can be added to a CA file in the running process",
+        "Adding is refused with HAProxy's message; replacing the whole file works",
         "add ssl ca-file",
     ),
     Fact(
         (3, 0),
-        "HAProxy waits by itself until a server can be removed",
-        "The removal is tried again for two seconds, then the reload takes over",
+        "HAProxy waits until a server can be removed",
+        "The server tries the removal for two seconds, then reloads",
         "wait",
     ),
     Fact(
         (3, 2),
-        "HAProxy tells which keywords a server may have that is added live",
-        "The server is added and HAProxy's refusal read; what it does not take needs a reload",
+        "HAProxy lists the keywords that a server added at runtime may have",
+        "The server tries to add it; if HAProxy refuses, it reloads",
     ),
     Fact(
         (3, 2),
-        "Certificates are ordered over ACME, and the worker tells of new ones",
-        "The operations are refused, with HAProxy's words",
+        "HAProxy obtains certificates over ACME, and the worker reports new ones",
+        "The operations are refused with HAProxy's message",
         "acme status",
     ),
     TABLE_ARRAYS,
     Fact(
         (3, 4),
-        "Backends come and go in the running process",
-        "A new backend, and one that is deleted, takes a reload",
+        "Backends can be added and deleted at runtime",
+        "Adding or deleting a backend takes a reload",
         "add backend",
     ),
 )
 
 DYNAMIC_SERVERS = Fact(
     (2, 6),
-    "Servers are added and deleted without `experimental-mode`, and with their checks",
+    "Servers can be added and deleted with checks, without `experimental-mode`",
     "Not supported; such a change takes a reload",
 )
 ADDED_SERVERS_HAVE_DEFAULTS = Fact(
     (2, 8),
-    "A server that is added live has the defaults of a server line",
-    "The words that it lacks are sent with it",
+    "A server added at runtime gets the defaults of a server line",
+    "The missing keywords are sent with it",
 )
 ADDED_SERVERS_REFUSE_ENABLED = Fact(
     (3, 0),
-    "`enabled` is refused on a server that is added live",
-    "It is sent up to 2.9, where 2.8 adds the server with a warning; it is left out since",
+    "`enabled` is refused for a server added at runtime",
+    "Sent up to 2.9 (2.8 adds the server with a warning), left out since",
 )
 RELAYED_CONNECTIONS = Fact(
     (3, 2),
-    "A master hands a whole connection over to its worker (`@@1`)",
-    "The master opens a connection for every command (`@1`); for many commands the worker's own socket is preferred",
+    "The master can pass a whole connection to its worker (`@@1`)",
+    "The master opens a connection for each command (`@1`); for many commands the server uses the worker's own socket",
 )
 WORKER_EVENTS = Fact(
     (3, 2),
-    "A worker has a ring of events, `dpapi`",
-    "None are read",
+    "A worker has an event ring, `dpapi`",
+    "No events are read",
 )
 CHALLENGES_READY = Fact(
     (3, 3),
-    "An ACME challenge in the DNS is confirmed by `acme challenge_ready`",
+    "DNS challenges of ACME are confirmed with `acme challenge_ready`",
     "Nothing is sent",
 )
 

@@ -87,7 +87,7 @@ def parser() -> Parser:
     made = Parser(
         prog=PROGRAM,
         usage=f"{PROGRAM} COMMAND [OPTION ...]",
-        description="Works with a Data Plane API from the command line.",
+        description="Operate a Data Plane API from the command line.",
         epilog=f"commands:\n{commands}\n\n{PROGRAM} COMMAND --help has the options of each.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         parents=[common()],

@@ -195,7 +195,7 @@ def add_write_arguments(parser: argparse.ArgumentParser, *, dry_run: bool = Fals
     text = "wait for the reload, at most this long (default 5m)"
     parser.add_argument("--wait", nargs="?", const=RELOAD_SECONDS, type=duration, metavar="TIME", help=text)
     parser.add_argument("--confirm", metavar="TIME", help="roll the change back after this time, such as 2m, unless it is confirmed")
-    text = "what must be fulfilled until then, as in errors=2,ready; else the change is rolled back at once"
+    text = "conditions until then, such as errors=2,ready; if one is violated, the change is rolled back at once"
     parser.add_argument("--guard", type=guard, metavar="GUARD", help=text)
     parser.add_argument("--tests", dest="with_tests", action="store_true", help="refuse the change if it breaks a routing test")
     add_message_argument(parser)

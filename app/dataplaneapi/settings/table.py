@@ -19,7 +19,7 @@ from dataplaneapi.version import VERSION
 API, TLS, HAPROXY = "dataplaneapi", "dataplaneapi.tls", "haproxy"
 RELOAD, TRANSACTION, RESOURCES, USERLIST = "haproxy.reload", "dataplaneapi.transaction", "dataplaneapi.resources", "dataplaneapi.userlist"
 
-NO_WAIT = "the server starts without waiting for HAProxy, and looks for its socket whenever it needs it"
+NO_WAIT = "the server starts without waiting for HAProxy, and looks for its socket when needed"
 CHOICES = {"on_conflict": ("refuse", "merge"), "tests": ("ignore", "require")}
 # The oldest kind of hash has no mark; it is as long as this.
 _DES_LENGTH = 13
@@ -63,105 +63,154 @@ class Settings:
     """All settings with their effective values; durations in seconds, sizes in bytes. Never printed: users have passwords."""
 
     scheme: list[str] = _from("--scheme", API, "texts", None, "listener to open: http, https or unix; may be repeated")
-    cleanup_timeout: float = _from("--cleanup-timeout", API, "duration", 10.0, "idle time after which a connection is closed")
-    graceful_timeout: float = _from("--graceful-timeout", API, "duration", 15.0, "time that running requests get on a stop")
-    max_header_size: int = _from("--max-header-size", API, "size", 1_000_000, "largest request header")
+    cleanup_timeout: float = _from("--cleanup-timeout", API, "duration", 10.0, "close idle connections after this time")
+    graceful_timeout: float = _from(
+        "--graceful-timeout", API, "duration", 15.0, "time for running requests to finish when the server stops"
+    )
+    max_header_size: int = _from("--max-header-size", API, "size", 1_000_000, "maximum size of request headers")
     max_body_size: int | None = _from(
-        "--max-body-size", API, "size", None, "largest request body, 0 for no limit; default: 1 MB, 50 MB of what is whole, 1 GB of uploads"
+        "--max-body-size",
+        API,
+        "size",
+        None,
+        "maximum size of request bodies, 0 for no limit; default: 1 MB, whole lists and texts 50 MB, uploads 1 GB",
     )
     socket_path: str = _from("--socket-path", API, "text", "/var/run/data-plane.sock", "socket of the unix listener")
-    socket_mode: str = _from("--socket-mode", API, "text", "", "mode of that socket, octal; default: 0750, or less as the umask says")
+    socket_mode: str = _from("--socket-mode", API, "text", "", "octal mode of that socket; default: 0750, restricted by the umask")
     host: str = _from("--host", API, "text", "localhost", "address to listen on", env="HOST")
     port: int = _from("--port", API, "number", 0, "port to listen on; 0 picks a free one", env="PORT")
-    listen_limit: int = _from("--listen-limit", API, "number", 1024, "connections of each listener at a time; 0 for no limit")
-    keep_alive: float = _from("--keep-alive", API, "duration", 180.0, "0 closes each connection after its answer")
-    read_timeout: float = _from("--read-timeout", API, "duration", 30.0, "time in which a request must arrive")
-    write_timeout: float = _from("--write-timeout", API, "duration", 30.0, "time in which an answer must be taken")
+    listen_limit: int = _from("--listen-limit", API, "number", 1024, "maximum number of open connections of each listener; 0 for no limit")
+    keep_alive: float = _from(
+        "--keep-alive", API, "duration", 180.0, "time between two requests of a connection; 0 closes it after each response"
+    )
+    read_timeout: float = _from("--read-timeout", API, "duration", 30.0, "maximum time to receive a request")
+    write_timeout: float = _from("--write-timeout", API, "duration", 30.0, "maximum time to send a response")
     tls_host: str = _from("--tls-host", TLS, "text", "", "address of the https listener; default: host", env="TLS_HOST")
     tls_port: int = _from("--tls-port", TLS, "number", 0, "port of the https listener", env="TLS_PORT")
-    tls_certificate: str = _from("--tls-certificate", TLS, "text", "", "certificate, PEM", env="TLS_CERTIFICATE")
-    tls_key: str = _from("--tls-key", TLS, "text", "", "private key, PEM", env="TLS_PRIVATE_KEY")
-    tls_ca: str = _from("--tls-ca", TLS, "text", "", "authority that client certificates must come from", env="TLS_CA_CERTIFICATE")
-    tls_crl: str = _from("--tls-crl", TLS, "text", "", "revoked client certificates: a CRL of each authority, PEM", env="TLS_CRL")
+    tls_certificate: str = _from("--tls-certificate", TLS, "text", "", "certificate of the https listener, PEM", env="TLS_CERTIFICATE")
+    tls_key: str = _from("--tls-key", TLS, "text", "", "private key of that certificate, PEM", env="TLS_PRIVATE_KEY")
+    tls_ca: str = _from("--tls-ca", TLS, "text", "", "require client certificates of this authority, PEM", env="TLS_CA_CERTIFICATE")
+    tls_crl: str = _from("--tls-crl", TLS, "text", "", "revoked client certificates: one CRL for each authority, PEM", env="TLS_CRL")
     tls_client_names: list[str] = _from(
-        "--tls-client-names", TLS, "texts", None, "name that a client certificate may have, `*` for any ending; may be repeated"
+        "--tls-client-names", TLS, "texts", None, "name that client certificates may have, with `*` for any ending; may be repeated"
     )
-    tls_listen_limit: int | None = _from("--tls-listen-limit", TLS, "number", None, "as listen-limit, for https; default: the same")
-    tls_keep_alive: float | None = _from("--tls-keep-alive", TLS, "duration", None, "as keep-alive, for https; default: the same")
-    tls_read_timeout: float | None = _from("--tls-read-timeout", TLS, "duration", None, "as read-timeout, for https; default: the same")
-    tls_write_timeout: float | None = _from("--tls-write-timeout", TLS, "duration", None, "as write-timeout, for https; default: the same")
+    tls_listen_limit: int | None = _from(
+        "--tls-listen-limit", TLS, "number", None, "listen-limit of the https listener; default: the same value"
+    )
+    tls_keep_alive: float | None = _from(
+        "--tls-keep-alive", TLS, "duration", None, "keep-alive of the https listener; default: the same value"
+    )
+    tls_read_timeout: float | None = _from(
+        "--tls-read-timeout", TLS, "duration", None, "read-timeout of the https listener; default: the same value"
+    )
+    tls_write_timeout: float | None = _from(
+        "--tls-write-timeout", TLS, "duration", None, "write-timeout of the https listener; default: the same value"
+    )
     cors_origins: list[str] = _from(
         "--cors-origins",
         API,
         "texts",
         None,
-        "origin whose pages may use this API, as https://panel.example.com; may be repeated",
+        "origin whose pages may use this API, such as https://panel.example.com; may be repeated",
     )
     trusted_proxies: list[str] = _from(
         "--trusted-proxies",
         API,
         "texts",
         None,
-        "network of proxies whose X-Forwarded-For names the client, or unix for those at unix sockets; may be repeated",
+        "network of trusted proxies: their X-Forwarded-For names the client; unix trusts clients of unix sockets; may be repeated",
     )
-    show_system_info: bool = _from("-i --show-system-info", API, "switch", False, "show facts about the machine on /info")
-    api_version: str = _from("--api-version", API, "text", VERSION, "version that /info announces; clients choose by it what they send")
+    show_system_info: bool = _from("-i --show-system-info", API, "switch", False, "show facts about the machine in /info")
+    api_version: str = _from("--api-version", API, "text", VERSION, "version that /info reports; some clients depend on it")
     acme_programs: list[str] = _from(
-        "--acme-programs", API, "texts", None, "program that may set DNS records for ACME (provider exec), by its path; may be repeated"
+        "--acme-programs", API, "texts", None, "path of a program that may set DNS records for ACME (provider exec); may be repeated"
     )
-    strict: bool = _from("--strict", API, "switch", False, "refuse unknown members and query parameters, instead of naming them in headers")
-    on_conflict: str = _from("--on-conflict", API, "text", "refuse", "what becomes of writes on an old version: refuse or merge")
-    tests: str = _from("--tests", API, "text", "ignore", "whether changes may break a test of routing: ignore or require")
-    read_only: bool = _from("--read-only", API, "switch", False, "change nothing: whatever would is answered 403")
+    strict: bool = _from(
+        "--strict", API, "switch", False, "refuse unknown members and query parameters instead of naming them in response headers"
+    )
+    on_conflict: str = _from("--on-conflict", API, "text", "refuse", "how to handle writes made from an old version: refuse or merge")
+    tests: str = _from("--tests", API, "text", "ignore", "whether changes must pass the routing tests: ignore or require")
+    read_only: bool = _from("--read-only", API, "switch", False, "refuse all changes with 403")
     disable_ui: bool = _from("--disable-ui", API, "switch", False, "do not serve the page at /ui/")
     disable_inotify: bool = _from("--disable-inotify", API, "switch", False, "do not watch the HAProxy configuration file")
-    pid_file: str = _from("--pid-file", API, "text", "", "file to write the process id to")
-    uid: int = _from("--uid", API, "number", 0, "user id to run as, with its groups unless gid names another")
+    pid_file: str = _from("--pid-file", API, "text", "", "file for the process id")
+    uid: int = _from("--uid", API, "number", 0, "user id to run as; its groups are used unless gid is set")
     gid: int = _from("--gid", API, "number", 0, "group id to run as")
-    debug_socket_path: str = _from("--debug-socket-path", API, "text", "", "unix socket for diagnosis")
+    debug_socket_path: str = _from("--debug-socket-path", API, "text", "", "unix socket for debugging")
     userlist: str = _from("-u --userlist", USERLIST, "text", "controller", "userlist section with the users of this API")
-    userlist_file: str = _from("--userlist-file", USERLIST, "text", "", "file with that userlist; default: the HAProxy configuration")
-    transaction_dir: str = _from("-t --transaction-dir", TRANSACTION, "text", "/tmp/haproxy", "directory of failed transactions")
-    backups_number: int = _from("-n --backups-number", TRANSACTION, "number", 0, "old configurations to keep")
-    backups_dir: str = _from("--backups-dir", TRANSACTION, "text", "", "directory for them; default: beside the configuration")
-    max_open_transactions: int = _from("--max-open-transactions", TRANSACTION, "number", 20, "transactions at a time; 0 for no limit")
-    transaction_ttl: float = _from(
-        "--transaction-ttl", TRANSACTION, "duration", 0.0, "time after which a transaction that nobody uses is ended; 0 for never"
+    userlist_file: str = _from(
+        "--userlist-file", USERLIST, "text", "", "file that contains the userlist; default: the HAProxy configuration"
     )
-    maps_dir: str = _from("-p --maps-dir", RESOURCES, "text", "/etc/haproxy/maps", "directory of the map files")
+    transaction_dir: str = _from("-t --transaction-dir", TRANSACTION, "text", "/tmp/haproxy", "directory for texts of failed transactions")
+    backups_number: int = _from("-n --backups-number", TRANSACTION, "number", 0, "number of old configurations to keep")
+    backups_dir: str = _from(
+        "--backups-dir", TRANSACTION, "text", "", "directory for old configurations; default: that of the configuration"
+    )
+    max_open_transactions: int = _from(
+        "--max-open-transactions", TRANSACTION, "number", 20, "maximum number of open transactions; 0 for no limit"
+    )
+    transaction_ttl: float = _from(
+        "--transaction-ttl", TRANSACTION, "duration", 0.0, "end transactions that nobody has used for this time; 0 for never"
+    )
+    maps_dir: str = _from("-p --maps-dir", RESOURCES, "text", "/etc/haproxy/maps", "directory of map files")
     ssl_certs_dir: str = _from("--ssl-certs-dir", RESOURCES, "text", "/etc/haproxy/ssl", "directory of certificates and crt-lists")
-    acl_dir: str = _from("--acl-dir", RESOURCES, "text", "", "directory of files of ACL patterns, managed as maps are; default: none")
-    history_entries: int = _from("--history-entries", RESOURCES, "number", 10_000, "changes that are kept with what they changed")
-    history_days: int = _from("--history-days", RESOURCES, "number", 0, "days that they are kept; 0 for any")
-    history_size: int = _from("--history-size", RESOURCES, "number", 1024, "MiB that they may take on disk, private keys beside that 64")
-    general_storage_dir: str = _from("--general-storage-dir", RESOURCES, "text", "/etc/haproxy/general", "directory of other files")
-    dataplane_storage_dir: str = _from("--dataplane-storage-dir", RESOURCES, "text", "/etc/haproxy/dataplane", "own data")
-    spoe_dir: str = _from("--spoe-dir", RESOURCES, "text", "/etc/haproxy/spoe", "directory of the SPOE files")
-    spoe_transaction_dir: str = _from("--spoe-transaction-dir", RESOURCES, "text", "/tmp/spoe-haproxy", "transactions of other servers")
+    acl_dir: str = _from(
+        "--acl-dir", RESOURCES, "text", "", "directory of ACL pattern files, which the API then manages like maps; default: none"
+    )
+    history_entries: int = _from("--history-entries", RESOURCES, "number", 10_000, "maximum number of history entries")
+    history_days: int = _from("--history-days", RESOURCES, "number", 0, "days to keep history entries; 0 for no limit")
+    history_size: int = _from("--history-size", RESOURCES, "number", 1024, "maximum size of the history in MiB, plus 64 for private keys")
+    general_storage_dir: str = _from("--general-storage-dir", RESOURCES, "text", "/etc/haproxy/general", "directory of other stored files")
+    dataplane_storage_dir: str = _from(
+        "--dataplane-storage-dir", RESOURCES, "text", "/etc/haproxy/dataplane", "directory for the server's own data"
+    )
+    spoe_dir: str = _from("--spoe-dir", RESOURCES, "text", "/etc/haproxy/spoe", "directory of SPOE files")
+    spoe_transaction_dir: str = _from(
+        "--spoe-transaction-dir", RESOURCES, "text", "/tmp/spoe-haproxy", "directory with SPOE transactions of other servers"
+    )
     update_map_files: bool = _from("--update-map-files", RESOURCES, "switch", False, "write runtime changes of maps to their files")
     update_map_files_period: int = _from("--update-map-files-period", RESOURCES, "number", 10, "seconds between two such writes")
     config_file: str = _from("-c --config-file", HAPROXY, "text", "/etc/haproxy/haproxy.cfg", "HAProxy configuration file")
-    config_files_before: list[str] = _from("--config-files-before", HAPROXY, "texts", None, "file or directory loaded before")
-    config_files_after: list[str] = _from("--config-files-after", HAPROXY, "texts", None, "file or directory loaded after")
-    short_header: bool = _from(
-        "--short-header", HAPROXY, "switch", False, "write `# _version=` alone above the file, no checksum, no banner"
+    config_files_before: list[str] = _from(
+        "--config-files-before",
+        HAPROXY,
+        "texts",
+        None,
+        "file or directory that HAProxy loads before the configuration file; may be repeated",
     )
-    haproxy_bin: str = _from("-b --haproxy-bin", HAPROXY, "text", "haproxy", "HAProxy binary")
+    config_files_after: list[str] = _from(
+        "--config-files-after", HAPROXY, "texts", None, "file or directory that HAProxy loads after the configuration file; may be repeated"
+    )
+    short_header: bool = _from(
+        "--short-header", HAPROXY, "switch", False, "write only `# _version=` above the file, without checksum and banner"
+    )
+    haproxy_bin: str = _from("-b --haproxy-bin", HAPROXY, "text", "haproxy", "HAProxy binary for validation")
     master_runtime: str = _from("-m --master-runtime", HAPROXY, "text", "", "master socket of HAProxy")
     master_worker_mode: bool = _from("--master-worker-mode", HAPROXY, "switch", False, "reload through the master socket")
     delayed_start_max: float = _from("--delayed-start-max", HAPROXY, "duration", 0.0, "no effect", unused=NO_WAIT)
     delayed_start_tick: float = _from("--delayed-start-tick", HAPROXY, "duration", 0.0, "no effect", unused=NO_WAIT)
-    reload_delay: int = _from("-d --reload-delay", RELOAD, "number", 5, "seconds between two reloads")
+    reload_delay: int = _from("-d --reload-delay", RELOAD, "number", 5, "minimum number of seconds between two reloads")
     reload_cmd: str = _from("-r --reload-cmd", RELOAD, "text", "", "command that reloads HAProxy")
-    restart_cmd: str = _from("-s --restart-cmd", RELOAD, "text", "", "no effect", unused="HAProxy is reloaded, and never restarted")
-    status_cmd: str = _from("--status-cmd", RELOAD, "text", "", "command that tells whether HAProxy runs")
-    service_name: str = _from("--service", RELOAD, "text", "", "service that systemd or s6 reloads", key="service_name")
-    reload_strategy: str = _from("--reload-strategy", RELOAD, "text", "custom", "how to reload: custom, systemd or s6")
-    reload_retention: int = _from("--reload-retention", RELOAD, "number", 1, "days that reloads are remembered")
-    validate_cmd: str = _from("--validate-cmd", RELOAD, "text", "", "command that validates instead of haproxy -c")
-    validate_files_before: list[str] = _from("--validate-files-before", RELOAD, "texts", None, "file to validate before; may be repeated")
-    validate_files_after: list[str] = _from("--validate-files-after", RELOAD, "texts", None, "file to validate after; may be repeated")
-    time_suffix: str = _from("--time-suffix", HAPROXY, "text", "nearest", "unit of new times", key="preferred_time_suffix")
+    restart_cmd: str = _from("-s --restart-cmd", RELOAD, "text", "", "no effect", unused="HAProxy is never restarted, only reloaded")
+    status_cmd: str = _from("--status-cmd", RELOAD, "text", "", "command that succeeds if HAProxy runs")
+    service_name: str = _from("--service", RELOAD, "text", "", "name of the service that systemd or s6 reloads", key="service_name")
+    reload_strategy: str = _from("--reload-strategy", RELOAD, "text", "custom", "how to reload HAProxy: custom, systemd or s6")
+    reload_retention: int = _from("--reload-retention", RELOAD, "number", 1, "days to keep records of reloads")
+    validate_cmd: str = _from("--validate-cmd", RELOAD, "text", "", "command to validate with instead of haproxy -c")
+    validate_files_before: list[str] = _from(
+        "--validate-files-before", RELOAD, "texts", None, "file to validate before the configuration; may be repeated"
+    )
+    validate_files_after: list[str] = _from(
+        "--validate-files-after", RELOAD, "texts", None, "file to validate after the configuration; may be repeated"
+    )
+    time_suffix: str = _from(
+        "--time-suffix",
+        HAPROXY,
+        "text",
+        "nearest",
+        "unit for new time values: nearest, none, ms, s, m, h or d",
+        key="preferred_time_suffix",
+    )
     # Beyond the table: what only the YAML file holds, and where it is.
     name: str = ""
     listeners: list[dict[str, Any]] = field(default_factory=list)

@@ -36,14 +36,14 @@ FORM = "multipart/form-data; boundary="
 
 def apply_arguments(parser: argparse.ArgumentParser) -> None:
     declaration_arguments(parser)
-    parser.add_argument("--diff", action="store_true", help=f"as --dry-run, and end with {DIFFERS} if something would change")
-    parser.add_argument("--plan", metavar="TOKEN", help="carry out a plan by its token, or by @FILE that has it")
+    parser.add_argument("--diff", action="store_true", help=f"like --dry-run, but exit with {DIFFERS} if something would change")
+    parser.add_argument("--plan", metavar="TOKEN", help="apply the plan with this token, or with the token in @FILE")
     add_write_arguments(parser, dry_run=True)
 
 
 def plan_arguments(parser: argparse.ArgumentParser) -> None:
     declaration_arguments(parser)
-    parser.add_argument("--exit-code", action="store_true", help=f"end with {DIFFERS} if something would change")
+    parser.add_argument("--exit-code", action="store_true", help=f"exit with {DIFFERS} if something would change")
     parser.add_argument("--tests", dest="with_tests", action="store_true", help="show which routing tests it would break")
     parser.add_argument("--save", metavar="FILE", help="write the token of the plan to a file, for apply --plan @FILE")
 
@@ -53,9 +53,9 @@ def declaration_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-f", "--file", action="append", metavar="FILE", help="YAML, JSON or .cfg, a directory of them, or - for standard input"
     )
-    parser.add_argument("--owner", metavar="NAME", help="who declares it")
+    parser.add_argument("--owner", metavar="NAME", help="name of the owner")
     parser.add_argument("--prune", action=argparse.BooleanOptionalAction, help="delete what the owner no longer declares (default)")
-    parser.add_argument("--force", action="store_true", default=None, help="take what others own")
+    parser.add_argument("--force", action="store_true", default=None, help="take over what others own")
     parser.add_argument("--max-delete", type=int, metavar="N", help="refuse to delete more objects than that")
     parser.add_argument(
         "--unowned", metavar="MEMBERS", help="members that are left to others once they are created, as in weight,maintenance"

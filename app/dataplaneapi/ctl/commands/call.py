@@ -26,9 +26,9 @@ Operations = dict[str, dict[str, Any]]
 
 def call_arguments(parser: argparse.ArgumentParser) -> None:
     parser.usage = "dataplaneapi ctl call OPERATION_ID [--PARAMETER VALUE ...] [-d BODY|@FILE|@-]"
-    parser.add_argument("operation", nargs="?", metavar="OPERATION_ID", help="as in getBackends; without it all are listed")
+    parser.add_argument("operation", nargs="?", metavar="OPERATION_ID", help="such as getBackends; without it, list all operations")
     parser.add_argument("rest", nargs=argparse.REMAINDER, metavar="--PARAMETER VALUE", help="as in --parent_name shop")
-    parser.add_argument("-d", "--data", metavar="BODY", help="the body, or @FILE that has it, or @- for standard input")
+    parser.add_argument("-d", "--data", metavar="BODY", help="the body, @FILE to read it from a file, or @- from standard input")
 
 
 def run_call(session: Session) -> int:

@@ -132,7 +132,7 @@ def cert_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "file", nargs="?", help="with put: PEM with certificate and private key, - for standard input; with delete: its name"
     )
-    parser.add_argument("--name", help="of the stored file (default that of the file)")
+    parser.add_argument("--name", help="name of the stored file (default: the name of the file)")
     add_write_arguments(parser, dry_run=True)
 
 
@@ -191,10 +191,13 @@ def run_map(session: Session) -> int:
 
 
 def raw_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("action", choices=("get", "put"), help="the whole haproxy.cfg")
+    parser.add_argument("action", choices=("get", "put"), help="get or put the whole haproxy.cfg")
     parser.add_argument("file", nargs="?", help="with put: the new text; - for standard input")
     parser.add_argument(
-        "--version", type=int, metavar="N", help="with put: the version that it was made from (default as in its first lines)"
+        "--version",
+        type=int,
+        metavar="N",
+        help="with put: the version that the text was made from (default: the version in its first lines)",
     )
     parser.add_argument("--force", action="store_true", help="with put: replace whatever is there now")
     add_write_arguments(parser, dry_run=True)

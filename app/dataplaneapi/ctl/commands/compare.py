@@ -25,8 +25,8 @@ HEADER = re.compile(rb"\A(?:# (?:_md5hash=|_version=|Dataplaneapi managed File|c
 
 
 def compare_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("first", metavar="CONTEXT", help="of one server")
-    parser.add_argument("second", metavar="CONTEXT", help="of the other")
+    parser.add_argument("first", metavar="CONTEXT", help="context of one server")
+    parser.add_argument("second", metavar="CONTEXT", help="context of the other server")
 
 
 def run_compare(session: Session) -> int:

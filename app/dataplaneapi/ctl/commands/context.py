@@ -11,7 +11,7 @@ from dataplaneapi.ctl.session import Session
 
 def context_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("action", nargs="?", choices=("list", "use", "show"), default="list", help="default list")
-    parser.add_argument("name", nargs="?", help="of a context")
+    parser.add_argument("name", nargs="?", help="name of a context")
 
 
 def run_context(session: Session) -> int:

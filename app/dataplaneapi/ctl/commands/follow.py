@@ -35,14 +35,14 @@ WATCH_SECONDS = 60.0
 
 def follow_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("source", help="a file, a directory, etcd:KEY, or http://HOST:PORT/KEY of an etcd")
-    parser.add_argument("--owner", help="who declares it")
+    parser.add_argument("--owner", help="name of the owner")
     parser.add_argument("--whole", action="store_true", help="the text is the whole configuration, not what one owner declares of it")
-    parser.add_argument("--force", action="store_true", default=None, help="take what others own")
+    parser.add_argument("--force", action="store_true", default=None, help="take over what others own")
     parser.add_argument("--max-delete", type=int, metavar="N", help="refuse a state that would delete more objects")
     parser.add_argument("--unowned", metavar="MEMBERS", help="members that are left to others, as in weight,maintenance")
     parser.add_argument("--status", metavar="FILE", help="file for the outcome (default SOURCE.status)")
     parser.add_argument("--etcd", metavar="URL", help="endpoints of etcd, with commas between (default ETCDCTL_ENDPOINTS)")
-    parser.add_argument("--once", action="store_true", help="end when the present state is acknowledged or refused")
+    parser.add_argument("--once", action="store_true", help="exit when the present state is accepted or refused")
 
 
 def run_follow(session: Session) -> int:

@@ -18,7 +18,7 @@ def get_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-r", "--runtime", action="store_true", help="what the running process has: server, map, acl, certificate, info, ..."
     )
-    parser.add_argument("--transaction", metavar="ID", help="as it stands in a transaction")
+    parser.add_argument("--transaction", metavar="ID", help="show the state in this transaction")
 
 
 def run_get(session: Session) -> int:

@@ -14,11 +14,11 @@ from dataplaneapi.ctl.session import Session, add_message_argument, add_write_ar
 
 def drain_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("target", nargs="+", help="as in shop/web1, backend/shop/server/web*, *@10.0.0.7")
-    parser.add_argument("--sessions", type=int, metavar="N", help="wait until each has at most so many sessions (default 0)")
+    parser.add_argument("--sessions", type=int, metavar="N", help="wait until each server has at most this many sessions (default 0)")
     parser.add_argument("--timeout", metavar="TIME", help="how long to wait for that (default 5m)")
-    parser.add_argument("--then", choices=("nothing", "maint", "delete", "cut"), help="what to do when they are idle")
-    parser.add_argument("--at-timeout", choices=("stay", "restore", "cut"), help="what to do when the time is over")
-    parser.add_argument("--keep-ready", type=int, metavar="N", help="least number of servers of each backend that stay ready")
+    parser.add_argument("--then", choices=("nothing", "maint", "delete", "cut"), help="what to do when the servers are idle")
+    parser.add_argument("--at-timeout", choices=("stay", "restore", "cut"), help="what to do at the timeout")
+    parser.add_argument("--keep-ready", type=int, metavar="N", help="minimum number of servers of each backend that must stay ready")
     text = "wait for its end, at most this long (default without a limit)"
     parser.add_argument("--wait", nargs="?", const=float("inf"), type=duration, metavar="TIME", help=text)
     add_message_argument(parser)
@@ -35,8 +35,8 @@ def run_drain(session: Session) -> int:
 
 
 def split_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", nargs="?", help="of one split; without it all are listed")
-    parser.add_argument("weight", nargs="*", metavar="BACKEND=WEIGHT", help="new shares; without them the split is shown")
+    parser.add_argument("name", nargs="?", help="name of a split; without it, list all splits")
+    parser.add_argument("weight", nargs="*", metavar="BACKEND=WEIGHT", help="new shares; without them, show the split")
     parser.add_argument("--by", help="random, source, cookie:NAME or header:NAME (default unchanged, or random)")
     parser.add_argument("--frontend", help="frontend that gets the lines of a new split")
     parser.add_argument("--delete", action="store_true", help="remove the split and its lines")
@@ -93,7 +93,7 @@ def renaming_text(found: dict[str, Any]) -> str:
 
 
 def revert_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("id", help="of the entry in the history")
+    parser.add_argument("id", help="id of the history entry")
     parser.add_argument("--all-since", action="store_true", help="restore everything to the state after this entry")
     add_write_arguments(parser)
 
@@ -107,9 +107,9 @@ def run_revert(session: Session) -> int:
 
 
 def confirm_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("id", nargs="?", help="of the confirmation (default the one that is pending)")
+    parser.add_argument("id", nargs="?", help="id of the confirmation (default: the pending one)")
     parser.add_argument("--reject", action="store_true", help="roll the change back at once")
-    parser.add_argument("--extend", metavar="TIME", help="set the deadline to so long from now")
+    parser.add_argument("--extend", metavar="TIME", help="set the deadline to this time from now")
     add_message_argument(parser)
 
 

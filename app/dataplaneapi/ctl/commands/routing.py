@@ -41,8 +41,8 @@ def test_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _configuration_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--transaction", metavar="ID", help="in the configuration of a transaction")
-    parser.add_argument("--config", metavar="FILE", help="in this configuration instead of the present one")
+    parser.add_argument("--transaction", metavar="ID", help="use the configuration of a transaction")
+    parser.add_argument("--config", metavar="FILE", help="use this configuration instead of the present one")
 
 
 def run_explain(session: Session) -> int:

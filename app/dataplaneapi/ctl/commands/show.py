@@ -16,11 +16,11 @@ REFERENCES = {"places": "", "references": "", "not_followed": "not followed: "}
 
 
 def history_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("id", nargs="?", help="of one entry, which is shown with its difference")
-    parser.add_argument("--object", help="of changes of this object and of the objects in it")
-    parser.add_argument("--author", help="of changes by this user")
+    parser.add_argument("id", nargs="?", help="id of an entry to show with its difference; without it, list entries")
+    parser.add_argument("--object", help="only changes of this object and the objects in it")
+    parser.add_argument("--author", help="only changes by this user")
     parser.add_argument("--since", type=moment, metavar="TIME", help="as in 24h, 2d, yesterday, 2026-11-23T10:00:00Z")
-    parser.add_argument("--refused", action="store_true", help="refused changes as well")
+    parser.add_argument("--refused", action="store_true", help="include refused changes")
     parser.add_argument("--limit", type=int, default=SHOWN, help=f"how many at most (default {SHOWN})")
     parser.add_argument("--diff", metavar="FROM", help="with an id: the difference from the moment of another entry")
 
@@ -50,9 +50,9 @@ def difference_colour(line: str) -> str:
 
 
 def lint_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--transaction", metavar="ID", help="of the configuration of a transaction")
-    parser.add_argument("--sarif", action="store_true", help="as SARIF 2.1.0")
-    parser.add_argument("--fail-on", choices=SEVERITIES, help=f"end with status {DIFFERS} if there is a finding of this severity, or worse")
+    parser.add_argument("--transaction", metavar="ID", help="check the configuration of a transaction")
+    parser.add_argument("--sarif", action="store_true", help="print SARIF 2.1.0")
+    parser.add_argument("--fail-on", choices=SEVERITIES, help=f"exit with {DIFFERS} if there is a finding of this severity or worse")
 
 
 def run_lint(session: Session) -> int:
@@ -130,7 +130,7 @@ def run_whoami(session: Session) -> int:
 
 
 def export_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--owner", required=True, help="who has declared it")
+    parser.add_argument("--owner", required=True, help="name of the owner")
 
 
 def run_export(session: Session) -> int:

@@ -41,19 +41,19 @@ FIRST_PAUSE, LONGEST_STREAM_PAUSE, LONGEST_POST_PAUSE = 0.5, 15.0, 60.0
 def top_arguments(parser: argparse.ArgumentParser) -> None:
     _object_argument(parser)
     parser.add_argument("-n", "--count", type=int, metavar="N", help="number of updates (default until Ctrl-C, or 1)")
-    parser.add_argument("--sort", choices=TOP, default="object", help="by which column (default object)")
+    parser.add_argument("--sort", choices=TOP, default="object", help="sort by this column (default object)")
 
 
 def stats_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("proxy", nargs="?", help="name of a frontend or backend (default all)")
-    parser.add_argument("--sort", choices=TOP, default="object", help="by which column (default object)")
+    parser.add_argument("--sort", choices=TOP, default="object", help="sort by this column (default object)")
 
 
 def events_arguments(parser: argparse.ArgumentParser) -> None:
     _object_argument(parser)
     parser.add_argument("--types", help="as in server,config,reload (default all but stats)")
-    parser.add_argument("--since", metavar="TIME", help="also the stored events of this time, as in 10m")
-    parser.add_argument("--snapshot", action="store_true", default=None, help="the present state first")
+    parser.add_argument("--since", metavar="TIME", help="start with the stored events of this time, as in 10m")
+    parser.add_argument("--snapshot", action="store_true", default=None, help="print the present state first")
     parser.add_argument("--end-after", metavar="TIME", help="end after this time, as in 30s")
     text = "run this shell command for each event, which it gets as JSON on its standard input; EVENT_ID, _TYPE, _OBJECT and _TIME are set"
     parser.add_argument("--exec", dest="command_line", metavar="COMMAND", help=text)
@@ -63,7 +63,7 @@ def events_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _object_argument(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--object", help="of this object and the objects in it, as in backend/shop or backend/*/server/web1")
+    parser.add_argument("--object", help="only events of this object and the objects in it, as in backend/shop or backend/*/server/web1")
 
 
 def run_events(session: Session) -> int:

@@ -22,16 +22,21 @@ CLOSED_PIPE = 141
 def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(
         prog="dataplaneapi lint",
-        description="Lists probable mistakes in a configuration that HAProxy accepts.",
-        epilog="Exit status: 0, 1 with findings of the severity that --fail-on names, 2 for files that cannot be read.",
+        description="List probable mistakes in a configuration that HAProxy accepts.",
+        epilog="Exit status: 0 without findings of the severity of --fail-on or worse, 1 with such findings, 2 if a file cannot be read.",
         allow_abbrev=False,
     )
-    made.add_argument("file", nargs="+", help="files of one configuration in their order, directories with *.cfg, or - for standard input")
-    made.add_argument("--format", choices=(TEXT_FORM, JSON_FORM, SARIF_FORM), default=TEXT_FORM, help="form of the output (default text)")
+    made.add_argument("file", nargs="+", help="files of one configuration in order, directories with *.cfg, or - for standard input")
+    made.add_argument("--format", choices=(TEXT_FORM, JSON_FORM, SARIF_FORM), default=TEXT_FORM, help="output format (default text)")
     made.add_argument(
-        "--fail-on", choices=(*reversed(SEVERITIES), "never"), default="warning", help="the least severity that counts (default warning)"
+        "--fail-on",
+        choices=(*reversed(SEVERITIES), "never"),
+        default="warning",
+        help="lowest severity that fails the check (default warning)",
     )
-    made.add_argument("--files", action="store_true", help="check the files of this machine that it names: missing, certificates, keys")
+    made.add_argument(
+        "--files", action="store_true", help="also check files that the configuration names: missing files, certificates, keys"
+    )
     return made
 
 

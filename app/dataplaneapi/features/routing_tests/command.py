@@ -28,7 +28,7 @@ class UnusableInput(Exception):
 
 
 def parser() -> argparse.ArgumentParser:
-    made = argparse.ArgumentParser(prog="dataplaneapi test", description="Runs tests of routing on a configuration, without a server.")
+    made = argparse.ArgumentParser(prog="dataplaneapi test", description="Run routing tests on a configuration, without a server.")
     made.add_argument("files", nargs="+", metavar="FILE", help="YAML or JSON with cases")
     made.add_argument("--config", metavar="FILE", default=CONFIG, help=f"the configuration (default {CONFIG})")
     made.add_argument("--haproxy", metavar="BIN", default="haproxy", help="the HAProxy to run (default haproxy)")
