@@ -149,4 +149,4 @@ def test_settings_never_print_passwords() -> None:
     [({"restart_cmd": "true"}, {}), ({}, {"haproxy": {"reload": {"restart_cmd": "systemctl restart haproxy"}}})],
 )
 def test_a_setting_without_effect_is_accepted_and_warned_of(flags: dict[str, Any], data: Any) -> None:
-    assert combine(flags, {}, data).warnings == ("haproxy.reload.restart_cmd has no effect: HAProxy is reloaded, and never restarted",)
+    assert combine(flags, {}, data).warnings == ("haproxy.reload.restart_cmd has no effect: HAProxy is never restarted, only reloaded",)
