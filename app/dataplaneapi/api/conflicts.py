@@ -149,7 +149,7 @@ def precondition_failed(call: Call) -> ApiError:
     """Return the error 412 for an `If-Match` that does not hold; it names the GET that answers the present ETag."""
     weak = "; a weak ETag (W/) never holds here" if "W/" in call.values[IF_MATCH] else ""
     return ApiError(
-        412, f"{IF_MATCH} is not of what stands there now{weak}; nothing was changed. GET {_path(call)} answers it with its ETag"
+        412, f"{IF_MATCH} does not match the current state{weak}; nothing was changed. GET {_path(call)} returns that state with its ETag"
     )
 
 

@@ -62,7 +62,7 @@ def test_it_stands_for_the_version(client: Client) -> None:
     assert (got.status, got.headers["Configuration-Version"]) == (202, "2")
     stale = client.put(APP1, {**client.get(APP1).json, "weight": 6}, headers=matching(first))
     assert (stale.status, client.get(APP1).json["weight"]) == (412, 5)
-    assert f"GET {APP1} answers it with its ETag" in stale.message
+    assert f"GET {APP1} returns that state with its ETag" in stale.message
     assert client.put(APP1, client.get(APP1).json, headers=matching(f'{first}, "x"')).status == 412
     weak = client.put(APP1, client.get(APP1).json, headers=matching("W/" + etag(client, APP1)))
     assert (weak.status, "weak" in weak.message) == (412, True)
