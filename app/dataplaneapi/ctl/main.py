@@ -132,7 +132,10 @@ def run(argv: Sequence[str]) -> int:
         close = get_close_matches(name, COMMANDS, 1)
         meant = f", did you mean {close[0]}?" if close else ""
         raise Failure(f"unknown command {name!r}{meant}; {PROGRAM} --help lists them")
-    command_parser(name).parse_args(rest[1:], given)
+    made = command_parser(name)
+    # Options may be anywhere, also between a name and a list of words. The rest of the line of `call` is for its operation.
+    parse = made.parse_args if name == "call" else made.parse_intermixed_args
+    parse(rest[1:], given)
     given.command = name
     session = Session(given)
     try:

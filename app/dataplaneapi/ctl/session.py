@@ -188,10 +188,14 @@ class Session:
         return operation
 
 
+def add_dry_run_argument(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--dry-run", action="store_true", help="show what would be done, and change nothing")
+
+
 def add_write_arguments(parser: argparse.ArgumentParser, *, dry_run: bool = False) -> None:
     """Add the options that all commands with a change of the configuration have, and --dry-run if the API can plan the change."""
     if dry_run:
-        parser.add_argument("--dry-run", action="store_true", help="show what would be done, and change nothing")
+        add_dry_run_argument(parser)
     text = "wait for the reload, at most this long (default 5m)"
     parser.add_argument("--wait", nargs="?", const=RELOAD_SECONDS, type=duration, metavar="TIME", help=text)
     parser.add_argument("--confirm", metavar="TIME", help="roll the change back after this time, such as 2m, unless it is confirmed")

@@ -1,7 +1,7 @@
 """`ctl ready`, `maint`, `weight`, `set`, `delete`, `map`, `cert`, `raw` and `reload`: small changes, each in one line.
 
 What changes the configuration is one call of a batch: it needs no version, and `--dry-run` shows its plan. What `ready` and `maint` set in
-the process outlives reloads, as an override.
+the process outlives reloads, as an override; their `--dry-run` reads the present state, and queries whether the caller may set another.
 """
 
 import argparse
@@ -12,11 +12,11 @@ from typing import Any
 from dataplaneapi.ctl import files
 from dataplaneapi.ctl.client import JSON, TEXT, query_text
 from dataplaneapi.ctl.client import name as quoted
-from dataplaneapi.ctl.failures import OK, REFUSED, Failure
+from dataplaneapi.ctl.failures import OK, REFUSED, Failure, RefusedCall
 from dataplaneapi.ctl.kinds import AT_RUNTIME, OTHERS
 from dataplaneapi.ctl.objects import CONFIGURATION, SIDECAR, Object, parsed
 from dataplaneapi.ctl.schemas import Members
-from dataplaneapi.ctl.session import RELOAD_SECONDS, Session, add_message_argument, add_write_arguments, duration
+from dataplaneapi.ctl.session import RELOAD_SECONDS, Session, add_dry_run_argument, add_message_argument, add_write_arguments, duration
 
 MERGE_PATCH = "application/merge-patch+json"
 RAW = f"{CONFIGURATION}/raw"
@@ -26,12 +26,12 @@ VERSION = re.compile(rb"^# _version=(\d+)$", re.MULTILINE)
 
 def ready_arguments(parser: argparse.ArgumentParser) -> None:
     _server_argument(parser)
+    add_dry_run_argument(parser)
     add_message_argument(parser)
 
 
 def maint_arguments(parser: argparse.ArgumentParser) -> None:
-    _server_argument(parser)
-    add_message_argument(parser)
+    ready_arguments(parser)
 
 
 def _server_argument(parser: argparse.ArgumentParser) -> None:
@@ -47,8 +47,16 @@ def run_maint(session: Session) -> int:
 
 
 def _set_state(session: Session, state: str) -> int:
-    server = _server(session.given.server, runtime=True)
-    answer = session.client.ask("PUT", server.path, None, {"admin_state": state}, **session.message_header())
+    server, body = _server(session.given.server, runtime=True), {"admin_state": state}
+    if session.given.dry_run:
+        before = session.client.get(server.path)["admin_state"]
+        question = {"method": "PUT", "path": server.path, "body": body}
+        verdict = session.client.ask("POST", f"{SIDECAR}/access/check", None, question, JSON).json()
+        if not verdict["allowed"]:
+            raise RefusedCall(verdict["code"], verdict, f"{verdict['code']} {verdict['reason']} (PUT {server.path})")
+        commands = [] if before == state else [f"set server {server.parent}/{server.name} state {state}"]
+        return session.show_plan({"commands": commands, "reload": False})
+    answer = session.client.ask("PUT", server.path, None, body, **session.message_header())
     return session.report_write(answer, lambda row: f"{server}: {row['admin_state']}, {row['operational_state']}\n")
 
 

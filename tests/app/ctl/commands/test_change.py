@@ -12,6 +12,10 @@ HISTORY = "/v3/sidecar/history"
 
 def test_a_server(ctl: Ctl, sidecar: Quick) -> None:
     """In maintenance and back, in the process; its weight in file and process."""
+    assert ctl.output("maint", "shop/web1", "--dry-run") == "live: set server shop/web1 state maint\n"
+    assert ctl.output("ready", "shop/web1", "--dry-run") == "nothing would change\n"
+    assert "404" in ctl.refusal(1, "maint", "shop/web9", "--dry-run")
+    assert "MAINT" not in sidecar.stat("web1", "shop")["status"]
     done, entry = ctl.output("maint", "shop/web1", "-m", "new disk").splitlines()
     assert done == "backend/shop/server/web1: maint, down"
     assert entry == f"entry {sidecar.get(HISTORY).json()[0]['id']}, runtime: admin_state ready → maint on backend/shop/server/web1"
