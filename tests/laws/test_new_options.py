@@ -9,24 +9,27 @@ from haproxy_native.text.line import Line
 from tests.laws.additions import Plain, onto, plain_lines
 from tests.laws.language import kinds
 
-PLAIN = list(plain_lines())
+PLAIN: dict[str, list[Plain]] = {}
+for each in plain_lines():
+    PLAIN.setdefault(each.subject.name, []).append(each)
 
 
-@pytest.mark.parametrize("plain", PLAIN, ids=lambda plain: f"{plain.subject.name}-{plain.line}")
-def test_each_option_is_added_shown_and_kept(plain: Plain) -> None:
-    shape = plain.subject.shape
-    for addition in [*plain.alone(), *plain.beside(plain.options)]:
-        if addition.is_exclusive:
-            continue
-        found = shape.read(Line(addition.result)) or {}
-        assert {**(shape.read(Line(addition.line)) or {}), **found} == found
-        assert found.keys() >= addition.members.keys()
-        assert onto(shape, addition.result, found) == addition.result
+@pytest.mark.parametrize("kind", PLAIN)
+def test_each_option_is_added_shown_and_kept(kind: str) -> None:
+    for plain in PLAIN[kind]:
+        shape = plain.subject.shape
+        for addition in [*plain.alone(), *plain.beside(plain.options)]:
+            if addition.is_exclusive:
+                continue
+            found = shape.read(Line(addition.result)) or {}
+            assert {**(shape.read(Line(addition.line)) or {}), **found} == found, addition.line
+            assert found.keys() >= addition.members.keys(), addition.line
+            assert onto(shape, addition.result, found) == addition.result
+        stands_as_in_a_new_line(plain)
 
 
-@pytest.mark.parametrize("plain", PLAIN, ids=lambda plain: f"{plain.subject.name}-{plain.line}")
-def test_one_option_alone_stands_where_a_new_line_has_it(plain: Plain) -> None:
-    """So the referee of new lines is that of such additions."""
+def stands_as_in_a_new_line(plain: Plain) -> None:
+    """Assert that one option alone stands where a new line has it, so that the referee of new lines is that of such additions."""
     for option, addition in zip(plain.options, plain.alone(), strict=True):
         assert addition.result == plain.subject.shape.new(unflattened({**plain.base, **option})).text.strip()
 

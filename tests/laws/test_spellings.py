@@ -26,7 +26,7 @@ from tests.laws.settings import law
 
 SUBJECTS = {each.name: each for each in subjects()}
 SEEDS = some.integers(0, 1 << 32)
-LINES, EDITS = 30, 4
+LINES, EDITS = 10, 4
 
 
 @pytest.fixture(params=list(SUBJECTS))
@@ -43,7 +43,7 @@ def referee(tmp_path: Path) -> Referee:
 def test_what_haproxy_takes_is_read_whole_and_stays(subject: Subject, referee: Referee) -> None:
     wrong: dict[Case, str] = {}
 
-    @law(2)
+    @law(8)
     @given(SEEDS)
     def look(seed: int) -> None:
         random = Random(seed)
@@ -60,7 +60,7 @@ def test_what_haproxy_takes_is_read_whole_and_stays(subject: Subject, referee: R
 def test_an_edit_changes_only_the_words_of_its_member(subject: Subject) -> None:
     shape = subject.shape
 
-    @law(1)
+    @law(4)
     @given(SEEDS)
     def look(seed: int) -> None:
         random = Random(seed)
