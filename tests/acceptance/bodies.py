@@ -18,6 +18,7 @@ WORDS = (
 TEXTS = [
     *WORDS.split(" "),
     "random",
+    "2026-11-27-1",
     "10m",
     "two words",
     "{ path /x }",

@@ -142,7 +142,7 @@ class Session:
         entries = history.json() if history.status == 200 else []
         for entry in entries:
             if entry.get("request_id") == answer.headers.get("x-request-id"):
-                summary = entry.get("summary") or f"version {entry['version']}"
+                summary = entry.get("summary") or f"version {entry.get('version', '-')}"
                 return f"entry {entry['id']}, {entry['outcome']}: {summary}"
         # Without a history, or the right to read it, only the answer says what was done.
         return otherwise if entries or not otherwise else "in effect" if "reload-id" not in answer.headers else ""

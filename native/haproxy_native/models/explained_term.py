@@ -11,5 +11,5 @@ class ExplainedTerm(Model):
 
     term: StrictStr
     """The name of an ACL, or an ACL without a name."""
-    acl: list[explained_line.ExplainedLine] | None = None
+    acl: list[explained_line.ExplainedLine]
     """The lines of that ACL."""

@@ -49,7 +49,7 @@ def run_maint(session: Session) -> int:
 def _set_state(session: Session, state: str) -> int:
     server, body = _server(session.given.server, runtime=True), {"admin_state": state}
     if session.given.dry_run:
-        before = session.client.get(server.path)["admin_state"]
+        before = session.client.get(server.path).get("admin_state")
         question = {"method": "PUT", "path": server.path, "body": body}
         verdict = session.client.ask("POST", f"{SIDECAR}/access/check", None, question, JSON).json()
         if not verdict["allowed"]:
@@ -57,7 +57,7 @@ def _set_state(session: Session, state: str) -> int:
         commands = [] if before == state else [f"set server {server.parent}/{server.name} state {state}"]
         return session.show_plan({"commands": commands, "reload": False})
     answer = session.client.ask("PUT", server.path, None, body, **session.message_header())
-    return session.report_write(answer, lambda row: f"{server}: {row['admin_state']}, {row['operational_state']}\n")
+    return session.report_write(answer, lambda row: f"{server}: {row.get('admin_state', '-')}, {row.get('operational_state', '-')}\n")
 
 
 def _server(text: str, *, runtime: bool = False) -> Object:

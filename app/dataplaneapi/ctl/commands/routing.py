@@ -146,7 +146,7 @@ def run_text(run: dict[str, Any], *, with_coverage: bool) -> str:
     lines: list[str] = []
     for case in run["cases"]:
         if not case["passed"]:
-            lines += [" ".join(["FAILED", *([f"{case['test']}:"] if "test" in case else []), case["name"]]), f"  {case['reason']}"]
+            lines += [" ".join(["FAILED", *([f"{case['test']}:"] if "test" in case else []), case["name"]]), f"  {case.get('reason', '-')}"]
             lines += [f"    {_line(rule)}" for rule in case.get("rules", ())]
     coverage = run["coverage"]
     if with_coverage:

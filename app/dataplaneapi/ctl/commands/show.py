@@ -68,10 +68,12 @@ def run_lint(session: Session) -> int:
 
 
 def _findings(report: list[dict[str, str]]) -> str:
-    return "".join(
-        f"{row['file']}:{row['line']}: {row['severity']}: {row['what']} [{row['id']}]\n    {row['text']}\n    {row['mend']}\n"
-        for row in report
-    )
+    lines = []
+    for row in report:
+        lines.append(f"{row['file']}:{row['line']}: {row['severity']}: {row['what']} [{row['id']}]\n")
+        # A stored file that no line names has no text.
+        lines += [f"    {row[name]}\n" for name in ("text", "mend") if name in row]
+    return "".join(lines)
 
 
 def references_arguments(parser: argparse.ArgumentParser) -> None:

@@ -195,10 +195,11 @@ def described(event: dict[str, Any], *, colours: bool = False) -> str:
 def run_stats(session: Session) -> int:
     proxy = session.given.proxy
     counters = {}
-    for row in session.client.get(STATS)["stats"]:
-        above = f"backend/{quoted(row['backend_name'])}/" if row["type"] == "server" else ""
-        if proxy in (None, row.get("backend_name", row["name"])):
-            counters[f"{above}{row['type']}/{quoted(row['name'])}"] = row["stats"]
+    for row in session.client.get(STATS).get("stats", ()):
+        name, kind, backend = (row.get(each, "-") for each in ("name", "type", "backend_name"))
+        above = f"backend/{quoted(backend)}/" if kind == "server" else ""
+        if proxy in (None, backend if "backend_name" in row else name):
+            counters[f"{above}{kind}/{quoted(name)}"] = row.get("stats", {})
     if not counters and proxy:
         raise Failure(f"no frontend or backend {proxy!r} in the process; dataplaneapi ctl stats lists them", REFUSED)
     _show_counters(session, counters, is_screen=False)
