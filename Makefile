@@ -11,6 +11,9 @@ PYTEST = $(BIN)/python -m pytest -n $(WORKERS)
 QUICK := tests/rules tests/openapi tests/laws/test_samples.py tests/acceptance/test_live.py tests/docs/test_library.py \
 	$(addprefix tests/native/,text grammar editing planning) tests/app/settings tests/app/test_cli.py \
 	$(addprefix --ignore=tests/,openapi/test_keywords.py native/text/test_words.py)
+# The tests that draw values with hypothesis.
+PROPERTIES := tests/laws $(addprefix tests/native/,text/test_document.py text/test_section.py text/test_words.py \
+	editing/test_file_references.py features/lint/test_lint.py)
 # The laws for the kinds of lines whose names hold K, as pytest's -k takes it.
 K ?= server
 # The values that `make soak` tries in the laws, and the order of `make test ORDER=random`; the number that a run prints repeats it.
@@ -116,7 +119,7 @@ collection: dev ## dist/: the Ansible collection
 
 soak: dev haproxy ## what takes hours: 5,200 kills, odd files edited 3,900 times, walks over the API of 500 steps beside each version, and an hour of mixed work, or SOAK_MINUTES of it; the laws with other values, of SEED
 	@echo 'the laws are searched with SEED=$(SEED)'
-	$(PYTEST) tests/laws --hypothesis-profile=search --hypothesis-seed=$(SEED) -o timeout=0
+	$(PYTEST) $(PROPERTIES) --hypothesis-profile=search --hypothesis-seed=$(SEED) -o timeout=0
 	$(BIN)/python -m pytest -m soak -s -o faulthandler_timeout=0 -o timeout=0
 
 demo: setup ## an HAProxy and the server beside it, until Ctrl-C
