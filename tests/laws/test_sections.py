@@ -15,12 +15,11 @@ from haproxy_native.errors import NativeError
 from haproxy_native.grammar.directive import Directive
 from haproxy_native.text.document import Document
 from haproxy_native.text.section import Section
-from tests.laws.settings import cases
 from tests.samples import directive_samples, line_samples
 
 EDITOR = standard_editor()
 KINDS = [each for each in EDITOR.resources.by_name.values() if each.kind in ("section", "singleton") and each.section and not each.file]
-ROUNDS = cases(16)
+ROUNDS = 10
 # The reduced cases: lines that HAProxy knows and no member has.
 UNREAD = ("redirect location /x", "http-check expect !status 200", "max-session-srv-conns 7", "zork 1 # theirs", "# a person's", "")
 
