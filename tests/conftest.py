@@ -1,5 +1,6 @@
 """Fixtures for every test: HAProxy binaries by version, and the server beside a running HAProxy."""
 
+import gc
 import os
 import random
 import re
@@ -22,7 +23,7 @@ from tests.rules import etc, skips
 # A check of several files links whatever is in the directories above them. In /tmp that may be thousands of files, here it is few.
 TEMPORARY = "/var/tmp"
 # What takes long, so that it is not what all the others wait for at the end.
-FIRST = ("tests/acceptance/", "tests/bench/", "")
+FIRST = ("tests/acceptance/", "tests/laws/test_referee.py", "tests/docs/", "tests/bench/", "tests/demo/", "tests/page/", "")
 CONFIG = """\
 global
     stats socket {{stats}} level admin
@@ -45,13 +46,14 @@ backend app from http
 
 
 class FilesTogether(LoadScopeScheduling):
-    """The tests of a file go to one worker, in their order, as if it ran alone: they may share what they start.
+    """The tests of a file, and all of tests/rules, go to one worker, in their order, as if it ran alone: they may share what they start.
 
     pytest-xdist's own marks for that (`xdist_group`) do nothing with pytest 9.
     """
 
     def _split_scope(self, nodeid: str) -> str:
-        return nodeid.partition("::")[0]
+        # All rules read the same syntax trees.
+        return "tests/rules/" if nodeid.startswith("tests/rules/") else nodeid.partition("::")[0]
 
     def _assign_work_unit(self, node: WorkerController) -> None:
         if self.config.getoption("order"):
@@ -84,6 +86,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         chance.shuffle(items)
         places = {path: place for place, path in enumerate(files)}
         items.sort(key=lambda item: places[item.path])
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    """Nothing that a collection makes is garbage."""
+    gc.disable()
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_configure(config: pytest.Config) -> None:

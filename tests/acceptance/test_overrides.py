@@ -52,7 +52,7 @@ def farm(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Kept]:
         yield found
 
 
-@pytest.fixture(params=["2.6", "3.4"])
+@pytest.fixture(params=[pytest.param("2.6", marks=pytest.mark.soak), "3.4"])
 def stated(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Kept]:
     """With a server-state file."""
     lines = "    default_backend shop\n\ndefaults kept from plain\n    load-server-state-from-file global\n" + LINES.partition("shop\n")[2]

@@ -45,7 +45,7 @@ class Divided(Farm):
             return [client.get("/", headers={"Cookie": cookie(number)} if cookie else {}).text for number in range(count)]
 
 
-@pytest.fixture(params=["2.6", "3.4"])
+@pytest.fixture(params=[pytest.param("2.6", marks=pytest.mark.soak), "3.4"])
 def farm(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Divided]:
     with farm_of(Divided, tmp_path, request.param, LINES, "v1", "v2", "v3") as found:
         yield found

@@ -2,10 +2,13 @@
 
 from pathlib import Path
 
+import pytest
+
 from bench.farm import farm
 from bench.floors import floors
 
 
+@pytest.mark.soak
 def test_every_floor_is_there(tmp_path: Path, haproxy_binary: str) -> None:
     site = farm(20, tmp_path, haproxy_binary)
     with site.haproxy:

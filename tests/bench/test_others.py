@@ -5,6 +5,7 @@ import pytest
 from bench import others
 
 
+@pytest.mark.soak
 def test_the_worst_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(others, "LARGE", others.LARGE[:2])
     monkeypatch.setattr(others, "LEAST", 0.1)

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from bench.__main__ import OURS
 from bench.farm import farm
 from bench.stalls import stalls
@@ -9,6 +11,7 @@ from bench.subject import running
 from tests.haproxy import binaries
 
 
+@pytest.mark.soak
 def test_each_has_a_ratio(tmp_path: Path) -> None:
     site = farm(20, tmp_path, binaries.newest())
     with site.haproxy, running(f"{OURS.partition('=')[2]} -f {site.settings()}", site.port, site.directory) as subject:

@@ -137,16 +137,21 @@ class ChildEditor:
         reading = self.shape(resource).take(section.lines[self.children(section, resource).places[index]].words)
         return reading is None or any(resource.key in part.values for part in reading.parts)
 
-    def replace(self, section: Section, resource: Resource, index: int, body: Mapping[str, Any]) -> Section:
-        place = self.children(section, resource).places[index]
-        line = section.lines[place]
-        if self.children(section, resource).objects[index] is None:
-            raise UnknownWords(
-                f"line {place + 1} of {section.kind} {section.name} cannot be edited, its words are not known: {line.text.strip()}",
-                place=Place(section=f"{section.kind} {section.name}", keyword=line.words[0]),
-            )
-        places = [place, *(twin for twin in self._twins(section, resource, index) if twin != place)]
-        return changed(section, LineEdits(self._edited(section, resource, places, body), []))
+    def replace(self, section: Section, resource: Resource, bodies: Mapping[int, Mapping[str, Any]]) -> Section:
+        """Return the section with the values of children replaced, by index."""
+        children, edits = self.children(section, resource), dict[int, Line | None]()
+        places_by_name = self._by_name(section, resource) if resource.kind == "named" else {}
+        for index, body in bodies.items():
+            place, object_ = children.places[index], children.objects[index]
+            line = section.lines[place]
+            if object_ is None:
+                raise UnknownWords(
+                    f"line {place + 1} of {section.kind} {section.name} cannot be edited, its words are not known: {line.text.strip()}",
+                    place=Place(section=f"{section.kind} {section.name}", keyword=line.words[0]),
+                )
+            twins = places_by_name[unquoted_name(object_.get(resource.key))] if places_by_name else ()
+            edits |= self._edited(section, resource, [place, *(twin for twin in twins if twin != place)], body)
+        return changed(section, LineEdits(edits, []))
 
     def _twins(self, section: Section, resource: Resource, index: int) -> list[int]:
         """Return the places of all lines of one object: several if its name is in more than one branch of an `.if` block."""

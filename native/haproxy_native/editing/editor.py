@@ -294,7 +294,7 @@ class Editor:
             if resource.kind == "named" and _has_other_name(resource, key, body) and self.lines.has_written_name(section, resource, index):
                 raise _other_name(resource, key, body)
             self._refuse_taken(section, resource, parent, key, body)
-            return _edited(document, section, self.lines.replace(section, resource, index, body))
+            return _edited(document, section, self.lines.replace(section, resource, {index: body}))
         name = str(key) if resource.kind == "section" else ""
         old = self.section(document, resource, name)
         if full and old is not None and body == self.get_object(document, resource, None, name, full=True):
@@ -322,6 +322,26 @@ class Editor:
             new = self._with_embedded(new, resource, body)
         new = with_acls_above(new, old)
         return behind_its_defaults(_with_section(document, old, new), new)
+
+    def set_members(
+        self, document: Document, resource: Resource, parent: Parent, values: Mapping[str | int, Mapping[str, Any]]
+    ) -> Document:
+        """Return the document with members of objects set, by key; None removes one. Those of one parent take one pass over its section."""
+        if parent is None:
+            for key, members in values.items():
+                body = _with_members(self.get_object(document, resource, None, key), members)
+                document = self.replace(document, resource, None, key, body)
+            return document
+        section, bodies = self.section_or_implied(document, *parent), dict[int, Mapping[str, Any]]()
+        objects = self.lines.children(section, resource).objects if section else []
+        indexes = {object_.get(resource.key): index for index, object_ in reversed([*enumerate(objects)]) if object_}
+        for key, members in values.items():
+            index = indexes.get(key) if resource.kind == "named" else None
+            if index is None:
+                _, index = self._child(document, resource, parent, key, "absent_replace")
+            bodies[index] = _with_members(objects[index] or {}, members)
+            refuse_line_breaks(bodies[index], (), self._escaped(resource))
+        return _edited(document, section, self.lines.replace(section, resource, bodies)) if section else document
 
     def _says_anything(self, document: Document, resource: Resource) -> bool:
         section = self.section(document, resource, "")
@@ -462,6 +482,10 @@ def _by_name(objects: Sequence[Object], key: str) -> dict[str, Object]:
     for object_ in objects:
         by_name.setdefault(str(object_[key]), object_)
     return by_name
+
+
+def _with_members(object_: Mapping[str, Any], members: Mapping[str, Any]) -> Object:
+    return {name: value for name, value in {**object_, **members}.items() if value is not None}
 
 
 def _index_of(names: Sequence[Any], wanted: object) -> int | None:

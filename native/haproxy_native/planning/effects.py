@@ -269,13 +269,12 @@ def _is_section(effect: Effect) -> bool:
 def _with_group(editor: Editor, document: Document, group: Sequence[Effect]) -> Document:
     """Return the document with effects on the objects of one collection applied."""
     members = [effect for effect in group if effect.member]
-    for _, own in groupby(members, lambda effect: effect.object):
-        changes = list(own)
-        place = changes[0].place
-        now = editor.get_object(document, place.resource, place.parent, place.key)
-        values = {**now, **{effect.member: effect.new for effect in changes}}
-        body = {member: value for member, value in values.items() if value is not None}
-        document = editor.replace(document, place.resource, place.parent, place.key, body)
+    values: dict[str | int, dict[str, Any]] = {}
+    for effect in members:
+        values.setdefault(effect.place.key, {})[effect.member] = effect.new
+    if values:
+        place = members[0].place
+        document = editor.set_members(document, place.resource, place.parent, values)
     whole = sorted((effect for effect in group if not effect.member), key=_position)
     for effect in reversed([effect for effect in whole if effect.new is None]):
         document = _deleted(editor, document, effect)

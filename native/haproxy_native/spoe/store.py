@@ -70,7 +70,7 @@ class SpoeFilters:
             assert section
             read = section.as_read()
             filter_ = self._editor.lines.children(read, self._filters).objects[found.index]
-            new = self._editor.lines.replace(read, self._filters, found.index, {**(filter_ or {}), _FILE: str(file)})
+            new = self._editor.lines.replace(read, self._filters, {found.index: {**(filter_ or {}), _FILE: str(file)}})
             document = document.replace(section, new)
         return document
 

@@ -74,15 +74,15 @@ def test_objects_and_what_cannot_be_one() -> None:
 
 def test_a_line_that_cannot_be_read_is_not_edited() -> None:
     with pytest.raises(UnknownWords, match="line 6 of backend app cannot be edited, its words are not known: acl"):
-        EDITOR.replace(section(TEXT.replace("    acl later", "    acl\n    acl later")), ACLS, 2, NEW)
+        EDITOR.replace(section(TEXT.replace("    acl later", "    acl\n    acl later")), ACLS, {2: NEW})
 
 
 def test_replaced_and_deleted() -> None:
-    assert EDITOR.replace(section(), ACLS, 0, {**NEW, "acl_name": "local"}).text == TEXT.replace("src 127.0.0.1", "path /new")
+    assert EDITOR.replace(section(), ACLS, {0: {**NEW, "acl_name": "local"}}).text == TEXT.replace("src 127.0.0.1", "path /new")
     body = {"name": "s1", "address": "192.0.2.1", "port": 81}
-    kept = EDITOR.replace(section(), SERVERS, 0, {**body, "metadata": {"comment": "first"}})
+    kept = EDITOR.replace(section(), SERVERS, {0: {**body, "metadata": {"comment": "first"}}})
     assert kept.text == TEXT.replace(":80   # first", ":81   # first"), "gaps and comment stay"
-    assert EDITOR.replace(section(), SERVERS, 0, body).text == kept.text, "it is a person's"
+    assert EDITOR.replace(section(), SERVERS, {0: body}).text == kept.text, "it is a person's"
     assert EDITOR.delete(section(), ACLS, 2).text == TEXT.replace("    acl later path /x\n", "")
 
 

@@ -88,6 +88,16 @@ def test_what_is_done_and_taken_back(old: str, new: str, wanted: Shown) -> None:
     assert effects_of(with_effects(EDITOR, after, inverse(found)), before) == []
 
 
+def test_many_of_one_list_take_one_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a push that changes each of n servers would cost n passes over all of them."""
+    servers = "".join(f"  server s{number} 127.0.0.1:1 weight 1\n" for number in range(40))
+    before, after = (document(f"backend many\n{servers}".replace("weight 1", weight)) for weight in ("weight 1", "weight 2"))
+    passes, replaced = [], EDITOR.lines.replace
+    monkeypatch.setattr(EDITOR.lines, "replace", lambda *given: passes.append(given) or replaced(*given))
+    assert with_effects(EDITOR, before, effects(EDITOR, before, after)).text == after.text
+    assert len(passes) == 1
+
+
 def test_a_section_that_comes_or_goes_is_one_effect() -> None:
     more = document(TEXT + "\nbackend more from base\n  server m1 127.0.0.1:9\n")
     (effect,) = effects(EDITOR, document(TEXT), more)

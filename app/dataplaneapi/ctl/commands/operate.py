@@ -88,7 +88,11 @@ def run_rename(session: Session) -> int:
 
 def renaming_text(found: dict[str, Any]) -> str:
     """Return the lines of a renaming: its places, what is renamed with the object, and the routing tests that fail."""
-    lines = [*reference_lines(found), *(f"renamed with it: {line}" for line in found.get("carried", ())), *test_lines(found.get("tests", {}))]
+    lines = [
+        *reference_lines(found),
+        *(f"renamed with it: {line}" for line in found.get("carried", ())),
+        *test_lines(found.get("tests", {})),
+    ]
     return "".join(f"{line}\n" for line in lines)
 
 

@@ -22,7 +22,7 @@ SERVERS = f"{BACKEND}/servers"
 APP1 = f"{SERVERS}/app1"
 ACL = f"{BACKEND}/acls/0"
 # Of the law: how often each resource is tried, and how many objects are drawn for one that can be written.
-ROUNDS, TRIES = 1, 4
+ROUNDS, TRIES = 1, 2
 MERGE_PATCH = {"Content-Type": "application/merge-patch+json"}
 
 
