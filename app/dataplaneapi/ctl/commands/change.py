@@ -53,7 +53,8 @@ def _set_state(session: Session, state: str) -> int:
         question = {"method": "PUT", "path": server.path, "body": body}
         verdict = session.client.ask("POST", f"{SIDECAR}/access/check", None, question, JSON).json()
         if not verdict["allowed"]:
-            raise RefusedCall(verdict["code"], verdict, f"{verdict['code']} {verdict['reason']} (PUT {server.path})")
+            code = verdict.get("code", 403)
+            raise RefusedCall(code, verdict, f"{code} {verdict.get('reason', 'not allowed')} (PUT {server.path})")
         commands = [] if before == state else [f"set server {server.parent}/{server.name} state {state}"]
         return session.show_plan({"commands": commands, "reload": False})
     answer = session.client.ask("PUT", server.path, None, body, **session.message_header())
