@@ -44,6 +44,7 @@ TAIL = """
 [access](access.md#the-audit-log) |
 | `dataplaneapi.advertised` | `{api_address, api_port}`: accepted without effect |
 | `log_targets` | destinations of log lines, see below |
+| `fleet` | the group that this server is a node of, see [fleet](fleet.md) |
 
 The server warns about unknown keys when it starts, and names the nearest known one. It adds missing required keys to the file;
 comments, layout and unknown keys stay.

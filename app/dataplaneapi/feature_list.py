@@ -17,6 +17,7 @@ FEATURES: Sequence[tuple[str, str]] = (
     ("explain", "ExplainFeature"),
     ("confirmations", "ConfirmationsFeature"),
     ("apply", "ApplyFeature"),
+    ("fleet", "FleetFeature"),
     ("overrides", "OverridesFeature"),
     ("drains", "DrainsFeature"),
     ("drift", "DriftFeature"),

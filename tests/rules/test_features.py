@@ -9,7 +9,7 @@ from tests.rules.test_imports import imported
 
 FOLDERS = (f"{FOLDER}.", "haproxy_native.features.")
 # What a feature cannot be without.
-NEEDS = {"drift": {"overrides"}, "routing_tests": {"explain"}}
+NEEDS = {"drift": {"overrides"}, "fleet": {"confirmations"}, "routing_tests": {"explain"}}
 
 
 def feature(name: str) -> str:

@@ -5,7 +5,7 @@ feature may also add observers and listeners to the engine's context (`haproxy_n
 class.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any, ClassVar, Self
 
@@ -59,6 +59,10 @@ class Feature:
     # Who stores something by the names of objects and follows a renaming, and who uses objects by their names.
     followers: Sequence[RenameFollower] = ()
     users_of_names: Sequence[UsersOfName] = ()
+
+    def gauges(self) -> Iterable[tuple[str, str, float]]:
+        """Return what `/metrics` shows: the name of each value without prefix, what it says, and the value."""
+        return ()
 
     def __init__(self, services: Services) -> None:
         """Make the feature. `services.features` has those that are listed before it."""

@@ -46,6 +46,11 @@ class PathValues(_Values):
         return value
 
     @property
+    def number(self) -> int:
+        value: int = self._values["number"]
+        return value
+
+    @property
     def parent_name(self) -> str:
         value: str = self._values["parent_name"]
         return value

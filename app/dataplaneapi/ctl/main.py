@@ -30,6 +30,7 @@ COMMANDS = {
     ),
     "compare": ("compare", "show where two servers differ; status 10 if they do", "compare lb1 lb2"),
     "copy": ("compare", "make one server like another", "copy lb1 lb2 --confirm 5m"),
+    "fleet": ("fleet", "show a fleet, and release a configuration to its nodes", "fleet release -m 'more weight' --wait"),
     "edit": ("edit", "change an object in an editor", "edit backend/shop"),
     "set": ("change", "change members of an object", "set backend/shop balance.algorithm=leastconn server_timeout=30s fullconn="),
     "delete": ("change", "delete an object or a stored file", "delete backend/shop/server/web1 --dry-run"),

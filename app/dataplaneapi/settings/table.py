@@ -222,6 +222,7 @@ class Settings:
     advertised: dict[str, Any] = field(default_factory=dict)
     log_targets: list[dict[str, Any]] = field(default_factory=list)
     service_discovery: dict[str, Any] = field(default_factory=dict)
+    fleet: dict[str, Any] = field(default_factory=dict)
     file: str = ""
     warnings: tuple[str, ...] = ()
 
@@ -287,6 +288,7 @@ def combine(flags: Mapping[str, Any], environ: Mapping[str, str], data: Any, *, 
         advertised=_map(data, "dataplaneapi.advertised", wrong),
         log_targets=_maps(data, "log_targets", wrong),
         service_discovery=_map(data, "service_discovery", wrong),
+        fleet=_map(data, "fleet", wrong),
         file=file,
         warnings=tuple(warnings),
     )

@@ -21,7 +21,7 @@ from haproxy_native.disk.atomic import write_atomically
 _MORE = (
     "config_version name dataplaneapi.user dataplaneapi.listeners dataplaneapi.advertised.api_address dataplaneapi.advertised.api_port "
     "dataplaneapi.roles dataplaneapi.role_of dataplaneapi.jwt dataplaneapi.audit "
-    "service_discovery.consuls service_discovery.aws_regions log_targets"
+    "service_discovery.consuls service_discovery.aws_regions log_targets fleet"
 )
 _OURS = re.compile(rb"^(?:dataplaneapi|haproxy|config_version|log_targets) *:", re.MULTILINE)
 

@@ -109,7 +109,7 @@ def with_version(document: Document, version: int, *, banner: bool = False) -> S
 
 def with_short_header(document: Document, version: int, *, banner: bool = False) -> Stamped:
     """Return the document with only a version line, above everything else; its checksum and banner are removed."""
-    return with_version(_without_banner(bare(document)), version)
+    return with_version(without_banner(bare(document)), version)
 
 
 def _summed(pieces: Iterable[bytes]) -> tuple[str, int]:
@@ -135,7 +135,7 @@ def with_header_of(document: Document, other: Document) -> Document:
 
 def with_header_and_banner_of(document: Document, other: Document) -> Document:
     """Return the document with the whole header of another one, the banner included if that has one."""
-    document = _without_banner(bare(document))
+    document = without_banner(bare(document))
     banner = "".join(BANNER) if has_banner(other) else ""
     return with_header_of(document.with_preamble(banner + document.preamble), other)
 
@@ -165,7 +165,7 @@ def _has_banner(preamble: str) -> bool:
     return first is not None and first[0].rstrip() == BANNER[0].rstrip()
 
 
-def _without_banner(document: Document) -> Document:
+def without_banner(document: Document) -> Document:
     preamble = document.preamble
     for line in BANNER if _has_banner(preamble) else ():
         preamble = preamble.replace(line, "", 1)

@@ -96,6 +96,8 @@ class ConfirmationsFeature(Feature):
         engine = self._engine = services.engine
         watch = GuardWatch(lambda: services.workers.statistics_in_service(FRONTENDS | BACKENDS))
         self.confirmations = Confirmations(engine.context, services.history, services.reverter, engine.database, self._announce, watch)
+        # Reads the statistics of the worker in service.
+        self.statistics = watch.read
         self.runs, self.write_options = (self.confirmations,), (Confirm(self.confirmations),)
 
     def _announce(self, changed: Confirmation) -> None:

@@ -78,6 +78,9 @@ def _state(services: Services, up: bool) -> Iterator["Metric"]:
     yield _gauge("haproxy_up", "Whether HAProxy answers on the Runtime API.", up)
     yield _gauge("running_known", "Whether it is known what HAProxy has loaded.", engine.running is not None)
     yield _gauge("start_time_seconds", "When the server was started, in Unix time.", services.started)
+    for feature in services.features.values():
+        for name, text, value in feature.gauges():
+            yield _gauge(name, text, value)
     yield _gauge("build_info", "1, with the version as a label.", 1, {"version": VERSION})
 
 

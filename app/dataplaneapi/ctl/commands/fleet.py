@@ -1,0 +1,131 @@
+"""`ctl fleet`: show a fleet, release a configuration to it, and steer the release."""
+
+import argparse
+import base64
+import os
+import time
+from typing import Any
+
+from dataplaneapi.ctl import output
+from dataplaneapi.ctl.client import name as quoted
+from dataplaneapi.ctl.failures import FAILED, OK, PENDING, Failure
+from dataplaneapi.ctl.objects import SIDECAR
+from dataplaneapi.ctl.output import Progress
+from dataplaneapi.ctl.session import Session, add_message_argument, duration, guard
+
+FLEET = f"{SIDECAR}/fleet"
+# Between two looks at a release, in seconds.
+PAUSE = 0.5
+SECRET_BYTES = 32
+ACTIONS = ("status", "release", "releases", "pause", "resume", "stop", "init", "adopt", "forget", "key")
+
+
+def fleet_arguments(parser: argparse.ArgumentParser) -> None:
+    text = (
+        "show nodes and release (status, the default), release this server's configuration, list releases, pause, resume or stop one, "
+        "begin a group (init), join it (adopt), forget a node that is gone, or print a new key"
+    )
+    parser.add_argument("action", nargs="?", choices=ACTIONS, default="status", help=text)
+    parser.add_argument("subject", nargs="?", help="number of a release: to steer, or to release again; name of the node to forget")
+    parser.add_argument("--from", dest="side", choices=("store", "node"), default="store", help="what adopt takes the text from (store)")
+    parser.add_argument("--stages", metavar="STAGES", help="how many nodes have it after each stage (default 1,25%%,100%%)")
+    parser.add_argument("--guard", type=guard, metavar="GUARD", help="what each node must fulfil, as in errors=2,ready,min_requests=50")
+    parser.add_argument("--bake", metavar="TIME", help="watch each node this long (default 60s)")
+    parser.add_argument("--deadline", metavar="TIME", help="take the release back if a stage lasts longer, beyond --bake (default 10m)")
+    parser.add_argument("--force", action="store_true", help="overwrite nodes that were edited by hand")
+    parser.add_argument("--dry-run", action="store_true", help="have all nodes check the text, and change none")
+    text = "wait until all nodes have the release, or it was taken back; without a time, as long as that takes"
+    parser.add_argument("--wait", nargs="?", type=duration, const=float("inf"), metavar="TIME", help=text)
+    add_message_argument(parser)
+
+
+def run_fleet(session: Session) -> int:
+    given = session.given
+    match given.action:
+        case "status":
+            session.show(session.client.get(FLEET), lambda found: described(found, colours=session.colours))
+        case "releases":
+            session.show(session.client.get(f"{FLEET}/releases"), lambda rows: _table(rows, colours=session.colours))
+        case "release":
+            return _release(session)
+        case "init":
+            session.show(session.client.ask("POST", f"{FLEET}/init").json(), _line)
+        case "adopt":
+            session.show(session.client.ask("POST", f"{FLEET}/adopt", None, {"from": given.side}).json(), _line)
+        case "forget":
+            session.client.ask("DELETE", f"{FLEET}/nodes/{quoted(_subject(session, 'name of a node'))}")
+        case "key":
+            session.write(f"{base64.b64encode(os.urandom(SECRET_BYTES)).decode()}\n")
+        case action:
+            number = quoted(_subject(session, "number of a release"))
+            session.show(session.client.ask("POST", f"{FLEET}/releases/{number}/{action}").json(), _line)
+    return OK
+
+
+def _subject(session: Session, what: str) -> str:
+    if not session.given.subject:
+        raise Failure(f"{session.given.action} needs the {what}")
+    return str(session.given.subject)
+
+
+def _release(session: Session) -> int:
+    given = session.given
+    body: dict[str, Any] = {"message": given.message, "guard": given.guard, "bake": given.bake, "deadline": given.deadline}
+    body |= {"stages": given.stages and given.stages.split(","), "force": given.force or None, "dry_run": given.dry_run or None}
+    if given.subject and not given.subject.isdigit():
+        raise Failure(f"{given.subject} is no number of a release")
+    body["release"] = int(given.subject) if given.subject else None
+    body = {name: value for name, value in body.items() if value is not None}
+    made = session.client.ask("POST", f"{FLEET}/releases", None, body).json()
+    for name in made.get("left_out", ()):
+        session.note(f"{name} is absent or holds, and is no part of the release")
+    status = OK if given.wait is None else _wait(session, made["number"], given.wait)
+    session.show(session.client.get(FLEET), lambda found: described(found, colours=session.colours))
+    return status
+
+
+def _wait(session: Session, number: int, seconds: float) -> int:
+    """Return the exit status that says what has become of a release."""
+    deadline = time.monotonic() + seconds
+    with Progress() as progress:
+        while time.monotonic() < deadline:
+            found = session.client.get(FLEET)
+            release = found["release"]
+            if release["number"] > number:
+                why = release.get("reason", "another one has followed")
+                session.note(f"release {number} was taken back: {why}")
+                return OK if why.startswith("dry run") else FAILED
+            if release["state"] == "done":
+                return OK
+            good = sum(node["phase"] == "good" for node in found["nodes"])
+            progress.show(f"release {number} is {release['state']}, at stage {release['gate']} of {len(release['stages'])}: {good} good")
+            time.sleep(PAUSE)
+    session.note(f"release {number} is not done in time")
+    return PENDING
+
+
+def _line(release: dict[str, Any]) -> str:
+    return f"release {release['number']} is {release['state']}\n"
+
+
+def described(found: dict[str, Any], *, colours: bool) -> str:
+    """Return what a person wants to know of a fleet."""
+    lines = []
+    if release := found.get("release"):
+        stage = "" if release["state"] == "done" else f", at stage {release['gate']} of {len(release['stages'])}"
+        by = f" by {release['author']}" if release.get("author") else ""
+        lines.append(f"group {found['group']}: release {release['number']}{by} is {release['state']}{stage}")
+        if why := release.get("reason"):
+            lines.append(f"the release before it was taken back: {why}")
+    else:
+        lines.append(f"group {found['group']} has no release yet; dataplaneapi ctl fleet init makes the first one")
+    if not found["store"]["up"]:
+        lines.append(f"the store does not answer: {found['store']['error']}")
+    columns = ("name", "release", "phase", "present", "reason")
+    rows = [[node["name"], node.get("number"), node["phase"], node.get("present"), node.get("reason")] for node in found["nodes"]]
+    return "\n".join(lines) + "\n" + output.table(columns, rows, colours=colours)
+
+
+def _table(rows: list[dict[str, Any]], *, colours: bool) -> str:
+    columns = ("number", "made", "author", "reverts", "message")
+    return output.table(columns, [[row.get(column) for column in columns] for row in rows], colours=colours)

@@ -1,0 +1,99 @@
+"""The feature `fleet`. Without the setting `fleet` it does nothing, and its operations answer 404."""
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+from dataplaneapi.api.conventions import present, timestamp
+from dataplaneapi.api.feature import Feature
+from dataplaneapi.api.services import Services
+from dataplaneapi.features.confirmations.feature import ConfirmationsFeature
+from dataplaneapi.features.fleet.settings import read_fleet
+from haproxy_native.commit.events import Committed
+from haproxy_native.errors import NotFound
+from haproxy_native.features.fleet.etcd import EtcdStore
+from haproxy_native.features.fleet.member import Member
+from haproxy_native.features.fleet.release import BAKING, CHECKED, GOOD, WAITING, Head, Release
+from haproxy_native.features.fleet.sealing import Keyring
+
+# The phases of a node that runs a release of its group.
+WELL = (WAITING, CHECKED, BAKING, GOOD)
+
+
+class FleetFeature(Feature):
+    """`member` is this server's node."""
+
+    only_changes = True
+
+    def __init__(self, services: Services) -> None:
+        self._member: Member | None = None
+        self.group = ""
+        settings = services.settings
+        if (fleet := read_fleet(settings.fleet, settings.name)) is None:
+            return
+        self.group = fleet.group
+        confirmations = ConfirmationsFeature.of(services)
+        self._member = member = Member(
+            services.engine,
+            confirmations.confirmations,
+            EtcdStore(fleet.etcd),
+            Keyring(fleet.group, fleet.secrets),
+            fleet.path,
+            fleet.node,
+            confirmations.statistics,
+            refuses_local=fleet.refuses_local,
+        )
+        self.runs = (member,)
+        services.engine.context.events.listen(partial(_follow_changes, member))
+
+    def gauges(self) -> Iterator[tuple[str, str, float]]:
+        """Yield what `/metrics` shows of this node."""
+        if self._member is None:
+            return
+        report, has_failed = self._member.node.report, bool(self._member.store_state.error)
+        yield "fleet_release", "Number of the release that this node has seen last.", report.number
+        yield "fleet_well", "Whether this node runs a release of its group, or waits for one.", report.phase in WELL
+        yield "fleet_store_up", "Whether the store of the fleet answers.", not has_failed
+
+    @property
+    def member(self) -> Member:
+        """Raises NotFound on a server that is no node of a fleet."""
+        if self._member is None:
+            raise NotFound("this server is no node of a fleet: its settings have no `fleet`")
+        return self._member
+
+
+def _follow_changes(member: Member, event: object) -> None:
+    if isinstance(event, Committed):
+        member.wake()
+
+
+def release_as_dict(release: Release) -> dict[str, Any]:
+    """Return a release as the API shows it."""
+    shown = {
+        "number": release.number,
+        "id": release.id,
+        "author": release.author,
+        "message": release.message,
+        "made": timestamp(release.made),
+        "bundle": release.bundle,
+        "reverts": release.reverts or None,
+    }
+    return present(shown)
+
+
+def head_as_dict(head: Head) -> dict[str, Any]:
+    """Return what the nodes agree on as the API shows it."""
+    shown = release_as_dict(head.release) | {
+        "state": head.state,
+        "gate": head.gate,
+        "stages": [list(stage) for stage in head.stages],
+        "settled": head.settled.number,
+        "guard": head.guard and present(dict(head.guard)),
+        "bake": head.bake,
+        "deadline": head.deadline,
+        "force": head.force,
+        "dry_run": head.dry_run,
+        "reason": head.reason or None,
+    }
+    return present(shown)

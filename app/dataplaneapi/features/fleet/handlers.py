@@ -1,0 +1,111 @@
+"""The operations on the fleet."""
+
+import json
+from typing import Any
+
+from dataplaneapi.api.call import Call, JsonCall, ReadCall
+from dataplaneapi.api.conventions import duration, present, timestamp
+from dataplaneapi.api.errors import ApiError
+from dataplaneapi.api.responses import Response, empty, json_response
+from dataplaneapi.features.fleet.feature import WELL, FleetFeature, head_as_dict, release_as_dict
+from haproxy_native.errors import Unusable
+from haproxy_native.features.confirmations.guard import read_guard
+from haproxy_native.features.fleet.member import FleetConflict, Member, Proposal
+
+# Bake and deadline together, which a confirmation may last.
+LONGEST = 86400.0
+# Several calls to the store, and a commit.
+ANSWER_SECONDS = 60.0
+
+
+def _member(call: Call) -> Member:
+    return FleetFeature.of(call.services).member
+
+
+async def read(call: ReadCall) -> Response:
+    member, head = _member(call), None
+    node = _own(member)
+    nodes, store = [node | {"present": True}], dict[str, Any]()
+    try:
+        head, _ = await member.head()
+        reports, there = await member.reports(), await member.present()
+        nodes = [_node(name, report) | {"present": name in there} for name, report in sorted(reports.items())]
+        store = {"up": True, **await member.facts()}
+    except Unusable as error:
+        store = {"up": False, "error": str(error)}
+    if store["up"] == (not member.store_state.error):
+        store["since"] = timestamp(member.store_state.since)
+    head = head or member.node.head
+    feature = FleetFeature.of(call.services)
+    shown = {"group": feature.group, "node": member.name, "release": head and head_as_dict(head), "nodes": nodes, "store": store}
+    return json_response(200, present(shown))
+
+
+async def health(call: ReadCall) -> Response:
+    node = _own(_member(call))
+    return json_response(200 if node["phase"] in WELL else 503, node)
+
+
+async def read_list(call: ReadCall) -> Response:
+    head, _ = await _member(call).head()
+    former = [release_as_dict(each) for each in reversed(head.past)] if head else []
+    return json_response(200, [head_as_dict(head), *former] if head else [])
+
+
+async def init(call: JsonCall) -> Response:
+    return json_response(201, head_as_dict(await _member(call).init(call.author)))
+
+
+async def adopt(call: JsonCall) -> Response:
+    call.exchange.answer_within(ANSWER_SECONDS)
+    return json_response(200, head_as_dict(await _member(call).adopt(call.body["from"], call.author)))
+
+
+async def create(call: JsonCall) -> Response:
+    call.exchange.answer_within(ANSWER_SECONDS)
+    body = call.body
+    given = {name: body[name] for name in ("message", "stages", "force", "dry_run") if name in body}
+    given |= {name: duration(name, body[name]) for name in ("bake", "deadline") if name in body}
+    try:
+        guard = read_guard(json.dumps(body["guard"])) if "guard" in body else None
+    except ValueError as error:
+        raise ApiError(422, f"guard in body: {error}") from None
+    proposal = Proposal(**given, guard=guard, former=body.get("release", 0))
+    if not 1 <= proposal.deadline <= proposal.deadline + proposal.bake <= LONGEST:
+        raise ApiError(422, "deadline in body is at least 1s, and with bake at most 24h")
+    head, left_out = await _member(call).propose(proposal, call.author)
+    return json_response(202, head_as_dict(head) | {"left_out": left_out})
+
+
+async def pause(call: JsonCall) -> Response:
+    return await _steer(call, "pause")
+
+
+async def resume(call: JsonCall) -> Response:
+    return await _steer(call, "resume")
+
+
+async def stop(call: JsonCall) -> Response:
+    return await _steer(call, "stop")
+
+
+async def _steer(call: Call, what: str) -> Response:
+    return json_response(200, head_as_dict(await _member(call).steer(int(call.path.number), what, call.author)))
+
+
+async def forget(call: JsonCall) -> Response:
+    member = _member(call)
+    if call.path.name == member.name:
+        raise FleetConflict(f"{member.name} is this node")
+    await member.forget(call.path.name)
+    return empty(204)
+
+
+def _own(member: Member) -> dict[str, Any]:
+    report = member.node.report
+    return _node(member.name, {"number": report.number, "phase": report.phase, "reason": report.reason})
+
+
+def _node(name: str, report: dict[str, Any]) -> dict[str, Any]:
+    shown = {"number": report["number"] or None, "phase": report["phase"], "reason": report["reason"], "bundle": report.get("bundle")}
+    return present({"name": name} | shown)

@@ -1,0 +1,79 @@
+"""The settings of a fleet, as the member `fleet` of the settings file has them."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dataplaneapi.settings.table import SettingsError
+from haproxy_native.features.fleet.etcd import EtcdSettings
+from haproxy_native.features.fleet.sealing import read_secret
+
+EXAMPLE = "{group: edge, node: lb1, endpoints: [https://etcd1:2379], keys: [/etc/dataplaneapi/fleet.key]}"
+TEXTS = ("group", "node", "prefix", "ca_file", "certificate", "key", "user", "password_file", "local_changes")
+LISTS = ("endpoints", "keys")
+# What becomes of changes of the configuration while they cannot be released.
+REFUSE, DRIFT = "refuse", "drift"
+NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+
+
+@dataclass(frozen=True)
+class FleetSettings:
+    group: str
+    node: str
+    # The keys of the group in the store begin with it.
+    path: str
+    secrets: Sequence[bytes]
+    etcd: EtcdSettings
+    refuses_local: bool
+
+
+def read_fleet(given: Mapping[str, Any], name: str) -> FleetSettings | None:
+    """Return the settings of a fleet, or None without any. `name` is that of this server. Raises SettingsError."""
+    if not given:
+        return None
+    try:
+        return _read(given, name)
+    except ValueError as error:
+        raise SettingsError(f"fleet: {error}") from None
+
+
+def _read(given: Mapping[str, Any], name: str) -> FleetSettings:
+    if unknown := next((each for each in given if each not in (*TEXTS, *LISTS)), None):
+        raise ValueError(f"unknown key {str(unknown)[:40]!r}; it is as in {EXAMPLE}")
+    for each in LISTS:
+        if not isinstance(given.get(each), list) or not given[each]:
+            raise ValueError(f"{each} must be a list, as in {EXAMPLE}")
+    texts = {each: str(given.get(each) or "") for each in TEXTS}
+    group, node, prefix = texts["group"], texts["node"] or name, texts["prefix"] or "/dataplaneapi"
+    for each, value in (("group", group), ("node", node)):
+        if not NAME.fullmatch(value):
+            raise ValueError(f"{each} is a name of letters, digits, `_`, `.` and `-`, not {value[:70]!r}")
+    if not re.fullmatch(r"(/[A-Za-z0-9_.-]+)+", prefix):
+        raise ValueError(f"prefix is as in /dataplaneapi, not {prefix[:70]!r}")
+    endpoints = [str(each).rstrip("/") for each in given["endpoints"]]
+    if wrong := next((each for each in endpoints if not re.fullmatch(r"https?://[^/\s]+", each)), None):
+        raise ValueError(f"an endpoint is as in https://etcd1:2379, not {wrong[:70]!r}")
+    if (local := texts["local_changes"] or REFUSE) not in (REFUSE, DRIFT):
+        raise ValueError(f"local_changes is {REFUSE} or {DRIFT}, not {local[:40]!r}")
+    password = _text_of(texts["password_file"]).rstrip("\n") if texts["password_file"] else ""
+    etcd = EtcdSettings(endpoints, texts["ca_file"], texts["certificate"], texts["key"], texts["user"], password)
+    return FleetSettings(group, node, f"{prefix}/{group}", [_secret(str(each)) for each in given["keys"]], etcd, local == REFUSE)
+
+
+def _secret(path: str) -> bytes:
+    text = _text_of(path)
+    if Path(path).stat().st_mode & 0o007:
+        raise ValueError(f"{path} may be read by everybody on this machine; chmod o= {path}")
+    try:
+        return read_secret(text)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+
+
+def _text_of(path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path} cannot be read: {error}") from None

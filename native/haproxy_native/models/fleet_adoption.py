@@ -1,0 +1,13 @@
+# Generated from openapi/ by `make generate`; do not edit.
+
+from typing import Annotated, Literal
+
+from haproxy_native.models import Model
+from pydantic import Field
+
+
+class FleetAdoption(Model):
+    """Which side is right."""
+
+    from_: Annotated[Literal['node', 'store'], Field(alias='from')]
+    """Where the text is taken from."""

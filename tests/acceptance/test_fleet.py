@@ -1,0 +1,301 @@
+"""A fleet of three servers beside real HAProxies and a real etcd."""
+
+import shutil
+import signal
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, Self
+
+import httpx2
+import pytest
+
+from haproxy_native.features.fleet.sealing import new_secret
+from tests.acceptance.quick import Quick
+from tests.app.ctl.calls import Ctl
+from tests.haproxy.etcd import EtcdMember
+from tests.haproxy.process import HAProxy
+from tests.until import until
+
+FLEET = "/v3/sidecar/fleet"
+NAMES = ("lb1", "lb2", "lb3")
+CONFIG = """global
+  maxconn 100
+defaults
+  mode http
+  timeout client 5s
+  timeout connect 5s
+  timeout server 5s
+frontend web
+  bind unix@web.sock
+  default_backend app
+backend app
+  server a 127.0.0.1:1 weight 10
+"""
+QUICK = {"bake": "0s"}
+
+
+class Node(Quick):
+    def __init__(self, haproxy: HAProxy, name: str, etcd: str, key: Path) -> None:
+        super().__init__(haproxy)
+        local = "drift" if name == "lb3" else "refuse"
+        with self.file.open("a") as file:
+            file.write(f"fleet: {{group: edge, node: {name}, endpoints: ['{etcd}'], keys: ['{key}'], local_changes: {local}}}\n")
+
+    def fleet(self) -> dict[str, Any]:
+        return dict(self.get(FLEET).json())
+
+    def phase(self) -> str:
+        return str(self.get(f"{FLEET}/health").json()["phase"])
+
+    def weight(self) -> str:
+        """That of the worker in service; empty while a reload has the master execute itself again."""
+        try:
+            return self.stat("a").get("weight", "")
+        except OSError:
+            return ""
+
+    def set_weight(self, weight: int) -> None:
+        assert self.put_server("a", {"weight": weight}).status_code == 200
+
+    def release(self, **body: Any) -> httpx2.Response:
+        return self.post(f"{FLEET}/releases", QUICK | body)
+
+    def adopt(self, side: str) -> httpx2.Response:
+        return self.post(f"{FLEET}/adopt", {"from": side})
+
+    def is_done(self, number: int) -> bool:
+        release = self.fleet().get("release", {})
+        return bool(release.get("number") == number and release["state"] == "done")
+
+    def file_state(self) -> tuple[int, int]:
+        """What changes with each write of the configuration."""
+        state = self.haproxy.file.stat()
+        return state.st_ino, state.st_mtime_ns
+
+    def reloads(self) -> int:
+        return len(self.get("/v3/services/haproxy/reloads").json())
+
+
+class Fleet:
+    def __init__(self, directory: Path) -> None:
+        self._directory, self.etcd = directory, EtcdMember(directory)
+        (key := directory / "fleet.key").write_text(new_secret())
+        key.chmod(0o600)
+        self._key = key
+
+    def __enter__(self) -> Self:
+        with ExitStack() as stack:
+            stack.enter_context(self.etcd)
+            self.nodes = [self._node(stack, name) for name in NAMES]
+            lb1, *others = self.nodes
+            assert lb1.post(f"{FLEET}/init").status_code == 201, lb1.get(FLEET).text
+            for node in others:
+                assert (joined := node.adopt("store")).status_code == 200, joined.text
+            until(lambda: sorted(node["phase"] for node in lb1.fleet()["nodes"]) == ["good"] * 3, lb1.get(FLEET).text)
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def _node(self, stack: ExitStack, name: str) -> Node:
+        (directory := self._directory / name).mkdir()
+        haproxy = stack.enter_context(HAProxy(directory, CONFIG))
+        return stack.enter_context(Node(haproxy, name, self.etcd.url, self._key))
+
+    def all(self, number: int, weight: str) -> None:
+        """Wait until all nodes have a release, whose server has this weight."""
+        for node in self.nodes:
+            until(lambda node=node: node.is_done(number) and node.weight() == weight and node.phase() == "good", str(node.fleet()))
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
+    with Fleet(tmp_path_factory.mktemp("fleet")) as made:
+        yield made
+
+
+@pytest.fixture
+def fleet(tmp_path: Path) -> Iterator[Fleet]:
+    with Fleet(tmp_path) as made:
+        yield made
+
+
+def number(node: Node) -> int:
+    return int(node.fleet()["release"]["number"])
+
+
+def test_a_change_reaches_all_nodes_stage_by_stage_and_back(shared: Fleet) -> None:
+    lb1, *_ = shared.nodes
+    first, weight = number(lb1), lb1.weight()
+    lb1.set_weight(11)
+    made = lb1.release(message="more weight")
+    assert made.status_code == 202 and made.json()["stages"] == [["lb2"], ["lb3"]] and made.json()["left_out"] == []
+    shared.all(first + 1, "11")
+    assert all(node.reloads() == 0 for node in shared.nodes)
+    (entry, *_) = shared.nodes[2].get("/v3/sidecar/history").json()
+    assert (entry["author"], entry["message"], entry["cause"]) == ("admin", "more weight", f"release/{first + 1}")
+    assert lb1.release().status_code == 409, "there is nothing to release"
+    assert lb1.release(release=first).status_code == 202
+    shared.all(first + 2, weight)
+
+
+def test_the_client_shows_the_fleet_and_releases(shared: Fleet, tmp_path: Path) -> None:
+    lb1, lb2, _ = shared.nodes
+    first, ctl = number(lb1), Ctl(lb1.port, tmp_path)
+    assert f"group edge: release {first}" in ctl.output("fleet")
+    lb1.set_weight(13)
+    accepted = ctl("fleet", "release", "--dry-run", "--wait")
+    assert accepted.returncode == 0 and "all nodes accept it" in accepted.stderr, accepted.stderr
+    assert lb1.line("server a") != lb2.line("server a")
+    released = ctl("fleet", "release", "-m", "more weight", "--bake", "0s", "--wait")
+    assert released.returncode == 0, released.stderr
+    assert lb1.line("server a") == lb2.line("server a")
+    assert "more weight" in ctl.output("fleet", "releases")
+    assert f"dataplane_fleet_release {first + 3}.0" in lb1.get("/metrics").text
+
+
+def test_what_one_node_refuses_changes_none(shared: Fleet) -> None:
+    """The file exists on one node alone, so the check of another fails at gate 0."""
+    lb1, lb2, lb3 = shared.nodes
+    first, weight = number(lb1), lb1.weight()
+    (path := lb1.directory / "only.http").write_text("HTTP/1.0 503 No\r\n\r\n")
+    text = lb1.get("raw").text.replace("maxconn 100", "maxconn 200") + f"  errorfile 503 {path}\n"
+    assert lb1.post("raw", text, version=lb1.version(), force_reload=True).status_code in (201, 202)
+    path.unlink()
+    before = [node.file_state() for node in (lb2, lb3)]
+    assert lb1.release().status_code == 202
+    shared.all(first + 2, weight)
+    release = lb1.fleet()["release"]
+    assert release["reverts"] == first + 1 and "only.http" in release["reason"]
+    assert [node.file_state() for node in (lb2, lb3)] == before and "maxconn 100" in lb1.text()
+
+
+def test_a_node_that_is_not_well_has_all_go_back(shared: Fleet) -> None:
+    """The guard of the first stage is violated: the server that the release adds a check to is down."""
+    lb1, lb2, lb3 = shared.nodes
+    first, weight, before = number(lb1), lb1.weight(), lb3.file_state()
+    assert lb1.put_server("a", {"check": "enabled", "inter": 50, "fall": 1}).status_code in (200, 202)
+    assert lb1.release(guard={"ready": True}, bake="1h").status_code == 202
+    until(lambda: number(lb1) == first + 2)
+    shared.all(first + 2, weight)
+    assert "ready servers" in lb1.fleet()["release"]["reason"]
+    assert "check" not in lb1.line("server a") and "check" not in lb2.line("server a")
+    assert lb3.file_state() == before, "a node whose stage has not come writes no byte"
+
+
+def test_pause_resume_stop(shared: Fleet) -> None:
+    lb1, lb2, lb3 = shared.nodes
+    first, weight = number(lb1), lb1.weight()
+    lb1.set_weight(21)
+    assert lb1.release(bake="1h").status_code == 202
+    until(lambda: lb2.phase() == "baking")
+    path = f"{FLEET}/releases/{first + 1}"
+    assert lb3.post(f"{path}/pause").json()["state"] == "paused"
+    assert lb2.release().status_code == 409, "another release is paused"
+    assert lb3.post(f"{path}/resume").json()["state"] == "rolling"
+    assert lb3.post(f"{path}/stop").json()["reason"] == "stopped by admin"
+    assert lb3.post(f"{path}/stop").status_code == 409
+    shared.all(first + 2, weight)
+
+
+def test_what_was_edited_by_hand_is_never_overwritten_unasked(shared: Fleet) -> None:
+    lb1, lb2, _ = shared.nodes
+    first, weight = number(lb1), lb1.weight()
+    lb2.set_weight(31)
+    until(lambda: lb2.phase() == "drifted")
+    assert lb2.get(f"{FLEET}/health").status_code == 503
+    lb1.set_weight(32)
+    assert lb1.release().status_code == 202
+    until(lambda: number(lb1) == first + 2 and lb1.weight() == weight)
+    assert lb1.fleet()["release"]["reason"] == "lb2: it was edited by hand" and lb2.weight() == "31"
+    lb1.set_weight(33)
+    assert lb1.release(force=True).status_code == 202
+    shared.all(first + 3, "33")
+
+
+def test_a_node_killed_in_its_bake_goes_on(shared: Fleet) -> None:
+    lb1, lb2, _ = shared.nodes
+    first = number(lb1)
+    lb1.set_weight(41)
+    assert (made := lb1.release(bake="3s")).status_code == 202, made.text
+    until(lambda: lb2.phase() == "baking")
+    lb2.kill()
+    lb2.start()
+    shared.all(first + 1, "41")
+
+
+def test_a_node_that_was_away_catches_up(shared: Fleet) -> None:
+    lb1, lb2, lb3 = shared.nodes
+    first = number(lb1)
+    lb3.stop()
+    lb1.set_weight(45)
+    made = lb1.release()
+    assert made.status_code == 202 and made.json()["stages"] == [["lb2"]] and made.json()["left_out"] == ["lb3"]
+    until(lambda: lb2.is_done(first + 1))
+    lb3.start()
+    shared.all(first + 1, "45")
+
+
+def test_while_the_store_is_frozen_nodes_go_on_without_it(shared: Fleet) -> None:
+    lb1, lb2, lb3 = shared.nodes
+    first = number(lb1)
+    shared.etcd.process.send_signal(signal.SIGSTOP)
+    assert lb1.release().status_code == 503
+    until(lambda: bool(lb1.fleet()["store"].get("error")) and lb1.put_server("a", {"weight": 50}).status_code == 503)
+    server = "/v3/services/haproxy/runtime/backends/app/servers/a"
+    assert lb1.put(server, {"admin_state": "drain"}).status_code == 200
+    assert lb1.put(server, {"admin_state": "ready"}).status_code == 200
+    lb3.set_weight(51)
+    lb2.kill()
+    lb2.start()
+    shown = lb2.fleet()
+    assert not shown["store"]["up"] and shown["release"]["number"] == first and lb2.get(f"{FLEET}/health").status_code == 200
+    shared.etcd.process.send_signal(signal.SIGCONT)
+    until(lambda: lb3.phase() == "drifted")
+    # Node lb2 was killed, and is present again when its lease has ended.
+    until(lambda: not lb2.fleet()["store"].get("error") and lb2.phase() == "good")
+    until(lambda: lb3.release().status_code == 202)
+    until(lambda: lb1.put_server("a", {}).status_code in (200, 409))
+    shared.all(first + 1, "51")
+
+
+def test_a_store_set_back_to_an_old_copy_has_all_hold_until_one_is_adopted(fleet: Fleet) -> None:
+    lb1, lb2, lb3 = fleet.nodes
+    fleet.etcd.stop()
+    shutil.copytree(fleet.etcd.data, old := fleet.etcd.data.with_name("old"))
+    fleet.etcd.start()
+    lb1.set_weight(61)
+    until(lambda: lb1.release().status_code == 202)
+    fleet.all(2, "61")
+    fleet.etcd.stop()
+    shutil.rmtree(fleet.etcd.data)
+    shutil.copytree(old, fleet.etcd.data)
+    fleet.etcd.start()
+    until(lambda: {node.phase() for node in fleet.nodes} == {"held"})
+    assert {node.weight() for node in fleet.nodes} == {"61"}
+    assert "release 1, and this node has seen 2" in lb2.get(f"{FLEET}/health").json()["reason"]
+    assert lb1.release().status_code == 409
+    assert lb3.adopt("node").json()["number"] == 3
+    fleet.all(3, "61")
+
+
+def test_a_wiped_store_is_filled_from_a_node(fleet: Fleet) -> None:
+    lb1, lb2, _ = fleet.nodes
+    fleet.etcd.stop()
+    shutil.rmtree(fleet.etcd.data)
+    fleet.etcd.start()
+    until(lambda: {node.phase() for node in fleet.nodes} == {"held"})
+    assert lb1.post(f"{FLEET}/init").status_code == 409
+    assert lb2.adopt("store").status_code == 409
+    assert lb2.adopt("node").json()["number"] == 2
+    fleet.all(2, "10")
+
+
+def test_nothing_in_the_store_is_readable(shared: Fleet) -> None:
+    lb1, *_ = shared.nodes
+    assert lb1.weight()
+    stored = b"".join(path.read_bytes() for path in shared.etcd.data.rglob("*") if path.is_file())
+    assert b"/dataplaneapi/edge/head" in stored
+    assert b"127.0.0.1:1 " not in stored and b"backend app" not in stored and b'"bundle"' not in stored

@@ -1,0 +1,149 @@
+"""The machine of releases: in random worlds, and rule by rule."""
+
+import os
+from dataclasses import replace
+
+import pytest
+
+from haproxy_native.features.fleet import release as machine
+from haproxy_native.features.fleet.release import CHECKED, DONE, DRIFTED, GOOD, HELD, REFUSED, Head, Node, Release
+from tests.native.features.fleet.worlds import NAMES, World
+
+STEPS = 400
+
+
+def run_worlds(seeds: range) -> World:
+    """Run one world for each seed. The last one is returned; a failure names its seed."""
+    for seed in seeds:
+        world = World(seed)
+        try:
+            world.run(STEPS)
+        except AssertionError as error:
+            raise AssertionError(f"World({seed}).run({STEPS}): {error}") from error
+    return world
+
+
+def test_random_worlds() -> None:
+    run_worlds(range(300))
+
+
+@pytest.mark.soak
+def test_many_random_worlds() -> None:
+    first = int.from_bytes(os.urandom(4))
+    print(f"worlds {first} to {first + 20_000}")
+    run_worlds(range(first, first + 20_000))
+
+
+def _joined(head: Head) -> Node:
+    return Node(head, GOOD, applied=head.release.bundle)
+
+
+def _done(head: Head, number: int, id_: str, text: str) -> Head:
+    release = Release(number, id_, text, "", 1)
+    return replace(machine.propose(head, release), state=DONE, settled=release)
+
+
+FIRST = Release(1, "a", "t1", "", 1)
+BEGUN = Head(FIRST, FIRST)
+
+
+def _proposed(**members: object) -> Head:
+    return machine.propose(BEGUN, Release(2, "b", "t2", "", 1, origin="lb9"), stages=[("lb1",), ("lb2", "lb3")], **members)
+
+
+def test_a_store_that_was_set_back_is_not_followed_whatever_was_released_on_top() -> None:
+    mine = _done(_done(BEGUN, 2, "b", "t2"), 3, "c", "t3")
+    node, on_top = _joined(mine), BEGUN
+    for number in range(2, 6):
+        on_top = _done(on_top, number, f"other{number}", "t4")
+    for head in (None, BEGUN, _done(BEGUN, 2, "b", "t2"), _done(_done(BEGUN, 2, "b", "t2"), 3, "x", "t3"), on_top):
+        held, action = machine.decide(head, node, "lb1", "t3")
+        assert (held.report.phase, action, held.head) == (HELD, machine.NOTHING, mine)
+        adopted = machine.adopt(head, mine, Release(0, "new", "t3", "", 1))
+        assert adopted.release.number > max(3, head.release.number if head else 0)
+        follows, _ = machine.decide(adopted, held, "lb1", "t3")
+        assert follows.report.phase == GOOD
+    # Those that follow the other side follow the adopted release, too.
+    adopted = machine.adopt(on_top, mine, Release(0, "new", "t3", "", 1))
+    other, action = machine.decide(adopted, _joined(on_top), "lb2", "t4")
+    assert action == machine.CATCH_UP and not other.held
+
+
+def test_a_node_that_has_not_joined_changes_nothing() -> None:
+    node, action = machine.decide(BEGUN, Node(), "lb1", "own")
+    assert (node.report.phase, action) == (HELD, machine.NOTHING)
+
+
+def test_a_plan_with_a_node_that_was_edited_is_refused_by_it() -> None:
+    head = _proposed()
+    node, _ = machine.decide(head, _joined(BEGUN), "lb1", "mine")
+    assert (node.phase, node.reason) == (REFUSED, machine.EDITED)
+    back = machine.advance(head, {"lb1": node.report}, 0.0, "c", 0.0)
+    assert back and (back.release.number, back.release.bundle, back.release.reverts) == (3, "t1", 2)
+    node, action = machine.decide(back, node, "lb1", "mine")
+    assert (node.phase, action) == (DRIFTED, machine.NOTHING)
+    # An edit that is undone is none.
+    node, _ = machine.decide(back, node, "lb1", "t1")
+    assert node.phase == GOOD
+
+
+def test_an_edit_to_a_text_of_a_former_release_is_an_edit() -> None:
+    now = _done(BEGUN, 2, "b", "t2")
+    node, action = machine.decide(now, _joined(now), "lb1", "t1")
+    assert (node.phase, action) == (DRIFTED, machine.NOTHING)
+
+
+def test_force_overwrites_an_edit_once() -> None:
+    head = _proposed(force=True)
+    node, action = machine.decide(head, _joined(BEGUN), "lb1", "mine")
+    assert action == machine.CHECK
+    done = replace(head, state=DONE, gate=2, settled=head.release)
+    node, action = machine.decide(done, node, "lb1", "mine")
+    assert action == machine.CATCH_UP
+    node, action = machine.decide(done, node.become(GOOD), "lb1", "mine again")
+    assert (node.phase, action) == (DRIFTED, machine.NOTHING)
+
+
+def test_the_node_from_which_a_release_was_proposed_goes_back_with_it() -> None:
+    back = machine.revert(_proposed(), "c", "lb1: bad", 0.0)
+    for name, expected in (("lb9", machine.CATCH_UP), ("lb8", machine.NOTHING)):
+        node, action = machine.decide(back, _joined(BEGUN), name, "t2")
+        assert action == expected, node.report
+
+
+def test_a_dry_run_ends_when_all_have_checked() -> None:
+    head = _proposed(dry_run=True)
+    reports = {name: replace(_joined(head), phase=CHECKED).report for name in head.planned}
+    assert machine.advance(head, {**reports, "lb2": _joined(BEGUN).report}, 0.0, "c", 0.0) is None
+    back = machine.advance(head, reports, 0.0, "c", 0.0)
+    assert back and back.state == DONE and back.release.bundle == "t1" and back.reason == machine.ACCEPTED
+
+
+@pytest.mark.parametrize(
+    ("names", "stages", "expected"),
+    [
+        (7, [1, "25%", "100%"], [1, 1, 5]),
+        (3, [1, "25%", "100%"], [1, 2]),
+        (8, ["50%"], [4, 4]),
+        (2, ["100%"], [2]),
+        (0, [1], []),
+        (2, [5, 1], [2]),
+    ],
+)
+def test_stages(names: int, stages: list[int | str], expected: list[int]) -> None:
+    given = [f"lb{number}" for number in range(names)]
+    made = machine.staged(given, stages)
+    assert [len(stage) for stage in made] == expected and [name for stage in made for name in stage] == given
+
+
+@pytest.mark.parametrize("stage", [0, "0%", "101%", "x", "-1", "1.5", "²"])
+def test_what_is_no_stage(stage: int | str) -> None:
+    with pytest.raises(ValueError, match="a stage is"):
+        machine.staged(NAMES, [stage])
+
+
+def test_heads_and_nodes_survive_json() -> None:
+    head = _proposed(guard={"errors": 2})
+    assert Head.of(head.as_dict()) == head
+    node = Node(head, CHECKED, applied="t1", confirmation="7", held="why")
+    assert Node.of(node.as_dict()) == node and Node.of(Node().as_dict()) == Node()
