@@ -12,7 +12,7 @@ from dataplaneapi.features.fleet.settings import read_fleet
 from haproxy_native.commit.events import Committed
 from haproxy_native.errors import NotFound
 from haproxy_native.features.fleet.etcd import EtcdStore
-from haproxy_native.features.fleet.member import Member
+from haproxy_native.features.fleet.member import FleetMember
 from haproxy_native.features.fleet.release import BAKING, CHECKED, GOOD, WAITING, Head, Release
 from haproxy_native.features.fleet.sealing import Keyring
 
@@ -26,14 +26,14 @@ class FleetFeature(Feature):
     only_changes = True
 
     def __init__(self, services: Services) -> None:
-        self._member: Member | None = None
+        self._member: FleetMember | None = None
         self.group = ""
         settings = services.settings
         if (fleet := read_fleet(settings.fleet, settings.name)) is None:
             return
         self.group = fleet.group
         confirmations = ConfirmationsFeature.of(services)
-        self._member = member = Member(
+        self._member = member = FleetMember(
             services.engine,
             confirmations.confirmations,
             EtcdStore(fleet.etcd),
@@ -56,14 +56,14 @@ class FleetFeature(Feature):
         yield "fleet_store_up", "Whether the store of the fleet answers.", not has_failed
 
     @property
-    def member(self) -> Member:
+    def member(self) -> FleetMember:
         """Raises NotFound on a server that is no node of a fleet."""
         if self._member is None:
             raise NotFound("this server is no node of a fleet: its settings have no `fleet`")
         return self._member
 
 
-def _follow_changes(member: Member, event: object) -> None:
+def _follow_changes(member: FleetMember, event: object) -> None:
     if isinstance(event, Committed):
         member.wake()
 

@@ -10,7 +10,7 @@ from dataplaneapi.api.responses import Response, empty, json_response
 from dataplaneapi.features.fleet.feature import WELL, FleetFeature, head_as_dict, release_as_dict
 from haproxy_native.errors import Unusable
 from haproxy_native.features.confirmations.guard import read_guard
-from haproxy_native.features.fleet.member import FleetConflict, Member, Proposal
+from haproxy_native.features.fleet.member import FleetConflict, FleetMember, Proposal
 
 # Bake and deadline together, which a confirmation may last.
 LONGEST = 86400.0
@@ -18,7 +18,7 @@ LONGEST = 86400.0
 ANSWER_SECONDS = 60.0
 
 
-def _member(call: Call) -> Member:
+def _member(call: Call) -> FleetMember:
     return FleetFeature.of(call.services).member
 
 
@@ -101,7 +101,7 @@ async def forget(call: JsonCall) -> Response:
     return empty(204)
 
 
-def _own(member: Member) -> dict[str, Any]:
+def _own(member: FleetMember) -> dict[str, Any]:
     report = member.node.report
     return _node(member.name, {"number": report.number, "phase": report.phase, "reason": report.reason})
 

@@ -11,12 +11,14 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from haproxy_native.features.fleet.store import Entry, StoreAway, StoreDenied, StoreFacts, StoreFull, TooLarge
+from haproxy_native.features.fleet.store import StoreAway, StoreDenied, StoredValue, StoreFacts, StoreFull, TooLarge
 
 if TYPE_CHECKING:
     import httpx2
 
 CALL_SECONDS = 3.0
+# The first part of the paths of its gateway.
+API = "v3"
 # What the answers say when a token is needed, or is no longer valid.
 _SIGN_IN = ("invalid auth token", "revision of auth store is old", "user name is empty")
 
@@ -41,12 +43,12 @@ class EtcdStore:
         self._client: httpx2.AsyncClient | None = None
         self._token = ""
 
-    async def read(self, key: str) -> Entry | None:
-        entries = _entries(await self._call("/v3/kv/range", {"key": _base64(key)}))
+    async def read(self, key: str) -> StoredValue | None:
+        entries = _entries(await self._call("kv/range", {"key": _base64(key)}))
         return entries[0] if entries else None
 
-    async def list(self, prefix: str) -> list[Entry]:
-        return _entries(await self._call("/v3/kv/range", {"key": _base64(prefix), "range_end": _base64(_end(prefix))}))
+    async def list(self, prefix: str) -> list[StoredValue]:
+        return _entries(await self._call("kv/range", {"key": _base64(prefix), "range_end": _base64(_end(prefix))}))
 
     async def create(self, key: str, value: bytes) -> str | None:
         return await self._put(key, value, {"target": "CREATE", "create_revision": "0"})
@@ -55,11 +57,11 @@ class EtcdStore:
         return await self._put(key, value, {"target": "MOD", "mod_revision": version} if version else None)
 
     async def delete(self, key: str) -> bool:
-        answer = await self._call("/v3/kv/deleterange", {"key": _base64(key)})
+        answer = await self._call("kv/deleterange", {"key": _base64(key)})
         return int(answer.get("deleted", 0)) > 0
 
     async def present(self, key: str, value: bytes, seconds: int) -> "EtcdPresence | None":
-        lease = str((await self._call("/v3/lease/grant", {"TTL": str(seconds)}))["ID"])
+        lease = str((await self._call("lease/grant", {"TTL": str(seconds)}))["ID"])
         made = await self._put(key, value, {"target": "CREATE", "create_revision": "0"}, lease)
         presence = EtcdPresence(self, lease)
         if made is None:
@@ -77,7 +79,7 @@ class EtcdStore:
         try:
             headers = await self._headers(endpoint)
             async with self._connected().stream(
-                "POST", f"{endpoint}/v3/watch", json=body, headers=headers, timeout=httpx2.Timeout(CALL_SECONDS, read=None)
+                "POST", f"{endpoint}/{API}/watch", json=body, headers=headers, timeout=httpx2.Timeout(CALL_SECONDS, read=None)
             ) as response:
                 async for line in response.aiter_lines():
                     answer = json.loads(line)
@@ -90,7 +92,7 @@ class EtcdStore:
             raise StoreAway(f"etcd {endpoint}: {error or type(error).__name__}") from None
 
     async def facts(self) -> StoreFacts:
-        answer = await self._call("/v3/maintenance/status", {})
+        answer = await self._call("maintenance/status", {})
         return StoreFacts(str(answer.get("version", "")), int(answer.get("dbSize", 0)))
 
     async def close(self) -> None:
@@ -107,7 +109,7 @@ class EtcdStore:
             raise TooLarge(f"{key} has {len(value)} bytes; etcd accepts {self.most}")
         put = {"key": _base64(key), "value": base64.b64encode(value).decode()} | ({"lease": lease} if lease else {})
         compared = [{"key": _base64(key), "result": "EQUAL", **compare}] if compare else []
-        answer = await self._call("/v3/kv/txn", {"compare": compared, "success": [{"request_put": put}]})
+        answer = await self._call("kv/txn", {"compare": compared, "success": [{"request_put": put}]})
         return str(answer["header"]["revision"]) if answer.get("succeeded") else None
 
     async def _call(self, path: str, body: dict[str, Any]) -> Any:
@@ -135,7 +137,7 @@ class EtcdStore:
 
         try:
             headers = await self._headers(endpoint)
-            response = await self._connected().post(f"{endpoint}{path}", json=body, headers=headers)
+            response = await self._connected().post(f"{endpoint}/{API}/{path}", json=body, headers=headers)
         except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
             raise StoreAway(f"etcd {endpoint} does not answer: {error or type(error).__name__}") from None
         return _checked(endpoint, response)
@@ -144,7 +146,7 @@ class EtcdStore:
         settings = self._settings
         if settings.user and not self._token:
             body = {"name": settings.user, "password": settings.password}
-            answer = await self._connected().post(f"{endpoint}/v3/auth/authenticate", json=body)
+            answer = await self._connected().post(f"{endpoint}/{API}/auth/authenticate", json=body)
             # etcd without authentication refuses to sign anybody in, and needs no token.
             if "authentication is not enabled" not in answer.text:
                 self._token = str(_checked(endpoint, answer).get("token", ""))
@@ -170,11 +172,11 @@ class EtcdPresence:
         self._store, self._lease = store, lease
 
     async def renew(self) -> bool:
-        answer = await self._store.call("/v3/lease/keepalive", {"ID": self._lease})
+        answer = await self._store.call("lease/keepalive", {"ID": self._lease})
         return int(answer.get("result", {}).get("TTL", 0)) > 0
 
     async def leave(self) -> None:
-        await self._store.call("/v3/lease/revoke", {"ID": self._lease})
+        await self._store.call("lease/revoke", {"ID": self._lease})
 
 
 def _checked(endpoint: str, response: "httpx2.Response") -> Any:
@@ -200,9 +202,9 @@ def _checked(endpoint: str, response: "httpx2.Response") -> Any:
     raise StoreAway(where)
 
 
-def _entries(answer: Any) -> list[Entry]:
+def _entries(answer: Any) -> list[StoredValue]:
     return [
-        Entry(base64.b64decode(row["key"]).decode(), base64.b64decode(row.get("value", "")), str(row["mod_revision"]))
+        StoredValue(base64.b64decode(row["key"]).decode(), base64.b64decode(row.get("value", "")), str(row["mod_revision"]))
         for row in answer.get("kvs", ())
     ]
 

@@ -1,4 +1,4 @@
-"""`Member`: one node of a fleet. It reads the head, does what `release.decide` says, reports, and takes part in leading.
+"""`FleetMember`: one node of a fleet. It reads the head, does what `release.decide` says, reports, and takes part in leading.
 
 A turn of its loop is one read of the head, at least every READ_SECONDS; notifications of the store and changes of the configuration make
 the next turn begin sooner. All writes to the store are made here. Everything that a node must not forget is on disk before it acts.
@@ -58,12 +58,12 @@ from haproxy_native.features.fleet.release import (
     ROLLING,
     WAITING,
     Head,
-    Node,
+    NodeState,
     Release,
     Report,
 )
 from haproxy_native.features.fleet.sealing import Keyring
-from haproxy_native.features.fleet.store import Presence, Store, StoreAway
+from haproxy_native.features.fleet.store import GroupStore, Presence, StoreAway
 from haproxy_native.request_context import Author
 from haproxy_native.text import parts
 from haproxy_native.text.document import Document
@@ -112,14 +112,14 @@ class StoreState:
     since: float = 0.0
 
 
-class Member(Observer):
+class FleetMember(Observer):
     """One node of a group. While the context is active, it takes part."""
 
     def __init__(
         self,
         engine: Engine,
         confirmations: Confirmations,
-        store: Store,
+        store: GroupStore,
         keyring: Keyring,
         path: str,
         name: str,
@@ -136,7 +136,7 @@ class Member(Observer):
         self._engine, self._confirmations, self._store, self._keyring = engine, confirmations, store, keyring
         self._path, self._statistics, self._refuses_local = path, statistics, refuses_local
         self._boot = os.urandom(8).hex()
-        self._node, self._works, self._wake = Node(), Background("the fleet"), asyncio.Event()
+        self._node, self._works, self._wake = NodeState(), Background("the fleet"), asyncio.Event()
         self._presence: Presence | None = None
         # Whether another process has this node's name.
         self._is_taken = False
@@ -170,7 +170,7 @@ class Member(Observer):
         await self._store.close()
 
     @property
-    def node(self) -> Node:
+    def node(self) -> NodeState:
         """What this node remembers and reports."""
         return self._node
 
@@ -185,7 +185,7 @@ class Member(Observer):
             text = f"the store of the fleet has not answered since {since}: {error}"
             raise StoreAway(f"{text}; with the setting local_changes: drift, changes are made nevertheless")
         if why := self._node.held:
-            raise FleetConflict(f"this node holds: {why}; POST /v3/sidecar/fleet/adopt says which side is right")
+            raise FleetConflict(f"this node holds: {why}; adopt the side that is right")
 
     def wake(self) -> None:
         """Begin the next turn at once."""
@@ -228,7 +228,7 @@ class Member(Observer):
         place, sealed = self._sealed(HEAD, head.as_dict())
         made = await (self._store.replace(place, sealed, version) if version else self._store.create(place, sealed))
         if made is None:
-            raise FleetConflict("another node has changed the release meanwhile; look at GET /v3/sidecar/fleet and try again")
+            raise FleetConflict("another node has changed the release meanwhile; look at the fleet and try again")
         kept = {each.object for each in (head.settled, *head.chain)}
         for release in former.chain if former else ():
             if release.object not in kept:
@@ -320,7 +320,7 @@ class Member(Observer):
                 await self._swap(next_head, version, head)
             self.wake()
 
-    async def _remember(self, node: Node) -> None:
+    async def _remember(self, node: NodeState) -> None:
         """Write what this node remembers to disk, if it has changed. Raises Unusable."""
         if node != self._node:
             await self._engine.database.store(partial(_store, node))
@@ -468,7 +468,7 @@ class Member(Observer):
         async with self._at_rest():
             head, _ = await self.head()
             if begun := head or self._node.head:
-                raise FleetConflict(f"the group has begun, and has release {begun.release.number}; POST /v3/sidecar/fleet/adopt joins it")
+                raise FleetConflict(f"the group has begun, and has release {begun.release.number}; adopt it to join")
             release = await self._upload(1, by, "")
             made = Head(release, release)
             await self._swap(made, None, None)
@@ -486,7 +486,7 @@ class Member(Observer):
                 await self._swap(made, version, head)
                 head = made
             elif head is None:
-                raise FleetConflict("the store has no release; adopt from this node, or begin with POST /v3/sidecar/fleet/init")
+                raise FleetConflict("the store has no release; adopt from this node, or init the group")
             elif head.state != DONE:
                 raise FleetConflict(f"release {head.release.number} is {head.state}; try again when it is done")
             await self._follow(head)
@@ -580,7 +580,7 @@ class Member(Observer):
         if self._node.confirmation:
             await self._end_change("this node has joined again")
         text = (await self._own())[1]
-        node, action = machine.decide(head, Node(head, applied=text), self.name, text)
+        node, action = machine.decide(head, NodeState(head, applied=text), self.name, text)
         await self._remember(node)
         if action == machine.CATCH_UP:
             await self._act(head, action)
@@ -606,12 +606,12 @@ def _new_id() -> str:
     return os.urandom(8).hex()
 
 
-def _read(state: State) -> Node:
+def _read(state: State) -> NodeState:
     row = state.execute("SELECT data FROM fleet").fetchone()
-    return Node.of(json.loads(row[0])) if row else Node()
+    return NodeState.of(json.loads(row[0])) if row else NodeState()
 
 
-def _store(node: Node, state: State) -> None:
+def _store(node: NodeState, state: State) -> None:
     with state.transaction():
         state.execute("DELETE FROM fleet")
         state.execute("INSERT INTO fleet VALUES (?)", (json.dumps(node.as_dict()),))

@@ -129,7 +129,7 @@ class Report:
 
 
 @dataclass(frozen=True)
-class Node:
+class NodeState:
     """What a node remembers."""
 
     # The head that it has followed last; None before it has joined.
@@ -148,7 +148,7 @@ class Node:
         number, id_ = self.head.release.key if self.head else (0, "")
         return Report(number, id_, HELD, self.held) if self.held else Report(number, id_, self.phase, self.reason)
 
-    def become(self, phase: str, reason: str = "", confirmation: str = "") -> "Node":
+    def become(self, phase: str, reason: str = "", confirmation: str = "") -> "NodeState":
         """Return the node in another phase. A node that becomes GOOD has the text of the release."""
         applied = self.head.release.bundle if self.head and phase == GOOD else self.applied
         return replace(self, phase=phase, reason=reason, applied=applied, confirmation=confirmation)
@@ -165,7 +165,7 @@ class Node:
 # -- a node
 
 
-def broken(head: Head | None, node: Node) -> str:
+def broken(head: Head | None, node: NodeState) -> str:
     """Return why a node cannot follow a head; empty if it can."""
     seen = node.head.release if node.head else None
     if head is None:
@@ -180,7 +180,7 @@ def broken(head: Head | None, node: Node) -> str:
     return ""
 
 
-def decide(head: Head | None, node: Node, name: str, text: str) -> tuple[Node, str]:
+def decide(head: Head | None, node: NodeState, name: str, text: str) -> tuple[NodeState, str]:
     """Return what a node remembers from now on, and what it is to do. `head` is that of the store, `text` the SHA-256 of its own text."""
     former = node.head
     if (why := broken(head, node)) or head is None or former is None:
@@ -192,7 +192,7 @@ def decide(head: Head | None, node: Node, name: str, text: str) -> tuple[Node, s
         is_from_here = any(each.number > seen.number and (each.origin, each.bundle) == (name, text) for each in head.chain)
         # Killed after it had caught up, and before it had noted that.
         has_it = node.phase in (WAITING, CHECKED) and former.state == DONE and text == seen.bundle
-        node = Node(head, applied=text if is_from_here or has_it else node.applied)
+        node = NodeState(head, applied=text if is_from_here or has_it else node.applied)
     node = replace(node, head=head)
     if head.state != DONE and node.phase in (REFUSED, BAD):
         return node, NOTHING

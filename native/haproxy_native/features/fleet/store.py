@@ -1,4 +1,4 @@
-"""`Store`: all that a fleet asks of the store in which its nodes agree. An engine is one class with these nine operations.
+"""`GroupStore`: all that a fleet asks of the store in which its nodes agree. An engine is one class with these nine operations.
 
 There is no transaction over keys, no order between keys and no clock of the store. `head` alone is replaced by several writers, and each
 replaces only the version that it has read. Versions are opaque. A notification is a hint: it may be late, double, or lost.
@@ -28,7 +28,7 @@ class TooLarge(BadRequest):
 
 
 @dataclass(frozen=True)
-class Entry:
+class StoredValue:
     key: str
     value: bytes
     # Changes with each write of the key.
@@ -53,16 +53,16 @@ class Presence(Protocol):
         """Delete the key. Raises Unusable."""
 
 
-class Store(Protocol):
+class GroupStore(Protocol):
     """A store. Each operation raises StoreAway, StoreDenied and StoreFull."""
 
     # Bytes that one value may have.
     most: int
 
-    async def read(self, key: str) -> Entry | None:
+    async def read(self, key: str) -> StoredValue | None:
         """Return what a majority of the store has; None if there is no such key."""
 
-    async def list(self, prefix: str) -> list[Entry]:
+    async def list(self, prefix: str) -> list[StoredValue]:
         """Return the entries whose keys begin with `prefix`, by key."""
 
     async def create(self, key: str, value: bytes) -> str | None:

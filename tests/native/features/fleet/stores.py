@@ -5,7 +5,7 @@ import random
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 
-from haproxy_native.features.fleet.store import Entry, StoreAway, StoreFacts, TooLarge
+from haproxy_native.features.fleet.store import StoreAway, StoredValue, StoreFacts, TooLarge
 
 
 @dataclass
@@ -13,7 +13,7 @@ class MemoryStore:
     chance: random.Random = field(default_factory=lambda: random.Random(1))
     most: int = 1 << 20
     is_away: bool = False
-    entries: dict[str, Entry] = field(default_factory=dict)
+    entries: dict[str, StoredValue] = field(default_factory=dict)
     _written: int = 0
     _listening: list[tuple[str, asyncio.Queue[None]]] = field(default_factory=list)
 
@@ -22,11 +22,11 @@ class MemoryStore:
         if self.is_away:
             raise StoreAway("the store is away")
 
-    async def read(self, key: str) -> Entry | None:
+    async def read(self, key: str) -> StoredValue | None:
         await self._answer()
         return self.entries.get(key)
 
-    async def list(self, prefix: str) -> list[Entry]:
+    async def list(self, prefix: str) -> list[StoredValue]:
         await self._answer()
         return [entry for key, entry in sorted(self.entries.items()) if key.startswith(prefix)]
 
@@ -67,7 +67,7 @@ class MemoryStore:
         if len(value) > self.most:
             raise TooLarge(key)
         self._written += 1
-        self.entries[key] = Entry(key, value, str(self._written))
+        self.entries[key] = StoredValue(key, value, str(self._written))
         self._notify(key)
         return str(self._written)
 

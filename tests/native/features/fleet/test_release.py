@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from haproxy_native.features.fleet import release as machine
-from haproxy_native.features.fleet.release import CHECKED, DONE, DRIFTED, GOOD, HELD, REFUSED, Head, Node, Release
+from haproxy_native.features.fleet.release import CHECKED, DONE, DRIFTED, GOOD, HELD, REFUSED, Head, NodeState, Release
 from tests.native.features.fleet.worlds import NAMES, World
 
 STEPS = 400
@@ -34,8 +34,8 @@ def test_many_random_worlds() -> None:
     run_worlds(range(first, first + 20_000))
 
 
-def _joined(head: Head) -> Node:
-    return Node(head, GOOD, applied=head.release.bundle)
+def _joined(head: Head) -> NodeState:
+    return NodeState(head, GOOD, applied=head.release.bundle)
 
 
 def _done(head: Head, number: int, id_: str, text: str) -> Head:
@@ -70,7 +70,7 @@ def test_a_store_that_was_set_back_is_not_followed_whatever_was_released_on_top(
 
 
 def test_a_node_that_has_not_joined_changes_nothing() -> None:
-    node, action = machine.decide(BEGUN, Node(), "lb1", "own")
+    node, action = machine.decide(BEGUN, NodeState(), "lb1", "own")
     assert (node.report.phase, action) == (HELD, machine.NOTHING)
 
 
@@ -145,5 +145,5 @@ def test_what_is_no_stage(stage: int | str) -> None:
 def test_heads_and_nodes_survive_json() -> None:
     head = _proposed(guard={"errors": 2})
     assert Head.of(head.as_dict()) == head
-    node = Node(head, CHECKED, applied="t1", confirmation="7", held="why")
-    assert Node.of(node.as_dict()) == node and Node.of(Node().as_dict()) == Node()
+    node = NodeState(head, CHECKED, applied="t1", confirmation="7", held="why")
+    assert NodeState.of(node.as_dict()) == node and NodeState.of(NodeState().as_dict()) == NodeState()

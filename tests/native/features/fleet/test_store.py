@@ -7,7 +7,7 @@ from contextlib import aclosing
 import pytest
 
 from haproxy_native.features.fleet.etcd import EtcdSettings, EtcdStore
-from haproxy_native.features.fleet.store import Store, StoreAway, TooLarge
+from haproxy_native.features.fleet.store import GroupStore, StoreAway, TooLarge
 from tests.haproxy.etcd import EtcdMember
 from tests.haproxy.process import free_port
 from tests.native.engines import run
@@ -21,7 +21,7 @@ def etcd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EtcdMember]:
 
 
 @pytest.fixture(params=["memory", "etcd"])
-def make(request: pytest.FixtureRequest) -> Callable[[], Store]:
+def make(request: pytest.FixtureRequest) -> Callable[[], GroupStore]:
     if request.param == "memory":
         return MemoryStore
     url = request.getfixturevalue("etcd").url
@@ -29,7 +29,7 @@ def make(request: pytest.FixtureRequest) -> Callable[[], Store]:
     return lambda: EtcdStore(EtcdSettings([f"http://127.0.0.1:{free_port()}", url]))
 
 
-def test_values_and_versions(make: Callable[[], Store]) -> None:
+def test_values_and_versions(make: Callable[[], GroupStore]) -> None:
     async def work() -> None:
         store = make()
         assert await store.read("/v/a") is None
@@ -50,7 +50,7 @@ def test_values_and_versions(make: Callable[[], Store]) -> None:
     run(work())
 
 
-def test_of_many_that_replace_a_version_one_is_first(make: Callable[[], Store]) -> None:
+def test_of_many_that_replace_a_version_one_is_first(make: Callable[[], GroupStore]) -> None:
     async def work() -> None:
         store = make()
         version = await store.create("/one", b"")
@@ -63,7 +63,7 @@ def test_of_many_that_replace_a_version_one_is_first(make: Callable[[], Store]) 
     run(work())
 
 
-def test_presence(make: Callable[[], Store]) -> None:
+def test_presence(make: Callable[[], GroupStore]) -> None:
     async def work() -> None:
         store = make()
         presence = await store.present("/alive/lb1", b"boot", 60)
@@ -77,7 +77,7 @@ def test_presence(make: Callable[[], Store]) -> None:
     run(work())
 
 
-def test_changes_are_hints(make: Callable[[], Store]) -> None:
+def test_changes_are_hints(make: Callable[[], GroupStore]) -> None:
     """A listener that reads after each notification sees some later state, however many notifications are lost."""
 
     async def work() -> None:

@@ -1,6 +1,6 @@
 """`World`: a group of nodes and their store as a model, in which everything that may happen does, at random and by a seed.
 
-It takes the steps of `Member` with the decisions of the machine under test, one after the other and interrupted anywhere: nodes die, are
+It takes the steps of a member with the decisions of the machine under test, one after the other and interrupted anywhere: nodes die, are
 cut off or edited, the store is away, loses reports or is set back, leaders and proposers act on what they have read long before. What must
 hold is asserted where a node writes its file, where the head is replaced, and by `heal`. The model's own account of who descends from whom,
 of what was edited by hand and of what was applied has nothing in common with that of the machine.
@@ -22,7 +22,7 @@ from haproxy_native.features.fleet.release import (
     ROLLING,
     WAITING,
     Head,
-    Node,
+    NodeState,
     Release,
     Report,
 )
@@ -41,7 +41,7 @@ class Host:
 
     name: str
     file: str
-    disk: Node
+    disk: NodeState
     # The confirmations by id: opened, pending once the change was made, confirmed or rolled back.
     confirmations: dict[str, str] = field(default_factory=dict)
     # The file before the last of these changes, and `agreed`.
@@ -70,7 +70,7 @@ class World:
         self.version, self.is_away = 1, False
         self.parents: dict[Key, set[Key]] = {first.key: set()}
         self.released, self.bad = {"t0"}, set[str]()
-        followed = Node(self.head, GOOD, applied="t0")
+        followed = NodeState(self.head, GOOD, applied="t0")
         self.hosts = {name: Host(name, "t0", followed) for name in NAMES}
         self.reports = dict.fromkeys(NAMES, followed.report)
         self.copy: tuple[Head | None, int, dict[str, Report]] = (self.head, 1, dict(self.reports))
@@ -333,7 +333,7 @@ class World:
     def join(self, host: Host, head: Head) -> None:
         host.agreed = host.file
         host.applied.discard(head.release.key)
-        host.disk, action = machine.decide(head, Node(head, applied=host.file), host.name, host.file)
+        host.disk, action = machine.decide(head, NodeState(head, applied=host.file), host.name, host.file)
         if action == machine.CATCH_UP and self.write(host, head, host.file, 0.0):
             host.disk = host.disk.become(GOOD)
 
