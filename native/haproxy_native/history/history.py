@@ -349,7 +349,9 @@ class History(Recorder):
             touched = await self._effects(id_, of) if kind == CONFIGURATION else ()
             files = await beside(summaries.file_summaries, await self.ask(Journal.stored, id_))
             effects_ = [touch.as_dict() for touch in touched]
-            summary = await beside(lambda: summaries.summary(masked_object(effects_, "effect"), files))
+            # Entries of a map may be changed in the process while its file stays.
+            process = await self.ask(Journal.objects, id_) if kind == FILE and not files else ()
+            summary = await beside(lambda: summaries.summary(masked_object(effects_, "effect"), files, process))
             await self.ask(Journal.add_effects, id_, effects_, [touch.object for touch in touched], files, summary)
         except UNREADABLE as error:
             log.warning("computing the effects of entry %d failed: %s", id_, error)

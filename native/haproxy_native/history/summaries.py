@@ -45,10 +45,14 @@ def summary(effects: Sequence[Mapping[str, Any]], files: Mapping[str, str], proc
 def _of_effects(effects: Sequence[Mapping[str, Any]]) -> str:
     if not effects:
         return ""
+    objects = {effect["object"] for effect in effects}
+    if renamed := _renamed(effects):
+        old, new = renamed
+        more = f" and {len(objects) - 2} more" if len(objects) > 2 else ""
+        return f"rename {old} → {new.rpartition('/')[2]}{more}"
     object_ = effects[0]["object"]
-    own = [effect for effect in effects if effect["object"] == object_]
-    others = len({effect["object"] for effect in effects}) - 1
-    more = f" and {others} more" if others else ""
+    own = _by_member([effect for effect in effects if effect["object"] == object_])
+    more = f" and {len(objects) - 1} more" if len(objects) > 1 else ""
     if ENTRY in object_ and None in (own[0]["old"], own[0]["new"]):
         # The only member of such an entry is its value.
         return f"delete {object_}{more}" if own[0]["new"] is None else f"create {object_}: {_value(own[0]['new'])}{more}"
@@ -59,6 +63,37 @@ def _of_effects(effects: Sequence[Mapping[str, Any]]) -> str:
     is_new, is_removed = (all(effect[side] is None for effect in own) for side in ("old", "new"))
     verb = "create" if is_new else "delete" if is_removed else "change"
     return f"{verb} {object_}{more}"
+
+
+def _renamed(effects: Sequence[Mapping[str, Any]]) -> tuple[str, str] | None:
+    """Return the names of the only removed object and of the only new one, if they differ in their names alone."""
+    sides = [
+        {effect["object"]: effect[side] for effect in effects if not effect["member"] and effect[side] is not None}
+        for side in ("old", "new")
+    ]
+    ends = [[each for each in own if each not in other] for own, other in (sides, reversed(sides))]
+    if [len(each) for each in ends] != [1, 1]:
+        return None
+    (old,), (new,) = ends
+    parent, _, name = old.rpartition("/")
+    values = sides[0][old], sides[1][new]
+    if new.rpartition("/")[0] != parent or not all(isinstance(each, Mapping) for each in values):
+        return None
+    members = values[0].keys() | values[1].keys()
+    pairs = [(values[0].get(member), values[1].get(member)) for member in members]
+    differing = [pair for pair in pairs if pair[0] != pair[1]]
+    return (old, new) if all(pair == (name, new.rpartition("/")[2]) for pair in differing) else None
+
+
+def _by_member(own: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+    """Return the effects on an object member by member if they are its former values as a whole and its new ones."""
+    if len(own) != 2 or any(effect["member"] for effect in own):
+        return own
+    old, new = (next((effect[side] for effect in own if effect[side]), None) for side in ("old", "new"))
+    if not isinstance(old, Mapping) or not isinstance(new, Mapping):
+        return own
+    members = [member for member in {**old, **new} if old.get(member) != new.get(member)]
+    return [{**own[0], "member": member, "old": old.get(member), "new": new.get(member)} for member in members] or own
 
 
 def _of_member(effect: Mapping[str, Any]) -> str:

@@ -17,6 +17,7 @@ from tests.openapi.documents import document
 
 LINES = (
     "history",
+    "history --refused",
     "history 3",
     "lint",
     "lint --fail-on note",

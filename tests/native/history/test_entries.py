@@ -65,7 +65,18 @@ def test_sections_that_differ() -> None:
         ([("b", name, 1, 2) for name in "acde"], "a 1 → 2, c 1 → 2, d 1 → 2 and 1 more on b"),
         ([("b", "a", "x" * 50, "y")], f"a {'x' * 39}… → y on b"),
         ([("map/m", "", "", "")], "change map/m"),
-        ([("b/rule/0", "", {"a": 1}, None), ("b/rule/0", "", None, {"a": 2})], "change b/rule/0"),
+        ([("b/rule/0", "", {"a": 1}, None), ("b/rule/0", "", None, {"a": 2})], "a 1 → 2 on b/rule/0"),
+        ([("b/rule/0", "", "x", None), ("b/rule/0", "", None, "y")], "change b/rule/0"),
+        (
+            [
+                ("f/web", "default_backend", "a", "b"),
+                ("backend/a", "", {"name": "a", "mode": "http"}, None),
+                ("backend/b", "", None, {"name": "b", "mode": "http"}),
+            ],
+            "rename backend/a → b and 1 more",
+        ),
+        ([("backend/a", "", {"name": "a", "mode": "tcp"}, None), ("backend/b", "", None, {"name": "b"})], "delete backend/a and 1 more"),
+        ([("users/a", "", {"username": "a"}, None), ("users/b", "", None, {"username": "b"})], "rename users/a → b"),
     ],
 )
 def test_a_summary(effects: list[tuple[str, str, object, object]], text: str) -> None:

@@ -20,7 +20,7 @@ def history_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--object", help="only changes of this object and the objects in it")
     parser.add_argument("--author", help="only changes by this user")
     parser.add_argument("--since", type=moment, metavar="TIME", help="as in 24h, 2d, yesterday, 2026-11-23T10:00:00Z")
-    parser.add_argument("--refused", action="store_true", help="include refused changes")
+    parser.add_argument("--refused", action="store_true", help="show refused requests instead, with the reason")
     parser.add_argument("--limit", type=int, default=SHOWN, help=f"how many at most (default {SHOWN})")
     parser.add_argument("--diff", metavar="FROM", help="with an id: the difference from the moment of another entry")
 
@@ -34,8 +34,16 @@ def run_history(session: Session) -> int:
         session.show(session.client.get(f"{SIDECAR}/history/{quoted(given.id)}"), lambda entry: _entry(entry, colours=session.colours))
     else:
         query = {name: getattr(given, name) for name in ("object", "author", "since", "limit")} | {"refused": given.refused or None}
-        session.show_list("history", session.client.get(f"{SIDECAR}/history", query))
+        rows = session.client.get(f"{SIDECAR}/history", query)
+        if given.refused and session.format == "table":
+            rows = [{**row, "summary": _refusal(row)} for row in rows]
+        session.show_list("history", rows)
     return OK
+
+
+def _refusal(row: dict[str, Any]) -> str:
+    reason = str(row.get("reason", "-")).partition("\n")[0]
+    return ": ".join(filter(None, [", ".join(row.get("objects", ())), reason]))
 
 
 def _entry(entry: dict[str, object], *, colours: bool) -> str:
