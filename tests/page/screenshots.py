@@ -87,7 +87,7 @@ def request(page: Page, stage: Stage) -> None:
     page.get_by_role("link", name="Request").click()
     page.get_by_label("URL").fill(f"http://127.0.0.1:{stage.site}/cart")
     page.get_by_role("button", name="Ask HAProxy").click()
-    page.get_by_role("list", name="The way of the request").wait_for()
+    page.get_by_role("list", name="Path of the request").wait_for()
 
 
 def configuration(page: Page, stage: Stage) -> None:

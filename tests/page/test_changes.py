@@ -57,7 +57,7 @@ def ask(operator: Operator, url: str) -> None:
 def test_a_request_lights_its_way(farm: Farm, operator: Operators) -> None:
     anna = operator().open().sign_in()
     ask(anna, "http://x.example/api/cart")
-    way, page = anna.page.get_by_role("list", name="The way of the request"), anna.page
+    way, page = anna.page.get_by_role("list", name="Path of the request"), anna.page
     expect(way).to_contain_text("site")
     expect(way.get_by_role("link", name="a1", exact=True)).to_be_visible()
     expect(page.locator("a.row[aria-current]")).to_contain_text(["site", "api"])
@@ -85,8 +85,8 @@ def test_tests_are_run(farm: Farm, operator: Operators) -> None:
     page.get_by_role("button", name="Run all").click()
     expect(page.get_by_role("heading", name="1 of 2 cases failed")).to_be_visible()
     expect(page.locator(".case")).to_contain_text("status is 403, not 200")
-    page.get_by_role("link", name="See its way on the map").click()
-    expect(page.get_by_role("list", name="The way of the request")).to_contain_text("403")
+    page.get_by_role("link", name="Show its path on the map").click()
+    expect(page.get_by_role("list", name="Path of the request")).to_contain_text("403")
     assert page.get_by_label("URL").input_value() == "http://site/admin"
     farm.sidecar.delete("/v3/sidecar/tests/base")
     assert anna.errors == []
@@ -263,5 +263,5 @@ def test_a_server_that_is_read_only(browser: Browser, tmp_path: Path) -> None:
         show(anna, "configuration/backend%20shop")
         expect(page.get_by_role("textbox", name="Text of backend shop")).not_to_be_editable()
         ask(anna, "http://site/")
-        expect(page.get_by_role("list", name="The way of the request")).to_contain_text("web1")
+        expect(page.get_by_role("list", name="Path of the request")).to_contain_text("web1")
         anna.context.close()

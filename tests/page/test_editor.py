@@ -163,10 +163,10 @@ def test_what_others_change_meanwhile(farm: Farm, operator: Operators) -> None:
     area.fill(area.input_value().replace("# mine", "# other"))
     assert sidecar.put_server("web1", {"weight": 8}, "shop", version=sidecar.version()).status_code == 200
     alert = page.get_by_role("alert")
-    expect(alert).to_contain_text("Others have changed this section meanwhile")
+    expect(alert).to_contain_text("Somebody has changed this section meanwhile")
     expect(alert.locator(".added")).to_contain_text("weight 8")
     expect(page.get_by_role("button", name="Review and commit …")).to_be_disabled()
-    alert.get_by_role("button", name="Take theirs, drop mine").click()
+    alert.get_by_role("button", name="Use their text").click()
     expect(area).to_have_value(re.compile("weight 8(.|\n)*# mine"))
     assert sidecar.put_server("web1", {"weight": 20}, "shop", version=sidecar.version()).status_code == 200
 

@@ -104,7 +104,7 @@ def test_the_keyboard_alone(farm: Farm, operator: Callable[..., Operator]) -> No
     expect(anna.page.get_by_label("URL")).to_be_focused()
     press.type("http://site/api/cart")
     press.press("Enter")
-    expect(anna.page.get_by_role("list", name="The way of the request")).to_contain_text("a1")
+    expect(anna.page.get_by_role("list", name="Path of the request")).to_contain_text("a1")
     press.press("Escape")
     press.press("g")
     press.press("e")
@@ -155,7 +155,7 @@ def test_tabs_share_one_sign_in(farm: Farm, operator: Callable[..., Operator]) -
 def test_the_palette_goes_and_acts(farm: Farm, operator: Callable[..., Operator]) -> None:
     anna = operator(color_scheme="dark", viewport={"width": 390, "height": 844}).open().sign_in()
     expect(anna.page.locator(".connection")).to_have_text("Live")
-    palette, press = anna.page.get_by_role("dialog", name="Go to or do"), anna.page.keyboard.press
+    palette, press = anna.page.get_by_role("dialog", name="Go to, or run an action"), anna.page.keyboard.press
     press("Control+k")
     palette.get_by_role("combobox").fill("web2")
     expect(palette.get_by_role("option").first).to_contain_text("shop/web2")

@@ -142,7 +142,7 @@ def test_each_button_says_before_what_it_may_not(browser: Browser, sidecar: Quic
             page.get_by_role("main").get_by_role("button", name=label, exact=True).first.click()
             dialog = page.get_by_role("dialog")
             expect(dialog.locator(".planned .spinner")).to_have_count(0)
-            assert "It cannot be planned" not in dialog.inner_text(), (view, label)
+            assert "No plan is possible" not in dialog.inner_text(), (view, label)
             if "Your role does not allow this" in dialog.inner_text():
                 expect(dialog.locator("button[type=submit]")).to_be_disabled()
                 expect(dialog).to_contain_text("a rule that allows it")

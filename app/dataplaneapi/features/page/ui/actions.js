@@ -8,7 +8,7 @@ import { state } from "./store.js";
 
 const runtime = (server) => `v3/services/haproxy/runtime/backends/${segment(server.backend)}/servers/${segment(server.name)}`;
 const CONFIG = "v3/services/haproxy/configuration/";
-const KEPT = "It is kept over reloads and restarts, as an override; the configuration stays as it is.";
+const KEPT = "It survives reloads and restarts as an override. The configuration does not change.";
 export const UNLESS_CONFIRMED = { label: "Roll back automatically unless confirmed", choices: [["", "no"], ["2m", "within 2 minutes"], ["10m", "within 10 minutes"]] };
 
 /** A server is put into a state in the running process. */
@@ -22,7 +22,7 @@ export function setState(server, to) {
     plan: () => ({
       changes: [{ object: server.object, member: "admin_state", old: server.admin_state, new: to }],
       reload: false,
-      notes: [...(to === "maint" ? [loss(server), "Its open sessions go on until they end by themselves."] : []), KEPT],
+      notes: [...(to === "maint" ? [loss(server), "Open sessions continue until they end."] : []), KEPT],
     }),
     done: () => `${short(server.object)} is ${to === "ready" ? "in service" : CONDITIONS[to].toLowerCase()}.`,
   };
@@ -52,7 +52,7 @@ export function drain(server) {
     options: {
       then: { label: "When it is idle", choices: [["nothing", "leave it drained"], ["maint", "put it into maintenance"]] },
       timeout: { label: "Wait for at most", choices: [["1m", "1 minute"], ["5m", "5 minutes"], ["30m", "30 minutes"], ["4h", "4 hours"]] },
-      at_timeout: { label: "When the time is over", choices: [["stay", "leave it drained"], ["restore", "put it back into service"], ["cut", "end its sessions"]] },
+      at_timeout: { label: "At the timeout", choices: [["stay", "leave it drained"], ["restore", "put it back into service"], ["cut", "end its sessions"]] },
     },
     initial: { then: "maint", timeout: "5m", at_timeout: "stay" },
     call: (options) => ({ method: "POST", path: "v3/sidecar/drains", body: { targets: [server.object], ...options } }),
@@ -68,16 +68,16 @@ export function drain(server) {
 export function cancelOperation(operation) {
   return {
     title: `Cancel operation ${operation.id}`,
-    verb: "Cancel the operation",
+    verb: "Cancel operation",
     call: () => ({ method: "DELETE", path: `v3/sidecar/operations/${segment(operation.id)}` }),
-    plan: () => ({ reload: false, notes: [operation.kind === "drain" ? "The servers stay as they are now: put them into service one by one where they should be." : "It ends where it is."] }),
+    plan: () => ({ reload: false, notes: [operation.kind === "drain" ? "The servers stay as they are now. Put them into service one by one." : "It stops where it is."] }),
     done: () => `Operation ${operation.id} is cancelled.`,
   };
 }
 
 export function confirm(confirmation) {
   return {
-    title: "Keep the change that waits",
+    title: "Keep the unconfirmed change",
     verb: "Confirm",
     call: () => ({ method: "POST", path: `v3/sidecar/confirmations/${segment(confirmation.id)}/confirm` }),
     plan: async () => ({ ...(await ofEntries(confirmation, false)), reload: false, notes: ["The change stays and is no longer rolled back automatically."] }),
@@ -87,11 +87,11 @@ export function confirm(confirmation) {
 
 export function takeBack(confirmation) {
   return {
-    title: "Take the waiting change back",
+    title: "Roll back the unconfirmed change",
     verb: "Roll back",
     danger: true,
     call: () => ({ method: "DELETE", path: `v3/sidecar/confirmations/${segment(confirmation.id)}` }),
-    plan: async () => ({ ...(await ofEntries(confirmation, true)), notes: ["What others have changed meanwhile stays."] }),
+    plan: async () => ({ ...(await ofEntries(confirmation, true)), notes: ["Changes that others made meanwhile stay."] }),
     done: () => "The change was rolled back.",
   };
 }
@@ -106,7 +106,7 @@ export function revert(entry) {
     call: ({ confirm: time }) => ({ method: "POST", path: `v3/sidecar/history/${segment(entry.id)}/revert`, query: { confirm: time } }),
     plan: async () => {
       const whole = await get(`v3/sidecar/history/${segment(entry.id)}`);
-      return { changes: swapped(whole.effects), diff: reversed(whole.diff), notes: ["Only what this change did goes back; what was changed later stays."] };
+      return { changes: swapped(whole.effects), diff: reversed(whole.diff), notes: ["Only this change is reverted. Later changes stay."] };
     },
     done: ({ status, headers }) => (status === 202 ? `Change ${entry.id} is reverted in the file; reload ${headers.get("Reload-Id")} makes it take effect.` : `Change ${entry.id} is reverted.`),
   };
@@ -124,9 +124,9 @@ export function restore(entry) {
     plan: async () => {
       const [newest] = await get("v3/sidecar/history", { query: { limit: "1" } });
       const diff = newest && newest.id !== entry.id ? await get(`v3/sidecar/history/${segment(newest.id)}/diff`, { query: { from: entry.id } }) : "";
-      return { diff: reversed(diff), notes: [diff ? "Every later change goes back with it." : "The configuration is as it was at that moment; stored files are compared when it is done."] };
+      return { diff: reversed(diff), notes: [diff ? "Every later change is rolled back with it." : "The configuration is the same as at that moment. Stored files are compared when you restore it."] };
     },
-    done: ({ body }) => (body.changes ? `The moment after change ${entry.id} is restored.` : "Everything was as it should be."),
+    done: ({ body }) => (body.changes ? `The moment after change ${entry.id} is restored.` : "Nothing was different."),
   };
 }
 
@@ -136,7 +136,7 @@ export function reload() {
     verb: "Reload",
     call: () => ({ method: "POST", path: "v3/sidecar/reloads" }),
     plan: () => ({ reload: true, notes: ["A new worker loads the configuration; the one in service goes on until its last connection ends."] }),
-    done: () => "The reload has begun. Its progress stands at the top.",
+    done: () => "The reload has begun. The top bar shows its progress.",
   };
 }
 
@@ -149,7 +149,7 @@ export function endWorker(worker) {
     options: { below: { label: "When", choices: [["", "at once"], ["10", "fewer than 10 sessions are open"], ["2", "fewer than 2 sessions are open"]] } },
     initial: { below: "" },
     call: ({ below }) => ({ method: "DELETE", path: `v3/sidecar/workers/${worker.pid}`, query: { when_sessions_below: below } }),
-    plan: ({ below }) => ({ reload: false, notes: [below ? `Open now: ${counted(open, "session")}. Those that are left then are ended.` : `What is open is ended: ${counted(open, "session")}.`, "No signal is sent: it ends by itself then."] }),
+    plan: ({ below }) => ({ reload: false, notes: [below ? `Open now: ${counted(open, "session")}. Those that are left then are ended.` : `What is open is ended: ${counted(open, "session")}.`, "No signal is sent: it exits by itself."] }),
     done: () => `Worker ${worker.pid} is being ended.`,
   };
 }
@@ -181,7 +181,7 @@ export function addServer(backend) {
     },
     initial: { name: "", address: "", port: 80, weight: 100, check: true, confirm: "" },
     plan: ({ name, address, port, weight, check, confirm: time }) => {
-      if (!name.trim() || !address.trim()) return { incomplete: "Say its name and its address." };
+      if (!name.trim() || !address.trim()) return { incomplete: "Enter a name and an address." };
       const body = { name: name.trim(), address: address.trim(), port, weight, ...(check ? { check: "enabled" } : {}) };
       return inTransaction([{ method: "POST", path: `${CONFIG}backends/${segment(backend)}/servers`, body }], time);
     },
@@ -255,7 +255,7 @@ function loss(server) {
 
 function sessions(server) {
   const open = state.counters.get(server.object)?.scur;
-  return open === undefined ? "Its sessions are counted in all processes of HAProxy." : `Open in the process in service: ${counted(open, "session")}; those of former ones count as well.`;
+  return open === undefined ? "Sessions are counted in all HAProxy processes." : `Open in the process in service: ${counted(open, "session")}; those of former ones count as well.`;
 }
 
 function share(server, weight) {

@@ -63,7 +63,7 @@ export function follow(query, { onEvent, onState = () => {}, onRefused = () => {
 }
 
 /** In our words: those of browsers differ, and say less. */
-const reasonOf = (error) => (error instanceof ApiError ? error.message : error.name === "AbortError" ? "The connection was silent." : "The connection was lost.");
+const reasonOf = (error) => (error instanceof ApiError ? error.message : error.name === "AbortError" ? "The connection sent nothing." : "The connection was lost.");
 
 function silenceWatch(controller) {
   let timer;

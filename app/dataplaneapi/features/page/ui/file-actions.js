@@ -17,7 +17,7 @@ const SYNC = { label: "Change the file as well", type: "checkbox" };
 export const entriesOf = (list) => `${STORES[list.kind].loaded}/${segment(list.id)}/entries`;
 const fileOf = (list) => `${STORES[list.kind].files}/${segment(list.name)}`;
 
-const kept = (list, sync) => [sync ? "File and process change together, or neither." : list.stored ? "The file stays as it is: the next reload takes this back." : "It has no file here: the next reload takes this back."];
+const kept = (list, sync) => [sync ? "Both the file and the process change, or neither." : list.stored ? "The file does not change, so the next reload reverts this." : "It has no file here, so the next reload reverts this."];
 const synced = (list) => (list.stored ? { options: { sync: SYNC }, initial: { sync: true } } : { options: {}, initial: {} });
 const shown = (list, old, now) => ({ object: list.name, member: old?.key ?? now?.key ?? "pattern", old: old?.value, new: now?.value });
 
@@ -31,7 +31,7 @@ export function addEntry(list) {
     initial: { key: "", value: "", ...initial },
     call: (chosen) => ({ method: "POST", path: entriesOf(list), body: body(chosen), query: { force_sync: chosen.sync && "true" } }),
     plan: (chosen) => {
-      if (!chosen.value.trim() || (isMap && !chosen.key.trim())) return { incomplete: isMap ? "Say key and value." : "Say the pattern." };
+      if (!chosen.value.trim() || (isMap && !chosen.key.trim())) return { incomplete: isMap ? "Enter a key and a value." : "Enter a pattern." };
       return { changes: [shown(list, null, body(chosen))], notes: kept(list, chosen.sync) };
     },
     done: outcome(`It is in ${list.name}`),
@@ -46,7 +46,7 @@ export function changeEntry(list, entry) {
     options: { value: { label: "Value", type: "text" }, ...options },
     initial: { value: entry.value, ...initial },
     call: ({ value, sync }) => ({ method: "PUT", path: `${entriesOf(list)}/${segment(entry.key)}`, body: { value }, query: { force_sync: sync && "true" } }),
-    plan: ({ value, sync }) => (value.trim() ? { changes: [shown(list, entry, { ...entry, value })], notes: kept(list, sync) } : { incomplete: "Say its value." }),
+    plan: ({ value, sync }) => (value.trim() ? { changes: [shown(list, entry, { ...entry, value })], notes: kept(list, sync) } : { incomplete: "Enter a value." }),
     done: outcome(`${entry.key} has another value`),
   };
 }
@@ -119,7 +119,7 @@ export function deleteFile(list) {
     verb: "Delete",
     danger: true,
     call: () => ({ method: "DELETE", path: fileOf(list) }),
-    plan: () => ({ notes: ["The file goes, if no line of the configuration names it. It stands in the history."] }),
+    plan: () => ({ notes: ["The file is deleted unless the configuration names it. The history keeps its content."] }),
     done: outcome(`${list.name} is deleted`),
   };
 }

@@ -89,7 +89,7 @@ export function useLoaded(load, depends) {
 
 /** The page of what `useLoaded` answers: it says why there is nothing, and keeps what there was. */
 export function Loaded({ of, what, children }) {
-  if (of.data !== undefined) return html`${of.error && html`<${Problem} title="What is shown may be old" text=${of.error.message} />`}${children(of.data)}`;
+  if (of.data !== undefined) return html`${of.error && html`<${Problem} title="This may be outdated" text=${of.error.message} />`}${children(of.data)}`;
   if (of.error?.status === 403) return html`<${Forbidden} what=${what} text=${of.error.message} />`;
   if (of.error) return html`<${Problem} title=${`Cannot show ${what}`} text=${of.error.message}><button type="button" onClick=${of.again}>Try again</button><//>`;
   return html`<${Loading} what=${what} />`;
@@ -154,6 +154,6 @@ export function Diff({ text }) {
   if (!text) return null;
   const kinds = { "+": "added", "-": "removed", "@": "place" };
   const lines = text.replace(/\n$/, "").split("\n").filter((line) => !line.startsWith("--- ") && !line.startsWith("+++ "));
-  if (!lines.some(Boolean)) return html`<p class="quiet">No line that may be shown differs.</p>`;
+  if (!lines.some(Boolean)) return html`<p class="quiet">No visible line differs.</p>`;
   return html`<pre class="diff" tabindex="0" role="group" aria-label="Difference">${lines.map((line) => html`<span class=${kinds[line[0]] ?? ""}>${line || " "}${"\n"}</span>`)}</pre>`;
 }

@@ -57,7 +57,7 @@ function Signed() {
       ${failure
         ? failure.status === 403
           ? html`<${Forbidden} what="this server" text=${failure.message} />`
-          : html`<${Problem} title="The server refuses to answer" text=${failure.message}><button type="button" onClick=${() => setAttempt(attempt + 1)}>Try again</button><//>`
+          : html`<${Problem} title="The server refused the request" text=${failure.message}><button type="button" onClick=${() => setAttempt(attempt + 1)}>Try again</button><//>`
         : !state.caller ? html`<${Loading} what="the page" />` : html`<${Boundary} key=${view.name} what="this view" heading=${view.title}><${view.component} route=${route} /><//>`}
     </main>
     <${PlanDialog} />

@@ -84,7 +84,7 @@ export function Palette({ views }) {
     event.preventDefault();
   }
 
-  return html`<dialog ref=${dialog} class="palette" aria-label="Go to or do" onClose=${() => setOpen(false)}>
+  return html`<dialog ref=${dialog} class="palette" aria-label="Go to, or run an action" onClose=${() => setOpen(false)}>
     <input role="combobox" aria-label="Name of a view, an object or an action" aria-expanded="true" aria-controls="palette-list" aria-activedescendant=${shown.length ? `palette-${at}` : undefined}
       placeholder="shop, drain web1, history" autocomplete="off" spellcheck=${false} autofocus value=${phrase} onInput=${(event) => { setPhrase(event.target.value); setAt(0); }} onKeyDown=${onKeyDown} />
     <ul id="palette-list" role="listbox" aria-label="Matches" ref=${list}>${shown.map((entry, index) => html`<li id=${`palette-${index}`} role="option" aria-selected=${index === at ? "true" : "false"} onClick=${() => run(entry)}><span>${entry.text}</span> <span class="quiet">${entry.kind}</span></li>`)}</ul>

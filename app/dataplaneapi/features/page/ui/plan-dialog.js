@@ -96,7 +96,7 @@ function Dialog({ action }) {
       ${action.options && html`<${Options} of=${action.options} values=${options} set=${setOptions} />`}
       <section class="planned" aria-label="Plan" aria-live="polite">
         ${plan.loading && html`<${Loading} what="the plan" />`}
-        ${plan.error && html`<${Problem} title="It cannot be planned" text=${plan.error.message} />`}
+        ${plan.error && html`<${Problem} title="No plan is possible" text=${plan.error.message} />`}
         ${!plan.loading && !plan.error && html`<${Plan} plan=${plan} />`}
       </section>
       ${failure && html`<${Failure} of=${failure} />`}
@@ -157,8 +157,8 @@ const Refusal = ({ of }) => html`<div class="problem" role="alert">
 
 function Failure({ of }) {
   const alerts = of.body?.alerts?.map((each) => each.text).join("\n");
-  const text = of instanceof ApiError && of.status === 0 ? "The server did not answer. Whether it was done shows in the history." : of.message;
-  return html`<${Problem} title="It was not done" text=${alerts || text} />`;
+  const text = of instanceof ApiError && of.status === 0 ? "The server did not answer. The history shows whether the change was made." : of.message;
+  return html`<${Problem} title="It failed" text=${alerts || text} />`;
 }
 
 function Options({ of, values, set }) {

@@ -19,7 +19,7 @@ export function SignIn({ note, onSignedIn }) {
       onSignedIn();
     } catch (failure) {
       setBusy(false);
-      setError(failure.status === 401 ? (byToken ? "This token is not good here." : "Name or password is wrong.") : failure.message);
+      setError(failure.status === 401 ? (byToken ? "This token is not valid." : "Name or password is wrong.") : failure.message);
       (password ?? token).select();
     }
   }

@@ -26,7 +26,7 @@ export function setShares(split) {
     call: ({ confirm, ...options }) => put(split.name, { by: split.by, weights: weightsOf(options) }, { confirm }),
     plan: (options) => {
       const weights = weightsOf(options), sum = Object.values(weights).reduce((total, weight) => total + weight, 0);
-      if (!sum) return { incomplete: "One backend has to get requests." };
+      if (!sum) return { incomplete: "At least one backend must get requests." };
       const share = (name) => `${Math.round((100 * weights[name]) / sum)} %`;
       return {
         changes: names.map((name) => ({ object: spell("backend", name), member: "share of requests", old: `${split.shares[name]} %`, new: share(name) })),
@@ -55,7 +55,7 @@ export function newSplit() {
     initial: { name: "", frontend: frontend?.name, first: first?.name, second: second?.name, by: "random", share: 95, confirm: "" },
     call: (options) => put(options.name.trim(), { by: options.by.trim(), weights: { [options.first]: options.share, [options.second]: 100 - options.share } }, { frontend: options.frontend, confirm: options.confirm }),
     plan: (options) => {
-      if (!options.name.trim()) return { incomplete: "Say its name." };
+      if (!options.name.trim()) return { incomplete: "Enter a name." };
       if (!options.first || options.first === options.second) return { incomplete: "Choose two backends." };
       return { notes: [`The lines that ask the split come behind the other ways of ${options.frontend}. Other shares take no reload from then on.`, ...warnings({ [options.first]: options.share, [options.second]: 100 - options.share })] };
     },

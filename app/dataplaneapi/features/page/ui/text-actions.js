@@ -27,15 +27,15 @@ export function commitText(title, text, version) {
 /** The server knows which lines are missing, and where they go; the text that it plans is committed. */
 export function addLines() {
   return {
-    title: "Let HAProxy tell of states itself",
+    title: "Let HAProxy report states",
     verb: "Add the lines",
     options: { confirm: UNLESS_CONFIRMED },
     initial: { confirm: "" },
     plan: async ({ confirm }) => {
       const version = String(await get(VERSION));
       const plan = await call("POST", "v3/sidecar/plan", { query: { add: "ring" } });
-      if (plan.valid && !plan.diff) return { incomplete: "The lines are there already." };
-      if (!plan.text) throw new Error("These lines go into several files, or you may not read the configuration. Add them to the files by hand.");
+      if (plan.valid && !plan.diff) return { incomplete: "These lines are already present." };
+      if (!plan.text) throw new Error("These lines belong into several files, or you may not read the configuration. Add them by hand.");
       return { ...shownOf(plan), call: pushed(plan.text, version, confirm, "states of servers reach a ring") };
     },
     done: outcome("The lines are added"),

@@ -18,7 +18,7 @@ export function TopBar({ views, view }) {
   // Where there is no room for all of them the current one is in sight.
   useEffect(() => nav.current.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" }), [view]);
   return html`<header class="top">
-    <a class="skip" href="#main" onClick=${(event) => { event.preventDefault(); document.getElementById("main").focus(); }}>To the content</a>
+    <a class="skip" href="#main" onClick=${(event) => { event.preventDefault(); document.getElementById("main").focus(); }}>Skip to content</a>
     <span class="brand">Dataplane</span>
     <nav aria-label="Views" ref=${nav}><ul>${views.map(([name, title]) => html`<li><a href=${`#/${name}`} aria-current=${view === name ? "page" : undefined}>${title}</a></li>`)}</ul></nav>
     <div class="facts">

@@ -24,7 +24,7 @@ export function CertificatesView() {
       ${may && html`<${Actions} of=${[{ text: "Upload …", why: untouchable("certificate/*"), onClick: () => propose(upload("certificate", (all.data ?? []).filter((each) => each.stored).map((each) => each.name))) }]} />`}</header>
     <${Loaded} of=${all} what="the certificates">${(found) => {
       const rows = found.filter((each) => !wanted || [each.name, each.subject, each.domains, each.subject_alternative_names, each.issuers].some((text) => text?.toLowerCase().includes(wanted)));
-      if (!found.length) return html`<${None} what="certificates" objects=${["certificate/*"]}>None is stored through this server and none is loaded by HAProxy.<//>`;
+      if (!found.length) return html`<${None} what="certificates" objects=${["certificate/*"]}>No certificate is stored here or loaded by HAProxy.<//>`;
       if (!rows.length) return html`<${Nothing} title="No certificate matches" />`;
       return html`<${Partly} objects=${["certificate/*"]} /><div class="scroll" tabindex="0" role="region" aria-label="Certificates"><table class="certificates stacked"><thead><tr><th scope="col">Expires</th><th scope="col">Certificate</th><th scope="col">Issuer</th><th scope="col">Key</th><th scope="col">In HAProxy</th>${may && html`<th scope="col"><span class="sr">Action</span></th>`}</tr></thead>
         <tbody>${rows.map((each) => html`<tr key=${each.name}>

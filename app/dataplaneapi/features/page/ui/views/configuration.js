@@ -30,7 +30,7 @@ export function ConfigurationView({ route }) {
     </section>
     <section class="two-detail edit" aria-label="The text">
       ${id && html`<a class="back" href="#/configuration">Back to the list</a>`}
-      ${loaded.error && !loaded.data ? "" : !id ? html`<${Nothing} title="Choose a section">Its text stands here. HAProxy is asked about every change of it before it is made.<//>` : loaded.data && html`<${Section} key=${id} id=${id} now=${loaded.data} />`}
+      ${loaded.error && !loaded.data ? "" : !id ? html`<${Nothing} title="Choose a section">Its text appears here. HAProxy validates every change before it is made.<//>` : loaded.data && html`<${Section} key=${id} id=${id} now=${loaded.data} />`}
     </section>
   </div>`;
 }
@@ -72,10 +72,10 @@ function Section({ id, now }) {
     else if (mine !== null && theirs === before && base !== now) setDraft({ base: now, mine });
   }, [now, isMade && base !== now]);
   if (!place && mine === null) return html`<${Nothing} title=${`There is no section ${id}`}>It may have been deleted, or renamed.<//>`;
-  if (!place) return html`<${Problem} title="This section is gone" text="Others have removed it while you edited it. Your text:"><pre class="said" tabindex="0">${mine}</pre><//>`;
+  if (!place) return html`<${Problem} title="This section is gone" text="Somebody has deleted it while you edited it. Your text:"><pre class="said" tabindex="0">${mine}</pre><//>`;
   const drop = () => setDraft(null);
-  return html`${collides && html`<div class="problem" role="alert"><p class="problem-title">Others have changed this section meanwhile</p>
-      <${Diff} text=${changed(before ?? "", theirs)} /><div class="buttons start"><button type="button" onClick=${drop}>Take theirs, drop mine</button><button type="button" onClick=${() => setDraft({ base: now, mine })}>Go on with mine</button></div></div>`}
+  return html`${collides && html`<div class="problem" role="alert"><p class="problem-title">Somebody has changed this section meanwhile</p>
+      <${Diff} text=${changed(before ?? "", theirs)} /><div class="buttons start"><button type="button" onClick=${drop}>Use their text</button><button type="button" onClick=${() => setDraft({ base: now, mine })}>Keep my text</button></div></div>`}
     <${Editing} place=${place} now=${now} text=${mine ?? theirs} isChanged=${mine !== null && !isMade} collides=${collides} onInput=${(text) => setDraft({ base, mine: text, own })} onDrop=${drop}
       onCommitted=${(text) => state.drafts.has(id) && setDraft({ ...state.drafts.get(id), own: trimmed(text) })} />`;
 }
@@ -105,7 +105,7 @@ function Editing({ place, now, text, isChanged, collides, onInput, onDrop, onCom
     </div>
     <ul id="editor-problems" class="problems">${[...problems.here, ...problems.elsewhere].map((each) => html`<li class=${each.severity}>${each.line > 0
       ? html`<button type="button" class="link" onClick=${() => setJump({ line: each.line })}>Line ${place.first + each.line}</button>` : each.place && html`<b>${each.place}</b>`} ${each.text}</li>`)}</ul>
-    ${!readOnly && html`<p class="quiet small">Words come while you type, and with Ctrl and space; arrows and Enter take one, Esc sends them away.</p>`}`;
+    ${!readOnly && html`<p class="quiet small">Completions appear while you type, and with Ctrl+Space. Use the arrow keys and Enter to choose one, Esc to hide them.</p>`}`;
 }
 
 /** backend/shop; nothing for all sections. */
@@ -116,7 +116,7 @@ function objectOf({ id = ALL, keyword }) {
 
 function Verdict({ isChanged, asking, error, plan }) {
   if (!isChanged) return html`<span class="quiet">Nothing is changed.</span>`;
-  if (asking || (!plan && !error)) return html`<span class="spinner" aria-hidden="true"></span>Asking HAProxy …`;
+  if (asking || (!plan && !error)) return html`<span class="spinner" aria-hidden="true"></span>HAProxy validates the text …`;
   if (error) return html`<${Badge} tone="bad">Unknown<//> ${error.message}`;
   if (!plan.valid) return html`<${Badge} tone="bad">Refused<//> HAProxy refuses this text.`;
   const count = plan.effects.length;

@@ -76,8 +76,8 @@ export function Overview() {
   return html`<h2>${bad.length ? `${bad.length} of ${backendNames(state).length} backends have servers that are down` : unread("backend/*") ? "All backends that your role may read are served" : "All backends are served"}</h2>
     <${Partly} objects=${["frontend/*", "backend/*"]} />
     <${Facts} rows=${[["Frontends", number(state.frontends.length)], ["Backends", number(backendNames(state).length)], ["Servers", number(all.length)], ["Up", number(all.filter((each) => condition(each) === "up").length)], ["Drained or in maintenance", number(off.length)]]} />
-    ${bad.length > 0 && html`<h3>Look at these first</h3><ul class="plain">${bad.slice(0, 50).map((each) => html`<li><${Mark} is=${each.is} quiet /> <a href=${hrefOf("map", ["backend", each.name])}>${each.name}</a> <span class="quiet"><${Share} counts=${each.counts} total=${each.total} /></span></li>`)}</ul>`}
-    ${Object.keys(state.linesToAdd).length > 0 && html`<details class="hint"><summary>States are looked at four times a second. With these lines HAProxy tells of them itself, at once</summary>
+    ${bad.length > 0 && html`<h3>Needs attention</h3><ul class="plain">${bad.slice(0, 50).map((each) => html`<li><${Mark} is=${each.is} quiet /> <a href=${hrefOf("map", ["backend", each.name])}>${each.name}</a> <span class="quiet"><${Share} counts=${each.counts} total=${each.total} /></span></li>`)}</ul>`}
+    ${Object.keys(state.linesToAdd).length > 0 && html`<details class="hint"><summary>States are polled four times a second. With these lines, HAProxy reports them immediately</summary>
       <pre class="said" tabindex="0">${Object.entries(state.linesToAdd).map(([section, lines]) => (lines.startsWith(section) ? lines : `${section}\n${lines}`)).join("\n")}</pre>
       ${!state.caller?.read_only && html`<${Actions} of=${[{ text: "Review and add …", why: missing("create", "ring/*"), onClick: addThem }]} />`}</details>`}
     <p class="quiet">Choose a frontend to see where it sends requests, or a backend to see its servers.</p>`;
@@ -94,7 +94,7 @@ export function FrontendDetail({ section, name }) {
     ${ways.length ? html`<table class="ways"><thead><tr><th scope="col">Backend</th><th scope="col">State</th><th scope="col">When</th></tr></thead><tbody>${ways.map((way) => html`<tr>
       <td>${way.backend ? html`<a href=${hrefOf("map", ["backend", way.backend])}>${way.backend}</a>` : html`computed: <code>${way.computed}</code>`}</td>
       <td>${way.backend && html`<${Mark} is=${health(state, way.backend).is} />`}</td><td><code>${way.when}</code></td></tr>`)}</tbody></table>`
-    : html`<p class="quiet">It names no backend: its own rules answer, or nothing does.</p>`}`;
+    : html`<p class="quiet">It names no backend: only its own rules can answer.</p>`}`;
 }
 
 /** Raw text is read as a whole, or not at all. */

@@ -10,7 +10,7 @@ import { missing, unread } from "../rights.js";
 import { state, useStore } from "../store.js";
 
 const LOOK = 10_000;
-const CAUSES = { pending: ["reload", "A reload is due"], not_loaded: ["warn", "Not loaded"], override: ["", "Override"], outside: ["warn", "Set from outside"] };
+const CAUSES = { pending: ["reload", "A reload is due"], not_loaded: ["warn", "Not loaded"], override: ["", "Override"], outside: ["warn", "Set by others"] };
 
 export function DriftView() {
   useStore("changes", "caller");
@@ -22,7 +22,7 @@ export function DriftView() {
     <${Partly} objects=${["**"]} />
     <${Loaded} of=${drift} what="drift">${(found) => html`
       ${!found.worker_answers && html`<p class="note">HAProxy does not answer, so the process was not compared.</p>`}
-      ${!found.running_known && html`<p class="note">What the worker has loaded is not known, so the file was not compared.</p>`}
+      ${!found.running_known && html`<p class="note">It is unknown what the worker has loaded, so the file was not compared.</p>`}
       ${found.differences.length
         ? html`<div class="scroll" tabindex="0" role="region" aria-label="Differences"><table class="stacked"><thead><tr><th scope="col">Object</th><th scope="col">What</th><th scope="col">File</th><th scope="col">Loaded</th><th scope="col">Process</th><th scope="col">Cause</th></tr></thead>
           <tbody>${found.differences.map((each) => html`<tr><td><code>${short(each.object)}</code></td><td data-label="What">${each.member ?? "all of it"}</td><td data-label="File">${shown(each.file)}</td><td data-label="Loaded">${shown(each.running)}</td><td data-label="Process">${shown(each.worker)}</td><td data-label="Cause"><${Badge} tone=${CAUSES[each.cause]?.[0]}>${CAUSES[each.cause]?.[1] ?? each.cause}<//></td></tr>`)}</tbody></table></div>`

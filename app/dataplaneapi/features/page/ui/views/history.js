@@ -32,10 +32,10 @@ export function HistoryView({ route }) {
       <${Loaded} of=${list} what="the history">${(entries) => (entries.length
         ? html`<${Partly} objects=${["**"]} /><ol class="entries">${entries.slice(0, limit).map((entry) => html`<${Line} key=${entry.id} entry=${entry} chosen=${entry.id === id} query=${route.query} />`)}</ol>
             ${entries.length > limit && html`<button type="button" class="more" onClick=${() => setLimit(limit + MANY)}>Older changes</button>`}`
-        : html`<${None} what=${refused ? "refused changes" : "changes"} objects=${["**"]}>${object || author ? "None fits what is asked for." : refused ? "Nothing was refused." : "What is changed from now on stands here, with who and why."}<//>`)}<//>
+        : html`<${None} what=${refused ? "refused changes" : "changes"} objects=${["**"]}>${object || author ? "No entry matches." : refused ? "Nothing was refused." : "Changes from now on appear here, with author and reason."}<//>`)}<//>
     </section>
     <section class="two-detail" aria-label="The chosen change">
-      ${id ? html`<a class="back" href="#/history">Back to the list</a><${Entry} key=${id} id=${id} />` : html`<${Nothing} title="Choose a change">Its difference stands here, and the button that reverts it.<//>`}
+      ${id ? html`<a class="back" href="#/history">Back to the list</a><${Entry} key=${id} id=${id} />` : html`<${Nothing} title="Choose a change">Its difference appears here, with a button to revert it.<//>`}
     </section>
   </div>`;
 }
@@ -53,7 +53,7 @@ function Line({ entry, chosen, query }) {
 /** Without those that others stand in: of a server's change the backend says nothing more. */
 const innermost = (objects) => objects.filter((each) => !objects.some((other) => other.startsWith(`${each}/`)));
 
-const ofProcess = "It changed the process alone: remove the override, or reload.";
+const ofProcess = "It changed only the process. Remove the override, or reload.";
 
 function Entry({ id }) {
   const entry = useLoaded((signal) => get(`v3/sidecar/history/${segment(id)}`, { signal }), [id, state.changes]);

@@ -37,7 +37,7 @@ export function ListsView({ route }) {
     </section>
     <section class="two-detail list-detail" aria-label="The chosen list">
       ${id && html`<a class="back" href="#/lists">Back to the list</a>`}
-      ${!id ? html`<${Nothing} title="Choose a map or an ACL">Its entries stand here, as HAProxy has them.<//>`
+      ${!id ? html`<${Nothing} title="Choose a map or an ACL">Its entries in HAProxy appear here.<//>`
         : lists.data && html`<${List} key=${`${kind} ${id}`} kind=${kind} id=${id} of=${lists.data.find((each) => each.kind === kind && each.id === id)} />`}
     </section>
   </div>`;
@@ -104,7 +104,7 @@ function Entries({ list, may }) {
   const act = (action) => propose(action).then((answer) => answer && setTurn((count) => count + 1));
   return html`<${Loaded} of=${entries} what="its entries">${(found) => (found.length
     ? html`<${Table} list=${list} found=${found} search=${search} onSearch=${setSearch} may=${may} act=${act} />`
-    : html`<${Nothing} title="No entries">Whatever is looked up in it is not found.<//>`)}<//>`;
+    : html`<${Nothing} title="No entries">Every lookup finds nothing.<//>`)}<//>`;
 }
 
 const entryOf = (list, { key, id }) => `${list.object}/${spell("entry", list.kind === "map" ? key : id)}`;

@@ -28,7 +28,7 @@ export function ReloadsView({ route }) {
         : html`<${None} what="reloads" objects=${["reload/*"]}>HAProxy was not reloaded since this server began to remember. Changes that it takes live need none.<//>`)}<//>
     </section>
     <section class="two-detail" aria-label="The chosen reload">
-      ${id ? html`<a class="back" href="#/reloads">Back to the list</a><${Record} key=${id} id=${id} />` : html`<${Nothing} title="Choose a reload">Why it was needed and what HAProxy said stand here.<//>`}
+      ${id ? html`<a class="back" href="#/reloads">Back to the list</a><${Record} key=${id} id=${id} />` : html`<${Nothing} title="Choose a reload">The reasons and HAProxy's messages appear here.<//>`}
     </section>
   </div>`;
 }
@@ -51,7 +51,7 @@ function Record({ id }) {
     ${found.status === "failed" && html`<h3>HAProxy's words</h3><${Problem} title=${found.error || "HAProxy did not take the configuration"} text=${found.response} />`}
     ${found.status === "failed" && found.refused && html`<${Lines} text=${found.refused} said=${found.response ?? ""} />`}
     ${found.status !== "failed" && found.response && html`<pre class="said" tabindex="0">${found.response}</pre>`}
-    ${found.changes?.length > 0 && html`<h3>What became of the changes</h3><ul class="plain">${found.changes.map((each) => html`<li><${Badge} tone=${each.outcome === "kept" ? "good" : "bad"}>${each.outcome === "kept" ? "Kept" : "Taken back"}<//>
+    ${found.changes?.length > 0 && html`<h3>Outcome of the changes</h3><ul class="plain">${found.changes.map((each) => html`<li><${Badge} tone=${each.outcome === "kept" ? "good" : "bad"}>${each.outcome === "kept" ? "Kept" : "Taken back"}<//>
       ${each.entry ? html`<a href=${hrefOf("history", [each.entry])}>Change ${each.entry}</a>` : `Version ${each.version}`} <span class="quiet">by ${each.author ?? "unknown"}</span></li>`)}</ul>`}
     ${found.reasons?.length > 0 && html`<h3>Why it was needed</h3><ul class="reasons">${found.reasons.map((each) => html`<li>${each.section && html`<code>${each.section}</code>${each.line ? ` line ${each.line}` : ""}: `}${each.reason}${each.remedy && html`<br /><span class="quiet">${each.remedy}</span>`}</li>`)}</ul>`}`}<//>`;
 }

@@ -71,7 +71,7 @@ function Outcome({ of: { loading, error, answer } }) {
   return html`<${Way} of=${answer} />
     ${answer.location && html`<p>It leads to <code>${answer.location}</code>.</p>`}
     <h3>Rules that apply</h3><${Rules} rules=${answer.rules} />
-    ${answer.unknown.length > 0 && html`<h3>It depends on more</h3><ul class="reasons">${answer.unknown.map((each) => html`<li><${Line} of=${each} /><br /><span class="quiet">${each.why}</span></li>`)}</ul>`}
+    ${answer.unknown.length > 0 && html`<h3>What else may affect it</h3><ul class="reasons">${answer.unknown.map((each) => html`<li><${Line} of=${each} /><br /><span class="quiet">${each.why}</span></li>`)}</ul>`}
     ${answer.request && html`<${Message} title="What the server gets" of=${answer.request} />`}
     ${answer.response && html`<${Message} title="What the client gets" of=${answer.response} />`}
     ${answer.variables && html`<details><summary>Variables at the end</summary><pre class="said" tabindex="0">${Object.entries(answer.variables).map(([name, value]) => `${name} = ${value}`).join("\n")}</pre></details>`}`;
@@ -81,7 +81,7 @@ function Outcome({ of: { loading, error, answer } }) {
 function Way({ of }) {
   const { frontend, bind } = of.listener, others = (of.servers?.length ?? 0) - 1;
   const shown = of.servers?.find((each) => each.name === of.server);
-  return html`<ol class="way" aria-label="The way of the request">
+  return html`<ol class="way" aria-label="Path of the request">
     <li><a href=${hrefOf("map", ["frontend", frontend])}>${frontend}</a><span class="quiet">${bind}</span></li>
     ${of.backend && html`<li><a href=${hrefOf("map", ["backend", of.backend])}>${of.backend}</a><span class="quiet">backend</span></li>`}
     ${of.server && html`<li><a href=${hrefOf("map", ["backend", of.backend, "server", of.server])}>${of.server}</a>

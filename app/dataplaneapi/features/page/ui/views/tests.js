@@ -16,7 +16,7 @@ export function TestsView() {
     setRun({ loading: true });
     setRun(await post("v3/sidecar/test_runs", tests && { tests }).then((found) => ({ found, version: state.version }), (error) => ({ error })));
   }
-  return html`<header class="view-head"><h1>Tests of routing</h1>
+  return html`<header class="view-head"><h1>Routing tests</h1>
       ${kept.data?.length > 0 && html`<button type="button" class="primary" disabled=${isOff} title=${why || undefined} onClick=${() => start()}>Run all</button><${Reasons} of=${[why]} />`}</header>
     <${Loaded} of=${kept} what="the tests">${(tests) => (tests.length
       ? html`<${Partly} objects=${["test/*"]} /><ul class="cards">${tests.map((each) => html`<li class="card" key=${each.name}><header class="detail-head"><h2>${each.name}</h2><span class="quiet">${number(each.cases.length)} ${each.cases.length === 1 ? "case" : "cases"}</span></header>
@@ -36,7 +36,7 @@ function Run({ of: { loading, error, found, version } }) {
     <p class="quiet">In ${found.seconds.toFixed(2)} s, of version ${version}. Rules that a case reaches: ${number(coverage.reached)} of ${number(coverage.rules)}.</p>
     ${failed.map((each) => html`<article class="case"><h3><${Badge} tone="bad">Failed<//> ${each.test && html`<span class="quiet">${each.test}:</span>`} ${each.name}</h3>
       <p>${each.reason}</p>${each.rules && html`<${Rules} rules=${each.rules} />`}
-      <a href=${hrefOf("request")} onClick=${() => explain(each.request)}>See its way on the map</a></article>`)}
+      <a href=${hrefOf("request")} onClick=${() => explain(each.request)}>Show its path on the map</a></article>`)}
     ${passed.length > 0 && html`<details><summary>${number(passed.length)} passed</summary><ul class="plain">${passed.slice(0, 500).map((each) => html`<li><${Badge} tone="good">Passed<//> ${each.test && html`<span class="quiet">${each.test}:</span>`} ${each.name}</li>`)}</ul></details>`}
     ${coverage.unreached.length > 0 && html`<details><summary>${number(coverage.unreached.length)} rules that no case reaches</summary><${Rules} rules=${coverage.unreached} /></details>`}
   </section>`;

@@ -33,9 +33,9 @@ function Worker({ of }) {
       <div><dt>Connections</dt><dd class="number">${number(of.connections)}</dd></div>
       <div><dt>Memory</dt><dd>${bytes(of.memory)}</dd></div>
     </dl>
-    <h3>${of.current ? "Open sessions" : "What holds it"}</h3>
+    <h3>${of.current ? "Open sessions" : "What keeps it"}</h3>
     ${sessions.length ? html`<ul class="held">${sessions.map(([name, count]) => html`<li><a href=${hrefOf("map", ["frontend", name])}>${name}</a><b class="number">${number(count)}</b></li>`)}</ul>`
       : html`<p class="quiet">${of.connections ? `${number(of.connections)} connections without a session, which end with their timeout.` : "Nothing."}</p>`}
-    ${!of.current && !state.caller?.read_only && html`<${Actions} of=${[{ text: "End it …", why: ending ? "It is being ended." : missing("delete", `worker/${of.pid}`), onClick: () => propose(endWorker(of)) }]} />`}
+    ${!of.current && !state.caller?.read_only && html`<${Actions} of=${[{ text: "End it …", why: ending ? "It is ending." : missing("delete", `worker/${of.pid}`), onClick: () => propose(endWorker(of)) }]} />`}
   </section>`;
 }
