@@ -43,7 +43,7 @@ def test_the_lines_are_offered_as_a_plan(browser: Browser, tmp_path: Path) -> No
         dialog, sent = anna.page.get_by_role("dialog"), list[str]()
         anna.page.on("request", lambda request: sent.append(f"{request.method} {request.url.removeprefix(anna.url)}"))
         expect(dialog.locator(".diff .added")).to_contain_text(["log ring@state-events", "log global", "ring state-events"])
-        dialog.get_by_label("Take it back by itself").select_option("")
+        dialog.get_by_label("Roll back automatically unless confirmed").select_option("")
         expect(dialog.get_by_role("button", name="Add the lines")).to_be_enabled()
         anna.carry_out("Add the lines")
         expect(anna.page.locator(".hint")).to_have_count(0)
