@@ -152,16 +152,18 @@ def _readable_members(rights: Rights, value: Any) -> Any:
         return value
     if "object" in value and not rights.may(READ, value["object"]):
         return None
+    # Names of objects, or rows that have an `object` each and are members like others.
     objects = value.get("objects")
-    readable = [name for name in objects or () if rights.may(READ, name)]
-    if objects is not None and not readable:
+    are_names = objects is not None and not any(isinstance(each, Mapping) for each in objects)
+    readable = [name for name in objects if rights.may(READ, name)] if are_names and objects else []
+    if are_names and not readable:
         return None
     members = {
         name: member_value if name in _NAMED_BY_CALLER else _readable_members(rights, member_value)
         for name, member_value in value.items()
         if name not in _TEXTS
     }
-    return members if objects is None else {**members, "objects": readable}
+    return {**members, "objects": readable} if are_names else members
 
 
 _VERBS = {"GET": READ, "HEAD": READ, "POST": CREATE, "PUT": CHANGE, "PATCH": CHANGE, "DELETE": DELETE}
