@@ -6,11 +6,13 @@ from collections.abc import Iterator
 
 import pytest
 
+from haproxy_native.features.fleet.sealing import new_secret
 from tests.acceptance.examples import EXAMPLES, shapes
 from tests.acceptance.quick import Quick
 from tests.acceptance.walk import Walk
 from tests.acceptance.walk_areas import AREAS, STRANGERS
 from tests.haproxy import binaries
+from tests.haproxy.etcd import EtcdMember
 from tests.haproxy.process import HAProxy, free_port
 from tests.haproxy.sidecar import USER
 from tests.laws.referee import furnish
@@ -107,11 +109,14 @@ def sidecar(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Quick]:
     (directory / "maps_dir").mkdir()
     furnish(directory, FILES)
     text = CONFIGURATION.format(home=directory, port=free_port(), tls=free_port())
-    with (
-        HAProxy(directory, text, binary=binaries.exactly("3.4")) as haproxy,
-        Quick(haproxy, delay=3_600_000, dataplaneapi=ADMIN) as sidecar,
-    ):
-        yield sidecar
+    (key := directory / "fleet.key").write_text(new_secret())
+    key.chmod(0o600)
+    with EtcdMember(directory) as etcd, HAProxy(directory, text, binary=binaries.exactly("3.4")) as haproxy:
+        sidecar = Quick(haproxy, delay=3_600_000, dataplaneapi=ADMIN)
+        with sidecar.file.open("a") as file:
+            file.write(f"fleet: {{group: edge, node: lb1, endpoints: ['{etcd.url}'], keys: ['{key}']}}\n")
+        with sidecar:
+            yield sidecar
 
 
 def test_every_operation_answers_as_declared(sidecar: Quick) -> None:

@@ -32,6 +32,8 @@ BODIES = {
 
 # Answered as the reference does, which declares otherwise.
 ODD = {"getAPIEndpoints": {404}, "setCaFile": {201}}
+# Before the node has joined its group, and after.
+ODD |= {"getFleetHealth": {200, 503}}
 if not seccomp.available():
     # No shadow is started.
     ODD |= {"explainRequest": {200, 501}, "runRoutingTests": {200, 501}}

@@ -8,6 +8,7 @@ from typing import Any
 from tests.acceptance.examples import Upload
 from tests.acceptance.objects import SPOE_FILE, SPOE_OBJECTS
 from tests.acceptance.walk import Walk
+from tests.until import until
 
 SAMPLE = Path(__file__).parents[1] / "laws" / "sample.pem"
 
@@ -288,7 +289,21 @@ def pem(kind: str = "CERTIFICATE|PRIVATE KEY") -> bytes:
     return "".join(blocks).encode()
 
 
+def fleet(walk: Walk) -> None:
+    """A group of one node, whose releases have no stages."""
+    walk.step("initFleet")
+    name = {"parent_name": "app", "name": "s1"}
+    server = walk.step("getServerBackend", name).json()
+    walk.step("replaceServerBackend", name, {**server, "weight": 7})
+    walk.step("releaseToFleet", body={"message": "more weight"})
+    until(lambda: bool(walk.step("getFleet").json()["release"]["state"] == "done"))
+    walk.step("adoptFleet", body={"from": "store"})
+    walk.step("getFleetReleases")
+    walk.step("getFleetHealth")
+
+
 AREAS: list[Callable[[Walk], None]] = [
+    fleet,
     raw,
     traces,
     transactions,
@@ -319,5 +334,6 @@ AREAS: list[Callable[[Walk], None]] = [
     aws,
 ]
 
-# As many operations have no area of their own and are called as strangers: ending a former worker needs one.
-STRANGERS = 1
+# As many operations have no area of their own and are called as strangers: ending a former worker needs one. Pausing, resuming and stopping
+# a release and forgetting a node need a group of several.
+STRANGERS = 5
