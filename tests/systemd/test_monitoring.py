@@ -3,6 +3,7 @@
 import json
 import re
 import subprocess
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,10 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.acceptance.quick import PLAIN
 from tests.app.client import serving
-from tests.haproxy.binaries import program
+from tests.haproxy.binaries import newest, program
+from tests.haproxy.process import HAProxy, free_port
 from tests.rules.sources import CHECKOUT
 
 ALERTS = CHECKOUT / "systemd/prometheus-alerts.yaml"
@@ -76,6 +79,26 @@ def test_prometheus_takes_every_query(tmp_path: Path) -> None:
     assert len(recorded) > 10
     file.write_text(yaml.safe_dump({"groups": [{"name": "dashboard", "rules": recorded}]}))
     assert promtool("check", "rules", str(file)) == ""
+
+
+def test_every_alert_has_a_row_on_the_page_that_it_names() -> None:
+    for rule in rules():
+        page, _, heading = rule["annotations"]["runbook"].partition("#")
+        text = (CHECKOUT / page).read_text()
+        assert f"## {heading.replace('-', ' ').capitalize()}\n" in text and f"| `{rule['alert']}` |" in text, rule["alert"]
+
+
+def test_every_metric_of_haproxy_is_shown_by_its_exporter(tmp_path: Path) -> None:
+    port = free_port()
+    page = (CHECKOUT / "docs/how-to/monitoring.md").read_text()
+    lines = re.search(r"( {4}frontend metrics\n.*?) {4}```", page, re.DOTALL)
+    assert lines
+    config = PLAIN.format() + lines[1].replace("127.0.0.1:8405", f"127.0.0.1:{port}") + "\nbackend b from plain\n    server s 127.0.0.1:1\n"
+    with HAProxy(tmp_path, config, binary=newest()):
+        text = urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=60).read().decode()
+    used = set(re.findall(r"\bhaproxy_\w+", " ".join(queries())))
+    assert used - set(re.findall(r"^# TYPE (\w+)", text, re.MULTILINE)) == set() and len(used) > 4
+    assert 'haproxy_server_status{proxy="b",server="s",state="DOWN"}' in text
 
 
 def test_every_metric_is_shown_by_the_server(tmp_path: Path) -> None:
