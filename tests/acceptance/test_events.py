@@ -23,6 +23,9 @@ backend shop from plain
 backend other from plain
     server web1 127.0.0.1:{two}
 
+backend checked from plain
+    server web1 127.0.0.1:{two} check inter 100ms fall 1 rise 1
+
 userlist people
     user anna insecure-password verysecret
 """
@@ -223,6 +226,15 @@ def test_what_is_asked_wrongly(farm: Farm) -> None:
     answer = farm.sidecar.client.get(PATH, headers={"Last-Event-ID": "x"})
     assert answer.status_code == 400 and "Last-Event-ID" in answer.json()["message"]
     assert farm.sidecar.client.get(PATH, params={"end_after": "0"}).text.startswith(":")
+
+
+def test_a_server_goes_down_with_the_reason(farm: Farm) -> None:
+    port, name = farm.web.ports["two"], "backend/checked/server/web1"
+    with Follower(farm.sidecar, types="server") as follower:
+        farm.sidecar.haproxy.ask("set server checked/web1 addr 127.0.0.1 port 1")
+        assert follower.until(is_server(name, operational_state="down"))["data"]["check"] == "L4CON"
+        farm.sidecar.haproxy.ask(f"set server checked/web1 addr 127.0.0.1 port {port}")
+        assert follower.until(is_server(name, operational_state="up"))["data"]["check"] == "L4OK"
 
 
 def test_the_last_hour_of_counters_over_a_reload(farm: Farm) -> None:

@@ -50,7 +50,7 @@ VIEWS += (
     "reloads",
     "workers",
 )
-VIEWS += ("drift",)
+VIEWS += ("drift", "events")
 # Of sam, who reads two backends, something is kept back in each view; a server and its backend are his.
 WHOLE = ("map/backend/shop/server/web1",)
 BUTTONS = """main => [...main.querySelectorAll("button")].filter(each => each.checkVisibility())

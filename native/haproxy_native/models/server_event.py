@@ -21,5 +21,7 @@ class ServerEvent(Model):
     """Its address."""
     port: StrictInt
     """Its port."""
+    check: StrictStr | None = None
+    """Result of the last health check, such as L4CON, where operational_state has changed (HAProxy Management Guide, 9.1)."""
     former: dict[str, Any] | None = None
     """What members that have changed were before, by their names."""

@@ -9,6 +9,10 @@ from dataclasses import dataclass
 FORMAT = "1"
 COLUMNS = 25
 OPERATIONAL = {0: "down", 1: "up", 2: "up", 3: "stopping"}
+# Results of checks by the numbers of srv_check_status, as `show stat` names them. Others are those of a check that has not ended.
+CHECKS = dict(enumerate("HANA SOCKERR L4OK L4TOUT L4CON L6OK L6TOUT L6RSP L7TOUT L7RSP".split(), 4)) | dict(
+    enumerate("L7OK L7OKC L7STS PROCERR PROCTOUT PROCOK".split(), 15)
+)
 # Bits of srv_admin_state: set by command, by the tracked server, by the configuration, by an address that does not resolve.
 FORCED_MAINT, INHERITED_MAINT, CONFIGURED_MAINT, FORCED_DRAIN, INHERITED_DRAIN, UNRESOLVED = 0x01, 0x02, 0x04, 0x08, 0x10, 0x20
 # Bits of srv_check_state and srv_agent_state.

@@ -28,7 +28,7 @@ from haproxy_native.errors import NativeError, RuntimeFailure, RuntimeRefused
 from haproxy_native.features.events.stream import SERVER, EventStream
 from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.client import Runtime
-from haproxy_native.runtime.server_state import OPERATIONAL, admin_state
+from haproxy_native.runtime.server_state import CHECKS, OPERATIONAL, admin_state
 from haproxy_native.runtime.socket import parse_address
 from haproxy_native.text.document import Document
 
@@ -47,8 +47,8 @@ MOST_BACKENDS = 10
 RING_PAUSE = 0.2
 LARGE = 1 << 15
 # A row of `show servers state`: the columns before those that time alone changes, and of these backend, name, address, operational and
-# administrative state, and weight; then the port.
-_ROW = re.compile(r"^(\d+ (\S+) \d+ (\S+) (\S+) (\d+) (\d+) (\d+))(?: \S+){10} (\d+) ", re.MULTILINE)
+# administrative state, and weight; then the result of the last check and the port.
+_ROW = re.compile(r"^(\d+ (\S+) \d+ (\S+) (\S+) (\d+) (\d+) (\d+)) \d+ \d+ (\d+)(?: \S+){7} (\d+) ", re.MULTILINE)
 # The first of these groups alone, which takes half the work. Its second word is the backend.
 _HEAD = re.compile(r"^(\d+ \S+ \d+ \S+ \S+ \d+ \d+ \d+) ", re.MULTILINE)
 _COMMAND = re.compile(r"(?:^|\s)(?:server|weight|health|agent)\s+([\w.:-]+)/[\w.:-]+")
@@ -98,7 +98,7 @@ def heads_of(text: str) -> set[str]:
 
 def as_dict(row: Row) -> dict[str, Any]:
     """Return the members of a server by the names of the runtime API."""
-    _, _, _, address, operational, admin, weight, port = row
+    _, _, _, address, operational, admin, weight, _, port = row
     return {
         "operational_state": OPERATIONAL.get(int(operational), "unknown"),
         "admin_state": admin_state(int(admin)),
@@ -111,6 +111,11 @@ def as_dict(row: Row) -> dict[str, Any]:
 def scan_pause(durations: Collection[float]) -> float:
     """Return seconds until the next scan. The quickest of the last ones counts: others waited for the socket, or for a processor."""
     return max(SCAN_SECONDS, min(durations, default=0) / SCAN_SHARE)
+
+
+def check_of(row: Row) -> str | None:
+    """Return the result of a server's last check, such as L4CON; None if no check has ended."""
+    return CHECKS.get(int(row[7]))
 
 
 def object_of(row: Row) -> str:
@@ -268,6 +273,8 @@ class ServerWatch:
             return
         change = "changed" if was and now else "added" if now else "deleted"
         data: dict[str, Any] = {"change": change, **members}
+        if "operational_state" in differing and (check := check_of(row)):
+            data["check"] = check
         self._stream.publish(SERVER, object_of(row), data | {"former": differing} if differing else data)
 
     async def _read_ring(self) -> None:

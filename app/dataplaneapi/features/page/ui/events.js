@@ -62,6 +62,13 @@ export function follow(query, { onEvent, onState = () => {}, onRefused = () => {
   };
 }
 
+/** The events that the server still has of this time, such as 24h. Throws ApiError. */
+export async function past(query, since, signal) {
+  const response = await open("v3/sidecar/events", { query: { ...query, since, end_after: "1s" }, signal }), found = [];
+  for await (const event of messages(response.body, () => {})) if (event.id) found.push(event);
+  return found;
+}
+
 /** In our words: those of browsers differ, and say less. */
 const reasonOf = (error) => (error instanceof ApiError ? error.message : error.name === "AbortError" ? "The connection sent nothing." : "The connection was lost.");
 

@@ -62,3 +62,32 @@ export const series = (state, ...object) => state.series.get(spell(...object));
 
 /** The weight in the process, beside what the counters have. */
 export const addressOf = (server) => (server.port ? `${server.address}:${server.port}` : server.address);
+
+// Results of checks in words (HAProxy Management Guide, 9.1).
+const CHECKS = {
+  HANA: "too many errors in traffic",
+  SOCKERR: "socket error",
+  L4OK: "connection accepted",
+  L4TOUT: "connection timed out",
+  L4CON: "connection refused or no route",
+  L6OK: "TLS handshake succeeded",
+  L6TOUT: "TLS handshake timed out",
+  L6RSP: "invalid TLS response",
+  L7OK: "valid response",
+  L7OKC: "valid response, no new sessions",
+  L7TOUT: "response timed out",
+  L7RSP: "invalid response",
+  L7STS: "response reports an error",
+  PROCERR: "external check failed",
+  PROCTOUT: "external check timed out",
+  PROCOK: "external check succeeded",
+};
+
+/** L4CON as "L4CON: connection refused or no route". */
+export const checkText = (status) => (CHECKS[status] ? `${status}: ${CHECKS[status]}` : status);
+
+/** The last check of a server by its counters, with HAProxy's output; empty without checks. An asterisk marks one in progress. */
+export function checkOf({ check_status: status, check_code: code, last_chk: output }) {
+  if (!status) return "";
+  return [checkText(status.replace(/^\* /, "")), code && `status ${code}`, output].filter(Boolean).join(", ");
+}

@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from "./vendor/preact.js";
 import { get } from "./api.js";
-import { follow } from "./events.js";
+import { follow, past } from "./events.js";
 import { parse, short, spell } from "./names.js";
 import { Series, pastOf } from "./series.js";
 
@@ -48,6 +48,8 @@ function empty() {
     // Texts of sections that are edited and not committed: {base, mine} by the section's id.
     drafts: new Map(),
     operations: new Map(),
+    // The last events without counters, the newest first.
+    feed: [],
     // What has ended while it was watched, until it is dismissed where it was bad: {id, bad, text, href}.
     notices: [],
     // Rises with each change of the configuration, so that views ask again.
@@ -272,7 +274,27 @@ const handlers = {
 };
 
 function onEvent(event) {
+  if (event.type in FED) feed([event]);
   handlers[event.type]?.(event);
+}
+
+// Types of events in the feed, and which of their events are: an operation when it has ended.
+const FED = { server: always, config: always, certificate: always, storage: always, reload: always, worker: always, confirmation: always, operation: ({ data }) => data.status !== "running" };
+const MOST_FED = 500;
+
+function always() {
+  return true;
+}
+
+function feed(events) {
+  const known = new Map([...state.feed, ...events.filter((each) => FED[each.type](each))].map((each) => [each.id, each]));
+  state.feed = [...known.values()].sort((a, b) => b.id - a.id).slice(0, MOST_FED);
+  touch("feed");
+}
+
+/** The events of the last day that the server still has, of before this page was opened. */
+export async function loadFeed(signal) {
+  feed(await past({ types: Object.keys(FED).join() }, "24h", signal));
 }
 
 /** Soon after a change, and once a second where there are many. */

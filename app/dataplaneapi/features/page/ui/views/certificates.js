@@ -9,14 +9,15 @@ import { propose } from "../plan-dialog.js";
 import { missing, untouchable } from "../rights.js";
 import { state, useStore } from "../store.js";
 
-const DAY = 86_400_000, SOON = 14, NEAR = 30;
+const SOON = 14;
+export const DAY = 86_400_000, NEAR = 30;
 const STORED = "v3/services/haproxy/storage/ssl_certificates", RUNNING = "v3/services/haproxy/runtime/ssl_certs";
 // How many are asked for at a time: the browser has six connections, and one is the stream's.
 const AT_ONCE = 3;
 
 export function CertificatesView() {
   useStore("changes", "caller");
-  const all = useLoaded(load, [state.changes]);
+  const all = useLoaded(loadCertificates, [state.changes]);
   const [search, setSearch] = useState("");
   const wanted = search.trim().toLowerCase(), may = !state.caller?.read_only;
   return html`<header class="view-head"><h1>Certificates</h1>
@@ -44,7 +45,8 @@ function Expiry({ time }) {
   return html`<${Badge} tone=${tone}>${days < 0 ? "Expired" : `${days} days`}<//> <span class="quiet">${new Date(time).toLocaleDateString()}</span>`;
 }
 
-async function load(signal) {
+/** Stored and loaded certificates, the first to expire first. */
+export async function loadCertificates(signal) {
   const none = (error) => {
     if (error.status === 403 || error.status === 0) throw error;
     return [];

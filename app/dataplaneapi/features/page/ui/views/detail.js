@@ -3,7 +3,7 @@
 import { html, useEffect, useState } from "../vendor/preact.js";
 import { addServer, deleteServer, drain, setState, setWeight } from "../actions.js";
 import { Act, Actions, Badge, Forbidden, Loading, Mark, Nothing, Partly, Reasons, bytes, number, rate } from "../kit.js";
-import { addressOf, addressesOf, backendNames, condition, counters, health, routes, series, serversOf } from "../model.js";
+import { addressOf, addressesOf, backendNames, checkOf, condition, counters, health, routes, series, serversOf } from "../model.js";
 import { spell } from "../names.js";
 import { PLOTS, Plot, RANGES } from "../plot.js";
 import { propose } from "../plan-dialog.js";
@@ -135,7 +135,7 @@ export function ServerDetail({ backend, name }) {
     <${Plots} object=${server.object} />
     <${Facts} rows=${[
       ["Address", html`<code>${addressOf(server)}</code>`], ["Weight", number(server.weight)], ["Asked for", server.admin_state], ["Health", server.operational_state],
-      row.check_status && ["Last check", `${row.check_status}${row.last_chk ? `: ${row.last_chk}` : ""}`], ["Queue", number(row.qcur ?? 0)], ["Sessions since the start", number(row.stot ?? 0)],
+      row.check_status && ["Last check", checkOf(row)], ["Queue", number(row.qcur ?? 0)], ["Sessions since the start", number(row.stot ?? 0)],
       ["Failed connections / answers", `${number(row.econ ?? 0)} / ${number(row.eresp ?? 0)}`], ["Went down", `${row.chkdown === 1 ? "once" : `${number(row.chkdown ?? 0)} times`}, ${number(row.downtime ?? 0)} s in all`],
     ]} />`;
 }

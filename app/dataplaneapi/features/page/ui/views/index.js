@@ -3,6 +3,7 @@
 import { CertificatesView } from "./certificates.js";
 import { ConfigurationView } from "./configuration.js";
 import { DriftView } from "./drift.js";
+import { FeedView } from "./feed.js";
 import { HistoryView } from "./history.js";
 import { ListsView } from "./lists.js";
 import { MapView } from "./map.js";
@@ -15,6 +16,7 @@ import { WorkersView } from "./workers.js";
 export const VIEWS = [
   { name: "map", title: "Map", key: "m", component: MapView },
   { name: "request", title: "Request", key: "q", component: MapView },
+  { name: "events", title: "Events", key: "v", component: FeedView },
   { name: "servers", title: "Servers", key: "s", component: ServersView },
   { name: "splits", title: "Splits", key: "p", component: SplitsView },
   { name: "lists", title: "Lists", key: "l", component: ListsView },

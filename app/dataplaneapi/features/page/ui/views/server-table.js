@@ -2,7 +2,7 @@
 
 import { html, useMemo, useState } from "../vendor/preact.js";
 import { Mark, milliseconds, number, rate } from "../kit.js";
-import { addressOf, condition } from "../model.js";
+import { addressOf, checkOf, condition } from "../model.js";
 import { go, hrefOf } from "../route.js";
 import { errorsOf, rateOf } from "../series.js";
 import { Plot } from "../plot.js";
@@ -23,8 +23,11 @@ const COLUMNS = [
   { name: "weight", title: "Weight", of: (server) => server.weight, numeric: true },
   { name: "sessions", title: "Sessions", of: (server) => row(server).scur ?? 0, numeric: true },
   { name: "rate", title: "Rate /s", of: (server) => rateOf(row(server)), numeric: true, shown: rate },
+  { name: "4xx", title: "4xx", of: (server) => row(server).hrsp_4xx ?? 0, numeric: true },
+  { name: "5xx", title: "5xx", of: (server) => row(server).hrsp_5xx ?? 0, numeric: true },
   { name: "errors", title: "Errors", of: (server) => errorsOf(row(server)), numeric: true },
   { name: "time", title: "Time", of: (server) => row(server).rtime ?? 0, numeric: true, shown: milliseconds },
+  { name: "check", title: "Last check", of: (server) => checkOf(row(server)), wide: true },
 ];
 
 export function ServerTable({ servers, inBackend = false, label, sort, onSort }) {
@@ -78,5 +81,6 @@ function cell(column, server, href) {
   if (column.name === "name") return html`<a href=${href}>${server.name}</a>`;
   if (column.name === "errors") return html`<span class=${errorsOf(row(server)) ? "is-down" : "quiet"}>${number(errorsOf(row(server)))}</span>`;
   const value = column.of(server);
+  if (column.name === "check") return html`<span class="quiet" title=${value || undefined}>${value || "–"}</span>`;
   return column.numeric ? (column.shown ?? number)(value) : value;
 }
