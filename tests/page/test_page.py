@@ -26,7 +26,7 @@ backend shop from plain
 """
 AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text()
 VIEWS = ("map", "map/frontend/site", "map/backend/shop", "map/backend/shop/server/web1", "servers", "history", "reloads", "workers")
-VIEWS += ("certificates", "drift", "map/backend/none", "request", "splits", "lists", "tests", "events")
+VIEWS += ("certificates", "drift", "map/backend/none", "request", "splits", "lists", "tests", "events", "tables")
 
 
 # What is wider than its place: no table of a view has to be moved sideways, on a phone neither.
@@ -63,8 +63,11 @@ def test_axe_finds_nothing(farm: Farm, operator: Callable[..., Operator], scheme
         found[view] = findings(anna.page)
         found[view] += anna.page.evaluate(TOO_WIDE)
     assert {view: each for view, each in found.items() if each} == {}
+    show(anna, "events")
     events = anna.page.get_by_role("list", name="Events")
-    expect(events.get_by_role("link", name="Maintenance").first).to_contain_text("shop/web2")
+    for state, word in (("ready", "In service"), ("maint", "Maintenance")):
+        farm.sidecar.put(f"{SERVICES}/runtime/backends/shop/servers/web2", {"admin_state": state})
+        expect(events.get_by_role("link", name=word).first).to_contain_text("shop/web2")
     expect(events.get_by_role("link", name="by admin").first).to_contain_text("weight")
     show(anna, "map/backend/shop/server/web1")
     expect(anna.page.get_by_role("img", name="Requests, the last 2 min")).to_be_visible()

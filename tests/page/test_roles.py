@@ -22,6 +22,7 @@ frontend site from plain
     use_backend %[req.hdr(host),map({directory}/maps_dir/hosts.map,shop)]
 
 backend shop from plain
+    stick-table type ip size 1k expire 10m store conn_cnt
     server web1 127.0.0.1:1
     server web2 127.0.0.1:2
 
@@ -50,7 +51,7 @@ VIEWS += (
     "reloads",
     "workers",
 )
-VIEWS += ("drift", "events")
+VIEWS += ("drift", "events", "tables", "tables/shop")
 # Of sam, who reads two backends, something is kept back in each view; a server and its backend are his.
 WHOLE = ("map/backend/shop/server/web1",)
 BUTTONS = """main => [...main.querySelectorAll("button")].filter(each => each.checkVisibility())
@@ -122,6 +123,13 @@ def test_a_viewer_changes_nothing(browser: Browser, sidecar: Quick) -> None:
     show(vera, "configuration/backend%20shop")
     expect(vera.page.get_by_role("textbox", name="Text of backend shop")).not_to_be_editable()
     expect(vera.page.get_by_text("role viewer may not change backend/shop;")).to_be_visible()
+    sidecar.haproxy.ask("set table shop key 10.0.0.7 data.conn_cnt 3")
+    sidecar.haproxy.ask("set table shop key 10.0.0.8 data.conn_cnt 4")
+    show(vera, "tables/shop")
+    entries = vera.page.get_by_role("region", name="Entries of shop").locator("tbody tr")
+    expect(entries).to_have_count(2)
+    vera.page.get_by_label("Find entries").fill("0.0.8")
+    expect(entries).to_have_text(re.compile(r"10\.0\.0\.8.*4.*min"))
     show(vera, "tests")
     vera.page.get_by_role("button", name="Run all").click()
     expect(vera.page.get_by_role("heading", name="All 1 cases passed")).to_be_visible()

@@ -10,6 +10,7 @@ import { MapView } from "./map.js";
 import { ReloadsView } from "./reloads.js";
 import { ServersView } from "./servers.js";
 import { SplitsView } from "./splits.js";
+import { TablesView } from "./tables.js";
 import { TestsView } from "./tests.js";
 import { WorkersView } from "./workers.js";
 
@@ -20,6 +21,7 @@ export const VIEWS = [
   { name: "servers", title: "Servers", key: "s", component: ServersView },
   { name: "splits", title: "Splits", key: "p", component: SplitsView },
   { name: "lists", title: "Lists", key: "l", component: ListsView },
+  { name: "tables", title: "Stick tables", key: "k", component: TablesView },
   { name: "certificates", title: "Certificates", key: "c", component: CertificatesView },
   { name: "configuration", title: "Configuration", key: "e", component: ConfigurationView },
   { name: "tests", title: "Tests", key: "t", component: TestsView },
