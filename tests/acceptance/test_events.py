@@ -244,7 +244,7 @@ def test_the_last_hour_of_counters_over_a_reload(farm: Farm) -> None:
     def numbers(object_: str, measure: str = "requests") -> list[float | None]:
         proxies, servers = sidecar.get(path, object=object_).json()
         assert (proxies["interval"], servers["interval"]) == (5, 60)
-        rows = {row["object"]: row for row in proxies["objects"] + servers["objects"]}
+        rows = {row["object"]: row for row in proxies["rows"] + servers["rows"]}
         return rows.get(object_, {}).get(measure, [])
 
     def send() -> None:
@@ -263,6 +263,6 @@ def test_the_last_hour_of_counters_over_a_reload(farm: Farm) -> None:
         until(lambda: len(numbers("frontend/site")) > before + 1)
     after = numbers("frontend/site")
     assert None in after[before:] and all(each is None or each >= 0 for each in after)
-    assert sidecar.get(path, counters="frontend", measures="sessions", since="1m").json()[0]["objects"][0].keys() == {"object", "sessions"}
+    assert sidecar.get(path, counters="frontend", measures="sessions", since="1m").json()[0]["rows"][0].keys() == {"object", "sessions"}
     refused = sidecar.get(path, measures="sessions,nosuch")
     assert refused.status_code == 400 and "unknown measure 'nosuch'; expected requests, " in refused.json()["message"]

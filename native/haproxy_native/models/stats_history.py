@@ -13,5 +13,5 @@ class StatsHistory(Model):
     """Seconds between two samples."""
     times: list[StrictFloat]
     """When the samples were taken, in Unix time."""
-    objects: list[stats_history_row.StatsHistoryRow]
+    rows: list[stats_history_row.StatsHistoryRow]
     """The frontends, backends or servers."""

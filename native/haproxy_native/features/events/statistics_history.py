@@ -171,7 +171,7 @@ class Ring:
         return {
             "interval": self.interval,
             "times": [round(sample.time, 3) for sample in samples],
-            "objects": [{"object": object_, **row} for object_, row in rows.items()],
+            "rows": [{"object": object_, **row} for object_, row in rows.items()],
         }
 
 

@@ -48,7 +48,7 @@ def add(ring: Ring, clock: Clock) -> Callable[..., None]:
 def read(ring: Ring, *measures: str, seconds: float = 3600) -> dict[str, Any]:
     """Return the numbers by object; of one measure alone if it is named."""
     found = ring.read(seconds, measures or MEASURES, lambda _: True)
-    rows = {row.pop("object"): row for row in found["objects"]}
+    rows = {row.pop("object"): row for row in found["rows"]}
     return {name: row.get(*measures) for name, row in rows.items()} if measures else rows
 
 

@@ -63,11 +63,11 @@ export const CLASSES = { errors_4xx: "4xx", errors_5xx: "5xx", connection_errors
 /** The samples of `GET stats_history`, by object: {times, values, classes}. A break has a point without a value. */
 export function pastOf(rings) {
   const found = new Map();
-  for (const { interval, times, objects } of rings) {
+  for (const { interval, times, rows } of rings) {
     const breaks = times.map((time, index) => index > 0 && time - times[index - 1] > 2.2 * interval);
     const spread = (values) => values?.flatMap((value, index) => (breaks[index] ? [null, value] : [value]));
     const spreadTimes = times.flatMap((time, index) => (breaks[index] ? [times[index - 1] + interval, time] : [time]));
-    for (const row of objects) {
+    for (const row of rows) {
       const values = { rate: spread(row.requests), scur: spread(row.sessions), errors: spread(errorsIn(row)), rtime: spread(row.response_time), queue: spread(row.queue) };
       const classes = Object.keys(CLASSES).filter((name) => row[name]).map((name) => [CLASSES[name], spread(row[name])]);
       found.set(row.object, { interval, times: spreadTimes, values, classes });

@@ -9,7 +9,7 @@ import { KINDS, loadFeed, state, useStore } from "../store.js";
 import { DAY, NEAR, loadCertificates } from "./certificates.js";
 import { OUTCOMES } from "./history.js";
 
-const FILTERS = { Changes: ["config", "certificate", "storage"], Servers: ["server"], Reloads: ["reload", "worker"], Confirmations: ["confirmation"], Operations: ["operation"] };
+const FILTERS = { Configuration: ["config", "certificate", "storage"], Servers: ["server"], Reloads: ["reload", "worker"], Confirmations: ["confirmation"], Operations: ["operation"] };
 const REFRESH = 10_000;
 
 export function FeedView() {
