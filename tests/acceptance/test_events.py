@@ -24,7 +24,7 @@ backend other from plain
     server web1 127.0.0.1:{two}
 
 backend checked from plain
-    server web1 127.0.0.1:{two} check inter 100ms fall 1 rise 1
+    server web1 127.0.0.1:{two} check port {two} inter 100ms fall 1 rise 1
 
 userlist people
     user anna insecure-password verysecret
@@ -231,9 +231,9 @@ def test_what_is_asked_wrongly(farm: Farm) -> None:
 def test_a_server_goes_down_with_the_reason(farm: Farm) -> None:
     port, name = farm.web.ports["two"], "backend/checked/server/web1"
     with Follower(farm.sidecar, types="server") as follower:
-        farm.sidecar.haproxy.ask("set server checked/web1 addr 127.0.0.1 port 1")
+        farm.sidecar.haproxy.ask("set server checked/web1 check-port 1")
         assert follower.until(is_server(name, operational_state="down"))["data"]["check"] == "L4CON"
-        farm.sidecar.haproxy.ask(f"set server checked/web1 addr 127.0.0.1 port {port}")
+        farm.sidecar.haproxy.ask(f"set server checked/web1 check-port {port}")
         assert follower.until(is_server(name, operational_state="up"))["data"]["check"] == "L4OK"
 
 
