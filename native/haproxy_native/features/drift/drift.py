@@ -1,9 +1,10 @@
 """`Drift`: finds differences between the file, the loaded configuration and the worker in service.
 
-The file is compared with what the worker has loaded; that with what was changed in the process alone; and stored files, such as maps and
-certificates, with what the worker has of them.
+The file is compared with what the worker has loaded; servers and frontends of that with those of the process; and stored files, such as
+maps and certificates, with what the worker has of them.
 """
 
+import functools
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -12,18 +13,31 @@ from typing import Any
 from haproxy_native.beside import beside
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.object_names import spelled
+from haproxy_native.editing.resources import resources
 from haproxy_native.engine import Engine
 from haproxy_native.errors import NativeError, RuntimeDenied, RuntimeFailure
 from haproxy_native.features.overrides.ledger import Override
 from haproxy_native.features.overrides.overrides import Overrides, as_override, object_of_server
+from haproxy_native.grammar.load import grammar
 from haproxy_native.planning.effects import Effect, effects
+from haproxy_native.planning.live import LIMIT, live_of
 from haproxy_native.planning.observed import ServerDifference
+from haproxy_native.planning.section_order import conditional_sections, is_conditional
+from haproxy_native.planning.servers import ancestors
+from haproxy_native.runtime import responses
+from haproxy_native.runtime.verification import FRONTENDS
+from haproxy_native.text.document import Document
+from haproxy_native.text.section import Section
+from haproxy_native.text.words import unquoted
 
 # The member of a stored file. Its values are digests, or fingerprints of certificates.
 CONTENT = "content"
 # Why two values differ: a reload is pending; none is; there is an override; others have changed the process; HAProxy has read a
 # server-state file.
 PENDING, NOT_LOADED, OVERRIDE, OUTSIDE, STATE_FILE = "pending", "not_loaded", "override", "outside", "state_file"
+# The member of a frontend, and its status after `disable frontend` and `shutdown frontend`.
+DISABLED = "disabled"
+OUT_OF_SERVICE = ("PAUSED", "STOP")
 
 
 @dataclass(frozen=True)
@@ -70,6 +84,8 @@ class Drift:
         answers = True
         try:
             differences += await self._of_servers()
+            if running is not None:
+                differences += await self._of_frontends(running)
             differences += await self._of_files()
         except RuntimeFailure:
             answers = False
@@ -86,6 +102,28 @@ class Drift:
         others = [difference for each, cause in zip(found, causes, strict=True) for difference in _of_server(each, cause)]
         return [*_of_worker(made, OVERRIDE), *others]
 
+    async def _of_frontends(self, running: Document) -> list[Difference]:
+        """Return the differences of frontends and listen sections from the loaded configuration. Raises RuntimeFailure."""
+        answer = await self._engine.context.runtime.send(f"show stat -1 {FRONTENDS} -1")
+        rows = {row["pxname"]: row for row in responses.table(answer)}
+        inside, limit = conditional_sections(running), _limit()
+        found: list[tuple[str, str, Any, Any]] = []
+        for section in running.sections:
+            name = unquoted(section.name)
+            if section.kind not in ("frontend", "listen") or name not in rows:
+                continue
+            above = [section, *ancestors(running, section)]
+            if is_conditional(above, inside):
+                # Only HAProxy knows which of the lines it has read.
+                continue
+            object_, row = spelled(section.kind, name), rows[name]
+            if row["status"] in OUT_OF_SERVICE and not any(_lines(each, DISABLED) for each in above):
+                found.append((object_, DISABLED, False, True))
+            declared = next((lines[-1] for each in above if (lines := _lines(each, limit))), ())
+            if len(declared) > 1 and declared[1].isdecimal() and int(declared[1]) != int(row["slim"] or 0):
+                found.append((object_, limit, int(declared[1]), int(row["slim"] or 0)))
+        return [Difference(object_, member, ("running", "worker"), (old, new), OUTSIDE) for object_, member, old, new in found]
+
     async def _of_files(self) -> list[Difference]:
         """Return the differences of stored files that the worker has loaded, as far as the level of the socket permits.
 
@@ -98,6 +136,17 @@ class Drift:
             with suppress(RuntimeDenied):
                 found += await store.differing(context)
         return [Difference(object_, CONTENT, ("file", "worker"), (held, served), cause) for object_, held, served in found]
+
+
+@functools.cache
+def _limit() -> str:
+    """Return the member and keyword of a frontend that HAProxy shows as its limit of connections."""
+    live = live_of(grammar().schemas, resources()["frontends"].schema)
+    return next(member for member, note in live.notes.items() if LIMIT in note.get("shows", {}))
+
+
+def _lines(section: Section, keyword: str) -> list[tuple[str, ...]]:
+    return [tuple(line.args) for line in section.lines if line.args[:1] == (keyword,)]
 
 
 def _server(what: str) -> str:
