@@ -64,6 +64,8 @@ def test_goes_back(site: Site, change: Change) -> None:
     before, worker = site.seen(), site.worker()
     location = made_by(change, site, confirm="1h")
     assert site.seen() != before and (site.worker() == worker) == (change in LIVE)
+    outcome = site.sidecar.get("/v3/sidecar/history", limit=1).json()[0]["outcome"]
+    assert (outcome == "reloaded") == (change not in LIVE)
     worker = site.worker()
     assert site.sidecar.delete(location).json()["status"] == "returned"
     site.check_return(location, before)

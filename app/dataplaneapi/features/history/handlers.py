@@ -22,7 +22,7 @@ from haproxy_native.reload.records import SUCCEEDED, TAKEN_BACK
 
 MOST = 1_000
 MayRead = Callable[[str], bool]
-SCHEDULED = "scheduled"
+SCHEDULED, WRITTEN = "scheduled", "written"
 
 
 async def read_list(call: ReadCall) -> Response:
@@ -141,8 +141,12 @@ def _summary(journal: Journal, entry: Entry, may_read: MayRead | None) -> str:
 
 
 def _outcome(entry: Entry, reload: ReloadOutcome | None) -> str:
-    """Return the outcome of a change so far; `scheduled` means that its reload is due, running, or repeated after a failure."""
-    if entry.outcome != SCHEDULED or reload is None:
+    """Return the outcome of a change so far.
+
+    `scheduled`: its reload is due, running, or repeated after a failure. `written`: HAProxy has not loaded it; that of a change with a
+    confirmation is written before its own reload.
+    """
+    if entry.outcome not in (SCHEDULED, WRITTEN) or reload is None:
         return entry.outcome
     if reload.status == SUCCEEDED:
         return "reloaded"
