@@ -14,7 +14,7 @@ class FleetNode(Model):
     number: StrictInt | None = None
     """The release that the phase is about."""
     phase: Literal['held', 'waiting', 'checked', 'baking', 'good', 'refused', 'bad', 'drifted']
-    """held: it changes nothing, since it has not joined or the store was restored. waiting: for its stage, or for what `reason` says. checked: HAProxy accepts the text. baking: it has applied the text, and watches it. good: it runs the release. refused, bad: it has refused the text, or rolled it back. drifted: it was edited by hand."""
+    """Its phase in the release; docs/fleet.md explains them."""
     reason: StrictStr | None = None
     """Why."""
     bundle: StrictStr | None = None
