@@ -5,7 +5,7 @@ from pydantic import StrictFloat, StrictStr
 
 
 class StatsHistoryRow(Model):
-    """Numbers of one object: one for each time, null if it is unknown. What the object does not have is absent. Rates are averages since the sample before, and unknown after a break and after counters were reset, as by a reload."""
+    """One number for each time, null if unknown. Rates are averages since the sample before, and unknown after a gap or a reload."""
 
     object: StrictStr
     """Its name, as in backend/shop/server/web1."""
