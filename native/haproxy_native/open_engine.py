@@ -1,7 +1,8 @@
 """Open a configuration together with the process that runs it: sockets, reload strategy, state directory."""
 
 import functools
-from collections.abc import AsyncIterator, Sequence
+import os
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -15,7 +16,7 @@ from haproxy_native.reload.records import Records
 from haproxy_native.reload.strategies import Reloading
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.text.document import Document
-from haproxy_native.text.words import unquoted
+from haproxy_native.text.words import expanded, unquoted
 
 
 @dataclass(frozen=True)
@@ -66,21 +67,33 @@ def use_sockets(runtime: Runtime, master: str | None, files: ConfigFiles) -> Non
     runtime.use(master, stats_sockets_in(files))
 
 
-GLOBAL, SOCKETS = "global", "runtime_apis"
+GLOBAL, SOCKETS, VARIABLES = "global", "runtime_apis", "environment_options"
 
 
 def stats_sockets(document: Document) -> list[str]:
     """Return the addresses of the Runtime API sockets that a configuration opens, in the order and spelling of the file, without quotes.
 
-    One line may open several sockets, separated by commas.
+    One line may open several sockets, separated by commas. Variables have the values that the file gives them, or those of this process;
+    an address with another variable is returned as it is.
     """
-    sockets = (socket for section in document.sections if section.kind == GLOBAL for socket in _shape().read(section).get(SOCKETS, ()))
-    return [address for socket in sockets for address in unquoted(socket.get("address", "")).split(",") if address]
+    values, sockets = dict(os.environ), list[str]()
+    for section in document.sections:
+        found = _shape().read(section) if section.kind == GLOBAL else {}
+        set_here = [rows for rows in found.get(VARIABLES, {}).values() if isinstance(rows, list)]
+        values.update({row["name"]: unquoted(row["value"]) for rows in set_here for row in rows})
+        sockets += [_address(socket.get("address", ""), values) for socket in found.get(SOCKETS, ())]
+    return [address for socket in sockets for address in socket.split(",") if address]
+
+
+def _address(word: str, values: Mapping[str, str]) -> str:
+    # HAProxy replaces variables of addresses outside quotes as well.
+    weak = word if word.startswith('"') else f'"{word}"'
+    return (expanded(weak, values) if "$" in word else None) or unquoted(word)
 
 
 @functools.cache
 def _shape() -> SectionShape:
-    return grammar().members(GLOBAL, (SOCKETS,))
+    return grammar().members(GLOBAL, (SOCKETS, VARIABLES))
 
 
 def stats_sockets_in(files: ConfigFiles) -> list[str]:

@@ -23,6 +23,11 @@ backend b
     [
         (TEXT, ["/run/first.sock", "ipv4@127.0.0.1:9999"]),
         (b"global\n stats socket /a,ipv4@127.0.0.1:9\n", ["/a", "ipv4@127.0.0.1:9"]),
+        (
+            b'global\n setenv RUN /r\n presetenv NAME api\n presetenv RUN /p\n stats socket "${RUN}/$NAME"\n stats socket ${RUN}/b\n',
+            ["/r/api", "/r/b"],
+        ),
+        (b'global\n stats socket "${DPAPI_NONE}/a"\n stats socket "${DPAPI_NONE-/d}/b"\n', ["${DPAPI_NONE}/a", "/d/b"]),
         (b"global\n", []),
         (b"", []),
         (b"not a configuration", []),

@@ -12,23 +12,22 @@ from collections.abc import Mapping
 from functools import cache
 
 from haproxy_native.editing.userlist import User
+from haproxy_native.text import words
 
 # Of bcrypt and scrypt, whose parameters do not end with a `$`.
 _FIXED = re.compile(r"\$2[a-z]?\$\d+|\$7\$.{11}")
-_VARIABLE = re.compile(r'"\$\{(\w+)\}"')
 # Larger than `struct crypt_data` of any libcrypt.
 _STATE_BYTES = 1 << 18
 
 
 def expanded(stored: str) -> str | None:
-    """The stored password; of the form `"${NAME}"` it is that variable's value, None when it is unset or empty."""
-    match = _VARIABLE.fullmatch(stored)
-    return stored if match is None else os.environ.get(match[1]) or None
+    """Return the stored password, with the values of variables, as in `"${NAME}"`; None if one of them is unset or empty."""
+    return words.expanded(stored, os.environ) if is_variable(stored) else stored
 
 
 def is_variable(stored: str) -> bool:
-    """Whether it names a variable that holds the password."""
-    return _VARIABLE.fullmatch(stored) is not None
+    """Return whether it names a variable that holds the password."""
+    return words.has_variable(stored)
 
 
 def is_usable(stored: str) -> bool:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from haproxy_native.text.document import Document
 from haproxy_native.text.line import Line
 from haproxy_native.text.section import Section
+from haproxy_native.text.words import has_variable
 
 SECTION = "userlist"
 _USER, _CLEAR, _HASHED = "user", "insecure-password", "password"
@@ -15,7 +16,7 @@ class User(NamedTuple):
     """A user of a userlist."""
 
     name: str
-    # Clear text, a hash, or a variable as `"${NAME}"`, with its quotes.
+    # Clear text, a hash, or a text with variables, as `"${NAME}"`, with its quotes.
     password: str
     # Whether the password is clear text.
     clear: bool
@@ -42,5 +43,5 @@ def _user(line: Line) -> User | None:
     for place, kind in enumerate(line.args[2:-1], 2):
         if kind in (_CLEAR, _HASHED):
             value, plain = line.words[place + 1], line.args[place + 1]
-            return User(line.args[1], value if value.startswith('"${') else plain, kind == _CLEAR)
+            return User(line.args[1], value if has_variable(value) else plain, kind == _CLEAR)
     return None

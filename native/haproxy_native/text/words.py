@@ -5,6 +5,7 @@ and escaping").
 """
 
 import re
+from collections.abc import Mapping
 from typing import NamedTuple
 
 BLANKS = " \t\r\v\f"
@@ -34,6 +35,8 @@ _STRETCH = {"": re.compile(r"[^\"'\\]+"), "'": re.compile(r"[^']+"), '"': re.com
 _TO_ESCAPE = re.compile(rf"""\$\{{{_NAME}\}}|{_DEFAULT}|[\\"$]""", re.ASCII)
 _SIGN = re.compile(r"""[\\"$]""")
 _ESCAPE = re.compile(r"\\(?:([ \\#'\"])|([tnr])|x([0-9A-Fa-f]{2})|(\$))")
+# As `${NAME}`, `${NAME-default}` or `$NAME`; one behind a backslash is none.
+_VARIABLE = re.compile(r"(?<!\\)\$(?:\{([A-Za-z_.][\w.]*)(?:-([^}\r\n]*))?\}|([A-Za-z_.][\w.]*))", re.ASCII)
 _CONTROLS = {"t": "\t", "n": "\n", "r": "\r"}
 
 
@@ -147,6 +150,23 @@ def unquoted(word: str) -> str:
             out.append(text)
             at += size
     return "".join(out)
+
+
+def expanded(word: str, values: Mapping[str, str]) -> str | None:
+    """Return a word in weak quotes as HAProxy reads it with these variables; None if one has neither a value nor a default."""
+    text, out, at = word[1:-1], list[str](), 0
+    for match in _VARIABLE.finditer(text):
+        value = values.get(match[1] or match[3]) or match[2]
+        if not value:
+            return None
+        out += [unquoted(f'"{text[at : match.start()]}"'), value]
+        at = match.end()
+    return "".join([*out, unquoted(f'"{text[at:]}"')])
+
+
+def has_variable(word: str) -> bool:
+    """Return whether HAProxy replaces a variable in a word that is one text in weak quotes."""
+    return len(word) > 1 and word[0] == word[-1] == '"' and _VARIABLE.search(word) is not None
 
 
 def normalized(word: str) -> str:

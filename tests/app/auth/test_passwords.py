@@ -56,6 +56,10 @@ def test_variables(monkeypatch: pytest.MonkeyPatch) -> None:
     assert expanded('"${DPAPI_PASSWORD}"') == "from outside"
     assert verify("from outside", '"${DPAPI_PASSWORD}"', clear=True)
     assert not verify('"${DPAPI_PASSWORD}"', '"${DPAPI_PASSWORD}"', clear=True)
+    for stored in ('"$DPAPI_PASSWORD"', '"${DPAPI_PASSWORD-other}"'):
+        assert expanded(stored) == "from outside" and not verify(stored.strip('"'), stored, clear=True)
+    assert expanded('"x${DPAPI_PASSWORD}\\$y"') == "xfrom outside$y"
+    assert expanded('"${DPAPI_UNSET-other}"') == "other" and expanded('"a${DPAPI_UNSET}"') is None
     monkeypatch.setenv("DPAPI_PASSWORD", HASHES["md5"][1])
     assert verify("md5pw", '"${DPAPI_PASSWORD}"', clear=False)
 
