@@ -24,7 +24,8 @@ DOCS = CHECKOUT / "docs"
 BLOCK = re.compile(r"^( *)```console\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
 PAGES = sorted(page for folder in ("tutorials", "how-to", ".") for page in (DOCS / folder).glob("*.md") if BLOCK.search(page.read_text()))
 LOGIN = "export DATAPLANECTL_URL=http://127.0.0.1:5555 DATAPLANECTL_USER=admin DATAPLANECTL_PASSWORD=demo\n"
-SAVE = LOGIN + "dataplaneapi ctl raw get > {saved} && echo RESTORED"
+# The first change adds the header to the file: each page is to begin with it, also if it is the only one.
+SAVE = LOGIN + "dataplaneapi ctl raw get > {saved} && dataplaneapi ctl weight pages/two 99 && echo SAVED"
 RESTORE = LOGIN + "dataplaneapi ctl raw put {saved} --force --wait && echo RESTORED"
 # In addition to what changes in the tour: numbers of entries and versions, which depend on the pages before; times of day; temporary names;
 # durations; whether HAProxy has all of a split yet.
@@ -75,10 +76,12 @@ def run(pages: Sequence[Path]) -> Iterator[tuple[Path, list[Step]]]:
     """Yield each page with its steps and what they print now."""
     with demo() as running, tempfile.TemporaryDirectory(prefix="guides-", dir="/tmp") as directory:
         saved = Path(directory, "demo.cfg")
+        prepared = running.type_in(SAVE.format(saved=saved), directory)
+        assert "SAVED" in prepared, prepared
         for page in pages:
             work = Path(directory, page.stem)
             work.mkdir()
-            prepared = running.type_in((RESTORE if saved.exists() else SAVE).format(saved=saved), str(work))
+            prepared = running.type_in(RESTORE.format(saved=saved), str(work))
             assert "RESTORED" in prepared, prepared
             commands = [step.command for step in steps(page.read_text())]
             printed = running.type_in(f"\necho '{BETWEEN}'\n".join(commands), str(work)).split(BETWEEN)

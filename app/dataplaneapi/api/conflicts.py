@@ -146,7 +146,7 @@ def matches_text(call: Call, text: bytes) -> bool:
 
 
 def precondition_failed(call: Call) -> ApiError:
-    """Return the error 412 for an `If-Match` that does not hold; it names the GET that answers the present ETag."""
+    """Return the error 412 for an `If-Match` that does not hold; it names the GET that returns the present ETag."""
     weak = "; a weak ETag (W/) never holds here" if "W/" in call.values[IF_MATCH] else ""
     return ApiError(
         412, f"{IF_MATCH} does not match the current state{weak}; nothing was changed. GET {_path(call)} returns that state with its ETag"

@@ -88,7 +88,7 @@ def test_of_collections(client: Client) -> None:
         assert write(path, body, headers=matching(tag)).status == 202
         again = [ACL] if isinstance(body, list) else {**body, "name": "again"}
         got = write(path, again, headers=matching(tag))
-        assert (got.status, f"GET {path} answers" in got.message) == (412, True)
+        assert (got.status, f"GET {path} returns" in got.message) == (412, True)
 
 
 def test_an_element_that_is_added_is_compared_with_the_list(client: Client) -> None:
@@ -96,7 +96,7 @@ def test_an_element_that_is_added_is_compared_with_the_list(client: Client) -> N
     tag = etag(client, rules)
     assert client.post(f"{rules}/0", ACL, headers=matching(tag)).status == 202
     got = client.post(f"{rules}/0", ACL, headers=matching(tag))
-    assert (got.status, f"GET {rules} answers" in got.message) == (412, True)
+    assert (got.status, f"GET {rules} returns" in got.message) == (412, True)
 
 
 def test_a_section_by_itself_or_with_all_below_it(client: Client) -> None:
@@ -115,7 +115,7 @@ def test_in_a_transaction_its_text_counts(client: Client) -> None:
     body = client.get(inside).json
     assert client.put(inside, {**body, "weight": 5}, headers=matching(tag)).status == 202
     got = client.put(inside, {**body, "weight": 6}, headers=matching(tag))
-    assert (got.status, f"GET {inside} answers" in got.message, client.get(inside).json["weight"]) == (412, True, 5)
+    assert (got.status, f"GET {inside} returns" in got.message, client.get(inside).json["weight"]) == (412, True, 5)
     assert client.put(inside, {**body, "weight": 6}, headers=matching(etag(client, inside))).status == 202
     assert etag(client, APP1) == tag
 
@@ -125,7 +125,7 @@ def test_of_a_whole_text(client: Client) -> None:
     tag, text = etag(client, raw), client.get(raw).body
     assert client.post(raw, text + b"# more\n", headers=plain | matching(tag)).status == 202
     got = client.post(raw, text, headers=plain | matching(tag))
-    assert (got.status, f"GET {raw} answers" in got.message) == (412, True)
+    assert (got.status, f"GET {raw} returns" in got.message) == (412, True)
     tag = etag(client, raw)
     client.file.write_text(client.file.read_text() + "# by hand\n")
     assert client.post(raw, text, headers=plain | matching(tag)).status == 412
