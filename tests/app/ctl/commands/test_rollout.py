@@ -5,7 +5,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +28,8 @@ HISTORY = "/v3/sidecar/history"
 PLAIN = {"Content-Type": "text/plain"}
 
 
-@pytest.fixture(scope="module")
-def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Quick]]:
+@contextmanager
+def two_servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Quick]]:
     with ExitStack() as stack:
         text, servers = config(), {}
         for name in ("lb1", "lb2"):
@@ -38,8 +38,25 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Quick]]
         yield servers
 
 
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Quick]]:
+    with two_servers(tmp_path_factory) as servers:
+        yield servers
+
+
+@pytest.fixture
+def alike(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Quick]]:
+    """A pair for a test that makes one like the other: both HAProxies then open the same stats socket."""
+    with two_servers(tmp_path_factory) as servers:
+        yield servers
+
+
 @pytest.fixture
 def ctl(pair: dict[str, Quick], tmp_path: Path) -> Ctl:
+    return client_of(pair, tmp_path)
+
+
+def client_of(pair: dict[str, Quick], tmp_path: Path) -> Ctl:
     """With a context for each server, and `more.yaml`, which declares a backend."""
     contexts: dict[str, Any] = {}
     for name, server in pair.items():
@@ -202,7 +219,8 @@ def test_what_is_wrong(ctl: Ctl, line: list[str], says: str) -> None:
     assert says in ctl.refusal(2, "rollout", *line)
 
 
-def test_two_servers_are_compared_and_made_alike(ctl: Ctl, pair: dict[str, Quick], tmp_path: Path) -> None:
+def test_two_servers_are_compared_and_made_alike(alike: dict[str, Quick], tmp_path: Path) -> None:
+    pair, ctl = alike, client_of(alike, tmp_path)
     maps, storage = "/v3/services/haproxy/storage/maps", "/v3/services/haproxy/storage"
     for name, content in (("both.map", "a 1\n"), ("lb1.map", "b 2\n")):
         assert pair["lb1"].client.post(maps, files={"file_upload": (name, content)}).is_success
