@@ -16,7 +16,7 @@ from haproxy_native.reload.records import Records
 from haproxy_native.reload.strategies import Reloading
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.text.document import Document
-from haproxy_native.text.words import expanded, unquoted
+from haproxy_native.text.words import expanded, has_variable, unquoted
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def stats_sockets(document: Document) -> list[str]:
 
 def _address(word: str, values: Mapping[str, str]) -> str:
     # HAProxy replaces variables of addresses outside quotes as well.
-    weak = word if word.startswith('"') else f'"{word}"'
+    weak = word if has_variable(word) else f'"{word}"'
     return (expanded(weak, values) if "$" in word else None) or unquoted(word)
 
 

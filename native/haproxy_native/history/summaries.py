@@ -67,22 +67,18 @@ def _of_effects(effects: Sequence[Mapping[str, Any]]) -> str:
 
 def _renamed(effects: Sequence[Mapping[str, Any]]) -> tuple[str, str] | None:
     """Return the names of the only removed object and of the only new one, if they differ in their names alone."""
-    sides = [
-        {effect["object"]: effect[side] for effect in effects if not effect["member"] and effect[side] is not None}
-        for side in ("old", "new")
-    ]
-    ends = [[each for each in own if each not in other] for own, other in (sides, reversed(sides))]
-    if [len(each) for each in ends] != [1, 1]:
+    whole = [effect for effect in effects if not effect["member"]]
+    before = {effect["object"]: effect["old"] for effect in whole if isinstance(effect["old"], Mapping)}
+    after = {effect["object"]: effect["new"] for effect in whole if isinstance(effect["new"], Mapping)}
+    if len(removed := before.keys() - after.keys()) != 1 or len(added := after.keys() - before.keys()) != 1:
         return None
-    (old,), (new,) = ends
+    (old,), (new,) = removed, added
     parent, _, name = old.rpartition("/")
-    values = sides[0][old], sides[1][new]
-    if new.rpartition("/")[0] != parent or not all(isinstance(each, Mapping) for each in values):
-        return None
-    members = values[0].keys() | values[1].keys()
-    pairs = [(values[0].get(member), values[1].get(member)) for member in members]
-    differing = [pair for pair in pairs if pair[0] != pair[1]]
-    return (old, new) if all(pair == (name, new.rpartition("/")[2]) for pair in differing) else None
+    new_parent, _, new_name = new.rpartition("/")
+    members = before[old].keys() | after[new].keys()
+    pairs = {member: (before[old].get(member), after[new].get(member)) for member in members}
+    are_alike = all(one == other or (one, other) == (name, new_name) for one, other in pairs.values())
+    return (old, new) if parent == new_parent and are_alike else None
 
 
 def _by_member(own: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:

@@ -5,7 +5,7 @@ and escaping").
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 BLANKS = " \t\r\v\f"
@@ -35,8 +35,8 @@ _STRETCH = {"": re.compile(r"[^\"'\\]+"), "'": re.compile(r"[^']+"), '"': re.com
 _TO_ESCAPE = re.compile(rf"""\$\{{{_NAME}\}}|{_DEFAULT}|[\\"$]""", re.ASCII)
 _SIGN = re.compile(r"""[\\"$]""")
 _ESCAPE = re.compile(r"\\(?:([ \\#'\"])|([tnr])|x([0-9A-Fa-f]{2})|(\$))")
-# As `${NAME}`, `${NAME-default}` or `$NAME`; one behind a backslash is none.
-_VARIABLE = re.compile(r"(?<!\\)\$(?:\{([A-Za-z_.][\w.]*)(?:-([^}\r\n]*))?\}|([A-Za-z_.][\w.]*))", re.ASCII)
+# As `${NAME}`, `${NAME-default}` or `$NAME`.
+_VARIABLE = re.compile(r"\$(?:\{([A-Za-z_.][\w.]*)(?:-([^}\r\n]*))?\}|([A-Za-z_.][\w.]*))", re.ASCII)
 _CONTROLS = {"t": "\t", "n": "\n", "r": "\r"}
 
 
@@ -134,12 +134,37 @@ def has_quotes(text: str) -> bool:
 
 def unquoted(word: str) -> str:
     """Return a word without quotes and escapes, as HAProxy reads it, but with environment variables unexpanded."""
-    if not has_quotes(word):
-        return word
-    out, at, quote = [], 0, ""
+    return _read(word, lambda variable: variable[0]) if has_quotes(word) else word
+
+
+def expanded(word: str, values: Mapping[str, str]) -> str | None:
+    """Return a word as HAProxy reads it with these environment variables; None if one has neither a value nor a default."""
+    absent = list[str]()
+
+    def value_of(variable: re.Match[str]) -> str:
+        value = values.get(variable[1] or variable[3]) or variable[2]
+        if not value:
+            absent.append(variable[0])
+        return value or ""
+
+    text = _read(word, value_of)
+    return None if absent else text
+
+
+def has_variable(word: str) -> bool:
+    """Return whether HAProxy replaces an environment variable in a word: it does so in weak quotes alone."""
+    return '"' in word and "$" in word and _read(word, lambda _: "") != unquoted(word)
+
+
+def _read(word: str, value_of: Callable[[re.Match[str]], str]) -> str:
+    """Return a word without quotes and escapes, and with the value of each variable in weak quotes."""
+    out, at, quote = list[str](), 0, ""
     while at < len(word):
         sign = word[at]
-        if stretch := _STRETCH[quote].match(word, at):
+        if quote == '"' and (variable := _VARIABLE.match(word, at)):
+            out.append(value_of(variable))
+            at = variable.end()
+        elif stretch := _STRETCH[quote].match(word, at):
             out.append(stretch[0])
             at = stretch.end()
         elif sign in "\"'" and quote in ("", sign):
@@ -150,23 +175,6 @@ def unquoted(word: str) -> str:
             out.append(text)
             at += size
     return "".join(out)
-
-
-def expanded(word: str, values: Mapping[str, str]) -> str | None:
-    """Return a word in weak quotes as HAProxy reads it with these variables; None if one has neither a value nor a default."""
-    text, out, at = word[1:-1], list[str](), 0
-    for match in _VARIABLE.finditer(text):
-        value = values.get(match[1] or match[3]) or match[2]
-        if not value:
-            return None
-        out += [unquoted(f'"{text[at : match.start()]}"'), value]
-        at = match.end()
-    return "".join([*out, unquoted(f'"{text[at:]}"')])
-
-
-def has_variable(word: str) -> bool:
-    """Return whether HAProxy replaces a variable in a word that is one text in weak quotes."""
-    return len(word) > 1 and word[0] == word[-1] == '"' and _VARIABLE.search(word) is not None
 
 
 def normalized(word: str) -> str:

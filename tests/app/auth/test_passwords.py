@@ -59,6 +59,7 @@ def test_variables(monkeypatch: pytest.MonkeyPatch) -> None:
     for stored in ('"$DPAPI_PASSWORD"', '"${DPAPI_PASSWORD-other}"'):
         assert expanded(stored) == "from outside" and not verify(stored.strip('"'), stored, clear=True)
     assert expanded('"x${DPAPI_PASSWORD}\\$y"') == "xfrom outside$y"
+    assert expanded("x\"$DPAPI_PASSWORD\"'$y'") == "xfrom outside$y" and expanded(r'"\\$DPAPI_PASSWORD"') == r"\from outside"
     assert expanded('"${DPAPI_UNSET-other}"') == "other" and expanded('"a${DPAPI_UNSET}"') is None
     monkeypatch.setenv("DPAPI_PASSWORD", HASHES["md5"][1])
     assert verify("md5pw", '"${DPAPI_PASSWORD}"', clear=False)
