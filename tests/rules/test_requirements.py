@@ -16,6 +16,7 @@ LOCKS = {
     "dev": OPTIONAL["dev"],
     "build": ["hatchling>=1.27", "editables"],
     "docs": (CHECKOUT / "requirements/docs.in").read_text().split("\n")[:-1],
+    "uv": ["uv"],
 }
 
 
