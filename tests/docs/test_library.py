@@ -6,7 +6,9 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Mapping
 from contextlib import nullcontext
+from itertools import groupby
 from pathlib import Path
 
 import pytest
@@ -41,7 +43,15 @@ backend app from base
     server two 127.0.0.1:8082
 """
 DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
-ALONE = "import sys; sys.modules.update(dataplaneapi=None, fastapi=None)\n"
+END = "--- the end of a block ---"
+# Runs blocks one after the other, each with names of its own.
+ALONE = f"""\
+import sys
+sys.modules.update(dataplaneapi=None, fastapi=None)
+for number, code in enumerate(sys.argv[1:]):
+    exec(compile(code, f"block {{number}}", "exec"), {{"__name__": "__main__"}})
+    print({END!r})
+"""
 # The paths that the client of the page uses; a client of all of them takes half a minute.
 CALLED = ("/configuration/version", "/backends/{parent_name}/servers/{name}")
 SERVER = "http://127.0.0.1:5555"
@@ -109,11 +119,16 @@ def test_the_page_is_true(tmp_path: Path, client: Path) -> None:
             "/run/haproxy-master.sock": str(haproxy.master),
             SERVER: f"http://127.0.0.1:{sidecar.port}",
         }
-        for code, printed in blocks:
-            with sidecar if SERVER in code else nullcontext():
-                for usual, ours in places.items():
-                    code, printed = code.replace(usual, ours), printed.replace(usual, ours)
-                command = [sys.executable, "-W", "error", "-c", ALONE + code]
+        for is_remote, group in groupby(blocks, key=lambda block: SERVER in block[0]):
+            codes, printed = zip(*group, strict=True)
+            with sidecar if is_remote else nullcontext():
+                command = [sys.executable, "-W", "error", "-c", ALONE, *(_with(code, places) for code in codes)]
                 done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=CHECKOUT, env={**os.environ, **environment})
             assert done.stderr == ""
-            assert done.stdout.strip() == printed.strip()
+            assert [each.strip() for each in done.stdout.split(END)[:-1]] == [_with(each, places).strip() for each in printed]
+
+
+def _with(text: str, places: Mapping[str, str]) -> str:
+    for usual, ours in places.items():
+        text = text.replace(usual, ours)
+    return text

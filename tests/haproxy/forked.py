@@ -5,6 +5,7 @@ What is forked runs the command's `main` as the command does. `Forked` is as muc
 
 import atexit
 import ctypes
+import gc
 import json
 import os
 import pkgutil
@@ -130,13 +131,19 @@ def _main(descriptor: int) -> None:
     # The directory of this file is none of the command's.
     del sys.path[0]
     import dataplaneapi.program  # noqa: F401
-    from dataplaneapi import assembly, cli
+    import uvicorn.lifespan.off  # noqa: F401
+    from dataplaneapi import assembly, cli, feature_list
+    from dataplaneapi.host import mworker  # noqa: F401
+    from dataplaneapi.settings import yaml_file
     from haproxy_native import models, open_engine
     from haproxy_native.editing import secrets
     from haproxy_native.editing.editor import Editor
     from haproxy_native.text.document import Document
 
+    feature_list.installed()
     assembly.route_index()
+    # What reads and writes a settings file.
+    yaml_file._parsed("a: 1")
     for module in pkgutil.iter_modules(models.__path__, f"{models.__name__}."):
         import_module(module.name)
     open_engine.stats_sockets(Document.parse("global\n"))
@@ -146,6 +153,9 @@ def _main(descriptor: int) -> None:
             editor.shape(resource)
     # Every server warns at its start, and whatever words a warning has are compared with those that begin lines.
     secrets.masked_text("a warning")
+    # What a child looks for garbage in is copied: it is its own alone.
+    gc.collect()
+    gc.freeze()
     request = _next_server(socket.socket(fileno=descriptor))
     if request:
         _become(request)

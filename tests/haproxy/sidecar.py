@@ -54,7 +54,11 @@ class Sidecar:
         directories = {
             name: str(self.directory / name) for name in ("maps_dir", "acl_dir", "ssl_certs_dir", "general_storage_dir", "spoe_dir")
         }
+        # With what the server else would add at its first start.
         api = {
+            "advertised": {"api_address": "", "api_port": 0},
+            "userlist": {"userlist": "", "userlist_file": ""},
+            **({} if "listeners" in ours else {"scheme": ["http"]}),
             "host": "127.0.0.1",
             "port": self.port,
             "user": [{"name": USER[0], "password": USER[1], "insecure": True}],

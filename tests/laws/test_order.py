@@ -7,6 +7,7 @@ import pytest
 from haproxy_native.editing.editor import Editor
 from haproxy_native.errors import NativeError
 from haproxy_native.grammar.schema import Order
+from tests.laws.settings import part
 from tests.samples import line_samples, section_samples
 
 EDITOR = Editor()
@@ -28,7 +29,7 @@ def misplaced(value: Any, order: Order) -> list[list[str]]:
 def test_members_are_in_order(name: str) -> None:
     resource, seen = EDITOR.resources[name], 0
     shape: Any = EDITOR.grammar.line(resource.schema) if resource.parents else EDITOR.shape(resource)
-    for sample in line_samples(shape) if resource.parents else section_samples(shape):
+    for sample in part(list(line_samples(shape) if resource.parents else section_samples(shape)), name):
         try:
             found = shape.read(shape.new(sample))
         except NativeError:

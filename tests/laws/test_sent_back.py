@@ -14,6 +14,7 @@ from haproxy_native.errors import NativeError
 from haproxy_native.grammar.load import bundle
 from haproxy_native.text.document import Document
 from haproxy_native.text.line import Line
+from tests.laws.settings import part
 from tests.samples import line_samples, section_samples
 
 EDITOR = Editor()
@@ -66,7 +67,7 @@ def test_children(name: str) -> None:
     above = RESOURCES[resource.parents[0]]
     parent = (above, "na.me" if above.kind == "section" else "")
     header = f"{above.section} {parent[1]}".rstrip()
-    texts = [line.text for line in lines(resource)]
+    texts = [line.text for line in part(lines(resource), name)]
     assert texts
     for start in range(0, len(texts), NEIGHBOURS):
         document = Document.parse("".join([header + "\n", *texts[start : start + NEIGHBOURS]]))
@@ -89,7 +90,7 @@ def stays(document: Document, resource: Resource, parent: tuple[Resource, str]) 
 def test_sections(name: str) -> None:
     resource = RESOURCES[name]
     shape = EDITOR.shape(resource)
-    for number, sample in enumerate(section_samples(shape)):
+    for number, sample in enumerate(part(list(section_samples(shape)), name)):
         for values in odd(sample, number):
             values.pop("from", None)
             try:

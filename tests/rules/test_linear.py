@@ -28,7 +28,7 @@ UNITS = [
     "hmac(",
     "hmac(a,",
 ]
-LARGE = 1 << 19
+LARGE = 1 << 17
 SEARCHES: dict[str, Callable[[str], object]] = {
     "secrets of lines": masked_lines,
     "secrets of messages": masked_text,
