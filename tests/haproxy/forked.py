@@ -130,8 +130,9 @@ def _become(request: dict[str, Any]) -> None:
 def _main(descriptor: int) -> None:
     # The directory of this file is none of the command's.
     del sys.path[0]
-    import dataplaneapi.program  # noqa: F401
     import uvicorn.lifespan.off  # noqa: F401
+
+    import dataplaneapi.program  # noqa: F401
     from dataplaneapi import assembly, cli, feature_list
     from dataplaneapi.host import mworker  # noqa: F401
     from dataplaneapi.settings import yaml_file
