@@ -16,6 +16,9 @@ Edit = tuple[int, int, str]
 _SIGNS = re.compile(r"<>|<,>|<parent>|\*|\|")
 # A call of a sample fetch, a converter or an action, with its arguments.
 _CALL = re.compile(r"(?<![\w.-])([A-Za-z_][\w.-]*)\(([^()]*)\)")
+# A converter without arguments behind a call: that of a text takes it as its argument.
+_NEXT = re.compile(r",([A-Za-z_][\w.-]*)(?![\w.(-])")
+_TEXT = "str"
 # Characters around an argument that are not part of it.
 _AROUND = " \t\"'\\"
 # Words that end the patterns of a criterion.
@@ -80,6 +83,8 @@ def arguments(value: str) -> Iterator[Argument]:
             text = part.strip(_AROUND)
             start = at + len(part) - len(part.lstrip(_AROUND))
             yield Argument(call[1], place, text, start, start + len(text))
+            if call[1] == _TEXT and (converter := _NEXT.match(value, call.end())):
+                yield Argument(converter[1], place, text, start, start + len(text))
             at += len(part) + 1
 
 

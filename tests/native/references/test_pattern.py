@@ -38,6 +38,8 @@ def test_lines(pattern: str, text: str, found: list[str]) -> None:
         ('log-format "%[f(b, a)] a"', ['log-format "%[f(b, [a])] a"']),
         ("x f(a/s) g(a)", []),
         (r"x f(\"a\")", [r"x f(\"[a]\")"]),
+        ("x if { str(a),fit gt 1 }", ["x if { str([a]),fit gt 1 }"]),
+        ("x if { str(a),fit(1) gt 1 } { str(a),g,fit gt 1 }", []),
     ],
 )
 def test_calls(text: str, found: list[str]) -> None:
