@@ -329,7 +329,7 @@ def _value(value: Any, schema: Schema, siblings: Mapping[str, Any]) -> Any:
 def _properties(schema: Schema) -> Mapping[str, Schema]:
     """Return the properties of a schema and of all its alternatives."""
     schemas = grammar().schemas
-    found = schemas.properties(schema)
+    found = dict(schemas.properties(schema))
     for word in ("oneOf", "anyOf"):
         for each in schema.get(word, ()):
             found |= _properties(schemas.resolve(each))

@@ -40,20 +40,30 @@ class Schemas:
 
     def __init__(self, document: Mapping[str, Any]) -> None:
         self.by_name: Mapping[str, Schema] = document["components"]["schemas"]
-        self._flat: dict[str, dict[str, Schema]] = {}
+        # The properties of named schemas, which stay, by the identity of the schema; filled on demand.
+        self._properties: dict[int, Mapping[str, Schema] | None] = {id(schema): None for schema in self.by_name.values()}
 
     def resolve(self, schema: Schema) -> Schema:
         """Return the schema behind a reference; a note next to the reference takes precedence over the target's."""
         while name := name_of(schema):
-            schema = {**self.by_name[name], **{key: value for key, value in schema.items() if key != KEY}}
+            notes = {key: value for key, value in schema.items() if key != KEY}
+            schema = {**self.by_name[name], **notes} if notes else self.by_name[name]
         return schema
 
     def named(self, name: str) -> Schema:
         return self.resolve(self.by_name[name])
 
-    def properties(self, schema: Schema) -> dict[str, Schema]:
+    def properties(self, schema: Schema) -> Mapping[str, Schema]:
         """Return all properties in order, those of `allOf` parts included, each with its reference resolved."""
         schema = self.resolve(schema)
+        if known := self._properties.get(id(schema)):
+            return known
+        found = self._own_and_inherited(schema)
+        if id(schema) in self._properties:
+            self._properties[id(schema)] = found
+        return found
+
+    def _own_and_inherited(self, schema: Schema) -> Mapping[str, Schema]:
         by_name: dict[str, Schema] = {}
         for part in schema.get("allOf", ()):
             by_name |= self.properties(part)

@@ -133,7 +133,7 @@ def refuse_unknown(where: str, values: Any, properties: Mapping[str, Schema]) ->
         if inner:
             for element in value if isinstance(value, list) else [value]:
                 if isinstance(element, Mapping):
-                    refuse_unknown(f"{where}: {name}", element, inner | {key.replace("-", "_"): own for key, own in inner.items()})
+                    refuse_unknown(f"{where}: {name}", element, {**inner} | {key.replace("-", "_"): own for key, own in inner.items()})
 
 
 def _unknown(where: str, name: str, known: Iterable[str]) -> UnknownMember:
