@@ -17,7 +17,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import ParamSpec, TypeVar
+from typing import ParamSpec, Protocol, TypeVar
 
 from haproxy_native import abandonment
 from haproxy_native.shares import Turns, turns
@@ -33,6 +33,15 @@ COLLECTIONS = (10_000, 10, 200)
 LARGE = 1 << 16
 # The share of the event loop's time that unhurried work takes.
 UNHURRIED = 0.1
+
+
+class Sized(Protocol):
+    """A document; its size is a number of characters."""
+
+    @property
+    def size(self) -> int: ...
+
+
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
 
@@ -93,6 +102,11 @@ def _in_loop(loop: asyncio.AbstractEventLoop, action: Callable[[], None]) -> Non
 async def beside_if(large: bool, work: Callable[Given, Result], *given: Given.args, **named: Given.kwargs) -> Result:
     """Run the work as `beside` does if it is large, else directly."""
     return await beside(work, *given, **named) if large else work(*given, **named)
+
+
+async def beside_if_large(documents: Iterable[Sized], work: Callable[Given, Result], *given: Given.args, **named: Given.kwargs) -> Result:
+    """Run work on documents as `beside` does if one of them is large, else directly: a thread costs more than work on a small one."""
+    return await beside_if(any(document.size > LARGE for document in documents), work, *given, **named)
 
 
 async def unhurried(pieces: Iterable[Result]) -> AsyncIterator[Result]:

@@ -9,7 +9,7 @@ import uuid
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
-from haproxy_native.beside import beside
+from haproxy_native.beside import beside, beside_if_large
 from haproxy_native.changes.expect import Rebase, Version
 from haproxy_native.commit import process, publication
 from haproxy_native.commit.change import Candidate, Change, Same, Texts, Validation
@@ -142,7 +142,7 @@ async def _applied(context: CommitContext, change: Change, start: Prepared) -> P
     texts, may_reload = await current.unless_overtaken(beside(authorized, change, before, touched))
     prepared = replace(start, texts=texts, may_reload=may_reload)
     files.refuse_named(texts.after)
-    unchanged = not change.edits or await beside(header.same_text, *texts)
+    unchanged = not change.edits or await beside_if_large(texts, header.same_text, *texts)
     if change.files:
         if not unchanged or change.transaction_id:
             return await _drafted(context, change, prepared)

@@ -14,7 +14,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from haproxy_native.beside import beside
+from haproxy_native.beside import beside, beside_if_large
 from haproxy_native.commit.change import Change, MemberChange, Reload, Validation
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.current import fingerprint, stamped_fingerprint, text_of
@@ -79,7 +79,7 @@ async def decide(
     plan = await planned(context, running.document, new, claimed)
     if not (plan.reasons and context.has_unloaded and may_wait):
         return Decision(plan)
-    if (wanted := await beside(with_ready_change, running.document, before, new)) is not None:
+    if (wanted := await beside_if_large((before, new), with_ready_change, running.document, before, new)) is not None:
         alone = await planned(context, running.document, wanted, claimed)
         if not alone.reasons:
             return Decision(alone, wanted)
@@ -96,13 +96,13 @@ async def planned(context: CommitContext, running: Document, new: Document, clai
 
 async def plan_observed(context: CommitContext, running: Document, new: Document, claimed: Claimed = frozenset()) -> Plan:
     """Plan from one document to another for a process that has the first one, by what its worker reports. Raises RuntimeAbsent."""
-    backends = await beside(observable, running, new, claimed)
+    backends = await beside_if_large((running, new), observable, running, new, claimed)
     if not backends:
-        return await _probed(context, await beside(_plan, context, running, new, None), new)
+        return await _probed(context, await beside_if_large((running, new), _plan, context, running, new, None), new)
     limits = await server_limits(context.runtime, {claim.backend for claim in claimed}) if claimed else {}
     rows = await server_rows(context.runtime, backends)
     kept = context.observers.kept_members() if claimed else {}
-    plan = await beside(_plan, context, running, new, Observed(rows, limits, claimed, kept))
+    plan = await beside_if_large((running, new), _plan, context, running, new, Observed(rows, limits, claimed, kept))
     return await _probed(context, plan, new)
 
 
@@ -157,7 +157,7 @@ def corrected(plan: Plan) -> tuple[MemberChange, ...]:
 
 async def apply(context: CommitContext, change: Change, stamped: Stamped, before: Document, new: Document) -> Applied:
     """Apply a change whose text is in the file to the process."""
-    unchanged = await beside(header.same_text, before, new)
+    unchanged = await beside_if_large((before, new), header.same_text, before, new)
     if change.reload is Reload.NONE:
         await _send_actions(context, change, stamped, new)
         return Applied()
@@ -173,7 +173,7 @@ async def apply(context: CommitContext, change: Change, stamped: Stamped, before
 
 async def why_not_live(context: CommitContext, change: Change, stamped: Stamped, before: Document) -> Sequence[Reason]:
     """Return the reasons that `apply` would return, and apply nothing."""
-    if await beside(header.same_text, before, stamped.document):
+    if await beside_if_large((before, stamped.document), header.same_text, before, stamped.document):
         return []
     return (await _decided(context, change, before, stamped.document)).reasons
 
@@ -238,7 +238,7 @@ async def plan_without_check(context: CommitContext, change: Change, before: Doc
     """Return the commands by which the running HAProxy can judge a change; None if `haproxy -c` has to."""
     if not may_judge(context, change, before):
         return None
-    if await beside(needs_check, before, new):
+    if await beside_if_large((before, new), needs_check, before, new):
         return None
     plan = await planned(context, before, new, change.claimed)
     return plan if plan.commands and not plan.reasons else None

@@ -27,7 +27,7 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from haproxy_native.background import Background
-from haproxy_native.beside import beside
+from haproxy_native.beside import beside, beside_if, beside_if_large
 from haproxy_native.commit.after_reload import RELOAD
 from haproxy_native.commit.change import Change, Content, Outcome, Published
 from haproxy_native.commit.context import MOST_UNLOADED, CommitContext
@@ -49,6 +49,8 @@ from haproxy_native.text.document import Document
 
 log = logging.getLogger(__name__)
 LONGEST_REASON = 1_000
+# Effects and files whose summary is made without a thread.
+MOST_AT_ONCE = 100
 # The longest wait for effects that are being computed.
 SETTLE_SECONDS = 2.0
 # What reading the journal may raise: the disk fails, or contents are not stored any longer.
@@ -347,18 +349,20 @@ class History(Recorder):
     async def _compare(self, id_: int, kind: str, of: Outcome | Edited | None = None) -> None:
         try:
             touched = await self._effects(id_, of) if kind == CONFIGURATION else ()
-            files = await beside(summaries.file_summaries, await self.ask(Journal.stored, id_))
+            stored = await self.ask(Journal.stored, id_)
+            files = await beside_if(bool(stored), summaries.file_summaries, stored)
             effects_ = [touch.as_dict() for touch in touched]
             # Entries of a map may be changed in the process while its file stays.
             process = await self.ask(Journal.objects, id_) if kind == FILE and not files else ()
-            summary = await beside(lambda: summaries.summary(masked_object(effects_, "effect"), files, process))
+            is_long = len(effects_) + len(files) > MOST_AT_ONCE
+            summary = await beside_if(is_long, lambda: summaries.summary(masked_object(effects_, "effect"), files, process))
             await self.ask(Journal.add_effects, id_, effects_, [touch.object for touch in touched], files, summary)
         except UNREADABLE as error:
             log.warning("computing the effects of entry %d failed: %s", id_, error)
 
     async def _effects(self, id_: int, of: Outcome | Edited | None) -> Sequence[Effect]:
         if of:
-            return await beside(lambda: of.effects)
+            return await beside_if_large(of.texts or (), lambda: of.effects)
         return await beside(effects, self._editor, *(await self._documents(id_))[0])
 
     async def _documents(self, id_: int) -> tuple[tuple[Document, Document], bool]:

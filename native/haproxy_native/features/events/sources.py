@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from haproxy_native.background import Background
-from haproxy_native.beside import beside
+from haproxy_native.beside import beside_if_large
 from haproxy_native.commit.after_reload import lost_edits
 from haproxy_native.commit.change import Change, Content, Outcome
 from haproxy_native.commit.context import CommitContext
@@ -103,14 +103,14 @@ class Changes:
         if event.path != self.context.current.path:
             self.stream.publish(STORAGE, f"spoe/{event.path.name}", {"outcome": OUTSIDE, "owner": event.owner})
             return
-        await self._configuration(
-            await beside(lambda: event.effects), {"version": event.versions[1], "outcome": OUTSIDE, "owner": event.owner}
-        )
+        effects = await beside_if_large(event.texts, lambda: event.effects)
+        await self._configuration(effects, {"version": event.versions[1], "outcome": OUTSIDE, "owner": event.owner})
 
     async def _committed(self, event: Committed, change: Change, result: Outcome) -> None:
         about = {"outcome": event.outcome, "reload_id": result.reload_id, **by(change.author)}
         if result.texts:
-            await self._configuration(await beside(lambda: event.effects), {"version": result.version, **about})
+            effects = await beside_if_large(result.texts, lambda: event.effects)
+            await self._configuration(effects, {"version": result.version, **about})
         for content in result.contents:
             if content.object:
                 self.stream.publish(type_of(content.object), content.object, present({"change": what_became(content), **about}))
