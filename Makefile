@@ -32,7 +32,7 @@ ifneq ($(MADE_HERE),yes)
 .PHONY: $(BIN)/python $(BIN)/dataplaneapi .venv/.dev
 endif
 
-.PHONY: help setup dev haproxy generate check compiled quick laws test core fresh e2e docs wheel deb container collection soak demo screenshots bench format audit lock clean
+.PHONY: help setup dev haproxy generate check compiled quick laws test core fresh e2e docs wheel deb container collection release soak demo screenshots bench format audit lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9]*\):.*## /\1\t/p' Makefile | expand -t 12
@@ -116,6 +116,14 @@ container: dev ## an image, if buildah is here; BASE=debian@sha256:... is what i
 	@case '$(BASE)' in *@sha256:*) ;; *) echo 'make container needs BASE=IMAGE@sha256:DIGEST, of Debian 12 or 13; see Containerfile' >&2; exit 2 ;; esac
 	packaging/wheels dist/wheels
 	buildah build --build-arg BASE='$(BASE)' --tag dataplaneapi .
+
+release: dev .venv/.release ## dist/: wheel, source archive, Debian package, collection, SBOM and SHA256SUMS; the same commit gives the same bytes
+	packaging/release dist
+
+.venv/.release: requirements/release.txt | $(BIN)/python
+	$(PYTHON) -m venv --clear .venv/release
+	$(call install,.venv/release,--require-hashes -r requirements/release.txt)
+	@touch $@
 
 collection: dev ## dist/: the Ansible collection
 	$(BIN)/ansible-galaxy collection build --force --output-path dist ansible

@@ -16,6 +16,7 @@ LOCKS = {
     "dev": OPTIONAL["dev"],
     "build": ["hatchling>=1.27", "editables"],
     "docs": (CHECKOUT / "requirements/docs.in").read_text().split("\n")[:-1],
+    "release": ["cyclonedx-bom>=7,<8"],
     "uv": ["uv"],
 }
 
