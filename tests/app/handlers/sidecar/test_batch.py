@@ -81,18 +81,18 @@ def test_what_haproxy_refuses_changes_nothing(tmp_path: Path) -> None:
         (call("POST", "backends"), 400, "required"),
     ],
 )
-def test_what_is_no_call_of_a_batch(client: Client, wrong: Call, status: int, words: str) -> None:
-    before = client.file.read_bytes()
-    refused = send(client, NEW, wrong)
+def test_what_is_no_call_of_a_batch(shared_client: Client, wrong: Call, status: int, words: str) -> None:
+    before = shared_client.file.read_bytes()
+    refused = send(shared_client, NEW, wrong)
     assert (refused.status, words in refused.message, refused.json["index"]) == (status, True, 1), refused.message
-    assert client.file.read_bytes() == before
+    assert shared_client.file.read_bytes() == before
 
 
 @pytest.mark.parametrize(
     ("body", "status"), [([], 422), ({}, 422), ([1], 400), ([{"method": "POST"}], 422), ([{"method": "X", "path": "/"}], 422)]
 )
-def test_what_is_no_batch(client: Client, body: Any, status: int) -> None:
-    assert client.post(BATCH, body).status == status
+def test_what_is_no_batch(shared_client: Client, body: Any, status: int) -> None:
+    assert shared_client.post(BATCH, body).status == status
 
 
 def test_a_batch_has_so_many_calls_at_most(client: Client) -> None:
