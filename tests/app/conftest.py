@@ -9,7 +9,7 @@ from dataplaneapi.api.runtime_call import asking
 from tests.app.client import Client, serving
 from tests.databases import closed_databases
 
-__all__ = ["client", "closed_databases", "patient"]
+__all__ = ["client", "closed_databases", "patient", "shared_client"]
 
 
 @pytest.fixture(autouse=True)
@@ -22,4 +22,11 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 def client(tmp_path: Path) -> Iterator[Client]:
     """The application with a small configuration, version 1."""
     with serving(tmp_path) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def shared_client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    """Such an application for the tests of a file that change nothing, as those of refusals."""
+    with serving(tmp_path_factory.mktemp("shared")) as client:
         yield client

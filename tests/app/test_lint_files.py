@@ -1,4 +1,4 @@
-"""`dataplaneapi lint`, as a pipeline runs it: in a process of its own, without a server."""
+"""`dataplaneapi lint`, as a pipeline runs it: without a server, and once in a process of its own."""
 
 import json
 import subprocess
@@ -7,19 +7,27 @@ from pathlib import Path
 
 import pytest
 
+from dataplaneapi.features.lint.command import main
+from tests.app.command_line import call_main
+
 FAULTY = "frontend f\n  bind :80\n  timeout client 1s\n  http-request deny if nothing\n"
 CLEAN = "defaults\n  timeout client 1s\nfrontend f\n  bind 127.0.0.1:80\n"
 
 
 def lint(*argv: str | Path, given: str = "") -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "dataplaneapi.command", "lint", *map(str, argv)]
-    return subprocess.run(command, input=given, capture_output=True, text=True, check=False)
+    return call_main(main, *map(str, argv), text=given)
+
+
+def test_as_a_process(tmp_path: Path) -> None:
+    (tmp_path / "a.cfg").write_text(FAULTY)
+    command = [sys.executable, "-m", "dataplaneapi.command", "lint", str(tmp_path / "a.cfg")]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert found.returncode == 1 and f"{tmp_path}/a.cfg:4: error: frontend f has no ACL 'nothing' [acl-undefined]" in found.stdout
 
 
 def test_statuses(tmp_path: Path) -> None:
     (tmp_path / "a.cfg").write_text(FAULTY)
-    found = lint(tmp_path / "a.cfg")
-    assert found.returncode == 1 and f"{tmp_path}/a.cfg:4: error: frontend f has no ACL 'nothing' [acl-undefined]" in found.stdout
+    assert lint(tmp_path / "a.cfg").returncode == 1
     assert lint("--fail-on", "never", tmp_path / "a.cfg").returncode == 0
     assert lint("-", given=CLEAN).returncode == 0
     for argv in ([tmp_path / "none.cfg"], [], ["--format", "xml", "-"]):

@@ -7,6 +7,8 @@ from xml.etree.ElementTree import parse
 
 import pytest
 
+from dataplaneapi.features.routing_tests.command import main
+from tests.app.command_line import call_main
 from tests.haproxy.sidecar import COMMAND
 
 TEXT = """\
@@ -27,7 +29,9 @@ backend shop from base
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Path:
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The directory that the commands are called in."""
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "haproxy.cfg").write_text("global\n    default-path config\n" + TEXT)
     (tmp_path / "paths.map").write_text("/other shop\n")
     (tmp_path / "good.yaml").write_text("cases:\n- {request: {url: http://a/api}, expect: {status: 403}}\n")
@@ -35,25 +39,28 @@ def home(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def ran(home: Path, binary: str, *words: str) -> subprocess.CompletedProcess[str]:
-    command = [str(COMMAND), "test", *words, "--config", "haproxy.cfg", "--haproxy", binary]
-    return subprocess.run(command, cwd=home, capture_output=True, text=True, check=False, timeout=60)
+def ran(binary: str, *words: str) -> subprocess.CompletedProcess[str]:
+    return call_main(main, *words, "--config", "haproxy.cfg", "--haproxy", binary)
 
 
-def test_passed_and_failed(home: Path, haproxy_binary: str) -> None:
-    done = ran(home, haproxy_binary, "good.yaml")
+def test_as_a_process(home: Path, haproxy_binary: str) -> None:
+    command = [str(COMMAND), "test", "good.yaml", "--config", "haproxy.cfg", "--haproxy", haproxy_binary]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     assert (
         (done.returncode, done.stderr) == (0, "") and "1 passed, 0 failed" in done.stdout and "1 of 2 rules reached (50.0%)" in done.stdout
     )
-    done = ran(home, haproxy_binary, "good.yaml", "bad.json", "--junit", "out.xml", "--coverage")
+
+
+def test_passed_and_failed(home: Path, haproxy_binary: str) -> None:
+    done = ran(haproxy_binary, "good.yaml", "bad.json", "--junit", "out.xml", "--coverage")
     assert done.returncode == 1 and done.stdout.startswith("FAILED bad: one\n  backend is shop, not blog\n    line 12: use_backend"), done
     assert parse(home / "out.xml").getroot().get("failures") == "1"
-    assert json.loads(ran(home, haproxy_binary, "good.yaml", "--json").stdout)["coverage"]["share"] == 0.5
+    assert json.loads(ran(haproxy_binary, "good.yaml", "--json").stdout)["coverage"]["share"] == 0.5
 
 
 def test_too_few_rules(home: Path, haproxy_binary: str) -> None:
-    assert ran(home, haproxy_binary, "good.yaml", "--fail-under", "50").returncode == 0
-    assert ran(home, haproxy_binary, "good.yaml", "--fail-under", "51").returncode == 1
+    assert ran(haproxy_binary, "good.yaml", "--fail-under", "50").returncode == 0
+    assert ran(haproxy_binary, "good.yaml", "--fail-under", "51").returncode == 1
 
 
 @pytest.mark.parametrize(
@@ -69,6 +76,6 @@ def test_too_few_rules(home: Path, haproxy_binary: str) -> None:
 def test_what_cannot_be_ran(home: Path, haproxy_binary: str, test: str, text: str, status: int, said: str) -> None:
     if text:
         (home / test).write_text(text)
-    done = ran(home, haproxy_binary, "good.yaml" if test == "haproxy.cfg" else test)
+    done = ran(haproxy_binary, "good.yaml" if test == "haproxy.cfg" else test)
     assert (done.returncode, said in done.stderr, done.stdout) == (status, True, ""), done.stderr
-    assert ran(home, "/none", "good.yaml").returncode == 2
+    assert ran("/none", "good.yaml").returncode == 2

@@ -39,49 +39,49 @@ APPLY = "/v3/sidecar/apply?owner=a&dry_run=true"
         ("text/csv", "a", 415, ""),
     ],
 )
-def test_what_is_refused(client: Client, kind: str, body: str, status: int, message: str) -> None:
-    answer = client.put(APPLY, body.encode(), headers={"content-type": kind})
+def test_what_is_refused(shared_client: Client, kind: str, body: str, status: int, message: str) -> None:
+    answer = shared_client.put(APPLY, body.encode(), headers={"content-type": kind})
     assert answer.status == status and message in answer.message, answer.body
 
 
-def test_one_configuration_in_a_form(client: Client) -> None:
+def test_one_configuration_in_a_form(shared_client: Client) -> None:
     part = b'--b\r\nContent-Disposition: form-data; name="configuration"\r\n\r\nbackend shop\n\r\n'
     headers = {"content-type": "multipart/form-data; boundary=b"}
-    assert client.put(APPLY, part + b"--b--\r\n", headers=headers).status == 200
-    refused = client.put(APPLY, part * 2 + b"--b--\r\n", headers=headers)
+    assert shared_client.put(APPLY, part + b"--b--\r\n", headers=headers).status == 200
+    refused = shared_client.put(APPLY, part * 2 + b"--b--\r\n", headers=headers)
     assert refused.status == 400 and "part configuration: sent twice" in refused.message
 
 
-def test_aliases_are_counted(client: Client) -> None:
+def test_aliases_are_counted(shared_client: Client) -> None:
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x]", *(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 8)}]" for n in range(1, 12))]
-    answer = client.put(APPLY, "\n".join(lines).encode(), headers={"content-type": "application/yaml"})
+    answer = shared_client.put(APPLY, "\n".join(lines).encode(), headers={"content-type": "application/yaml"})
     assert answer.status == 422 and "more than" in answer.message
 
 
-def test_left_to_others_by_the_body(client: Client) -> None:
+def test_left_to_others_by_the_body(shared_client: Client) -> None:
     body = {
         "unowned": ["weight"],
         "backends": [{"name": "app", "servers": {"app1": {"name": "app1", "address": "127.0.0.1", "port": 8081, "weight": 9}}}],
     }
-    shown = client.put(APPLY, body)
+    shown = shared_client.put(APPLY, body)
     assert shown.status == 200 and shown.json["changed"] == [] and shown.json["conflicts"] == [], shown.body
 
 
-def test_a_collection_by_its_path(client: Client) -> None:
+def test_a_collection_by_its_path(shared_client: Client) -> None:
     body = [{"name": "cluster"}]
     for names, status in (({"peer_section"}, 200), ({"peers"}, 200), ({"peers", "peer_section"}, 422)):
-        shown = client.put(APPLY, dict.fromkeys(names, body))
+        shown = shared_client.put(APPLY, dict.fromkeys(names, body))
         assert shown.status == status and (status == 422 or shown.json["created"] == ["peer_section/cluster"]), shown.body
 
 
-def test_left_to_others_by_the_query(client: Client) -> None:
+def test_left_to_others_by_the_query(shared_client: Client) -> None:
     body = {"backends": [{"name": "app", "servers": {"app1": {"address": "127.0.0.1", "port": 8081, "weight": 9}}}]}
-    shown = client.put(f"{APPLY}&unowned=weight,%20maintenance", body)
+    shown = shared_client.put(f"{APPLY}&unowned=weight,%20maintenance", body)
     assert shown.status == 200 and shown.json["conflicts"] == [], "a child has its name from its key"
-    wrong = client.put(f"{APPLY}&unowned=weight,maintenence", body)
+    wrong = shared_client.put(f"{APPLY}&unowned=weight,maintenence", body)
     assert wrong.status == 422 and "unowned in query: no object has 'maintenence'; did you mean \"maintenance\"?" in wrong.message
 
 
-def test_the_name_of_no_owner(client: Client) -> None:
-    refused = client.put(APPLY.replace("owner=a", "owner=outside"), {})
+def test_the_name_of_no_owner(shared_client: Client) -> None:
+    refused = shared_client.put(APPLY.replace("owner=a", "owner=outside"), {})
     assert refused.status == 400 and "take another name" in refused.message

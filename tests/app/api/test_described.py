@@ -141,7 +141,7 @@ def test_where_nothing_is_to_be_changed(tmp_path: Path) -> None:
 VIEWER, MAPS = [{"objects": "**", "may": ["read"]}], [{"objects": "map/*", "may": ["read", "change"]}]
 
 
-@pytest.mark.parametrize("rules", [VIEWER, MAPS])
+@pytest.mark.parametrize("rules", [MAPS, pytest.param(VIEWER, marks=pytest.mark.soak)])
 def test_who_may_change_nothing_is_told_so_as_by_the_call(client: Client, rules: Any) -> None:
     """Every operation that is refused for rights is refused in the same words, and no other is said to be."""
     client.app.services.roles = read_roles({"some": rules}, {"certificates": {"root": "admin"}}, [{"name": "admin", "role": "some"}])

@@ -102,10 +102,10 @@ def test_an_upload_is_compared_without_its_boundary(client: Client) -> None:
 
 
 @pytest.mark.parametrize("key", ["", "x" * 256, "é", "a\tb"])
-def test_what_is_no_key_is_refused(client: Client, key: str) -> None:
-    got = post(client, f"{TRANSACTIONS}?version=1", key=key)
+def test_what_is_no_key_is_refused(shared_client: Client, key: str) -> None:
+    got = post(shared_client, f"{TRANSACTIONS}?version=1", key=key)
     assert (got.status, "1 to 255" in got.message) == (400, True)
-    assert client.get(TRANSACTIONS).json == []
+    assert shared_client.get(TRANSACTIONS).json == []
 
 
 def test_what_cannot_be_done_twice_needs_none(client: Client) -> None:

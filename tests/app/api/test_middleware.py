@@ -36,12 +36,12 @@ def test_headers_of_every_answer(client: Client) -> None:
 
 @pytest.mark.parametrize("with_password", [True, False])
 @pytest.mark.parametrize("method", ["GET", "POST", "PUT", "DELETE", "OPTIONS"])
-def test_every_answer_is_protected_in_browsers_and_caches(client: Client, method: str, with_password: bool) -> None:
+def test_every_answer_is_protected_in_browsers_and_caches(shared_client: Client, method: str, with_password: bool) -> None:
     """Whatever its status: no guessed types, no frames, nothing stored but the files of the page."""
     files = ("/ui", "/ui/", "/ui/index.html", "/ui/main.js", "/ui/none.js", "/v3/docs", "/v3/docs/swagger-ui.css", "/swagger.json")
     calls = ("/livez", "/readyz", "/metrics", "/v3/info", f"{CONFIG}/backends", f"{CONFIG}/backends/none", f"{CONFIG}/raw", "/none")
     for path in (*files, *calls):
-        got = client(method, path, **({} if with_password else {"auth": None}))
+        got = shared_client(method, path, **({} if with_password else {"auth": None}))
         about = (method, path, got.status)
         assert (got.headers["X-Content-Type-Options"], got.headers["X-Frame-Options"]) == ("nosniff", "DENY"), about
         if got.headers["Cache-Control"] != "no-store":
@@ -81,8 +81,8 @@ def test_the_version_of_a_transaction(client: Client) -> None:
         ("GET", "/elsewhere", 401),
     ],
 )
-def test_credentials_come_before_everything_but_the_documentation(client: Client, method: str, target: str, status: int) -> None:
-    assert client(method, target, auth=None).status == status
+def test_credentials_come_before_everything_but_the_documentation(shared_client: Client, method: str, target: str, status: int) -> None:
+    assert shared_client(method, target, auth=None).status == status
 
 
 def test_of_credentials_sent_twice_the_first_count(client: Client) -> None:

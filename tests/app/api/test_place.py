@@ -18,8 +18,8 @@ from tests.app.client import CONFIG, Client
         ("/global/log_targets/{index}", {"index": 0}, "global//log_target/0"),
     ],
 )
-def test_one(client: Client, path: str, values: dict[str, object], expected: str) -> None:
-    services = client.app.services
+def test_one(shared_client: Client, path: str, values: dict[str, object], expected: str) -> None:
+    services = shared_client.app.services
     operation = next(each for each in services.index.operations if each.path == CONFIG.removeprefix("/v3") + path and each.method == "GET")
     resource, parent, key = place_of(operation, values, services.editor, one=True)
     assert name_of(ObjectPlace(resource, parent, "" if key is None else key)) == expected

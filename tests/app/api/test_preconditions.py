@@ -147,8 +147,10 @@ def test_anything_that_is_there(client: Client) -> None:
         ("DELETE", "/v3/services/haproxy/storage/maps/a.map", matching("*"), "is not for this call"),
     ],
 )
-def test_a_condition_that_nothing_looks_at_is_refused(client: Client, method: str, path: str, headers: dict[str, str], words: str) -> None:
-    got = client(method, path, NEW if method == "PUT" else None, headers=headers)
+def test_a_condition_that_nothing_looks_at_is_refused(
+    shared_client: Client, method: str, path: str, headers: dict[str, str], words: str
+) -> None:
+    got = shared_client(method, path, NEW if method == "PUT" else None, headers=headers)
     assert (got.status, words in got.message) == (400, True)
 
 

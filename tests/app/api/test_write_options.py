@@ -72,11 +72,11 @@ def test_in_a_transaction(client: Client) -> None:
         ("&wait=11m", 400, "wait"),
     ],
 )
-def test_what_cannot_be(client: Client, query: str, status: int, words: str) -> None:
-    with entered(client):
-        answer = create(client, "one", 1, query)
+def test_what_cannot_be(shared_client: Client, query: str, status: int, words: str) -> None:
+    with entered(shared_client):
+        answer = create(shared_client, "one", 1, query)
         assert answer.status == status and words in answer.message
-        assert client.get(PATH).json == [] and client.get(f"{CONFIG}/backends/one").status == 404
+        assert shared_client.get(PATH).json == [] and shared_client.get(f"{CONFIG}/backends/one").status == 404
 
 
 def test_a_refused_change_leaves_nothing(client: Client) -> None:
@@ -115,8 +115,8 @@ GUARD = quote('{"errors":2,"ready":true}')
         (f"&confirm=9s&gaurd={GUARD}", 'did you mean "guard"?'),
     ],
 )
-def test_guards_that_cannot_be(client: Client, query: str, words: str) -> None:
-    with entered(client):
-        answer = create(client, "one", 1, query)
+def test_guards_that_cannot_be(shared_client: Client, query: str, words: str) -> None:
+    with entered(shared_client):
+        answer = create(shared_client, "one", 1, query)
         assert answer.status == 400 and words in answer.message
-        assert client.get(PATH).json == [] and client.get(f"{CONFIG}/backends/one").status == 404
+        assert shared_client.get(PATH).json == [] and shared_client.get(f"{CONFIG}/backends/one").status == 404

@@ -1,4 +1,4 @@
-"""`dataplaneapi ctl` as its users run it, in a process of its own."""
+"""`dataplaneapi ctl` as its users run it, but in the process of the tests; `test_main.py` runs it as a process."""
 
 import os
 import subprocess
@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from dataplaneapi.ctl.main import main
 from tests.acceptance.quick import PLAIN
+from tests.app.command_line import call_main
 from tests.haproxy.process import free_port
-from tests.haproxy.sidecar import COMMAND, USER
+from tests.haproxy.sidecar import USER
 
 CONFIG = """\
 frontend site from plain
@@ -44,17 +46,7 @@ class Ctl:
         }
 
     def __call__(self, *words: str, text: str | bytes | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
-        data = text.encode() if isinstance(text, str) else text
-        done = subprocess.run(
-            [str(COMMAND), "ctl", *words],
-            env={**self.environment, **environment},
-            input=data,
-            stdin=subprocess.DEVNULL if data is None else None,
-            capture_output=True,
-            check=False,
-            timeout=120,
-        )
-        return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
+        return call_main(main, *words, text=text or "", environment={**self.environment, **environment})
 
     def output(self, *words: str, **more: Any) -> str:
         """What it prints where it succeeds."""

@@ -58,8 +58,8 @@ def test_compressed_and_kept(client: Client) -> None:
 @pytest.mark.parametrize(
     "name", ["none.js", "../files.py", "..%2Fassembly.py", "vendor", "vendor/LICENSES.txt", "vendor/vendor.json", "a%00.js"]
 )
-def test_no_other_file_is_served(client: Client, name: str) -> None:
-    got = client.get(f"/ui/{name}", auth=None)
+def test_no_other_file_is_served(shared_client: Client, name: str) -> None:
+    got = shared_client.get(f"/ui/{name}", auth=None)
     assert got.status in (401, 404) and "WWW-Authenticate" not in got.headers
 
 

@@ -46,8 +46,8 @@ def ask(client: Client, path: Path, line: bytes) -> str:
         (b"x" * 3000 + b"\n", ""),
     ],
 )
-def test_commands(client: Client, tmp_path: Path, line: bytes, says: str) -> None:
-    assert ask(client, tmp_path / "debug.sock", line) == says
+def test_commands(shared_client: Client, tmp_path: Path, line: bytes, says: str) -> None:
+    assert ask(shared_client, tmp_path / "debug.sock", line) == says
 
 
 def test_what_a_transaction_holds_and_what_is_not_there(client: Client, tmp_path: Path) -> None:

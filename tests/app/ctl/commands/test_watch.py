@@ -35,7 +35,8 @@ def test_each_event_runs_a_command(ctl: Ctl, sidecar: Quick) -> None:
         sidecar.put_server("web1", {"weight": weight}, "shop")
     words = ("events", "--types", "config", "--since", "1h", "--end-after", "1s", "--object", "backend/shop")
     events = [json.loads(line) for line in ctl.output(*words, "-o", "json").splitlines()]
-    done = ctl(*words, "--exec", 'echo "$EVENT_ID $EVENT_TYPE $EVENT_OBJECT"; cat; exit 3')
+    line = [str(COMMAND), "ctl", *words, "--exec", 'echo "$EVENT_ID $EVENT_TYPE $EVENT_OBJECT"; cat; exit 3']
+    done = subprocess.run(line, env=dict(ctl.environment), capture_output=True, text=True, check=False)
     lines = done.stdout.splitlines()
     assert done.returncode == 0 and [json.loads(line) for line in lines[1::2]] == events, done
     assert lines[-2].split() == [events[-1]["id"], "config", "backend/shop/server/web1"]

@@ -58,8 +58,8 @@ def test_replacing_and_deleting(client: Client) -> None:
         ("POST", 5, 400, "index out of range: Object with id 5 in frontend web out of range"),
     ],
 )
-def test_out_of_range(client: Client, method: str, index: int, status: int, said: str) -> None:
-    got = client(method, f"{ACLS}/{index}?version=1", acl("a") if method in ("PUT", "POST") else None)
+def test_out_of_range(shared_client: Client, method: str, index: int, status: int, said: str) -> None:
+    got = shared_client(method, f"{ACLS}/{index}?version=1", acl("a") if method in ("PUT", "POST") else None)
     assert (got.status, got.message) == (status, said)
 
 

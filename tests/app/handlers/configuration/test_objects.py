@@ -66,8 +66,8 @@ def test_a_write_that_changes_nothing_needs_no_reload(client: Client) -> None:
         ("?version=0&transaction_id=none", 400, "transaction does not exist: none"),
     ],
 )
-def test_version_or_transaction(client: Client, query: str, status: int, said: str) -> None:
-    for got in (client.post(BACKENDS + query, BODY), client.delete(f"{BACKENDS}/app{query}")):
+def test_version_or_transaction(shared_client: Client, query: str, status: int, said: str) -> None:
+    for got in (shared_client.post(BACKENDS + query, BODY), shared_client.delete(f"{BACKENDS}/app{query}")):
         assert (got.status, got.message[: len(said)]) == (status, said)
 
 
@@ -159,11 +159,13 @@ def test_filters(client: Client) -> None:
         ),
     ],
 )
-def test_what_was_quoted_is_shown_as_it_stands(client: Client, method: str, path: str, body: Any, shown: dict[str, Any], line: str) -> None:
-    query = f"{'&' if '?' in path else '?'}transaction_id={transaction(client)}"
-    got = client(method, f"{CONFIG}/{path}{query}", body)
+def test_what_was_quoted_is_shown_as_it_stands(
+    shared_client: Client, method: str, path: str, body: Any, shown: dict[str, Any], line: str
+) -> None:
+    query = f"{'&' if '?' in path else '?'}transaction_id={transaction(shared_client)}"
+    got = shared_client(method, f"{CONFIG}/{path}{query}", body)
     assert (got.status, got.json) == (202, {**body, **shown})
-    lines = [text.strip() for text in client.get(f"{CONFIG}/raw{query.replace('&', '?')}").body.decode().splitlines()]
+    lines = [text.strip() for text in shared_client.get(f"{CONFIG}/raw{query.replace('&', '?')}").body.decode().splitlines()]
     assert line in lines
 
 

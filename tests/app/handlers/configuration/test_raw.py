@@ -69,10 +69,10 @@ def test_the_texts_own_version(client: Client) -> None:
         ("only_validate=true", b"no line", 400, "invalid configuration: no newline character found"),
     ],
 )
-def test_what_is_refused(client: Client, query: str, body: bytes, status: int, said: str) -> None:
-    got = push(client, query, body)
+def test_what_is_refused(shared_client: Client, query: str, body: bytes, status: int, said: str) -> None:
+    got = push(shared_client, query, body)
     assert (got.status, got.message[: len(said)]) == (status, said)
-    assert client.file.read_text() == CONFIGURATION
+    assert shared_client.file.read_text() == CONFIGURATION
 
 
 def test_it_is_no_json(client: Client) -> None:

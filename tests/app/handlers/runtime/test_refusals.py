@@ -74,7 +74,9 @@ def beside(directory: Path, version: str, level: str) -> Iterator[Beside]:
         yield Beside(client, haproxy)
 
 
-@pytest.fixture(scope="module", params=["2.6", "3.0", "3.2", "3.4"])
+@pytest.fixture(
+    scope="module", params=["2.6", pytest.param("3.0", marks=pytest.mark.soak), pytest.param("3.2", marks=pytest.mark.soak), "3.4"]
+)
 def version(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 

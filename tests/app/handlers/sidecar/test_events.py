@@ -47,8 +47,8 @@ def test_where_the_past_is_gone(client: Client) -> None:
     ("query", "header", "named"),
     [("types=config,nosuch", "1", "nosuch"), ("since=soon", "1", "since"), ("", "1e5", "Last-Event-ID"), ("", "²", "Last-Event-ID")],
 )
-def test_what_is_asked_wrongly(client: Client, query: str, header: str, named: str) -> None:
-    got = client.get(f"{ENDING}&{query}", headers={"Last-Event-ID": header})
+def test_what_is_asked_wrongly(shared_client: Client, query: str, header: str, named: str) -> None:
+    got = shared_client.get(f"{ENDING}&{query}", headers={"Last-Event-ID": header})
     assert got.status == 400 and named in got.message
 
 

@@ -102,8 +102,8 @@ def test_queries_that_find_nothing(client: Client) -> None:
     ids=lambda place: place[12:],
 )
 @pytest.mark.parametrize("name", ["%FF", "backend%2F", "Backend/app", "backend//server/a", "backend/50%25"])
-def test_a_name_that_no_object_has(client: Client, place: str, name: str) -> None:
-    answer = client.get(f"{place}?object={name}")
+def test_a_name_that_no_object_has(shared_client: Client, place: str, name: str) -> None:
+    answer = shared_client.get(f"{place}?object={name}")
     assert answer.status == 400
     assert "object in query: " in answer.message and "names no object" in answer.message, answer.message
 

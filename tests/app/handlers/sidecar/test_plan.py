@@ -93,8 +93,8 @@ def test_of_a_transaction(client: Client) -> None:
 
 
 @pytest.mark.parametrize(("query", "body"), [("", None), ("?transaction_id=x", b"global\n")])
-def test_of_both_or_neither(client: Client, query: str, body: bytes | None) -> None:
-    got = client.post(PLAN + query, body, headers={"Content-Type": "text/plain"})
+def test_of_both_or_neither(shared_client: Client, query: str, body: bytes | None) -> None:
+    got = shared_client.post(PLAN + query, body, headers={"Content-Type": "text/plain"})
     assert (got.status, "one of the two" in got.message) == (400, True)
 
 
@@ -134,9 +134,9 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
         ([], "the form has no part"),
     ],
 )
-def test_forms_that_are_refused(client: Client, temporary: Path, parts: list[tuple[str, str | None, bytes]], said: str) -> None:
+def test_forms_that_are_refused(shared_client: Client, temporary: Path, parts: list[tuple[str, str | None, bytes]], said: str) -> None:
     body, headers = form(*parts)
-    got = client.post(PLAN, body, headers=headers)
+    got = shared_client.post(PLAN, body, headers=headers)
     assert (got.status, said in got.message) == (400, True), got.message
 
 
