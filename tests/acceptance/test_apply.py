@@ -41,10 +41,12 @@ TYPES = {"text/plain": TEXT, "application/json": JSON, "application/yaml": YAML}
 class Applied(Quick):
     def apply(self, body: str, kind: str = "text/plain", owner: str = "team-a", **query: Any) -> httpx2.Response:
         url = f"http://127.0.0.1:{self.port}/v3/sidecar/apply"
-        return httpx2.put(url, params={"owner": owner, **query}, content=body, headers={"content-type": kind}, auth=USER, timeout=60)
+        return httpx2.put(
+            url, params={"owner": owner, **query}, content=body, headers={"content-type": kind}, auth=USER, timeout=60, verify=False
+        )
 
     def carry_out(self, token: str) -> httpx2.Response:
-        return httpx2.put(f"http://127.0.0.1:{self.port}/v3/sidecar/apply", params={"plan": token}, auth=USER, timeout=60)
+        return httpx2.put(f"http://127.0.0.1:{self.port}/v3/sidecar/apply", params={"plan": token}, auth=USER, timeout=60, verify=False)
 
     def states(self) -> dict[str, str]:
         rows = [line.split() for line in self.haproxy.ask("show servers state shop").splitlines()[2:] if line]
@@ -127,7 +129,7 @@ class Filed(Applied):
 
     def form(self, *parts: tuple[str, tuple[str, bytes]], owner: str = "team-a", **query: Any) -> httpx2.Response:
         url = f"http://127.0.0.1:{self.port}/v3/sidecar/apply"
-        return httpx2.put(url, params={"owner": owner, **query}, files=list(parts), auth=USER, timeout=60)
+        return httpx2.put(url, params={"owner": owner, **query}, files=list(parts), auth=USER, timeout=60, verify=False)
 
     def shown(self) -> dict[str, str]:
         rows = self.haproxy.ask(f"show map {self.directory}/maps_dir/hosts.map").splitlines()

@@ -72,7 +72,7 @@ class Drained(Farm):
 
 def _asked(url: str) -> str:
     try:
-        return httpx2.get(url, timeout=60).text
+        return httpx2.get(url, timeout=60, verify=False).text
     except httpx2.HTTPError as error:
         return type(error).__name__
 

@@ -122,7 +122,7 @@ def test_counters_that_change(farm: Farm) -> None:
     with Follower(farm.sidecar, types="stats", object="backend/shop") as stats:
 
         def counted() -> bool:
-            httpx2.get(farm.url, timeout=60)
+            httpx2.get(farm.url, timeout=60, verify=False)
             return any(map(is_of_shop, stats.events))
 
         # Only what changes after the first look is an event.
@@ -250,7 +250,7 @@ def test_the_last_hour_of_counters_over_a_reload(farm: Farm) -> None:
         return rows.get(object_, {}).get(measure, [])
 
     def send() -> None:
-        with httpx2.Client(timeout=60) as client:
+        with httpx2.Client(timeout=60, verify=False) as client:
             for _ in range(20):
                 client.get(farm.url)
 

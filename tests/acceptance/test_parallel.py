@@ -41,7 +41,7 @@ def at_once(sidecar: Quick, work: Callable[[Ask], Awaitable[Any]]) -> Any:
 
     async def run() -> Any:
         url, limits = f"http://127.0.0.1:{sidecar.port}", httpx2.Limits(max_connections=None)
-        async with httpx2.AsyncClient(base_url=url, auth=USER, timeout=120, limits=limits) as client:
+        async with httpx2.AsyncClient(base_url=url, auth=USER, timeout=120, verify=False, limits=limits) as client:
 
             async def ask(method: str, path: str, body: Any = None, **query: Any) -> httpx2.Response:
                 return await client.request(method, f"{CONFIGURATION}/{path}", params=query, **({} if body is None else {"json": body}))

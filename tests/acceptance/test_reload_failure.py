@@ -51,7 +51,7 @@ def beside(tmp_path: Path) -> Iterator[Beside]:
             text = config.format(site=site, one=web.ports["one"])
             with HAProxy(tmp_path, text, binary=binaries.exactly("3.2"), master=master) as haproxy, Quick(haproxy, **more) as sidecar:
                 yield sidecar
-                assert httpx2.get(f"http://127.0.0.1:{site}/", timeout=60).text == "one"
+                assert httpx2.get(f"http://127.0.0.1:{site}/", timeout=60, verify=False).text == "one"
 
         yield start
 

@@ -95,7 +95,7 @@ def test_what_was_asked_since_with_a_former_worker(farm: Divided) -> None:
     farm.asked(20)
     assert is_live(farm.put({"by": "random", "weights": {"v1": 30, "v2": 70}}))
     assert farm.sidecar.get(f"{PATH}/canary").json()["requests"] == {"v1": 0, "v2": 0}
-    with httpx2.Client(base_url=farm.url, timeout=60) as client, client.stream("GET", "/first"):
+    with httpx2.Client(base_url=farm.url, timeout=60, verify=False) as client, client.stream("GET", "/first"):
         # The answer is not read, so the session, and its process, stay.
         counted = Counter(farm.asked(300))
         farm.reload()
