@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from random import Random
 from typing import Any
 
@@ -88,7 +89,7 @@ class Bodies:
         return self._random.choice([low, min(low + 1, high), *(number for number in NUMBERS if low <= number <= high)])
 
     def text(self, schema: Schema) -> str:
-        fitting = [text for text in TEXTS if fits(text, schema)]
+        fitting = [text for text in TEXTS if fits(text, schema)] if "enum" in schema else _texts_of(schema.get("pattern", ""))
         assert fitting, f"no text at hand fits {schema}"
         return self._random.choice(fitting)
 
@@ -140,6 +141,13 @@ def _is_half_a_condition(name: str, made: Mapping[str, Any]) -> bool:
 
 
 def fits(text: str, schema: Schema) -> bool:
-    if "enum" in schema:
-        return text in schema["enum"]
-    return "pattern" not in schema or re.search(re.sub(r"\$$", r"\\Z", schema["pattern"]), text, re.ASCII) is not None
+    return text in schema["enum"] if "enum" in schema else _matches(text, schema.get("pattern", ""))
+
+
+@cache
+def _texts_of(pattern: str) -> list[str]:
+    return [text for text in TEXTS if _matches(text, pattern)]
+
+
+def _matches(text: str, pattern: str) -> bool:
+    return re.search(re.sub(r"\$$", r"\\Z", pattern), text, re.ASCII) is not None

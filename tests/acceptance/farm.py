@@ -52,14 +52,16 @@ Kind = TypeVar("Kind", bound=Farm)
 
 
 @contextmanager
-def farm_of(kind: type[Kind], directory: Path, version: str, lines: str, *names: str, settings: str = "") -> Iterator[Kind]:
+def farm_of(
+    kind: type[Kind], directory: Path, version: str, lines: str, *names: str, settings: str = "", delay: int = 50
+) -> Iterator[Kind]:
     """`lines` are those of the frontend and all that follows; `{name}` in them is the port of that web server. `settings`: a line for
-    global."""
+    global. `delay`: milliseconds before a reload."""
     site = free_port()
     with Web(*names) as web:
         config = (HEAD + lines).format(site=site, settings=settings, **web.ports)
         binary = binaries.exactly(version)
         with HAProxy(directory, config, binary=binary) as haproxy:
             command = f'{sys.executable} -c "{RELOAD.format(master=haproxy.master)}"'
-            with Quick(haproxy, reload={"reload_cmd": command}) as sidecar:
+            with Quick(haproxy, reload={"reload_cmd": command}, delay=delay) as sidecar:
                 yield kind(sidecar, web, f"http://127.0.0.1:{site}")

@@ -28,7 +28,7 @@ class Follower:
         self.events: list[Event] = []
         self.comments = 0
         self.begun, self.ended = threading.Event(), threading.Event()
-        self._client = httpx2.Client(auth=USER, timeout=60)
+        self._client = httpx2.Client(auth=USER, timeout=60, verify=False)
         self._thread = threading.Thread(target=self._run, daemon=True)
 
     def __enter__(self) -> Self:

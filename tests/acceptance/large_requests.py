@@ -14,16 +14,12 @@ CONFIG = PLAIN + "backend app from plain\n    server one 127.0.0.1:1\n\nfrontend
 LOGIN = {"Authorization": "Basic " + b64encode(":".join(USER).encode()).decode()}
 # Seconds that a client waits for a large answer: a limit against hanging.
 PATIENCE = 300
-MANY = 10_000
-SERVERS = {f"s{i}": {"name": f"s{i}", "address": "127.0.0.1", "port": 1 + i, "weight": 10} for i in range(MANY)}
-RULES = [{"type": "deny", "cond": "if", "cond_test": f"{{ path /{i} }}"} for i in range(MANY)]
-MILLION = 1_000_000
-ALIKE = "backend b\n    server s 127.0.0.1:1\n\n" * MANY
-BACKENDS = "".join(f"backend b{i}\n    server s 127.0.0.1:1\n\n" for i in range(MANY))
-
-
 TIMES_OUT = "".join(f"    timeout {side} 1s\n" for side in ("connect", "client", "server"))
 SECTIONS = f"defaults plain\n    mode http\n{TIMES_OUT}\nfrontend f from plain\n    bind 127.0.0.1:1\n\n"
+
+
+def backends(many: int) -> str:
+    return "".join(f"backend b{i}\n    server s 127.0.0.1:1\n\n" for i in range(many))
 
 
 def _asked(config: str) -> dict[str, str]:
@@ -50,45 +46,63 @@ class Large:
         return "text/plain" if self.path.endswith(("raw", "plan", "apply")) else "application/json"
 
 
-LARGE = [
-    Large("a long name", "POST", "backends", {"name": "a" * 999_000}, (422,)),
-    Large("a very long name", "POST", "backends", {"name": "a" * 5_000_000}, (422,), "version=1&full_section=true"),
-    Large(
-        "many servers", "POST", "backends", {"name": "big", "servers": SERVERS, "from": "nothing"}, (400,), "version=1&full_section=true"
-    ),
-    Large(
-        "many wrong servers", "POST", "backends", {"name": "x", "servers": {f"s{i}": {} for i in range(MANY)}}, (422,), "full_section=true"
-    ),
-    Large(
-        "many servers of a section",
-        "PUT",
-        "backends/app",
-        {"name": "app", "from": "plain", "servers": SERVERS},
-        (202,),
-        "full_section=true&transaction_id={transaction}",
-    ),
-    Large("many servers, read", "GET", "backends/app", b"", (200,), "full_section=true&transaction_id={transaction}"),
-    Large("a name of many escapes", "POST", "backends/app/servers", {"name": "\\" * 60_000, "address": "::1"}, (400,)),
-    Large("many rules", "PUT", "backends/app/http_request_rules", RULES, (202,), "transaction_id={transaction}"),
-    Large("many rules, read", "GET", "backends/app/http_request_rules", b"", (200,), "transaction_id={transaction}"),
-    Large("many digits", "POST", "backends/app/servers", b'{"name":"n","address":"::1","port":' + b"1" * 900_000 + b"}", (400,)),
-    Large("many members", "POST", "backends/app/servers", {"name": "n"} | dict.fromkeys(map(str, range(20_000)), 0), (422,)),
-    Large("deep", "POST", "backends/app/servers", b"[" * 900_000, (400,)),
-    Large("many empty texts", "PUT", "backends/app/http_request_rules", b"[" + b'"",' * 1_000_000 + b'""]', (400,)),
-    Large("empty lines", "POST", "raw", b"\n" * 20_000_000, (400,), "only_validate=true"),
-    Large("one line", "POST", "raw", b"x" * 20_000_000 + b"\n", (400,), "only_validate=true"),
-    Large("no characters", "POST", "raw", b"\xff" * 5_000_000 + b"\n", (400,), "only_validate=true"),
-    Large("many sections", "POST", "raw", (SECTIONS + BACKENDS).encode(), (202,), "only_validate=true"),
-    Large("a plan", "POST", "/v3/sidecar/plan", (SECTIONS + BACKENDS).encode(), (200,), ""),
-    Large("a plan of backends of one name", "POST", "/v3/sidecar/plan", (SECTIONS + ALIKE).encode(), (200,), ""),
-    Large("a plan of empty lines", "POST", "/v3/sidecar/plan", (SECTIONS + "\n" * MILLION).encode(), (200,), ""),
-    Large("backends applied", "PUT", "/v3/sidecar/apply", (SECTIONS + BACKENDS).encode(), (200,), "owner=x&dry_run=true"),
-    Large("empty lines applied", "PUT", "/v3/sidecar/apply", (SECTIONS + "\n" * MILLION).encode(), (200,), "owner=x&dry_run=true"),
-    Large("backends explained", "POST", "/v3/sidecar/explain", _asked(SECTIONS + BACKENDS), (200,), ""),
-    Large("empty lines explained", "POST", "/v3/sidecar/explain", _asked(SECTIONS + "\n" * MILLION), (200,), ""),
-    Large("a long query", "GET", "backends", b"", (400,), "a=b&" * 15_000),
-    Large("a long path", "GET", "/" + "a/" * 30_000, b"", (404,), ""),
-]
+def large_requests(many: int = 10_000) -> list[Large]:
+    """Return them with so many objects and, in proportion, lines and bytes."""
+    servers = {f"s{i}": {"name": f"s{i}", "address": "127.0.0.1", "port": 1 + i, "weight": 10} for i in range(many)}
+    rules = [{"type": "deny", "cond": "if", "cond_test": f"{{ path /{i} }}"} for i in range(many)]
+    sections, alike, lines = backends(many), "backend b\n    server s 127.0.0.1:1\n\n" * many, "\n" * (100 * many)
+    return [
+        Large("a long name", "POST", "backends", {"name": "a" * 999_000}, (422,)),
+        Large("a very long name", "POST", "backends", {"name": "a" * 5_000_000}, (422,), "version=1&full_section=true"),
+        Large(
+            "many servers",
+            "POST",
+            "backends",
+            {"name": "big", "servers": servers, "from": "nothing"},
+            (400,),
+            "version=1&full_section=true",
+        ),
+        Large(
+            "many wrong servers",
+            "POST",
+            "backends",
+            {"name": "x", "servers": {f"s{i}": {} for i in range(many)}},
+            (422,),
+            "full_section=true",
+        ),
+        Large(
+            "many servers of a section",
+            "PUT",
+            "backends/app",
+            {"name": "app", "from": "plain", "servers": servers},
+            (202,),
+            "full_section=true&transaction_id={transaction}",
+        ),
+        Large("many servers, read", "GET", "backends/app", b"", (200,), "full_section=true&transaction_id={transaction}"),
+        Large("a name of many escapes", "POST", "backends/app/servers", {"name": "\\" * 60_000, "address": "::1"}, (400,)),
+        Large("many rules", "PUT", "backends/app/http_request_rules", rules, (202,), "transaction_id={transaction}"),
+        Large("many rules, read", "GET", "backends/app/http_request_rules", b"", (200,), "transaction_id={transaction}"),
+        Large("many digits", "POST", "backends/app/servers", b'{"name":"n","address":"::1","port":' + b"1" * 900_000 + b"}", (400,)),
+        Large("many members", "POST", "backends/app/servers", {"name": "n"} | dict.fromkeys(map(str, range(2 * many)), 0), (422,)),
+        Large("deep", "POST", "backends/app/servers", b"[" * 900_000, (400,)),
+        Large("many empty texts", "PUT", "backends/app/http_request_rules", b"[" + b'"",' * 100 * many + b'""]', (400,)),
+        Large("empty lines", "POST", "raw", b"\n" * (2000 * many), (400,), "only_validate=true"),
+        Large("one line", "POST", "raw", b"x" * (2000 * many) + b"\n", (400,), "only_validate=true"),
+        Large("no characters", "POST", "raw", b"\xff" * (500 * many) + b"\n", (400,), "only_validate=true"),
+        Large("many sections", "POST", "raw", (SECTIONS + sections).encode(), (202,), "only_validate=true"),
+        Large("a plan", "POST", "/v3/sidecar/plan", (SECTIONS + sections).encode(), (200,), ""),
+        Large("a plan of backends of one name", "POST", "/v3/sidecar/plan", (SECTIONS + alike).encode(), (200,), ""),
+        Large("a plan of empty lines", "POST", "/v3/sidecar/plan", (SECTIONS + lines).encode(), (200,), ""),
+        Large("backends applied", "PUT", "/v3/sidecar/apply", (SECTIONS + sections).encode(), (200,), "owner=x&dry_run=true"),
+        Large("empty lines applied", "PUT", "/v3/sidecar/apply", (SECTIONS + lines).encode(), (200,), "owner=x&dry_run=true"),
+        Large("backends explained", "POST", "/v3/sidecar/explain", _asked(SECTIONS + sections), (200,), ""),
+        Large("empty lines explained", "POST", "/v3/sidecar/explain", _asked(SECTIONS + lines), (200,), ""),
+        Large("a long query", "GET", "backends", b"", (400,), "a=b&" * 15_000),
+        Large("a long path", "GET", "/" + "a/" * 30_000, b"", (404,), ""),
+    ]
+
+
+LARGE = large_requests()
 
 
 def ask(sidecar: Sidecar, large: Large, transaction: str) -> None:

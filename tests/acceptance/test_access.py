@@ -67,7 +67,9 @@ class Caller:
         return self.request(method, path, params=query, **content)
 
     def request(self, method: str, path: str, **more: Any) -> httpx2.Response:
-        return httpx2.request(method, f"http://127.0.0.1:{self.sidecar.port}{path}", auth=(self.name, self.name), timeout=60, **more)
+        return httpx2.request(
+            method, f"http://127.0.0.1:{self.sidecar.port}{path}", auth=(self.name, self.name), timeout=60, verify=False, **more
+        )
 
     def put_server(self, backend: str, name: str, **members: Any) -> httpx2.Response:
         path = f"backends/{backend}/servers/{name}"

@@ -36,7 +36,7 @@ def ask(sidecar: Quick, method: str, path: str, body: Any = None, by: tuple[str,
     sent: dict[str, Any] = {"content": body, "headers": {"Content-Type": "text/plain"}} if isinstance(body, str) else {"json": body}
     if "VERSION" in path:
         path = path.replace("VERSION", f"version={sidecar.version()}")
-    return httpx2.request(method, f"http://127.0.0.1:{sidecar.port}{path}", auth=by, timeout=60, **sent)
+    return httpx2.request(method, f"http://127.0.0.1:{sidecar.port}{path}", auth=by, timeout=60, verify=False, **sent)
 
 
 def test_an_editor_makes_itself_no_admin(sidecar: Quick) -> None:
@@ -84,7 +84,7 @@ def test_the_streams_of_who_is_no_user_any_more(sidecar: Quick) -> None:
         sidecar.haproxy.file.write_text(sidecar.text().replace("password adminpwd", "password other"))
 
     for caller, change in ((EVE, by_call), (USER, by_edit)):
-        with httpx2.stream("GET", f"http://127.0.0.1:{sidecar.port}/v3/sidecar/events", auth=caller, timeout=60) as answer:
+        with httpx2.stream("GET", f"http://127.0.0.1:{sidecar.port}/v3/sidecar/events", auth=caller, timeout=60, verify=False) as answer:
             assert answer.status_code == 200
             change()
             list(answer.iter_lines())

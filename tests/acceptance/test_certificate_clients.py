@@ -52,7 +52,7 @@ def test_an_ingress_controller_that_compares_serials(sidecar: Quick) -> None:
     """It lists, uploads with a form field of its own, takes 409 for an update, and calls by the name it gave."""
     leaf = made("example.com", 0xABCDEF0123, by=authority())
     chain = leaf.cert + authority().cert + leaf.private
-    with httpx2.Client(base_url=url(sidecar, ""), auth=USER, timeout=60) as client:
+    with httpx2.Client(base_url=url(sidecar, ""), auth=USER, timeout=60, verify=False) as client:
         assert "web.pem" in [row["storage_name"] for row in client.get(CERTS).json()]
         form: dict[str, Any] = {"file_upload": ("example.com.pem", chain, "application/octet-stream")}
         created = client.post(CERTS, files=form, data={"id": "example.com.pem"})
@@ -73,7 +73,7 @@ def test_an_ingress_controller_that_compares_serials(sidecar: Quick) -> None:
 def test_a_controller_that_changes_what_runs(sidecar: Quick) -> None:
     """Slashes of a name in memory arrive encoded, and undivided."""
     new = made("web.example.com", 200)
-    with httpx2.Client(base_url=url(sidecar, ""), auth=USER, timeout=60) as client:
+    with httpx2.Client(base_url=url(sidecar, ""), auth=USER, timeout=60, verify=False) as client:
         name = f"{stored(sidecar)}/web.pem"
         assert name in [row["storage_name"] for row in client.get(RUNTIME).json()]
         put = client.put(f"{RUNTIME}/{quote(name, safe='')}", files={"file_upload": ("web.pem", new.pem)})
@@ -138,7 +138,7 @@ def test_an_operator_that_stores_before_it_configures(sidecar: Quick) -> None:
     with Persona(sidecar, JSON) as call:
         assert call("GET", f"{CERTS}/tls-op.pem", expect=404)["code"] == 404
         files = {"file_upload": ("tls-op.pem", pem)}
-        with httpx2.Client(auth=USER, timeout=60) as client:
+        with httpx2.Client(auth=USER, timeout=60, verify=False) as client:
             assert client.post(url(sidecar, CERTS), files=files).status_code in (201, 202)
         assert call("GET", f"{CERTS}/tls-op.pem", expect=200)["serial"] == "500"
         port, version = free_port(), call.version()
@@ -163,7 +163,7 @@ def test_no_word_of_a_key_is_logged_or_answered(sidecar: Quick) -> None:
     one, other = made("k.example.com"), made("l.example.com")
     lines = {line for pair in (one, other) for line in pair.private.splitlines() if len(line) > 30 and not line.startswith("-----")}
     answers = []
-    with httpx2.Client(base_url=url(sidecar, ""), auth=USER, timeout=60) as client:
+    with httpx2.Client(base_url=url(sidecar, ""), auth=USER, timeout=60, verify=False) as client:
         for pem in (one.cert + other.private, one.private, one.pem.replace("A", "B"), one.pem * 30):
             answers.append(client.put(f"{CERTS}/web.pem", content=pem, headers=TEXT))
             for target in (CERTS, RUNTIME):

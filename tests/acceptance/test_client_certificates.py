@@ -68,7 +68,7 @@ def test_roles_by_the_names_of_certificates(tmp_path: Path) -> None:
             with httpx2.Client(verify=context, timeout=60) as client:
                 answer = client.get(f"https://127.0.0.1:{tls_port}/v3/sidecar/whoami")
             assert answer.json()["roles"] == roles, (what, answer.text)
-        with httpx2.Client(transport=httpx2.HTTPTransport(uds=path), timeout=60) as client:
+        with httpx2.Client(transport=httpx2.HTTPTransport(uds=path), timeout=60, verify=False) as client:
             assert client.get("http://localhost/v3/sidecar/whoami").json()["roles"] == []
             assert client.get("http://localhost/v3/info").status_code == 403
 

@@ -138,7 +138,7 @@ def test_an_operator_that_sends_children_within_their_parent(sidecar: Quick, cal
 
 
 def test_a_terraform_provider_that_sends_every_member_as_null(sidecar: Quick, call: Persona) -> None:
-    """Ten at once, each with five tries and no pause; a lost try says `version mismatch`."""
+    """Five at once, each with five tries and no pause; a lost try says `version mismatch`."""
 
     def write(method: str, path: str, body: Any) -> httpx2.Response:
         for _ in range(50):
@@ -158,9 +158,9 @@ def test_a_terraform_provider_that_sends_every_member_as_null(sidecar: Quick, ca
         server = {"name": "s1", "address": "127.0.0.1", "port": 19000, "check": None, "weight": None}
         assert write("POST", f"backends/{name}/servers", server).status_code in (201, 202)
 
-    with ThreadPoolExecutor(10) as pool:
-        list(pool.map(smoke, [f"be{number}" for number in range(10)]))
-    for number in range(10):
+    with ThreadPoolExecutor(5) as pool:
+        list(pool.map(smoke, [f"be{number}" for number in range(5)]))
+    for number in range(5):
         assert call("GET", f"backends/be{number}/servers/s1", expect=200) == {"name": "s1", "address": "127.0.0.1", "port": 19000}
     rules = [{"type": "deny", "cond": "if", "cond_test": "FALSE"}, {"type": "allow"}]
     for wanted in (rules, rules[:1], []):
@@ -169,7 +169,7 @@ def test_a_terraform_provider_that_sends_every_member_as_null(sidecar: Quick, ca
     for path in ("frontends/fe_be0", "backends/be0"):
         assert write("DELETE", path, None).status_code in (202, 204)
         assert write("DELETE", path, None).status_code == 404
-    answer = httpx2.get(f"http://127.0.0.1:{sidecar.port}/v3/info", headers={"Authorization": "Bearer x"}, timeout=60)
+    answer = httpx2.get(f"http://127.0.0.1:{sidecar.port}/v3/info", headers={"Authorization": "Bearer x"}, timeout=60, verify=False)
     assert (answer.status_code, answer.json()["code"]) == (401, 401)
 
 

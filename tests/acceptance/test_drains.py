@@ -72,12 +72,12 @@ class Drained(Farm):
 
 def _asked(url: str) -> str:
     try:
-        return httpx2.get(url, timeout=60).text
+        return httpx2.get(url, timeout=60, verify=False).text
     except httpx2.HTTPError as error:
         return type(error).__name__
 
 
-@pytest.fixture(params=["2.6", "3.4"])
+@pytest.fixture(params=[pytest.param("2.6", marks=pytest.mark.soak), "3.4"])
 def farm(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Drained]:
     with farm_of(Drained, tmp_path, request.param, LINES, "one", "two") as found:
         yield found
@@ -93,6 +93,7 @@ def test_drained_under_traffic_without_a_failed_request(farm: Drained) -> None:
     assert traffic.failures == []
 
 
+@pytest.mark.parametrize("farm", ["2.6", "3.4"], indirect=True)
 def test_sessions_of_a_former_worker_count(farm: Drained) -> None:
     with farm.slow_request() as answers:
         path = farm.drain("backend/only/server/web1", "shop/web1", then="maint", timeout="2m")
@@ -198,7 +199,7 @@ def test_made_ready_by_others(farm: Drained) -> None:
 
 
 @pytest.mark.parametrize(
-    ("backends", "each"), [(4, 250), pytest.param(10, 1000, marks=pytest.mark.soak), pytest.param(1000, 10, marks=pytest.mark.soak)]
+    ("backends", "each"), [(4, 50), pytest.param(10, 1000, marks=pytest.mark.soak), pytest.param(1000, 10, marks=pytest.mark.soak)]
 )
 def test_many_servers(tmp_path: Path, backends: int, each: int) -> None:
     """By a pattern, and by name each; other requests are answered meanwhile."""

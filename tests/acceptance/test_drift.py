@@ -26,12 +26,9 @@ userlist people
 WEB1 = "backend/shop/server/web1"
 
 
-@pytest.fixture(params=["2.6", "3.4"])
+@pytest.fixture(params=[pytest.param("2.6", marks=pytest.mark.soak), "3.4"])
 def farm(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Farm]:
-    with farm_of(Farm, tmp_path, request.param, LINES, "one", "two") as found:
-        found.sidecar.delay = 3_600_000
-        found.sidecar.stop()
-        found.sidecar.start()
+    with farm_of(Farm, tmp_path, request.param, LINES, "one", "two", delay=3_600_000) as found:
         yield found
 
 
@@ -117,6 +114,7 @@ CHANGES = [
 ]
 
 
+@pytest.mark.parametrize("farm", ["2.6", "3.4"], indirect=True)
 def test_what_others_set_is_seen_and_set_back(farm: Farm) -> None:
     """By a PUT of what the file says, which makes no difference to the file."""
     path = "backends/shop/servers/web1"
@@ -144,7 +142,7 @@ def test_servers_that_come_and_go_outside(farm: Farm) -> None:
     ("lines", "base", "file"),
     [
         ("load-server-state-from-file global", "server-state-file {file}", "states"),
-        ("load-server-state-from-file local", "server-state-base {directory}", "shop"),
+        pytest.param("load-server-state-from-file local", "server-state-base {directory}", "shop", marks=pytest.mark.soak),
         ("load-server-state-from-file local\n    server-state-file-name named", "server-state-base {directory}", "named"),
     ],
 )

@@ -24,6 +24,8 @@ CONFIGURATION = Path(__file__).with_name("everything.cfg").read_text()
 # There is no HAProxy here, which is no failure of the server's.
 ABSENT = b"unable to configure runtime client"
 METHODS_WITH_BODY = ("POST", "PUT", "PATCH")
+# Whether to make all calls; `make test` makes some.
+EVERY = pytest.mark.parametrize("every", [False, pytest.param(True, marks=pytest.mark.soak)], ids=["some", "every"])
 
 
 @pytest.fixture
@@ -59,15 +61,23 @@ def assert_sound(got: Got, what: str) -> None:
     assert int(got.headers["Configuration-Version"]) > 0, what
 
 
+def kinds_of_paths(number: int, every: bool) -> tuple[bool, ...]:
+    """Return whether the calls of an operation go to what exists: one does, and for each fourth operation or for all another does not."""
+    return (True, False) if every or number % 4 == 0 else (True,)
+
+
+@EVERY
 @pytest.mark.parametrize("full", [False, True], ids=["plain", "full_section"])
-def test_what_the_schema_allows_is_done_or_refused(client: Client, bodies: Bodies, full: bool, caplog: pytest.LogCaptureFixture) -> None:
+def test_what_the_schema_allows_is_done_or_refused(
+    client: Client, bodies: Bodies, full: bool, every: bool, caplog: pytest.LogCaptureFixture
+) -> None:
     """What was written stays readable and can be deleted, by paths that lead somewhere and by others."""
     random = Random(3)
     done = set()
-    for operation in written(client):
+    for number, operation in enumerate(written(client)):
         if full and not any(each.name == "full_section" for each in operation.parameters):
             continue
-        for sane in (True, False):
+        for sane in kinds_of_paths(number, every):
             assert operation.body is not None
             body = bodies.valid(operation.body.schema)
             if sane and operation.method in ("PUT", "PATCH") and isinstance(body, dict) and "name" in body and "name" in operation.names:
@@ -79,26 +89,26 @@ def test_what_the_schema_allows_is_done_or_refused(client: Client, bodies: Bodie
                 done.add(operation)
     assert len(done) > (10 if full else len(written(client)) // 2), "most operations are to be reached in fact"
     assert_whole(client)
-    read_everything(client)
-    delete_everything(client)
+    read_everything(client, every)
+    delete_everything(client, every)
     assert_whole(client)
     assert_nothing_failed(caplog)
 
 
-def read_everything(client: Client) -> None:
+def read_everything(client: Client, every: bool) -> None:
     random = Random(4)
-    for operation in client.app.services.index.operations:
-        for sane in (True, False, False):
+    for number, operation in enumerate(client.app.services.index.operations):
+        for sane in kinds_of_paths(number, every):
             where = target(operation, random, sane=sane)
             if operation.method == "GET":
                 assert_sound(client.get(where), f"GET {where}")
 
 
-def delete_everything(client: Client) -> None:
+def delete_everything(client: Client, every: bool) -> None:
     random = Random(6)
-    for operation in reversed(client.app.services.index.operations):
+    for number, operation in enumerate(reversed(client.app.services.index.operations)):
         if operation.method == "DELETE":
-            for sane in (False, True):
+            for sane in reversed(kinds_of_paths(number, every)):
                 where = f"{target(operation, random, sane=sane)}&version={client.engine.version(None)}"
                 assert_sound(client.delete(where), f"DELETE {where}")
 
@@ -182,7 +192,8 @@ def test_hostile_options_of_writes(recording: Client, options: tuple[str, ...], 
     assert_nothing_failed(caplog)
 
 
-def test_what_breaks_the_schema_is_refused_by_name(client: Client, bodies: Bodies, caplog: pytest.LogCaptureFixture) -> None:
+@EVERY
+def test_what_breaks_the_schema_is_refused_by_name(client: Client, bodies: Bodies, every: bool, caplog: pytest.LogCaptureFixture) -> None:
     random = Random(5)
     seen = set()
     for operation in written(client):
@@ -192,7 +203,9 @@ def test_what_breaks_the_schema_is_refused_by_name(client: Client, bodies: Bodie
             continue
         seen.add(key)
         before = client.file.read_bytes()
-        for mutant in bodies.mutants(schema):
+        # A fourth of them, beginning with another one for each schema.
+        mutants = list(bodies.mutants(schema))
+        for mutant in mutants if every else mutants[len(seen) % 4 :: 4]:
             if (mutant.what == "null" and not operation.body.required) or (mutant.body == {} and operation.body.takes_one):
                 continue
             where = f"{target(operation, random, sane=True)}&version={client.engine.version(None)}"

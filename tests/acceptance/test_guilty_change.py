@@ -115,7 +115,7 @@ def write_three(sidecar: Quick, taken: int) -> tuple[str, list[int]]:
     return identity, ports
 
 
-@pytest.mark.parametrize("version", ["3.2", "3.4"])
+@pytest.mark.parametrize("version", [pytest.param("3.2", marks=pytest.mark.soak), "3.4"])
 def test_three_clients_of_which_one_brings_a_line_that_fails(tmp_path: Path, taken: int, version: str) -> None:
     with beside(tmp_path, version) as sidecar:
         identity, ports = write_three(sidecar, taken)

@@ -36,7 +36,7 @@ def sidecar(tmp_path: Path, haproxy_binary: str, issuing: Issuing) -> Iterator[Q
 
 def ask(sidecar: Quick, token: str, path: str = BACKENDS, method: str = "GET", **more: object) -> httpx2.Response:
     headers = {"authorization": f"Bearer {token}"}
-    return httpx2.request(method, f"http://127.0.0.1:{sidecar.port}{path}", headers=headers, timeout=60, **more)  # type: ignore[arg-type]
+    return httpx2.request(method, f"http://127.0.0.1:{sidecar.port}{path}", headers=headers, timeout=60, verify=False, **more)  # type: ignore[arg-type]
 
 
 def test_roles_by_a_claim(sidecar: Quick, issuing: Issuing) -> None:

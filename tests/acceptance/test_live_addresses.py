@@ -52,6 +52,11 @@ class Row:
     live: bool
     everywhere: bool = False
 
+    @property
+    def changes_live(self) -> bool:
+        """Whether a server that exists becomes this one at runtime."""
+        return self.live and " " not in self.words and "port" in self.members
+
     def body(self, name: str = "two", **more: Any) -> dict[str, Any]:
         return {"name": name, **self.members, **more}
 
@@ -135,15 +140,14 @@ def running(version: str, directory: Path) -> Iterator[Quick]:
         yield sidecar
 
 
-# The oldest and the newest; those in between take their turn in `make soak`.
-@pytest.fixture(scope="module", params=["2.6", *(pytest.param(each, marks=pytest.mark.soak) for each in ("2.8", "3.0", "3.2")), "3.4"])
+# The oldest; the others take their turn in `make soak`.
+@pytest.fixture(scope="module", params=["2.6", *(pytest.param(each, marks=pytest.mark.soak) for each in ("2.8", "3.0", "3.2"))])
 def each(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Quick]:
     yield from running(request.param, tmp_path_factory.mktemp("addresses"))
 
 
 @pytest.fixture(scope="module")
 def newest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Quick]:
-    """For what sends the commands of a single call, so that one version will do."""
     yield from running("3.4", tmp_path_factory.mktemp("newest"))
 
 
@@ -179,17 +183,39 @@ def judge(sidecar: Quick, answer: httpx2.Response, *, live: bool) -> None:
     assert is_done == live, sidecar.why(answer)
 
 
+def with_soak(rows: list[Row], is_first: Callable[[Row], bool]) -> pytest.MarkDecorator:
+    """Parametrize a test by rows, of which `make test` tries the first ones alone."""
+    values = [pytest.param(row, id=row.words, marks=() if is_first(row) else pytest.mark.soak) for row in rows]
+    return pytest.mark.parametrize("row", values)
+
+
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.words)
-@pytest.mark.parametrize("road", [by_call, by_change])
-def test_live_is_what_the_file_says(each: Quick, road: Road, row: Row) -> None:
-    needs_more = road is by_change and (" " in row.words or "port" not in row.members)
-    judge(each, road(each, row), live=row.live and not needs_more)
+def test_live_is_what_the_file_says(newest: Quick, row: Row) -> None:
+    judge(newest, by_call(newest, row), live=row.live)
+
+
+@with_soak(ROWS, lambda row: row.everywhere)
+def test_each_version_runs_what_the_file_says(each: Quick, row: Row) -> None:
+    judge(each, by_call(each, row), live=row.live)
+
+
+@with_soak(ROWS, lambda row: row.everywhere)
+def test_a_server_that_changes(newest: Quick, row: Row) -> None:
+    judge(newest, by_change(newest, row), live=row.changes_live)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.words)
+def test_a_server_that_changes_beside_each_version(each: Quick, row: Row) -> None:
+    judge(each, by_change(each, row), live=row.changes_live)
 
 
 EVERYWHERE = [row for row in ROWS if row.everywhere]
+# One that is live and one that is not.
+FEW = ("[::1]:9", "localhost:9")
 
 
-@pytest.mark.parametrize("row", EVERYWHERE, ids=lambda row: row.words)
+@with_soak(EVERYWHERE, lambda row: row.words in FEW)
 @pytest.mark.parametrize("road", [in_a_transaction, by_a_raw_push, by_a_whole_section, by_apply, with_a_new_backend])
 def test_whichever_call_brings_it(newest: Quick, road: Road, row: Row) -> None:
     planned = newest.post("/v3/sidecar/plan", f"{newest.get('raw').text}    server two {row.words}\n").json()
@@ -197,7 +223,7 @@ def test_whichever_call_brings_it(newest: Quick, road: Road, row: Row) -> None:
     judge(newest, road(newest, row), live=row.live)
 
 
-@pytest.mark.parametrize("row", EVERYWHERE, ids=lambda row: row.words)
+@with_soak(EVERYWHERE, lambda row: row.words in FEW)
 def test_one_that_is_enabled_later(newest: Quick, row: Row) -> None:
     judge(newest, newest.post("backends/app/servers", row.body(maintenance="enabled"), version=newest.version()), live=row.live)
     judge(newest, newest.put_server("two", {"maintenance": "disabled"}), live=True)
@@ -212,7 +238,7 @@ def test_what_is_added_to_the_process_alone(newest: Quick, row: Row) -> None:
         assert newest.delete(f"{SERVICES}/runtime/backends/app/servers/two").status_code == 204
 
 
-@pytest.mark.parametrize("address", ["127.0.0.9", "::1", "localhost", "127.1"])
+@pytest.mark.parametrize("address", ["::1", "localhost", *(pytest.param(each, marks=pytest.mark.soak) for each in ("127.0.0.9", "127.1"))])
 def test_what_a_source_of_services_finds(tmp_path: Path, address: str) -> None:
     """Its backend is new; its free slots have addresses of ours."""
     definition = completed({"address": "agent", "port": 8500, "enabled": True, "retry_timeout": 1, "defaults": "base"}, "7", consul=True)

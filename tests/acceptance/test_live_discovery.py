@@ -29,7 +29,7 @@ def test_a_service_comes_without_a_reload(tmp_path: Path, count: int) -> None:
             worker = haproxy.worker_pid()
             body = {"address": "127.0.0.1", "port": agent.port, "enabled": True, "retry_timeout": 1, "defaults": "plain"}
             assert sidecar.post(DEFINITIONS, body).status_code == 201
-            with httpx2.Client(base_url=f"http://127.0.0.1:{site}", timeout=60) as client:
+            with httpx2.Client(base_url=f"http://127.0.0.1:{site}", timeout=60, verify=False) as client:
                 until(lambda: client.get("/shop/x").status_code == 200, sidecar.text)
                 assert client.get("/shop/x").text in names
             assert sidecar.text().count(" check weight") == count

@@ -44,7 +44,7 @@ def upload(sidecar: Quick, method: str, path: str, name: str, content: bytes | s
 def visit(sidecar: Quick, host: str) -> str:
     port = re.search(r"bind 127.0.0.1:(\d+)", sidecar.haproxy.file.read_text())
     assert port
-    return httpx2.get(f"http://127.0.0.1:{port[1]}/", headers={"Host": host}, timeout=60).text
+    return httpx2.get(f"http://127.0.0.1:{port[1]}/", headers={"Host": host}, timeout=60, verify=False).text
 
 
 def text_of(sidecar: Quick) -> str:

@@ -25,7 +25,11 @@ backend app from plain
 )
 
 
-@pytest.fixture(params=[False, True], ids=["watching", "not watching"])
+# The server learns of an edit by inotify, or looks at the file when a client writes.
+BOTH = pytest.mark.parametrize("sidecar", [False, True], indirect=True, ids=["watching", "not watching"])
+
+
+@pytest.fixture(params=[False, pytest.param(True, marks=pytest.mark.soak)], ids=["watching", "not watching"])
 def sidecar(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Quick]:
     config = CONFIG.format(site=free_port())
     unwatched = {"disable_inotify": request.param}
@@ -81,6 +85,7 @@ def test_a_writer_with_an_old_version_is_refused_and_the_next_builds_on_the_edit
     assert weights(sidecar) == [5, 30]
 
 
+@BOTH
 def test_after_a_reload_by_hand_changes_are_live_again(sidecar: Quick) -> None:
     edited(sidecar)
     reload_by_hand(sidecar)
@@ -112,6 +117,7 @@ def test_a_raw_push_from_before_the_edit_is_refused(sidecar: Quick) -> None:
     assert sidecar.text() == text
 
 
+@BOTH
 def test_an_edit_while_a_reload_is_pending_goes_along_with_it(sidecar: Quick) -> None:
     """The reload that was promised loads the file as it then is."""
     backend = sidecar.get("backends/app").json()

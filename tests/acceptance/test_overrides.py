@@ -46,7 +46,7 @@ class Kept(Farm):
         return {f"{each['object'].rpartition('/')[2]} {each['member']} {each['source']}": each["value"] for each in found}
 
 
-@pytest.fixture(params=["2.6", "3.4"])
+@pytest.fixture(params=[pytest.param("2.6", marks=pytest.mark.soak), "3.4"])
 def farm(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Kept]:
     with farm_of(Kept, tmp_path, request.param, LINES, "one", "two") as found:
         yield found
@@ -68,7 +68,7 @@ def test_no_request_meets_a_drained_server(stated: Kept) -> None:
     with Traffic(stated.url, ["/"], ["one", "two"], clients=8, pause=0.001) as traffic:
         traffic.wait_for(200)
         before = traffic.answered["one"]
-        for _ in range(4):
+        for _ in range(2):
             stated.reload()
             stated.until("web1", "drain", 20)
             traffic.wait_for(traffic.count + 100)
@@ -100,13 +100,14 @@ def test_a_port_that_the_configuration_changes(stated: Kept) -> None:
     stated.until("web2", "drain", 20, stated.web.ports["one"])
 
 
+@pytest.mark.parametrize("farm", ["2.6", "3.4"], indirect=True)
 def test_kept_over_reloads_and_restarts(farm: Kept) -> None:
     farm.set("web1", admin_state="drain")
     farm.set("web2", weight=7, address="127.0.0.1", port=farm.web.ports["one"])
     farm.set("off", admin_state="ready")
     kept = {"web1 admin_state api": "drain", "web2 weight api": 7, "web2 port api": farm.web.ports["one"], "off admin_state api": "ready"}
     assert farm.listed() == kept
-    for _ in range(3):
+    for _ in range(2):
         farm.reload()
         farm.until("web1", "drain", 20)
         farm.until("web2", "ready", 7, farm.web.ports["one"])

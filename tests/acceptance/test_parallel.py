@@ -1,4 +1,4 @@
-"""Many clients at once: of 500 calls into one transaction none is lost; of writers with a version those stand that were answered so."""
+"""Many clients at once: of 200 calls into one transaction none is lost; of writers with a version those stand that were answered so."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
@@ -24,7 +24,7 @@ backend app from plain
 {servers}
 """
 )
-KEPT = 100
+KEPT = 40
 Ask = Callable[..., Awaitable[httpx2.Response]]
 
 
@@ -41,7 +41,7 @@ def at_once(sidecar: Quick, work: Callable[[Ask], Awaitable[Any]]) -> Any:
 
     async def run() -> Any:
         url, limits = f"http://127.0.0.1:{sidecar.port}", httpx2.Limits(max_connections=None)
-        async with httpx2.AsyncClient(base_url=url, auth=USER, timeout=120, limits=limits) as client:
+        async with httpx2.AsyncClient(base_url=url, auth=USER, timeout=120, verify=False, limits=limits) as client:
 
             async def ask(method: str, path: str, body: Any = None, **query: Any) -> httpx2.Response:
                 return await client.request(method, f"{CONFIGURATION}/{path}", params=query, **({} if body is None else {"json": body}))
@@ -51,39 +51,39 @@ def at_once(sidecar: Quick, work: Callable[[Ask], Awaitable[Any]]) -> Any:
     return asyncio.run(run())
 
 
-def test_500_calls_into_one_transaction(sidecar: Quick) -> None:
+def test_200_calls_into_one_transaction(sidecar: Quick) -> None:
     transaction, where = sidecar.transaction(), "backends/app/servers"
     new = {"address": "127.0.0.1", "port": 2}
 
     async def work(ask: Ask) -> list[httpx2.Response]:
-        calls = [ask("POST", where, {"name": f"new{each}", **new}, transaction_id=transaction) for each in range(200)]
+        calls = [ask("POST", where, {"name": f"new{each}", **new}, transaction_id=transaction) for each in range(80)]
         calls += [
-            ask("PUT", f"{where}/kept{each}", {"name": f"kept{each}", **new, "weight": 7}, transaction_id=transaction) for each in range(50)
+            ask("PUT", f"{where}/kept{each}", {"name": f"kept{each}", **new, "weight": 7}, transaction_id=transaction) for each in range(20)
         ]
-        calls += [ask("DELETE", f"{where}/kept{each}", transaction_id=transaction) for each in range(50, KEPT)]
-        calls += [ask("POST", "backends", {"name": f"more{each}", "from": "plain"}, transaction_id=transaction) for each in range(100)]
+        calls += [ask("DELETE", f"{where}/kept{each}", transaction_id=transaction) for each in range(20, KEPT)]
+        calls += [ask("POST", "backends", {"name": f"more{each}", "from": "plain"}, transaction_id=transaction) for each in range(40)]
         acl = {"criterion": "path_beg", "value": "/a"}
-        calls += [ask("POST", "frontends/site/acls/0", {"acl_name": f"a{each}", **acl}, transaction_id=transaction) for each in range(100)]
+        calls += [ask("POST", "frontends/site/acls/0", {"acl_name": f"a{each}", **acl}, transaction_id=transaction) for each in range(40)]
         return await asyncio.gather(*calls)
 
     answers = at_once(sidecar, work)
-    assert len(answers) == 500
+    assert len(answers) == 200
     assert {answer.status_code for answer in answers} == {202}, next(answer.text for answer in answers if answer.status_code != 202)
     assert sidecar.get(where).json() == [{"name": f"kept{each}", "address": "127.0.0.1", "port": 1} for each in range(KEPT)]
     commit = sidecar.commit(transaction)
     assert sidecar.reloaded(commit)["status"] == "succeeded"
     words = {" ".join(line.split()) for line in sidecar.text().splitlines()}
     assert {line for line in words if line.startswith("server ")} == {
-        *(f"server new{each} 127.0.0.1:2" for each in range(200)),
-        *(f"server kept{each} 127.0.0.1:2 weight 7" for each in range(50)),
+        *(f"server new{each} 127.0.0.1:2" for each in range(80)),
+        *(f"server kept{each} 127.0.0.1:2 weight 7" for each in range(20)),
     }
-    assert {line for line in words if line.startswith("acl ")} == {f"acl a{each} path_beg /a" for each in range(100)}
-    assert {f"backend more{each} from plain" for each in range(100)} <= words
+    assert {line for line in words if line.startswith("acl ")} == {f"acl a{each} path_beg /a" for each in range(40)}
+    assert {f"backend more{each} from plain" for each in range(40)} <= words
     assert sidecar.version() == 2
 
 
 @pytest.mark.parametrize("reads", [1, 2], ids=["all with one version", "each with the version it has read"])
-def test_50_writers_with_versions(sidecar: Quick, reads: int) -> None:
+def test_25_writers_with_versions(sidecar: Quick, reads: int) -> None:
     """Live changes and such that reload, so that commits meet reloads at work."""
     version = sidecar.version()
 
@@ -95,7 +95,7 @@ def test_50_writers_with_versions(sidecar: Quick, reads: int) -> None:
         return name, await ask("POST", "backends", {"name": name, "from": "plain"}, version=seen)
 
     async def work(ask: Ask) -> list[tuple[str, httpx2.Response]]:
-        return await asyncio.gather(*(write(ask, number) for number in range(50)))
+        return await asyncio.gather(*(write(ask, number) for number in range(25)))
 
     answers = at_once(sidecar, work)
     won = {name for name, answer in answers if answer.is_success}
@@ -108,7 +108,7 @@ def test_50_writers_with_versions(sidecar: Quick, reads: int) -> None:
     assert len(won) == 1 if reads == 1 else won
 
 
-def test_50_writers_who_try_again_all_come_in(sidecar: Quick) -> None:
+def test_25_writers_who_try_again_all_come_in(sidecar: Quick) -> None:
     """With the version that a refusal's own header tells."""
 
     async def write(ask: Ask, number: int) -> int:
@@ -122,9 +122,9 @@ def test_50_writers_who_try_again_all_come_in(sidecar: Quick) -> None:
             version, tries = answer.headers["Configuration-Version"], tries + 1
 
     async def work(ask: Ask) -> list[int]:
-        return await asyncio.gather(*(write(ask, number) for number in range(50)))
+        return await asyncio.gather(*(write(ask, number) for number in range(25)))
 
     at_once(sidecar, work)
     names = [server["name"] for server in sidecar.get("backends/app/servers").json()]
-    assert sorted(names) == sorted([*(f"kept{each}" for each in range(KEPT)), *(f"writer{each}" for each in range(50))])
-    assert sidecar.version() == 51
+    assert sorted(names) == sorted([*(f"kept{each}" for each in range(KEPT)), *(f"writer{each}" for each in range(25))])
+    assert sidecar.version() == 26

@@ -51,7 +51,7 @@ def beside(tmp_path: Path) -> Iterator[Beside]:
             text = config.format(site=site, one=web.ports["one"])
             with HAProxy(tmp_path, text, binary=binaries.exactly("3.2"), master=master) as haproxy, Quick(haproxy, **more) as sidecar:
                 yield sidecar
-                assert httpx2.get(f"http://127.0.0.1:{site}/", timeout=60).text == "one"
+                assert httpx2.get(f"http://127.0.0.1:{site}/", timeout=60, verify=False).text == "one"
 
         yield start
 
@@ -205,23 +205,28 @@ class Hasty(Quick):
         ]
 
 
+@pytest.fixture(scope="module")
+def checked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hasty]:
+    """Its configuration is checked by `checker`, a file that each test writes."""
+    directory = tmp_path_factory.mktemp("checked")
+    config, binary = CONFIG.format(site=free_port(), one=free_port()), str(directory / "checker")
+    with HAProxy(directory, config, binary=binaries.exactly("3.2")) as haproxy, Hasty(haproxy, settings={"haproxy_bin": binary}) as sidecar:
+        yield sidecar
+
+
 @pytest.mark.parametrize("kind", CHECKS)
-def test_what_can_happen_to_the_check(tmp_path: Path, kind: str) -> None:
+def test_what_can_happen_to_the_check(checked: Hasty, kind: str) -> None:
     """A passing trouble is 503, so that clients try again; only what these bytes will always get is 400."""
     program, status, says = CHECKS[kind]
-    binary = script(tmp_path, *program) if program else str(tmp_path / "checker")
-    config = CONFIG.format(site=free_port(), one=free_port())
-    kind_of_server = Hasty if kind == "no answer in time" else Quick
-    with (
-        HAProxy(tmp_path, config, binary=binaries.exactly("3.2")) as haproxy,
-        kind_of_server(haproxy, settings={"haproxy_bin": binary}) as sidecar,
-    ):
-        before = haproxy.file.read_bytes()
-        answers = [bind(sidecar, free_port()), sidecar.post("raw", config + "# more\n", version=1)]
-        answers.append(sidecar.post("raw", config, only_validate=True))
-        assert [answer.status_code for answer in answers] == [status] * 3, [answer.text for answer in answers]
-        assert all(says in answer.json()["message"].lower() for answer in answers), [answer.text for answer in answers]
-        assert haproxy.file.read_bytes() == before
-        assert sidecar.version() == 1
-        leftover = [path.name for path in tmp_path.iterdir() if path.name.startswith(".haproxy.cfg")]
-        assert leftover == []
+    (checked.directory / "checker").unlink(missing_ok=True)
+    if program:
+        script(checked.directory, *program)
+    before = checked.haproxy.file.read_bytes()
+    answers = [bind(checked, free_port()), checked.post("raw", checked.text() + "# more\n", version=1)]
+    answers.append(checked.post("raw", checked.text(), only_validate=True))
+    assert [answer.status_code for answer in answers] == [status] * 3, [answer.text for answer in answers]
+    assert all(says in answer.json()["message"].lower() for answer in answers), [answer.text for answer in answers]
+    assert checked.haproxy.file.read_bytes() == before
+    assert checked.version() == 1
+    leftover = [path.name for path in checked.directory.iterdir() if path.name.startswith(".haproxy.cfg")]
+    assert leftover == []

@@ -63,8 +63,15 @@ def check_that_all_agree(sidecar: Quick, *names: str) -> None:
     assert not plan["commands"] and not plan["reload"], plan
 
 
-@pytest.mark.parametrize("command", ["true", "kill -USR2 $PID"])
-@pytest.mark.parametrize("master", [True, False])
+@pytest.mark.parametrize(
+    ("command", "master"),
+    [
+        ("true", True),
+        pytest.param("true", False, marks=pytest.mark.soak),
+        pytest.param("kill -USR2 $PID", True, marks=pytest.mark.soak),
+        ("kill -USR2 $PID", False),
+    ],
+)
 def test_a_haproxy_that_is_dead_loads_the_file_when_it_starts(tmp_path: Path, command: str, master: bool) -> None:
     with beside(tmp_path, command, master=master) as sidecar:
         # It has answered, so that it is known to run here.
@@ -94,7 +101,7 @@ def test_a_haproxy_that_is_dead_loads_the_file_when_it_starts(tmp_path: Path, co
         assert is_ready(sidecar)
 
 
-@pytest.mark.parametrize("version", ["2.6", "3.2"])
+@pytest.mark.parametrize("version", [pytest.param("2.6", marks=pytest.mark.soak), "3.2"])
 def test_a_start_that_fails_is_told_and_can_be_mended(tmp_path: Path, version: str) -> None:
     """HAProxy has opened its sockets and is gone again."""
     with socket.create_server(("127.0.0.1", 0)) as other, beside(tmp_path, "true", master=True, version=version) as sidecar:
@@ -138,7 +145,12 @@ def test_a_master_that_was_never_seen_may_come_later(tmp_path: Path) -> None:
 
 # The new worker answers before the server is killed; it answers only afterwards; nothing has been asked of HAProxy.
 @pytest.mark.parametrize(
-    "command", ["kill -USR2 $PID; touch reached; sleep 2", "touch reached; sleep 1; kill -USR2 $PID", "touch reached; sleep 2"]
+    "command",
+    [
+        "kill -USR2 $PID; touch reached; sleep 2",
+        pytest.param("touch reached; sleep 1; kill -USR2 $PID", marks=pytest.mark.soak),
+        "touch reached; sleep 2",
+    ],
 )
 def test_a_server_killed_while_the_command_runs_tells_the_outcome(tmp_path: Path, command: str) -> None:
     marker = tmp_path / "reached"
@@ -162,7 +174,7 @@ def test_a_command_that_reloads_and_fails_has_reloaded(tmp_path: Path, sees_mast
         check_that_all_agree(sidecar, "first", "second")
 
 
-@pytest.mark.parametrize("version", ["2.8", "3.2", "3.4"])
+@pytest.mark.parametrize("version", [*(pytest.param(each, marks=pytest.mark.soak) for each in ("2.8", "3.2")), "3.4"])
 def test_haproxy_says_why_a_worker_cannot_load(tmp_path: Path, version: str) -> None:
     with beside(tmp_path, "kill -USR2 $PID", sees_master=True, version=version) as sidecar:
         text = sidecar.text() + UNKNOWN_RING.format(port=free_port())

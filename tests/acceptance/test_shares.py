@@ -40,7 +40,9 @@ def sidecar(tmp_path: Path, haproxy_binary: str) -> Iterator[Quick]:
 async def caller(sidecar: Quick, name: str) -> AsyncIterator[httpx2.AsyncClient]:
     limits = httpx2.Limits(max_connections=None)
     auth = USER if name == USER[0] else (name, name)
-    async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{sidecar.port}", auth=auth, timeout=120, limits=limits) as client:
+    async with httpx2.AsyncClient(
+        base_url=f"http://127.0.0.1:{sidecar.port}", auth=auth, timeout=120, verify=False, limits=limits
+    ) as client:
         yield client
 
 

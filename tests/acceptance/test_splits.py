@@ -64,28 +64,28 @@ def test_shares_and_what_stays_where(farm: Divided) -> None:
     def cookie(number: int) -> str:
         return f"who={number}"
 
-    first = farm.asked(1500, cookie)
-    assert abs(first.count("v2") - 75) <= 25
-    assert farm.asked(200, cookie) == first[:200], "who has a cookie stays"
+    first = farm.asked(400, cookie)
+    assert abs(first.count("v2") - 20) <= 10
+    assert farm.asked(50, cookie) == first[:50], "who has a cookie stays"
     assert is_live(farm.put(by | {"weights": {"v1": 1, "v2": 1}}))
-    second = farm.asked(1500, cookie)
-    assert abs(second.count("v2") - 750) <= 50
+    second = farm.asked(400, cookie)
+    assert abs(second.count("v2") - 200) <= 25
     assert {now for before, now in zip(first, second, strict=True) if before == "v2"} == {"v2"}
     assert is_live(farm.put(by | {"weights": {"v1": 95, "v2": 5}}))
-    assert farm.asked(1500, cookie) == first, "and back"
+    assert farm.asked(400, cookie) == first, "and back"
     # Without a cookie, or with an empty one, requests are random.
-    assert 5 <= farm.asked(1000).count("v2") <= 120
-    assert 5 <= farm.asked(1000, lambda number: "who=").count("v2") <= 120
+    assert 1 <= farm.asked(300).count("v2") <= 60
+    assert 1 <= farm.asked(300, lambda number: "who=").count("v2") <= 60
 
 
-def test_twenty_splits_under_traffic(farm: Divided) -> None:
+def test_ten_splits_under_traffic(farm: Divided) -> None:
     farm.installed({"by": "random", "weights": {"v1": 1}})
     with Traffic(farm.url, ["/"], ["v1", "v2", "v3"]) as traffic:
-        for step in range(20):
+        for step in range(1, 20, 2):
             answer = farm.put({"by": "random", "weights": {"v1": 20 - step, "v2": step, "v3": 1}})
             assert is_live(answer), farm.sidecar.why(answer)
             traffic.wait_for(traffic.count + 30)
-        traffic.wait_for(traffic.count + 200)
+        traffic.wait_for(traffic.count + 50)
     assert traffic.failures == []
     assert farm.sidecar.get(f"{PATH}/canary").json()["shares"] == {"v1": 5, "v2": 90, "v3": 5}
 
@@ -95,7 +95,7 @@ def test_what_was_asked_since_with_a_former_worker(farm: Divided) -> None:
     farm.asked(20)
     assert is_live(farm.put({"by": "random", "weights": {"v1": 30, "v2": 70}}))
     assert farm.sidecar.get(f"{PATH}/canary").json()["requests"] == {"v1": 0, "v2": 0}
-    with httpx2.Client(base_url=farm.url, timeout=60) as client, client.stream("GET", "/first"):
+    with httpx2.Client(base_url=farm.url, timeout=60, verify=False) as client, client.stream("GET", "/first"):
         # The answer is not read, so the session, and its process, stay.
         counted = Counter(farm.asked(300))
         farm.reload()

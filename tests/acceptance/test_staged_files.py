@@ -50,7 +50,7 @@ class Stored(Quick):
 
     def upload(self, path: str, name: str, content: str, **query: Any) -> httpx2.Response:
         url = f"http://127.0.0.1:{self.port}{path}"
-        return httpx2.post(url, params=query, files={"file_upload": (name, content.encode())}, auth=USER, timeout=60)
+        return httpx2.post(url, params=query, files={"file_upload": (name, content.encode())}, auth=USER, timeout=60, verify=False)
 
     def files(self) -> dict[str, str]:
         return {f"{path.parent.name}/{path.name}": path.read_bytes().decode() for path in sorted(self.directory.glob("*_dir/*"))}

@@ -39,7 +39,7 @@ def sidecar(tmp_path: Path, haproxy_binary: str) -> Iterator[Quick]:
 def ask(sidecar: Quick, method: str, path: str, *, by: str, **more: Any) -> httpx2.Response:
     """`by` is the name of a user, which is its password, or the secret of a token."""
     who = {"headers": {"authorization": f"Bearer {by}"}} if by.startswith("dps_") else {"auth": (by, by)}
-    return httpx2.request(method, f"http://127.0.0.1:{sidecar.port}{path}", timeout=60, **who, **more)
+    return httpx2.request(method, f"http://127.0.0.1:{sidecar.port}{path}", timeout=60, verify=False, **who, **more)
 
 
 def created(sidecar: Quick, by: str, **members: Any) -> dict[str, Any]:
@@ -88,7 +88,7 @@ def test_its_end(sidecar: Quick) -> None:
     """At once, also for answers that are kept; and beyond a restart."""
     revoked, short, other = (created(sidecar, "ann", role="weights", ttl=ttl) for ttl in ("1h", "1s", "1h"))
     header = {"authorization": f"Bearer {revoked['secret']}"}
-    with httpx2.Client(base_url=f"http://127.0.0.1:{sidecar.port}", headers=header, timeout=60) as client:
+    with httpx2.Client(base_url=f"http://127.0.0.1:{sidecar.port}", headers=header, timeout=60, verify=False) as client:
         assert {client.get(BACKENDS).status_code for _ in range(3)} == {200}
         assert ask(sidecar, "DELETE", f"{TOKENS}/{revoked['id']}", by="eve").status_code == 403
         assert ask(sidecar, "DELETE", f"{TOKENS}/{revoked['id']}", by="ann").status_code == 204
@@ -117,7 +117,7 @@ def test_the_end_of_a_stream(sidecar: Quick) -> None:
     for ttl, end in endings:
         token = created(sidecar, "ann", role="weights", ttl=ttl)
         header = {"authorization": f"Bearer {token['secret']}"}
-        with httpx2.stream("GET", f"http://127.0.0.1:{sidecar.port}/v3/sidecar/events", headers=header, timeout=60) as answer:
+        with httpx2.stream("GET", f"http://127.0.0.1:{sidecar.port}/v3/sidecar/events", headers=header, timeout=60, verify=False) as answer:
             # A slow machine may have taken more than the second of its life.
             assert answer.status_code == 200 or ttl == "1s"
             end(token["id"])

@@ -144,10 +144,11 @@ class Walk:
 
     # -- regular resources of the configuration
 
-    def resources(self) -> None:
-        """Each resource in each of its parents."""
-        for name, row in self.table.items():
-            for parent in row.get("parents", [None]) if "file" not in row else ():
+    def resources(self, *, everywhere: bool) -> None:
+        """Each resource in one of its parents, another kind of parent for the next resource, or `everywhere` in each of them."""
+        for number, (name, row) in enumerate(self.table.items(), 1):
+            parents = row.get("parents", [None]) if "file" not in row else []
+            for parent in parents if everywhere or not parents else [parents[number % len(parents)]]:
                 self._life(name, row, parent)
 
     def _life(self, name: str, row: Mapping[str, Any], parent: str | None) -> None:
