@@ -112,11 +112,11 @@ def test_a_text_is_stored_once_and_goes_with_its_last_transaction(directory: Pat
         assert count(directory, "transaction_base") == left
 
 
-def test_five_hundred_changes(transactions: Transactions, document: Document, directory: Path) -> None:
+def test_two_hundred_changes(transactions: Transactions, document: Document, directory: Path) -> None:
     one = transactions.start(document, 7, author=NOBODY)
-    for number in range(500):
+    for number in range(200):
         changed(transactions, one.id, adding(f"b{number}"))
-    assert len(transactions.read(one.id).of_kind("backend")) == 501
+    assert len(transactions.read(one.id).of_kind("backend")) == 201
     assert opened(directory).read(one.id).text == transactions.read(one.id).text
 
 
@@ -371,7 +371,7 @@ def memory_of_each(directory: Path, *, restarted: bool) -> tuple[float, int]:
     """The bytes that each of a hundred transactions holds, and the size of their document."""
     sections = [
         Section("backend", f"b{i}", lines=[Line(f"backend b{i}\n"), *(Line(f"  server s{j} 127.0.0.1:{j}\n") for j in range(20))])
-        for i in range(500)
+        for i in range(200)
     ]
     document = Document("", sections)
     transactions = opened(directory)
@@ -379,7 +379,7 @@ def memory_of_each(directory: Path, *, restarted: bool) -> tuple[float, int]:
     def work(number: int) -> str:
         id_ = transactions.start(document, 1, author=NOBODY).id
         changed(transactions, id_, adding(f"new{number}"))
-        assert transactions.read(id_).find("backend", "b250")
+        assert transactions.read(id_).find("backend", "b100")
         return id_
 
     ids = [work(0)]
