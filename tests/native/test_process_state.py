@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import get_args
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
@@ -38,6 +38,7 @@ from haproxy_native.process_state import (
 )
 from haproxy_native.runtime.client import Worker
 from haproxy_native.text.document import Document
+from tests.laws.settings import law
 
 
 def text(number: int) -> ConfigurationText:
@@ -297,8 +298,13 @@ class Beliefs(RuleBasedStateMachine):
         assert not isinstance(self.state.belief, Trying)
 
 
-Beliefs.TestCase.settings = settings(max_examples=200, stateful_step_count=40, suppress_health_check=[HealthCheck.too_slow], deadline=None)
-TestBeliefs = Beliefs.TestCase
+class TestBeliefs(Beliefs.TestCase):
+    settings = settings(law(320), stateful_step_count=40)
+
+
+@pytest.mark.soak
+class TestMoreBeliefs(Beliefs.TestCase):
+    settings = settings(law(8000), stateful_step_count=40)
 
 
 @pytest.mark.parametrize("in_file", [A, B])

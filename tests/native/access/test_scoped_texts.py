@@ -148,7 +148,7 @@ SCOPES = {
 
 
 @pytest.mark.parametrize("scope", SCOPES)
-@pytest.mark.parametrize("number", [400, pytest.param(100_000, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("number", [200, pytest.param(100_000, marks=pytest.mark.soak)])
 def test_what_is_permitted_is_within_bounds(scope: str, number: int) -> None:
     rule, is_within = SCOPES[scope]
     rights, before, editor, permitted = Rights((scope,), (rule,)), Document.parse(TEXT), Editor(), 0
@@ -164,7 +164,7 @@ def test_what_is_permitted_is_within_bounds(scope: str, number: int) -> None:
 
 
 @pytest.mark.parametrize("scope", SCOPES)
-@pytest.mark.parametrize("number", [80, pytest.param(20_000, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("number", [40, pytest.param(20_000, marks=pytest.mark.soak)])
 def test_so_are_transactions_of_many_edits(scope: str, number: int) -> None:
     """Each edit is compared with the text of the transaction, and the commit with the configuration, which others change meanwhile."""
     rule, is_within = SCOPES[scope]

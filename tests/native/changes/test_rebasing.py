@@ -384,11 +384,11 @@ def check(seed: int) -> str:
 
 def test_both_changes_are_in_the_text_or_what_both_touch_is_named() -> None:
     # The last one sets a member of a server, deletes the server and creates it again.
-    outcomes = Counter(check(seed) for seed in (*range(300), 5132))
-    assert min(outcomes["rebased"], outcomes["collided"]) > 60, outcomes
+    outcomes = Counter(check(seed) for seed in (*range(100), 5132))
+    assert min(outcomes["rebased"], outcomes["collided"]) > 20, outcomes
 
 
 @pytest.mark.soak
 def test_the_same_of_many_more() -> None:
-    for seed in range(1_000, 30_000):
+    for seed in (*range(100, 300), *range(1_000, 30_000)):
         check(seed)

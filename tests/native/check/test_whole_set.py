@@ -146,7 +146,7 @@ def test_a_list_names_what_comes_with_it(temporary: Path, site: WholeSet, tmp_pa
 
 def test_one_that_is_given_up_leaves_nothing(temporary: Path, site: WholeSet, tmp_path: Path) -> None:
     """While the files are being laid out; the fixture looks at what is left."""
-    many = {f"{tmp_path}/etc/many/{number}": b"x" for number in range(8000)}
+    many = {f"{tmp_path}/etc/many/{number}": b"x" for number in range(2000)}
 
     def found(pattern: str) -> list[Path]:
         return list(temporary.glob(pattern))

@@ -3,6 +3,7 @@
 import asyncio
 import errno
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,15 @@ async def started(directory: Path) -> None:
         await engine.write([ByFunction(adding("second"))], transaction_id=transaction.id, author=NOBODY)
 
 
+@pytest.fixture
+def prepared(tmp_path: Path) -> Callable[[int | str], Path]:
+    """Return a copy of what `started` leaves, by its name."""
+    template = tmp_path / "template"
+    template.mkdir()
+    run(started(template))
+    return lambda name: Path(shutil.copytree(template, tmp_path / str(name)))
+
+
 async def committed(directory: Path, system: FailingSystem) -> None:
     async with running_engine(directory, backups_number=2) as engine:
         engine.context.current.file.system = system
@@ -48,19 +58,15 @@ async def state(directory: Path) -> tuple[int, list[str], list[str]]:
 
 
 def steps(directory: Path) -> int:
-    directory.mkdir()
-    run(started(directory))
     system = FailingSystem()
     run(committed(directory, system))
     return len(system.calls)
 
 
-def test_a_kill_at_any_step(tmp_path: Path) -> None:
+def test_a_kill_at_any_step(prepared: Callable[[int | str], Path]) -> None:
     seen = []
-    for at in range(steps(tmp_path / "whole")):
-        directory = tmp_path / str(at)
-        directory.mkdir()
-        run(started(directory))
+    for at in range(steps(prepared("whole"))):
+        directory = prepared(at)
         child = os.fork()
         if child == 0:
             try:
@@ -73,11 +79,9 @@ def test_a_kill_at_any_step(tmp_path: Path) -> None:
     assert set(map(str, seen)) == {str((2, ["first"])), str((3, ["first", "second"]))}
 
 
-def test_a_failure_at_any_step(tmp_path: Path) -> None:
-    for at in range(steps(tmp_path / "whole")):
-        directory = tmp_path / str(at)
-        directory.mkdir()
-        run(started(directory))
+def test_a_failure_at_any_step(prepared: Callable[[int | str], Path]) -> None:
+    for at in range(steps(prepared("whole"))):
+        directory = prepared(at)
         try:
             run(committed(directory, FailingSystem(at, fail_with(errno.EIO))))
             expected = (3, ["first", "second"], [])
@@ -128,14 +132,13 @@ async def committed_with(faults: Faults, directory: Path) -> None:
         assert (engine.raw(), engine.version(), engine.reloads.pending) == (data, version, promised)
 
 
-def test_a_failure_of_any_call_of_the_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("every", [3, pytest.param(1, marks=pytest.mark.soak)])
+def test_a_failure_of_any_call_of_the_process(prepared: Callable[[int | str], Path], monkeypatch: pytest.MonkeyPatch, every: int) -> None:
     faults = Faults(monkeypatch)
     at = -1
     while at <= faults.count:
-        directory = tmp_path / str(at)
-        directory.mkdir()
-        run(started(directory))
+        directory = prepared(at)
         faults.at, faults.count = at, 0
         run(committed_with(faults, directory))
-        at += 1
+        at += every
     assert at > 30

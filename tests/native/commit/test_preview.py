@@ -20,12 +20,14 @@ from haproxy_native.request_context import NOBODY
 from haproxy_native.text.document import Document
 from haproxy_native.text.parts import MAIN, join
 from tests.haproxy.process import HAProxy
+from tests.laws.settings import law
 from tests.native.engines import ByFunction, adding, backends, reload, run_beside
 
 LINES = st.lists(st.sampled_from(["global\n", "backend a\n", "  x y\n", "\n", "# c\n", "backend b\n"]), max_size=30)
 
 
 @given(LINES, LINES, LINES, LINES)
+@law(100)
 def test_it_agrees_with_comparing_everything(head: list[str], old: list[str], new: list[str], tail: list[str]) -> None:
     before, after = [*head, *old, *tail], [*head, *new, *tail]
     diff = difference(Document.parse("".join(before)), Document.parse("".join(after)), "f")

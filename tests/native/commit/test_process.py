@@ -2,7 +2,7 @@
 
 import errno
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -23,8 +23,8 @@ from haproxy_native.planning.servers import Fixed
 from haproxy_native.process_state import Doubted, Drifted
 from haproxy_native.request_context import NOBODY
 from haproxy_native.text.document import Document
-from tests.haproxy.process import HAProxy
-from tests.native.engines import ByFunction, adding, reload, run, running_engine, substituting, weight
+from tests.haproxy.process import HAProxy, free_port
+from tests.native.engines import CONFIG, ByFunction, adding, reload, run, running_engine, substituting, weight
 
 LIGHT = substituting("weight 10", "weight 77")
 
@@ -86,13 +86,11 @@ def of_second(haproxy: HAProxy) -> str:
 
 
 @pytest.fixture
-def two(haproxy: HAProxy) -> HAProxy:
+def two(tmp_path: Path, haproxy_binary: str) -> Iterator[HAProxy]:
     """With a second server, and only HAProxy's own word that the file is accepted."""
-    haproxy.stop()
-    with haproxy.file.open("a") as file:
-        file.write("  server s2 127.0.0.1:2\n")
-    haproxy.start()
-    return haproxy
+    config = CONFIG % free_port() + "  server s2 127.0.0.1:2\n"
+    with HAProxy(tmp_path, config, binary=haproxy_binary) as haproxy:
+        yield haproxy
 
 
 def test_a_weight_is_not_checked(haproxy: HAProxy) -> None:

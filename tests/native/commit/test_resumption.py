@@ -45,7 +45,9 @@ def nothing(haproxy: HAProxy) -> None:
     pass
 
 
-@pytest.mark.parametrize("phase", [Phase.REQUESTED, Phase.LOADING, Phase.WAITING, Phase.REFUSED])
+@pytest.mark.parametrize(
+    "phase", [Phase.LOADING, Phase.REFUSED, *(pytest.param(phase, marks=pytest.mark.soak) for phase in (Phase.REQUESTED, Phase.WAITING))]
+)
 def test_what_no_worker_has_loaded_is_loaded_now(tmp_path: Path, phase: Phase) -> None:
     async def work(engine: Engine, identity: str) -> None:
         assert engine.reloads.pending == identity

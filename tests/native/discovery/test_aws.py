@@ -5,12 +5,14 @@ import hashlib
 import hmac
 import re
 from collections.abc import Iterator
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from urllib.parse import parse_qsl
 from xml.sax.saxutils import escape
 
 import pytest
+from botocore import session
 
 from haproxy_native.discovery.aws import Aws
 from haproxy_native.discovery.backends import ServiceEndpoint
@@ -123,7 +125,9 @@ def signed(headers, body: bytes) -> bool:
 
 @pytest.fixture(scope="module")
 def running() -> Iterator[Ec2]:
-    with Ec2(("127.0.0.1", 0), Handler) as server:
+    with Ec2(("127.0.0.1", 0), Handler) as server, pytest.MonkeyPatch.context() as patch:
+        # All clients share what botocore reads from its large files.
+        patch.setattr(session, "create_loader", cache(session.create_loader))
         thread = Thread(target=server.serve_forever)
         thread.start()
         yield server

@@ -203,10 +203,11 @@ def test_a_failure_at_any_step_leaves_all_old_or_all_new(directory: Path, way) -
             assert found(directory) == NEW, f"step {at}"
 
 
+@pytest.mark.parametrize("every", [3, pytest.param(1, marks=pytest.mark.soak)])
 @pytest.mark.parametrize("way", [renaming, InPlace])
-def test_a_kill_at_any_step_leaves_all_old_or_all_new(directory: Path, way) -> None:
+def test_a_kill_at_any_step_leaves_all_old_or_all_new(directory: Path, way, every: int) -> None:
     seen = []
-    for at in range(steps(directory, way)):
+    for at in range(0, steps(directory, way), every):
         for name, data in OLD.items():
             (directory / name).write_bytes(data)
         child = os.fork()

@@ -135,11 +135,11 @@ def test_many_are_replaced_in_steps_that_grow_with_their_number() -> None:
         assert len(EDITOR.children(EDITOR.replace_by_name(half, "backends", SERVERS, bodies), SERVERS).readable) == count
         return lambda: EDITOR.replace_by_name(half, "backends", SERVERS, bodies)
 
-    assert is_linear(replace, 100)
+    assert is_linear(replace, 50)
 
 
 def test_what_is_sent_back_costs_little_and_changes_nothing() -> None:
-    bodies = servers(range(200), 1)
+    bodies = servers(range(100), 1)
     empty = section("backend app\n")
     made = steps(lambda: EDITOR.replace_by_name(empty, "backends", SERVERS, bodies))
     there = EDITOR.replace_by_name(empty, "backends", SERVERS, bodies)
@@ -148,19 +148,19 @@ def test_what_is_sent_back_costs_little_and_changes_nothing() -> None:
     assert steps(lambda: EDITOR.replace_by_name(there, "backends", SERVERS, sent_back)) < made
 
 
-@pytest.mark.parametrize("kinds", [1, 2, 10**9], ids=["all the same", "two kinds", "all different"])
+@pytest.mark.parametrize("kinds", [1, pytest.param(2, marks=pytest.mark.soak), 10**9], ids=["all the same", "two kinds", "all different"])
 def test_long_lists_are_compared_in_bounded_time(kinds: int) -> None:
     """What is equal keeps its line, with the comment of a person."""
     chance = random.Random(1)
     first, second = (
-        [{"type": "deny", "cond": "if", "cond_test": f"{{ path /{chance.randrange(kinds)} }}"} for _ in range(2000)] for _ in "ab"
+        [{"type": "deny", "cond": "if", "cond_test": f"{{ path /{chance.randrange(kinds)} }}"} for _ in range(1000)] for _ in "ab"
     )
     rules = EDITOR.replace_all(section("backend app\n"), "backends", RULES, first)
-    other = [*second[:1000], *first[100:1400], *second[1000:]]
+    other = [*second[:500], *first[50:700], *second[500:]]
     changed = EDITOR.replace_all(rules, "backends", RULES, other)
     assert EDITOR.children(changed, RULES).readable == other
     if kinds > 2:
-        assert sum(line in set(rules.lines) for line in changed.lines[1:]) >= 1300
+        assert sum(line in set(rules.lines) for line in changed.lines[1:]) >= 650
 
 
 def test_threads_that_read_one_section_see_all_of_it() -> None:

@@ -6,12 +6,14 @@ from hypothesis import strategies as st
 
 from haproxy_native.editing.object_names import beginning, check_pattern, matches, parsed, reaches, renamed, spelled, within
 from haproxy_native.errors import BadRequest
+from tests.laws.settings import law
 
 NAMES = st.text(st.characters(exclude_categories=("Cs",)), min_size=1)
 KINDS = st.from_regex(r"[a-z][a-z0-9_-]*", fullmatch=True)
 
 
 @given(st.lists(st.tuples(KINDS, NAMES), min_size=1, max_size=3))
+@law(160)
 def test_every_name_is_read_as_it_was_written(pairs: list[tuple[str, str]]) -> None:
     parts = tuple(part for pair in pairs for part in pair)
     name = spelled(*parts)

@@ -64,7 +64,11 @@ CHANGES = [
 ONE = frozenset({Claim("app", "s1"), Claim("old", "s1")})
 
 
-@pytest.fixture(params=[*binaries.EACH[:-1], pytest.param("3.2", marks=pytest.mark.soak), "3.4"])
+NEWEST = "3.4"
+SOAK = [pytest.param(version, marks=pytest.mark.soak) for version in binaries.WANTED]
+
+
+@pytest.fixture(params=[*SOAK, NEWEST])
 def haproxy(request: pytest.FixtureRequest, tmp_path: Path) -> HAProxy:
     with HAProxy(tmp_path, CONFIG % free_port(), binary=binaries.exactly(request.param)) as process:
         yield process
@@ -124,7 +128,16 @@ async def put_back(engine: Engine, way: str, author: Author = NOBODY) -> Outcome
     return await engine.commit(change)
 
 
-@pytest.mark.parametrize("way", ["put", "patch"])
+@pytest.mark.parametrize(
+    ("haproxy", "way"),
+    [
+        ("2.6", "put"),
+        (NEWEST, "patch"),
+        *(pytest.param(version, "put", marks=pytest.mark.soak) for version in (*binaries.WANTED[1:], NEWEST)),
+        *(pytest.param(version, "patch", marks=pytest.mark.soak) for version in binaries.WANTED),
+    ],
+    indirect=["haproxy"],
+)
 def test_each_change_of_others_is_set_back(haproxy: HAProxy, way: str) -> None:
     async def work() -> None:
         async with running_engine(haproxy.directory, haproxy) as engine:
@@ -142,8 +155,14 @@ def test_each_change_of_others_is_set_back(haproxy: HAProxy, way: str) -> None:
     run(work())
 
 
-@pytest.mark.parametrize("version", ["2.6", "3.4"])
-@pytest.mark.parametrize("case", OTHERS)
+@pytest.mark.parametrize(
+    ("case", "version"),
+    [
+        *((case, NEWEST) for case in OTHERS),
+        ("template", "2.6"),
+        *(pytest.param(case, "2.6", marks=pytest.mark.soak) for case in OTHERS if case != "template"),
+    ],
+)
 def test_servers_of_any_line_are_set_back(tmp_path: Path, case: str, version: str) -> None:
     lines, claim, change, commands = OTHERS[case]
     with HAProxy(tmp_path, HEAD % free_port() + lines, binary=binaries.exactly(version)) as haproxy:
@@ -245,12 +264,12 @@ def test_only_what_is_claimed(haproxy: HAProxy) -> None:
 ADMIN, LIMITED = (Rights((name,), (AccessRule(objects, frozenset(VERBS)),)) for name, objects in (("admin", "**"), ("one", "backend/**")))
 
 
-@pytest.mark.parametrize(("rights", "commands"), [(ADMIN, 1), (LIMITED, 0)])
-def test_only_who_may_do_everything_sets_back_what_others_set(tmp_path: Path, rights: Rights, commands: int) -> None:
+def test_only_who_may_do_everything_sets_back_what_others_set(tmp_path: Path) -> None:
     async def work() -> None:
         async with running_engine(tmp_path, haproxy) as engine:
             haproxy.ask("set server app/s1 weight 5")
-            assert len((await put_back(engine, "put", Author("ann", rights=rights))).commands) == commands
+            assert not (await put_back(engine, "put", Author("ann", rights=LIMITED))).commands
+            assert len((await put_back(engine, "put", Author("ann", rights=ADMIN))).commands) == 1
 
     with HAProxy(tmp_path, CONFIG % free_port(), binary=binaries.exactly("3.2")) as haproxy:
         run(work())
@@ -310,7 +329,7 @@ def test_an_override_that_comes_while_a_put_is_planned_stays(tmp_path: Path, mon
         run(work())
 
 
-@pytest.mark.parametrize("way", ["put", "push", "patch"])
+@pytest.mark.parametrize("way", ["put", "patch"])
 def test_nothing_is_in_effect_of_a_worker_of_which_nothing_is_known(tmp_path: Path, way: str) -> None:
     with HAProxy(tmp_path, CONFIG % free_port(), binary=binaries.exactly("3.2")) as haproxy:
 

@@ -14,6 +14,7 @@ from haproxy_native.request_context import NOBODY
 from tests.demo.test_children import is_alive
 from tests.haproxy.process import HAProxy, free_port
 from tests.native.engines import CONFIG, ByFunction, adding, backends, reload, run, running_engine, substituting, weight
+from tests.native.versions import newest
 
 
 @pytest.fixture
@@ -80,6 +81,7 @@ def test_a_file_that_changed_after_the_reload_by_hand(haproxy: HAProxy) -> None:
     run(work())
 
 
+@newest
 def test_haproxy_down_at_our_start(haproxy: HAProxy) -> None:
     async def work() -> None:
         haproxy.stop()
@@ -93,6 +95,7 @@ def test_haproxy_down_at_our_start(haproxy: HAProxy) -> None:
     run(work())
 
 
+@newest
 def test_haproxy_started_anew(haproxy: HAProxy) -> None:
     """What was changed live is in the file that it reads."""
 

@@ -85,10 +85,10 @@ def test_shown_metadata_that_is_sent_back_tells_whose_it_is() -> None:
     assert short(edited(text, sent).text) == "allow\ndeny if not-x and-something-else # why\nallow if z\n"
 
 
-@pytest.mark.parametrize("kinds", [3, 10**9])
+@pytest.mark.parametrize("kinds", [pytest.param(3, marks=pytest.mark.soak), 10**9])
 def test_many_take_bounded_time(kinds: int) -> None:
     chance = random.Random(2)
-    first, second = ([rule(f"deny if x{chance.randrange(kinds)}") for _ in range(1500)] for _ in "ab")
+    first, second = ([rule(f"deny if x{chance.randrange(kinds)}") for _ in range(1100)] for _ in "ab")
     text = long("".join(f"deny if {each['cond_test']}\n" for each in first))
     assert [row for _, row in rows(edited(text, second))] == second
 
@@ -138,7 +138,7 @@ def comments(text: str) -> dict[str, tuple[list[str], str]]:
     return found
 
 
-@pytest.mark.parametrize("seed", range(300))
+@pytest.mark.parametrize("seed", [*range(100), *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(100, 300))])
 def test_lists_by_chance(seed: int) -> None:
     """What is in both lists has its comments; no comment above a line and no conditional goes, and none comes."""
     chance = random.Random(seed)

@@ -78,11 +78,6 @@ CASES: list[tuple[str, str, Shown]] = [
 def test_objects_and_members_that_change(old: str, new: str, wanted: Shown) -> None:
     before, after = document(TEXT), document(TEXT.replace(old, new))
     assert effects_of(before, after) == wanted
-
-
-@pytest.mark.parametrize(("old", "new", "wanted"), CASES)
-def test_what_is_done_and_taken_back(old: str, new: str, wanted: Shown) -> None:
-    before, after = document(TEXT), document(TEXT.replace(old, new))
     found = effects(EDITOR, before, after)
     assert effects_of(with_effects(EDITOR, before, found), after) == []
     assert effects_of(with_effects(EDITOR, after, inverse(found)), before) == []

@@ -21,6 +21,7 @@ from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.master import Master
 from haproxy_native.text.document import Document
 from tests.haproxy.process import HAProxy
+from tests.native.versions import newest
 
 
 @dataclass(frozen=True)
@@ -111,6 +112,7 @@ async def outcome(agent: ReloadAgent, identity: str) -> ReloadRecord:
     return record
 
 
+@newest
 def test_many_requests_one_reload(haproxy: HAProxy) -> None:
     before = haproxy.worker_pid()
 
@@ -130,13 +132,6 @@ def test_many_requests_one_reload(haproxy: HAProxy) -> None:
     assert "server b" in haproxy.file.read_text()
 
 
-def test_a_scheduled_one_comes_by_itself(haproxy: HAProxy) -> None:
-    async def work(agent: ReloadAgent, file: File) -> None:
-        assert (await outcome(agent, agent.schedule([]))).status == "succeeded" and agent.pending is None
-
-    with_agent(haproxy, work)
-
-
 def test_a_broken_file_goes_back_before_anyone_sees_the_failure(haproxy: HAProxy, caplog: pytest.LogCaptureFixture) -> None:
     good, before = haproxy.file.read_text(), haproxy.worker_pid()
     caplog.set_level(logging.INFO)
@@ -149,7 +144,7 @@ def test_a_broken_file_goes_back_before_anyone_sees_the_failure(haproxy: HAProxy
         assert haproxy.version < (2, 7) or "unknown keyword 'nonsense'" in record.response
         assert file.path.read_text() == good and file.events == ["refused while failed", "failed"]
         file.write(good + "\n# fine again\n")
-        assert (await outcome(agent, agent.schedule([]))).status == "succeeded"
+        assert (await outcome(agent, agent.schedule([]))).status == "succeeded" and agent.pending is None
 
     records = with_agent(haproxy, work)
     failed = next(shown["id"] for shown in records.api_list() if shown["status"] == "failed")
@@ -172,10 +167,12 @@ def test_an_address_that_cannot_be_bound(haproxy: HAProxy) -> None:
     assert f"Pid: {before}\n" in haproxy.ask_master("@1 show info")
 
 
+@newest
 def test_forced(haproxy: HAProxy) -> None:
     async def work(agent: ReloadAgent, file: File) -> None:
         alone = await agent.force([])
         assert alone.status == "succeeded" and agent.records.api_list() == []
+        assert alone.started and alone.ended and alone.requested <= alone.started <= alone.ended <= time.time()
         scheduled = agent.schedule([Why()])
         taken = await agent.force([Why(line=9)])
         assert taken.id == scheduled and agent.pending is None and len(taken.reasons) == 2
@@ -186,6 +183,7 @@ def test_forced(haproxy: HAProxy) -> None:
     with_agent(haproxy, work, delay=60.0)
 
 
+@newest
 def test_a_client_that_goes_away_does_not_stop_a_reload(haproxy: HAProxy) -> None:
     async def work(agent: ReloadAgent, file: File) -> None:
         client = asyncio.create_task(agent.force([]))
@@ -199,6 +197,7 @@ def test_a_client_that_goes_away_does_not_stop_a_reload(haproxy: HAProxy) -> Non
     with_agent(haproxy, work)
 
 
+@newest
 def test_a_request_before_haproxy_reads_the_file_is_covered(haproxy: HAProxy) -> None:
     """Had it a reload of its own, that one could succeed with the file put back after the failure of this one."""
 
@@ -216,6 +215,7 @@ def test_a_request_before_haproxy_reads_the_file_is_covered(haproxy: HAProxy) ->
     with_agent(haproxy, work)
 
 
+@newest
 def test_a_request_during_a_reload_gets_the_next(haproxy: HAProxy) -> None:
     class Asking(MasterSocket):
         asked = ""
@@ -235,15 +235,6 @@ def test_a_request_during_a_reload_gets_the_next(haproxy: HAProxy) -> None:
         assert done[0].pid_after == done[1].pid_before
 
     with_agent(haproxy, work, strategy=strategy)
-
-
-def test_closing_carries_out_what_is_pending(haproxy: HAProxy) -> None:
-    async def work(agent: ReloadAgent, file: File) -> None:
-        identity = agent.schedule([])
-        await agent.close()
-        assert agent.records.get(identity).status == "succeeded" and file.events == ["loaded", "succeeded"]
-
-    with_agent(haproxy, work, delay=3600.0)
 
 
 def by_signal(haproxy: HAProxy) -> CustomCommand:
@@ -273,6 +264,7 @@ def test_a_command_whose_reload_fails_later(haproxy: HAProxy) -> None:
     with_agent(haproxy, work, strategy=by_signal(haproxy), patience=600)
 
 
+@newest
 @pytest.mark.parametrize("through", ["both", "stats"])
 def test_a_command_that_lies(haproxy: HAProxy, through: str) -> None:
     before = haproxy.worker_pid()
@@ -286,6 +278,7 @@ def test_a_command_that_lies(haproxy: HAProxy, through: str) -> None:
     with_agent(haproxy, work, strategy=CustomCommand(["echo", "all is well"]), through=through, patience=0.1)
 
 
+@newest
 def test_a_command_that_denies_its_success(haproxy: HAProxy) -> None:
     @dataclass
     class Denying:
@@ -302,6 +295,7 @@ def test_a_command_that_denies_its_success(haproxy: HAProxy) -> None:
     with_agent(haproxy, work, strategy=Denying(Master(str(haproxy.master))))
 
 
+@newest
 def test_without_a_socket_the_exit_code_counts_and_is_marked(haproxy: HAProxy) -> None:
     async def work(agent: ReloadAgent, file: File) -> None:
         record = await agent.force([])
@@ -310,6 +304,7 @@ def test_without_a_socket_the_exit_code_counts_and_is_marked(haproxy: HAProxy) -
     with_agent(haproxy, work, strategy=CustomCommand(["true"]), through="none")
 
 
+@newest
 def test_without_a_socket_a_failed_command_is_a_failure(haproxy: HAProxy) -> None:
     async def work(agent: ReloadAgent, file: File) -> None:
         with pytest.raises(ReloadFailed, match=r"^Reload failed: executing false failed: exit status 1$"):
@@ -321,6 +316,7 @@ def test_without_a_socket_a_failed_command_is_a_failure(haproxy: HAProxy) -> Non
     with_agent(haproxy, work, strategy=CustomCommand(["false"]), through="none")
 
 
+@newest
 def test_the_worker_is_seen_anew_after_a_reload(haproxy: HAProxy) -> None:
     """The level of the socket changes with the file."""
 
@@ -333,6 +329,7 @@ def test_the_worker_is_seen_anew_after_a_reload(haproxy: HAProxy) -> None:
     with_agent(haproxy, work, strategy=by_signal(haproxy), through="stats")
 
 
+@newest
 def test_a_caller_that_fails_leaves_a_record_and_the_agent_alive(haproxy: HAProxy, caplog: pytest.LogCaptureFixture) -> None:
     async def work(agent: ReloadAgent, file: File) -> None:
         async def broken(record: ReloadRecord) -> int:
@@ -347,11 +344,3 @@ def test_a_caller_that_fails_leaves_a_record_and_the_agent_alive(haproxy: HAProx
 
     with_agent(haproxy, work)
     assert "could not be put back" in caplog.text
-
-
-def test_times_are_told(haproxy: HAProxy) -> None:
-    async def work(agent: ReloadAgent, file: File) -> None:
-        record = await agent.force([])
-        assert record.started and record.ended and record.requested <= record.started <= record.ended <= time.time()
-
-    with_agent(haproxy, work)

@@ -137,8 +137,9 @@ class Other:
             self.client.close()
 
 
+@pytest.mark.parametrize("delays", [(0.0, 0.02), pytest.param((0.0, 0.004, 0.02, 0.05), marks=pytest.mark.soak)], ids=["some", "all"])
 @pytest.mark.parametrize("until", ["asked", "half", "stays"])
-def test_a_master_that_reloads_for_another_client(haproxy: HAProxy, tmp_path: Path, until: str) -> None:
+def test_a_master_that_reloads_for_another_client(haproxy: HAProxy, tmp_path: Path, until: str, delays: tuple[float, ...]) -> None:
     """It is away while it executes itself, and since 3.1 refuses meanwhile; it is asked again, and the operator's command is not run."""
     ran = tmp_path / "ran"
 
@@ -153,7 +154,7 @@ def test_a_master_that_reloads_for_another_client(haproxy: HAProxy, tmp_path: Pa
         other.client.close()
         return outcome, (await runtime.worker()).started - began
 
-    for delay in (0.0, 0.004, 0.02, 0.05):
+    for delay in delays:
         outcome, later = asyncio.run(reloaded(delay))
         assert (outcome.ok, outcome.source) == (True, OutcomeSource.HAPROXY), outcome
         assert later >= (0 if haproxy.version > (2, 6) else -1)

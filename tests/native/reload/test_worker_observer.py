@@ -13,6 +13,7 @@ from haproxy_native.reload.strategies import ReloadClaim
 from haproxy_native.reload.verdict import MASTER_FAILED, ReloadEnding, ReloadVerdict
 from haproxy_native.runtime.client import Runtime, Worker
 from tests.haproxy.process import HAProxy, free_port
+from tests.native.versions import newest
 
 
 def look(
@@ -30,9 +31,11 @@ def look(
 
 
 @pytest.mark.parametrize("through", ["master", "stats"])
-def test_a_new_worker(haproxy: HAProxy, through: str) -> None:
+@pytest.mark.parametrize("ok", [True, False])
+def test_a_new_worker(haproxy: HAProxy, through: str, ok: bool) -> None:
+    """Also of a command that fails after it has reloaded: its exit status is known long before the new worker answers."""
     before = haproxy.worker_pid()
-    seen, sight = look(haproxy, through, lambda: os.kill(haproxy.pid, signal.SIGUSR2))
+    seen, sight = look(haproxy, through, lambda: os.kill(haproxy.pid, signal.SIGUSR2), ok=ok)
     assert seen.ending is ReloadEnding.LOADED and seen.worker and seen.worker.pid == haproxy.newest_worker()
     assert sight.worker and sight.worker.pid == before != seen.worker.pid
 
@@ -43,31 +46,29 @@ def test_the_master_tells_a_failure_without_waiting(haproxy: HAProxy) -> None:
     assert seen.ending is ReloadEnding.REFUSED and seen.why == MASTER_FAILED and seen.worker == sight.worker
 
 
-@pytest.mark.parametrize("through", ["master", "stats"])
-def test_nothing_happens(haproxy: HAProxy, through: str) -> None:
-    seen, sight = look(haproxy, through, lambda: None, patience=0.1)
-    assert (
-        seen.ending is ReloadEnding.REFUSED and sight.worker and f"the worker of before (pid {sight.worker.pid}) still answers" in seen.why
-    )
+def test_nothing_happens(haproxy: HAProxy) -> None:
+    for through in ("master", "stats"):
+        seen, sight = look(haproxy, through, lambda: None, patience=0.1)
+        assert seen.ending is ReloadEnding.REFUSED and sight.worker
+        assert f"the worker of before (pid {sight.worker.pid}) still answers" in seen.why
 
 
+@newest
 @pytest.mark.parametrize(("ok", "ending"), [(True, ReloadEnding.ABSENT), (False, ReloadEnding.REFUSED)])
 def test_haproxy_is_gone(haproxy: HAProxy, ok: bool, ending: ReloadEnding) -> None:
     seen, _ = look(haproxy, "stats", haproxy.stop, patience=0.1, ok=ok)
     assert (seen.ending, seen.worker) == (ending, None)
 
 
-def test_haproxy_was_not_there_and_is_now(haproxy: HAProxy) -> None:
+@newest
+def test_haproxy_was_not_there(haproxy: HAProxy) -> None:
+    """It is not there afterwards, or it is."""
     haproxy.stop()
+    for known, ending in ((True, ReloadEnding.ABSENT), (False, ReloadEnding.UNSEEN)):
+        for ok in (True, False):
+            assert look(haproxy, "stats", lambda: None, patience=0.1, ok=ok, known=known)[0] == ReloadVerdict(ending)
     seen, sight = look(haproxy, "stats", haproxy.start)
     assert seen.ending is ReloadEnding.LOADED and sight.worker is None
-
-
-@pytest.mark.parametrize(("known", "ending"), [(True, ReloadEnding.ABSENT), (False, ReloadEnding.UNSEEN)])
-@pytest.mark.parametrize("ok", [True, False])
-def test_neither_before_nor_after(haproxy: HAProxy, known: bool, ending: ReloadEnding, ok: bool) -> None:
-    haproxy.stop()
-    assert look(haproxy, "stats", lambda: None, patience=0.1, ok=ok, known=known)[0] == ReloadVerdict(ending)
 
 
 def test_no_socket_at_all() -> None:
@@ -79,13 +80,7 @@ def test_no_socket_at_all() -> None:
     assert asyncio.run(run()) == ReloadVerdict(ReloadEnding.UNSEEN)
 
 
-@pytest.mark.parametrize("through", ["master", "stats"])
-def test_a_command_that_fails_after_it_has_reloaded(haproxy: HAProxy, through: str) -> None:
-    """Its exit status is known long before the new worker answers."""
-    seen, _ = look(haproxy, through, lambda: os.kill(haproxy.pid, signal.SIGUSR2), ok=False)
-    assert seen.ending is ReloadEnding.LOADED and seen.worker and seen.worker.pid == haproxy.newest_worker()
-
-
+@newest
 def test_a_claimed_failure_while_haproxy_is_away(haproxy: HAProxy) -> None:
     haproxy.stop()
 

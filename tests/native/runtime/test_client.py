@@ -17,6 +17,7 @@ from haproxy_native.runtime import commands
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.socket import RequestTooLong
 from tests.haproxy.process import SMALL, HAProxy, ask, free_port
+from tests.native.versions import newest
 
 T = TypeVar("T")
 
@@ -33,6 +34,7 @@ def test_the_master_comes_first(haproxy: HAProxy) -> None:
     assert asyncio.run(runtime.worker_pid()) == haproxy.worker_pid()
 
 
+@newest
 def test_then_the_stats_sockets_in_their_order(haproxy: HAProxy, tmp_path: Path) -> None:
     runtime = Runtime()
     places = [str(tmp_path / "none.sock"), str(haproxy.stats)]
@@ -40,6 +42,7 @@ def test_then_the_stats_sockets_in_their_order(haproxy: HAProxy, tmp_path: Path)
     assert runtime.address == str(haproxy.stats) and runtime.master is None
 
 
+@newest
 def test_a_unix_socket_comes_before_one_of_tcp(haproxy: HAProxy) -> None:
     async def chosen() -> str:
         async def hold(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -54,12 +57,14 @@ def test_a_unix_socket_comes_before_one_of_tcp(haproxy: HAProxy) -> None:
     assert asyncio.run(chosen()) == str(haproxy.stats)
 
 
+@newest
 def test_a_tcp_address_is_no_master(haproxy: HAProxy) -> None:
     runtime = Runtime()
     assert asyncio.run(runtime.connect("ipv4@127.0.0.1:9999", [str(haproxy.stats)], 0, 0.02))
     assert runtime.address == str(haproxy.stats)
 
 
+@newest
 def test_it_waits_for_a_socket_that_comes_later(haproxy: HAProxy) -> None:
     haproxy.stop()
 
@@ -83,6 +88,7 @@ def test_without_any_socket(tmp_path: Path) -> None:
         asyncio.run(runtime.worker())
 
 
+@newest
 def test_a_socket_that_is_back_is_found_again(haproxy: HAProxy) -> None:
     async def talk() -> None:
         runtime = await connected(haproxy)
@@ -96,6 +102,7 @@ def test_a_socket_that_is_back_is_found_again(haproxy: HAProxy) -> None:
     asyncio.run(talk())
 
 
+@newest
 def test_an_absence_that_a_watcher_sees_again_and_again_is_counted_once(haproxy: HAProxy) -> None:
     async def watched() -> list[int]:
         runtime, counts = await connected(haproxy), []
@@ -121,6 +128,7 @@ def test_an_absence_that_a_watcher_sees_again_and_again_is_counted_once(haproxy:
     assert asyncio.run(watched()) == [0, 1, 2, 2, 3]
 
 
+@newest
 def test_another_socket_takes_over_at_once(haproxy: HAProxy) -> None:
     async def talk() -> None:
         runtime = await connected(haproxy)
@@ -132,6 +140,7 @@ def test_another_socket_takes_over_at_once(haproxy: HAProxy) -> None:
     asyncio.run(talk())
 
 
+@newest
 def test_other_addresses_from_now_on(haproxy: HAProxy, tmp_path: Path) -> None:
     async def talk() -> None:
         runtime = await connected(haproxy, master=False)
@@ -230,8 +239,8 @@ def test_many_commands_through_the_master_alone(tmp_path: Path, haproxy_binaries
     """From 3.2 on the worker takes them over one connection; every answer stands where its command does, in any version."""
     (tmp_path / "a.map").touch()
     config = SMALL + f"  http-request set-var(txn.x) str(),map({tmp_path}/a.map)\n"
-    added = [f"add map {tmp_path}/a.map key{number} value" for number in range(1000)]
-    commands = [*added, "get weight app/none", f"get map {tmp_path}/a.map key999"]
+    added = [f"add map {tmp_path}/a.map key{number} value" for number in range(300)]
+    commands = [*added, "get weight app/none", f"get map {tmp_path}/a.map key299"]
 
     async def run(haproxy: HAProxy) -> list[str]:
         runtime = Runtime()
@@ -323,6 +332,7 @@ def test_a_worker_that_is_stopping_without_another_is_absent(tmp_path: Path, hap
         asyncio.run(talk())
 
 
+@newest
 def test_a_backend_that_the_file_disables_refuses(tmp_path: Path, haproxy_binaries: str) -> None:
     with HAProxy(tmp_path, SMALL + BUSY.format(port=free_port()), binary=haproxy_binaries) as haproxy:
 

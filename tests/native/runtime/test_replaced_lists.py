@@ -15,7 +15,7 @@ from haproxy_native.runtime.lists import MapEntry, ReplaceMap
 from tests.haproxy import binaries
 from tests.haproxy.process import SMALL, HAProxy
 
-MANY = 20_000
+MANY = 4_000
 
 
 @pytest.fixture(scope="module", params=["2.6", "3.4"])

@@ -25,6 +25,13 @@ def site(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[TlsSite]:
         yield site
 
 
+@pytest.fixture(scope="module", params=binaries.EACH)
+def unchanged(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TlsSite]:
+    """One for all tests that leave HAProxy as it is."""
+    with tls_site(tmp_path_factory.mktemp("tls"), binaries.exactly(request.param)) as site:
+        yield site
+
+
 @asynccontextmanager
 async def runtime_of(site: TlsSite) -> AsyncIterator[Runtime]:
     """When it ends, no transaction is open."""
@@ -57,24 +64,30 @@ def test_a_replaced_certificate_is_served(site: TlsSite) -> None:
     assert (before, site.serial("MUTUAL")) == (100, 200)
 
 
-def test_a_key_of_another_certificate(site: TlsSite) -> None:
-    refused(site, CERTIFICATES, site.path("plain.pem"), NEW.cert + OTHER.private, "inconsistencies between private key and certificate")
-    assert site.serial("FILE") == 100
+def test_a_key_of_another_certificate(unchanged: TlsSite) -> None:
+    refused(
+        unchanged,
+        CERTIFICATES,
+        unchanged.path("plain.pem"),
+        NEW.cert + OTHER.private,
+        "inconsistencies between private key and certificate",
+    )
+    assert unchanged.serial("FILE") == 100
 
 
-def test_refused_payloads_and_names(site: TlsSite) -> None:
-    refused(site, CERTIFICATES, site.path("plain.pem"), "nonsense", "Can't load the payload")
-    refused(site, CERTIFICATES, "none.pem", NEW.pem, "not referenced by the configuration")
-    refused(site, CA_FILES, site.path("ca.pem"), "nonsense", "Invalid payload")
-    refused(site, CRL_FILES, site.path("crl.pem"), "nonsense", "Invalid payload")
+def test_refused_payloads_and_names(unchanged: TlsSite) -> None:
+    refused(unchanged, CERTIFICATES, unchanged.path("plain.pem"), "nonsense", "Can't load the payload")
+    refused(unchanged, CERTIFICATES, "none.pem", NEW.pem, "not referenced by the configuration")
+    refused(unchanged, CA_FILES, unchanged.path("ca.pem"), "nonsense", "Invalid payload")
+    refused(unchanged, CRL_FILES, unchanged.path("crl.pem"), "nonsense", "Invalid payload")
 
 
 @pytest.mark.parametrize("kind", [CERTIFICATES, CA_FILES, CRL_FILES], ids=lambda kind: kind.form)
-def test_created_taken_and_deleted(site: TlsSite, kind: TlsFileKind) -> None:
+def test_created_taken_and_deleted(unchanged: TlsSite, kind: TlsFileKind) -> None:
     pem = {CERTIFICATES: NEW.pem, CA_FILES: authority().cert, CRL_FILES: revoking(authority(), 7)}[kind]
 
     async def live() -> None:
-        async with runtime_of(site) as runtime:
+        async with runtime_of(unchanged) as runtime:
             await ssl_files.create(runtime, kind, "new one.pem", pem)
             assert "new one.pem" in await ssl_files.show(runtime, kind)
             with pytest.raises(RuntimeRefused, match="already exists!"):
@@ -87,18 +100,18 @@ def test_created_taken_and_deleted(site: TlsSite, kind: TlsFileKind) -> None:
 
 
 @pytest.mark.parametrize(("kind", "name"), [(CERTIFICATES, "plain.pem"), (CA_FILES, "ca.pem"), (CRL_FILES, "crl.pem")], ids=str)
-def test_what_is_in_use_is_not_deleted(site: TlsSite, kind: TlsFileKind, name: str) -> None:
+def test_what_is_in_use_is_not_deleted(unchanged: TlsSite, kind: TlsFileKind, name: str) -> None:
     async def attempt() -> None:
-        async with runtime_of(site) as runtime:
+        async with runtime_of(unchanged) as runtime:
             with pytest.raises(RuntimeRefused, match="in use, can't be deleted"):
-                await ssl_files.delete(runtime, kind, site.path(name))
+                await ssl_files.delete(runtime, kind, unchanged.path(name))
 
     asyncio.run(attempt())
 
 
-def test_a_refused_creation_leaves_nothing(site: TlsSite) -> None:
+def test_a_refused_creation_leaves_nothing(unchanged: TlsSite) -> None:
     async def attempt() -> None:
-        async with runtime_of(site) as runtime:
+        async with runtime_of(unchanged) as runtime:
             for pem in ("nonsense", NEW.cert + OTHER.private):
                 with pytest.raises(RuntimeRefused):
                     await ssl_files.create(runtime, CERTIFICATES, "half.pem", pem)
@@ -134,15 +147,15 @@ def test_a_revocation_list_is_replaced(site: TlsSite) -> None:
     asyncio.run(change())
 
 
-def test_the_transaction_of_somebody_else(site: TlsSite) -> None:
+def test_the_transaction_of_somebody_else(unchanged: TlsSite) -> None:
     """One about another name is left to whom it belongs; since 2.8 HAProxy refuses ours, 2.6 is confused by it."""
-    theirs = site.path("a.pem")
-    assert "created" in _send(site, f"set ssl cert {theirs} <<\n{made('a.example.com', 500).pem}\n")
+    theirs = unchanged.path("a.pem")
+    assert "created" in _send(unchanged, f"set ssl cert {theirs} <<\n{made('a.example.com', 500).pem}\n")
     try:
-        if site.haproxy.version >= (2, 8):
-            refused_while_open(site, theirs)
+        if unchanged.haproxy.version >= (2, 8):
+            refused_while_open(unchanged, theirs)
     finally:
-        assert "aborted" in _send(site, f"abort ssl cert {theirs}\n")
+        assert "aborted" in _send(unchanged, f"abort ssl cert {theirs}\n")
 
 
 def refused_while_open(site: TlsSite, theirs: str) -> None:

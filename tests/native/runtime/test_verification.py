@@ -27,24 +27,20 @@ def prove_on(haproxy: HAProxy, *checks: Check) -> None:
     asyncio.run(run())
 
 
-@pytest.mark.parametrize(
-    "check",
-    [
+def test_what_is_so(haproxy: HAProxy) -> None:
+    for check in (
         Shows("app", "plain"),
         Shows("app", "plain", (("uweight", 10), ("address", ipaddress.ip_address("127.0.0.1")), ("forced_state", "ready"))),
         Gone("app", "ghost"),
         Limit("app", "plain", 20),
         Limit("web", "", 100),
         Limit("app", "checked", 0),
-    ],
-)
-def test_what_is_so(haproxy: HAProxy, check: Check) -> None:
-    prove_on(haproxy, check)
+    ):
+        prove_on(haproxy, check)
 
 
-@pytest.mark.parametrize(
-    ("check", "words"),
-    [
+def test_what_is_not(haproxy: HAProxy) -> None:
+    for check, words in (
         (Shows("app", "ghost"), "there is no app/ghost"),
         (Shows("app", "plain", (("uweight", 11),)), "uweight of app/plain is 10, not 11"),
         (Shows("app", "plain", (("address", ipaddress.ip_address("::1")),)), "address of app/plain is 127.0.0.1, not ::1"),
@@ -52,12 +48,10 @@ def test_what_is_so(haproxy: HAProxy, check: Check) -> None:
         (Limit("app", "plain", 21), "shown is 20, not 21"),
         (Limit("app", "ghost", 21), "shown is none"),
         (Limit("ghost", "", 21), "shown is none"),
-    ],
-)
-def test_what_is_not(haproxy: HAProxy, check: Check, words: str) -> None:
-    with pytest.raises(RuntimeRefused, match=words) as caught:
-        prove_on(haproxy, check)
-    assert caught.value.command == "the command"
+    ):
+        with pytest.raises(RuntimeRefused, match=words) as caught:
+            prove_on(haproxy, check)
+        assert caught.value.command == "the command"
 
 
 @pytest.mark.parametrize("patience", [0.0, 60.0])

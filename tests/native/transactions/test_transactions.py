@@ -112,11 +112,11 @@ def test_a_text_is_stored_once_and_goes_with_its_last_transaction(directory: Pat
         assert count(directory, "transaction_base") == left
 
 
-def test_five_hundred_changes(transactions: Transactions, document: Document, directory: Path) -> None:
+def test_two_hundred_changes(transactions: Transactions, document: Document, directory: Path) -> None:
     one = transactions.start(document, 7, author=NOBODY)
-    for number in range(500):
+    for number in range(200):
         changed(transactions, one.id, adding(f"b{number}"))
-    assert len(transactions.read(one.id).of_kind("backend")) == 501
+    assert len(transactions.read(one.id).of_kind("backend")) == 201
     assert opened(directory).read(one.id).text == transactions.read(one.id).text
 
 
@@ -360,7 +360,7 @@ def test_a_killed_process_leaves_a_change_whole_or_not_at_all(directory: Path, d
 
 
 @pytest.mark.parametrize("restarted", [False, True])
-def test_a_hundred_cost_little_more_than_one(directory: Path, restarted: bool) -> None:
+def test_sixty_cost_little_more_than_one(directory: Path, restarted: bool) -> None:
     """Measured in a process of its own: in this one, what other tests have left allocates as well."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as fresh:
         each, whole = fresh.submit(memory_of_each, directory, restarted=restarted).result()
@@ -368,10 +368,10 @@ def test_a_hundred_cost_little_more_than_one(directory: Path, restarted: bool) -
 
 
 def memory_of_each(directory: Path, *, restarted: bool) -> tuple[float, int]:
-    """The bytes that each of a hundred transactions holds, and the size of their document."""
+    """The bytes that each of sixty transactions holds, and the size of their document."""
     sections = [
         Section("backend", f"b{i}", lines=[Line(f"backend b{i}\n"), *(Line(f"  server s{j} 127.0.0.1:{j}\n") for j in range(20))])
-        for i in range(500)
+        for i in range(200)
     ]
     document = Document("", sections)
     transactions = opened(directory)
@@ -379,13 +379,13 @@ def memory_of_each(directory: Path, *, restarted: bool) -> tuple[float, int]:
     def work(number: int) -> str:
         id_ = transactions.start(document, 1, author=NOBODY).id
         changed(transactions, id_, adding(f"new{number}"))
-        assert transactions.read(id_).find("backend", "b250")
+        assert transactions.read(id_).find("backend", "b100")
         return id_
 
     ids = [work(0)]
     tracemalloc.start()
     try:
-        ids += [work(number) for number in range(1, 100)]
+        ids += [work(number) for number in range(1, 60)]
         if restarted:
             transactions = opened(directory)
             tracemalloc.reset_peak()
@@ -400,7 +400,7 @@ def memory_of_each(directory: Path, *, restarted: bool) -> tuple[float, int]:
             used = tracemalloc.get_traced_memory()[0]
     finally:
         tracemalloc.stop()
-    return used / 99, len(document.data)
+    return used / 59, len(document.data)
 
 
 def idle(directory: Path, id_: str, seconds: float) -> None:

@@ -18,7 +18,7 @@ from tests.haproxy.process import HAProxy, free_port
 from tests.native.engines import CONFIG, ByFunction, reload, run, running_engine, substituting
 
 
-@pytest.fixture(params=["2.6", "3.2", "3.4"])
+@pytest.fixture(params=["2.6", pytest.param("3.2", marks=pytest.mark.soak), "3.4"])
 def each_haproxy(request: pytest.FixtureRequest, tmp_path: Path):
     port = free_port()
     with HAProxy(tmp_path, CONFIG % port, binary=binaries.exactly(request.param)) as haproxy:

@@ -238,7 +238,7 @@ def hand_edit(chance: random.Random, site: Site) -> None:
         site.document = Document.parse(text)
 
 
-@pytest.mark.parametrize("number", [150, pytest.param(1500, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("number", [75, pytest.param(1500, marks=pytest.mark.soak)])
 @pytest.mark.parametrize("seed", range(2))
 def test_what_others_own_stays(seed: int, number: int) -> None:
     chance, site, done = random.Random(seed), Site(), 0

@@ -24,7 +24,7 @@ def run_worlds(seeds: range) -> World:
 
 
 def test_random_worlds() -> None:
-    run_worlds(range(300))
+    run_worlds(range(100))
 
 
 @pytest.mark.soak

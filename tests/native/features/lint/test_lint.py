@@ -101,4 +101,4 @@ def test_time_is_linear() -> None:
         return lambda: findings(document)
 
     lint(1)()
-    assert is_linear(lint, 40)
+    assert is_linear(lint, 20)

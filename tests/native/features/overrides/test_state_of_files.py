@@ -49,7 +49,7 @@ ROWS = [
 ]
 
 
-@pytest.mark.parametrize("version", ["2.6", "3.0", "3.4"])
+@pytest.mark.parametrize("version", [*(pytest.param(version, marks=pytest.mark.soak) for version in ("2.6", "3.0")), "3.4"])
 def test_what_a_reload_says_of_stale_states(tmp_path: Path, version: str) -> None:
     states = tmp_path / "states"
     with HAProxy(tmp_path, CONFIG % states, binary=binaries.exactly(version)) as haproxy:

@@ -9,12 +9,13 @@ import pytest
 
 from haproxy_native.engine import Engine
 from haproxy_native.errors import BadRequest, Forbidden, NotFound, Unusable
-from haproxy_native.features.routing_tests.run import MOST
+from haproxy_native.features.routing_tests import table
 from haproxy_native.features.routing_tests.table import TestTable
 from haproxy_native.request_context import NOBODY
 from tests.databases import damage
 from tests.native.engines import CONFIG, running_engine
 
+MOST = 20
 CASE = {"request": {"url": "http://a/"}, "expect": {"status": 200}}
 
 
@@ -41,7 +42,9 @@ def test_kept_and_read_by_others(tmp_path: Path) -> None:
     working(tmp_path, work)
 
 
-def test_all_together_have_an_end(tmp_path: Path) -> None:
+def test_all_together_have_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(table, "MOST", MOST)
+
     async def work(engine: Engine, tests: TestTable) -> None:
         await tests.put("large", {"cases": [CASE] * (MOST - 1)}, author=NOBODY)
         await tests.put("one", {"cases": [CASE]}, author=NOBODY)
