@@ -1,4 +1,4 @@
-"""List the GET paths one segment below a path."""
+"""The GET paths one segment below a path."""
 
 from dataplaneapi.api.call import ReadCall
 from dataplaneapi.api.errors import ApiError

@@ -1,4 +1,4 @@
-"""Return what a change would do, without making it."""
+"""Plans: what a change would do, without making it."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
