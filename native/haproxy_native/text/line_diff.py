@@ -1,4 +1,4 @@
-"""Unified diffs and three-way merges of texts by lines, in linear time. No I/O.
+"""Unified diffs and three-way merges of texts by lines, in linear time. Pure.
 
 `difflib` takes minutes for a hundred thousand lines. So lines that are unique in both texts, and in the same order, divide the texts (as in
 a patience diff), and `difflib` compares the ranges between them. Ranges that are still too long count as changed.
