@@ -252,7 +252,7 @@ class Document:
         return False
 
     def apart_from(self, other: "Document") -> tuple[slice, slice]:
-        """Return the ranges of sections that differ, in this document and in another one: both share those at the start and at the end."""
+        """Return the ranges of sections that differ, in this document and in another one. They share all sections before and after."""
         return apart(self.sections, other.sections)
 
     def replace(self, old: Section, new: Section) -> "Document":

@@ -99,7 +99,7 @@ def decoded(data: bytes) -> str:
 
 
 def encoded(text: str) -> bytes:
-    """Encode a text that `decoded` has returned to the same bytes."""
+    """Encode a text. The result of `decoded` is encoded to the same bytes again."""
     if len(text) <= PIECE or text.isascii():
         return text.encode("utf-8", "surrogateescape")
     return b"".join(text[start : start + PIECE].encode("utf-8", "surrogateescape") for start in range(0, len(text), PIECE))

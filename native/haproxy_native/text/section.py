@@ -107,7 +107,7 @@ class Section:
         return made
 
     def apart_from(self, other: "Section") -> tuple[slice, slice]:
-        """Return the ranges of lines that differ, in this section and in another one: those at the start and at the end are equal."""
+        """Return the ranges of lines that differ, in this section and in another one. All lines before and after are equal."""
         mark, begin, end = other.cache.get(_ORIGIN, (None, 0, 0))
         if mark and mark is self.cache.get(_MARK):
             return slice(begin, len(self.lines) - end), slice(begin, len(other.lines) - end)

@@ -12,7 +12,7 @@ from haproxy_native.errors import Unusable
 from haproxy_native.features.confirmations.guard import read_guard
 from haproxy_native.features.fleet.member import FleetConflict, FleetMember, Proposal
 
-# The most that bake and deadline may be together, in seconds: a confirmation may not last longer.
+# The maximum of bake and deadline together, in seconds: a confirmation may not last longer.
 LONGEST = 86400.0
 # The time limit of a response: several calls to the store, and a commit.
 ANSWER_SECONDS = 60.0

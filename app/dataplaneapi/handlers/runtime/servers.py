@@ -84,7 +84,7 @@ async def delete(call: JsonCall) -> Response:
 
 
 def _drifts(call: Call, server: str, before: ServerState | None, after: ServerState | None) -> None:
-    """Record that a server of the process no longer is as in the text that the process has loaded."""
+    """Record as drift that a server in the process now differs from the configuration that the process has loaded."""
     was, now = before.settings if before else "", after.settings if after else ""
     call.services.engine.context.running.step(Drifted(f"server {server}", was, now))
 

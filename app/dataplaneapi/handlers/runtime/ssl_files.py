@@ -22,7 +22,7 @@ async def certificates(call: ReadCall) -> Response:
 
 
 async def certificate(call: ReadCall) -> Response:
-    """Return a certificate under the requested name, without the file that an alias stands for: the configuration tells that."""
+    """Return a certificate under the requested name, without `file`. Clients find the file of an alias in the configuration."""
     shown = ssl_files.parse_certificate(await _shown(call, CERTIFICATES, call.path.name))
     return json_response(200, {name: value for name, value in shown.items() if name != "file"})
 
