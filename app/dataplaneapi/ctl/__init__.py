@@ -1,1 +1,1 @@
-"""`dataplaneapi ctl`, the client for the command line: it imports nothing of the server, and little at its start."""
+"""`dataplaneapi ctl`, the command-line client. It imports no code of the server, and few modules at its start."""

@@ -28,7 +28,7 @@ class Answer:
 
     @property
     def is_success(self) -> bool:
-        """Return whether the call has succeeded. A redirect has not: following it could send the credentials to another address."""
+        """Return whether the call has succeeded. A redirect is a failure: following it could send the credentials to another server."""
         return 200 <= self.status < 300 or self.status == 304
 
     def json(self) -> Any:
@@ -54,8 +54,8 @@ class Client:
     def ask(self, method: str, path: str, query: Query | None = None, body: Any = None, kind: str = JSON, **headers: str) -> Answer:
         """Send a request and return the answer.
 
-        `path` begins with /v3, and names in it are quoted. Header names have underscores. Raises RefusedCall for an answer that is not a
-        success, and Failure if there is none.
+        `path` begins with /v3, and the caller has quoted the names in it. `kind` is the media type of the body. `headers` have underscores
+        for dashes. Raises RefusedCall for an answer that is not a success, and Failure if there is no answer.
         """
         answer = self.answer(method, path, query, body, kind, **headers)
         if not answer.is_success:
@@ -63,7 +63,7 @@ class Client:
         return answer
 
     def answer(self, method: str, path: str, query: Query | None = None, body: Any = None, kind: str = JSON, **headers: str) -> Answer:
-        """Send a request and return the answer, whatever its status. Raises Failure if there is none."""
+        """Send a request and return the answer, whatever its status. Raises Failure if there is no answer."""
         response = self._send(method, path, query, body, kind, headers)
         try:
             data = response.read()
@@ -99,7 +99,7 @@ class Client:
         sent |= {"Content-Type": kind} if data is not None else {}
         sent |= {"Authorization": self._authorized()} if self._authorized() else {}
         target = self._prefix + path + query_text(query)
-        # The server may have closed a connection that is reused: a GET is sent again on a new one.
+        # If the server has closed the reused connection, a GET is sent again on a new one.
         for is_reused in (True, False) if self._connection else (False,):
             connection = self._connected()
             try:
@@ -176,7 +176,7 @@ class Client:
         return "; does it speak TLS, so that its address is https://?" if is_plain and closes else ""
 
     def _as(self) -> str:
-        """Returns the user or token that calls are made with."""
+        """Describe the credentials of the calls for an error message, such as `user ci`."""
         if self.context.get("token") or self.context.get("token_file"):
             return "a token"
         if user := self.context.get("user"):
@@ -196,7 +196,7 @@ class _UnixConnection(http.client.HTTPConnection):
 
 
 def _line(name: str, value: str) -> bytes:
-    """The value of a header. Raises Failure for one of several lines."""
+    """Encode the value of a header. Raises Failure if it has several lines."""
     if "\n" in value or "\r" in value:
         raise Failure(f"{name.replace('_', '-')} has to be one line")
     return value.encode()
@@ -208,7 +208,7 @@ def name(text: str) -> str:
 
 
 def refused(method: str, path: str, answer: Answer, by: str = "") -> RefusedCall:
-    """Returns the failure of a refused call: the message's first line, then the rest. `by`: the user of the call, where that matters."""
+    """Return the failure of a refused call, with the message of its answer. `by`: the user of the call, to be added to the message."""
     try:
         body: Any = json.loads(answer.body)
         message = str(body.get("message") or body.get("error") or body)
@@ -221,7 +221,7 @@ def refused(method: str, path: str, answer: Answer, by: str = "") -> RefusedCall
 
 
 def query_text(query: Query | None) -> str:
-    """Return the query of a path, with its question mark; empty if nothing is given."""
+    """Encode a query, with its question mark. Parameters with None are left out; an empty query is an empty text."""
     given = {key: str(value).lower() if isinstance(value, bool) else value for key, value in (query or {}).items() if value is not None}
     return f"?{urlencode(given)}" if given else ""
 

@@ -1,4 +1,4 @@
-"""Which server is called, and as whom: by flags, environment variables and a context of the file, in this order of precedence.
+"""The server and the credentials of a call, from flags, environment variables, and the file of contexts, in this order of precedence.
 
 Credentials are sent only to the server that they were given for: if a flag or a variable names a server, the credentials of the context
 are not used.
@@ -64,11 +64,11 @@ class Context:
 
 
 def parsed_url(text: str, option: str) -> SplitResult:
-    """Parse the address that an option or a variable names. Raises Failure, which shows no password."""
+    """Parse an address, which `option` names in the message. Raises Failure, without the address if that may contain a password."""
     why = ""
     try:
         url = urlsplit(text)
-        # A host with an overlong part has no form for DNS.
+        # Raises UnicodeError, a ValueError, for a host with an overlong label.
         (url.hostname or "").encode("idna")
         if url.scheme in ("http", "https") and url.hostname and url.port != 0 and "@" not in url.netloc and _PLAIN.fullmatch(text):
             return url
@@ -119,7 +119,7 @@ def _checked(data: object) -> tuple[str, dict[str, dict[str, str]]]:
 
 
 def chosen(given: Namespace) -> Context:
-    """Return the context for the arguments of a call. Raises Failure for an unknown one."""
+    """Return the context for the arguments of a command. Raises Failure if they name an unknown context."""
     flags = {name: value for name in MEMBERS if (value := getattr(given, name, None))}
     variables = {name: value for name in MEMBERS if (value := os.environ.get(PREFIX + name.upper()))}
     wanted = getattr(given, "context", None) or os.environ.get(f"{PREFIX}CONTEXT")
@@ -129,7 +129,7 @@ def chosen(given: Namespace) -> Context:
 
 
 def named(name: str) -> Context:
-    """Return a context of the file as it stands there. Raises Failure for an unknown one."""
+    """Return a context as the file has it, without flags and variables. Raises Failure if the file does not have it."""
     return Context(*_stored(name))
 
 
@@ -142,10 +142,10 @@ def _stored(wanted: str | None) -> tuple[str, dict[str, str]]:
 
 
 def _merged(levels: list[dict[str, str]]) -> dict[str, str]:
-    """Merge the levels, the one that takes precedence first. Levels after the one that names the server are ignored."""
+    """Merge the members of all levels, given in the order of precedence, up to the first level that names a server."""
     merged: dict[str, str] = {}
     for level in levels:
-        # Credentials are taken from one level alone: a user of one and a token of another do not belong together.
+        # All credentials come from one level: the user of one level and the token of another do not belong together.
         has_credentials = any(name in merged for name in CREDENTIALS)
         merged |= {name: value for name, value in level.items() if name not in merged and not (has_credentials and name in CREDENTIALS)}
         if "url" in level or "socket" in level:

@@ -1,4 +1,4 @@
-"""etcd over its JSON gateway (etcd documentation, "Why gRPC gateway"); its settings are the variables of etcdctl."""
+"""A client for the JSON gateway of etcd (etcd documentation, "Why gRPC gateway"), configured by the environment variables of etcdctl."""
 
 import base64
 import http.client
@@ -16,7 +16,7 @@ CALL_SECONDS = 10.0
 
 
 class Etcd:
-    """A client of a cluster: each call goes to the first endpoint that answers, over a connection of its own."""
+    """A client of a cluster. Each call opens a connection to the first endpoint that answers."""
 
     def __init__(self, endpoints: str = "") -> None:
         given = endpoints or os.environ.get("ETCDCTL_ENDPOINTS") or DEFAULT
@@ -24,7 +24,7 @@ class Etcd:
         self._token = ""
 
     def get(self, key: str) -> tuple[bytes | None, int, int]:
-        """Return the value, the revision of its last change, and that of the whole store. A missing key is `None, 0`."""
+        """Return the value, the revision of its last change, and the revision of the store. A missing key has value None and revision 0."""
         response = self._call("/v3/kv/range", {"key": _base64(key)})
         pairs = response.get("kvs", [])
         revision = int(response["header"]["revision"])
@@ -34,7 +34,7 @@ class Etcd:
         self._call("/v3/kv/put", {"key": _base64(key), "value": _base64(value)})
 
     def changes(self, key: str, revision: int, seconds: float) -> Iterator[None]:
-        """Yield for each change of a key from a revision on, until there is none for so many seconds.
+        """Yield once for each change of a key, beginning with `revision`. Ends when there is no change for `seconds`.
 
         A watch that etcd cancels counts as a change. Raises Failure.
         """
@@ -74,7 +74,7 @@ class Etcd:
                 failure = Failure(f"etcd {endpoint} does not answer: {error}", UNREACHABLE)
                 continue
             if response.status == 200:
-                # From now on it is tried first.
+                # Later calls try this endpoint first.
                 self.endpoints.sort(key=lambda other: other != endpoint)
                 return connection, response
             failure = Failure(f"etcd {endpoint}: {response.status} {_message(response.read())}", UNREACHABLE)

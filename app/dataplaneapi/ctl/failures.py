@@ -1,7 +1,4 @@
-"""Exit statuses of `dataplaneapi ctl`, listed in docs/ctl.md, and the exception that ends the command with one.
-
-A module of its own because every other module of the client imports it.
-"""
+"""The exit statuses of `dataplaneapi ctl`, which docs/ctl.md lists, and the exception that ends a command with an exit status."""
 
 OK = 0
 REFUSED = 1
@@ -27,7 +24,7 @@ class Failure(Exception):
 
 
 class RefusedCall(Failure):
-    """An answer of 3xx to 5xx. `code` is its status, `body` its JSON."""
+    """The failure of a call that was answered with a status other than 2xx. `code` is that status, `body` the parsed JSON."""
 
     def __init__(self, code: int, body: object, message: str) -> None:
         super().__init__(message, _OF_STATUS.get(code, REFUSED))

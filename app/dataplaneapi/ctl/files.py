@@ -1,7 +1,7 @@
-"""The user's files: reading them, replacing them whole, and the formats JSON and YAML.
+"""Read and replace the user's files, and convert JSON and YAML.
 
-Importing the YAML library takes longer than a call, so it is imported only when YAML is read or written. The usual file of contexts, which
-every call reads, is parsed by `parse_flat_yaml` without it.
+Importing the YAML library takes longer than a call, so functions import it only when they need it. Every command reads the file of
+contexts, which `parse_flat_yaml` usually parses without the library.
 """
 
 import json
@@ -31,7 +31,7 @@ def read(path: str) -> bytes:
 
 
 def replace(path: str, text: str, mode: int = 0o600) -> None:
-    """Replace a file atomically, by a draft next to it and a rename. Raises OSError."""
+    """Replace a file atomically: write a draft next to it and rename that. Raises OSError."""
     draft = f"{path}.{os.getpid()}"
     try:
         with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "w", encoding="utf-8") as file:
@@ -50,7 +50,7 @@ def to_json(value: Any) -> str:
 
 
 def to_yaml(value: Any) -> str:
-    """Return YAML in block style; texts of several lines are blocks."""
+    """Return YAML in block style, with literal blocks for texts of several lines."""
     from io import StringIO
 
     from ruamel.yaml import YAML
@@ -69,7 +69,7 @@ def to_yaml(value: Any) -> str:
 
 
 def parse_yaml(text: str, name: str) -> Any:
-    """Parse YAML 1.2, which includes JSON. Raises Failure with the line; `name` is the file's."""
+    """Parse YAML 1.2, which includes JSON. Raises Failure with the line and `name`, the name of the file."""
     from ruamel.yaml import YAML
     from ruamel.yaml.error import YAMLError
 
@@ -87,9 +87,9 @@ def parse_json(text: str | bytes, name: str) -> Any:
 
 
 def parse_flat_yaml(text: str) -> Mapping | None:
-    """Return nested mappings of strings; None for any other YAML, which needs the library."""
+    """Parse YAML that consists of nested mappings of strings. Return None for any other YAML, which needs the library."""
     top: Mapping = {}
-    # The open mappings with their indentation; that of the innermost is None until its first line.
+    # The open mappings with their indentation. The indentation of the innermost mapping is None until its first line.
     open_: list[tuple[int | None, Mapping]] = [(0, top)]
     for line in text.splitlines():
         if _BLANK.fullmatch(line):
@@ -109,7 +109,7 @@ def parse_flat_yaml(text: str) -> Mapping | None:
 
 
 def _close_mappings(open_: list[tuple[int | None, Mapping]], indent: int) -> bool:
-    """Close the mappings that a line of this indentation is not in. Return False if it fits none."""
+    """Close the mappings that end before a line of this indentation. Return False if the indentation fits no mapping."""
     if open_[-1][0] is None:
         if indent <= (open_[-2][0] or 0):
             return False

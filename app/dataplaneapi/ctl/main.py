@@ -1,7 +1,7 @@
-"""`dataplaneapi ctl`: parses the line, runs the command, and exits with its status.
+"""`dataplaneapi ctl`: parses the command line, runs the command, and exits with its status.
 
-The command NAME is the function `run_NAME(session) -> status` of its module, with `NAME_arguments(parser)` if it has arguments of its own.
-A module is imported only when one of its commands is run, since the start is most of the time of a short command.
+The command NAME is the function `run_NAME(session) -> status` of its module. `NAME_arguments(parser)` adds the arguments that only this
+command has. A module is imported only when one of its commands is run, because a short command spends most of its time on imports.
 """
 
 import argparse
@@ -72,7 +72,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def common() -> Parser:
-    """Return a parser for the options of all commands, which may stand anywhere in the line."""
+    """Return a parser for the options that all commands have, anywhere in the command line."""
     made = Parser(prog=PROGRAM, add_help=False, allow_abbrev=False)
     made.add_argument("-o", "--output", choices=FORMATS, help="format of the result (default table)")
     made.add_argument("--context", metavar="NAME", help=f"context of the file of contexts; {PREFIX}CONTEXT")
@@ -118,8 +118,8 @@ def _module(name: str) -> ModuleType:
 
 
 def run(argv: Sequence[str]) -> int:
-    """Run the command of a line and return its exit status. Raises Failure."""
-    # The words after --words are a line that is being written, with options that may be incomplete.
+    """Run a command line and return its exit status. Raises Failure."""
+    # The words after --words are a command line to complete, whose options may be incomplete.
     cut = argv.index("--words") if "--words" in argv else len(argv)
     given, rest = common().parse_known_args(argv[:cut])
     given.words = argv[cut + 1 :] if cut < len(argv) else None
@@ -134,7 +134,7 @@ def run(argv: Sequence[str]) -> int:
         meant = f", did you mean {close[0]}?" if close else ""
         raise Failure(f"unknown command {name!r}{meant}; {PROGRAM} --help lists them")
     made = command_parser(name)
-    # Options may be anywhere, also between a name and a list of words. The rest of the line of `call` is for its operation.
+    # Options may be anywhere, also between positional arguments. All words after `call` belong to its operation.
     parse = made.parse_args if name == "call" else made.parse_intermixed_args
     parse(rest[1:], given)
     given.command = name
@@ -146,7 +146,7 @@ def run(argv: Sequence[str]) -> int:
 
 
 def _details(failure: Failure) -> list[str]:
-    """Return the conflicts of a refusal, or the lines that it asks for."""
+    """Return the details of a refusal: the conflicts, or the configuration lines that are missing, one a line."""
     if not isinstance(failure, RefusedCall) or not isinstance(failure.body, dict):
         return []
     from dataplaneapi.ctl.commands.apply import conflicts
@@ -155,8 +155,8 @@ def _details(failure: Failure) -> list[str]:
 
 
 def main(argv: Sequence[str]) -> NoReturn:
-    """Run a line and exit with its status."""
-    # A stream that was closed before the start is None.
+    """Run a command line and exit with its status."""
+    # sys.stdout or sys.stderr is None if it was closed before the start.
     sys.stdout, sys.stderr = (Output(each or open(os.devnull, "w")) for each in (sys.stdout, sys.stderr))  # noqa: SIM115
     try:
         try:

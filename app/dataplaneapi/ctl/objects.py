@@ -1,4 +1,4 @@
-"""Names of objects, as in `backend/shop/server/web1`, and where they stand in the API."""
+"""Names of objects, such as `backend/shop/server/web1`, and their paths in the API."""
 
 from urllib.parse import unquote
 
@@ -11,9 +11,9 @@ SIDECAR = "/v3/sidecar"
 
 
 class Object:
-    """A collection of objects, or the one with `name`.
+    """A collection of objects or, with a `name`, an object.
 
-    `kind` is for example `backend` or `backend/server`, `parent` the name of the section, empty for sections themselves.
+    `kind` is for example `backend` or `backend/server`. `parent` is the name of the section that contains it, empty for a section.
     """
 
     def __init__(self, kind: str, parent: str, name: str | None, *, runtime: bool = False) -> None:
@@ -29,7 +29,7 @@ class Object:
 
     @property
     def key(self) -> str:
-        """The member with the name; empty for objects that are addressed by their index."""
+        """The member that contains the name; empty for objects that are addressed by their index."""
         last = self.kind.rpartition("/")[2]
         return "" if last in INDEXED else KEYS.get(last, "name")
 
@@ -45,14 +45,14 @@ class Object:
 
     @property
     def query(self) -> dict[str, str]:
-        """The query parameters of its path."""
+        """The query parameters that go with the path."""
         parameter = COLLECTIONS[self.kind].partition("?")[2].partition("=")[0] if self.is_configured else ""
         full = {"full_section": "true"} if self.is_configured and self.is_one and self.kind in FULL else {}
         return full | ({parameter: self.parent} if parameter else {})
 
     @property
     def section(self) -> str:
-        """The keyword of its section in the file."""
+        """The keyword that begins the object's section in the file, such as `peers`."""
         return KEYWORDS[self.kind.partition("/")[0]]
 
     def __str__(self) -> str:
@@ -62,7 +62,7 @@ class Object:
 
 
 def kinds(*, runtime: bool = False) -> list[str]:
-    """Return the kinds that `parsed` accepts as the first word."""
+    """Return the kinds that `parsed` accepts as the first part of a name."""
     return sorted({kind.partition("/")[0] for kind in (AT_RUNTIME if runtime else {**COLLECTIONS, **OTHERS})})
 
 

@@ -1,8 +1,8 @@
-"""What `dataplaneapi ctl` writes: text that is safe for a terminal, colours, tables, and one line of progress.
+"""The output of `dataplaneapi ctl`: text that is safe for a terminal, colours, tables, and a progress line.
 
-Names, comments and messages come from others, and may hold sequences that move the cursor, hide text or type for the user. Everything that
-`ctl` prints goes through `Output`, which escapes all control characters, those of C1 and of bidirectional text included, if it writes to a
-terminal. The sequences of this program begin with ESCAPE, a random text that no stored value can contain.
+Other people write names, comments and messages. These may contain terminal sequences that move the cursor, hide text or type for the user.
+Everything that `ctl` prints goes through `Output`. On a terminal it escapes all control characters, including C1 and bidirectional ones.
+The sequences of `ctl` itself begin with ESCAPE, a random text that no stored value can contain.
 """
 
 import os
@@ -16,7 +16,7 @@ from dataplaneapi.ctl.kinds import COLUMNS
 
 # Becomes the escape character when `Output` writes it.
 ESCAPE = f"\x1b{os.urandom(8).hex()}"
-# To the first column; erase the rest of the line.
+# Moves the cursor to the first column and erases the line.
 CLEAR = f"{ESCAPE}[G{ESCAPE}[K"
 _LONE = r"\ud800-\udfff"
 _UNSAFE = re.compile(rf"[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff{_LONE}]")
@@ -60,7 +60,7 @@ def has_colours(stream: TextIO) -> bool:
 
 
 class Progress:
-    """One line of progress on standard error, erased at the end. Does nothing if standard error is not a terminal."""
+    """A progress line on standard error, erased at the end. Shows nothing if standard error is not a terminal."""
 
     def __init__(self) -> None:
         self._is_shown = is_terminal(sys.stderr)

@@ -1,4 +1,4 @@
-"""What the API's document says of the members of objects, so that a text on the command line becomes a value of the right type."""
+"""The types of objects' members in the OpenAPI document, which convert a text on the command line to a value."""
 
 import json
 import re
@@ -11,7 +11,7 @@ from dataplaneapi.ctl.objects import CONFIGURATION, Object
 
 DOCUMENT = "/v3/specification_openapiv3"
 _PARAMETER = re.compile(r"\{[^}]*\}")
-# How many of a unit of time, or bytes of a unit of size, there are.
+# Units of time in a second, and bytes in a unit of size.
 _OF_SECOND = {"us": 1e6, "ms": 1e3, "s": 1.0}
 _SIZES = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 
@@ -28,11 +28,11 @@ class Members:
         self._schema = item.get("put", {}).get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
 
     def value(self, path: list[str], text: str) -> Any:
-        """Return the value of a member that a text stands for: None if it is empty, the text itself if it is not of the member's type."""
+        """Convert a text to the type of a member: None for an empty text, the text itself if it is not of that type."""
         return self._value(text, self._at(path))
 
     def names(self, path: list[str]) -> list[str]:
-        """Return the names of the members below a member, or of the object itself, each with the sign that follows it."""
+        """Return the names of the members below `path`, for completion: each ends in `.` if it has members itself, otherwise in `=`."""
         found = self._properties(self._at(path))
         return [f"{name}{'.' if self._properties(schema) else '='}" for name, schema in found.items() if name != "name"]
 
@@ -71,7 +71,7 @@ class Members:
 
 
 def _measured(text: str, schema: dict[str, Any]) -> int | None:
-    """Return the number for a time such as 30s or a size such as 16k, if the member is one; None for any other text."""
+    """Return the number in the member's unit for a time such as 30s or a size such as 16k; None for other texts and other members."""
     from dataplaneapi.ctl.session import duration
 
     if schema.get("x-duration") and not text.isdecimal():

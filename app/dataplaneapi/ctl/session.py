@@ -1,4 +1,4 @@
-"""One run of a command: its arguments, the client of its server, what it prints, and what it waits for."""
+"""`Session`, one run of a command: its arguments, the client of its server, its output, and the waits for reloads and operations."""
 
 import argparse
 import json
@@ -22,9 +22,9 @@ FORMATS = ("table", "json", "yaml", "name", "cfg")
 RELOAD_SECONDS = 300.0
 # Pauses between two requests for a reload, in seconds.
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0
-# The longest time in seconds that one request waits for an operation.
+# How long one request for an operation waits at most, in seconds.
 STEP = 2
-# The entry of a write is among so many last ones.
+# How many of the last history entries are searched for the entry of a write.
 LAST = 20
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "": 1.0}
 _DAYS = ("today", "yesterday")
@@ -45,7 +45,7 @@ class Session:
         return self._client
 
     def use(self, client: Client) -> None:
-        """Let what follows call another server."""
+        """Make later calls to another server."""
         self._client = client
 
     @property
@@ -63,7 +63,7 @@ class Session:
         return sys.stdin.buffer.read()
 
     def note(self, text: str) -> None:
-        """Print a line on standard error: progress and hints, which are not part of the result."""
+        """Print progress or a hint, which is not part of the result, as a line on standard error."""
         print(text, file=sys.stderr)
 
     def show(self, value: Any, as_table: Callable[[Any], str]) -> None:
@@ -87,7 +87,7 @@ class Session:
         return output.of_one(found, colours=self.colours)
 
     def write_options(self) -> tuple[dict[str, Any], dict[str, str]]:
-        """Return the query and the headers for the options that `add_write_arguments` adds."""
+        """Return the query and the headers that the options of `add_write_arguments` stand for."""
         watched = json.dumps(self.given.guard) if self.given.guard else None
         query = {"confirm": self.given.confirm, "guard": watched, "tests": "require" if self.given.with_tests else None}
         return query, self.message_header()
@@ -96,7 +96,10 @@ class Session:
         return {"X_Change_Message": self.given.message} if self.given.message else {}
 
     def plan_or_write(self, call: dict[str, Any], *, strict: bool | None = None) -> int:
-        """Make a call as a batch of one, which needs no version, and report it; with --dry-run show its plan. Return the exit status."""
+        """Make a call as a batch of one call, which needs no version, and report it. With --dry-run, show its plan instead.
+
+        Return the exit status.
+        """
         query, headers = self.write_options()
         query |= {"strict": strict, "dry_run": self.given.dry_run or None}
         try:
@@ -115,10 +118,10 @@ class Session:
         return OK if plan.get("valid", True) else REFUSED
 
     def report_write(self, answer: Answer, as_table: Callable[[Any], str] | None = None, *, otherwise: str = "nothing is changed") -> int:
-        """Print the answer of a write if `as_table` is given, then its reload, its confirmation and its entry. Return the exit status.
+        """Report a write: its answer if `as_table` is given, then its reload, confirmation and history entry. Return the exit status.
 
-        `otherwise` is printed if the history has no entry of it. Waits for the reload if --wait is given. Raises Failure if the reload
-        fails or does not end in time.
+        If the history has no entry of the write, `otherwise` is printed. With --wait it waits for the reload, and raises Failure if the
+        reload fails or does not end in time.
         """
         if as_table:
             self.show(answer.json(), as_table)
@@ -137,14 +140,14 @@ class Session:
         return OK
 
     def _entry_of(self, answer: Answer, otherwise: str) -> str:
-        """Return the line for the entry of a write in the history, with the outcome that it has there."""
+        """Return a line with the id, outcome and summary of a write's entry in the history."""
         history = self.client.answer("GET", f"{SIDECAR}/history", {"limit": LAST})
         entries = history.json() if history.status == 200 else []
         for entry in entries:
             if entry.get("request_id") == answer.headers.get("x-request-id"):
                 summary = entry.get("summary") or f"version {entry.get('version', '-')}"
                 return f"entry {entry['id']}, {entry['outcome']}: {summary}"
-        # Without a history, or the right to read it, only the answer says what was done.
+        # If there is no history or the caller may not read it, only the answer shows what was done.
         return otherwise if entries or not otherwise else "in effect" if "reload-id" not in answer.headers else ""
 
     def await_reload(self, reload: str, seconds: float) -> None:
@@ -193,7 +196,7 @@ def add_dry_run_argument(parser: argparse.ArgumentParser) -> None:
 
 
 def add_write_arguments(parser: argparse.ArgumentParser, *, dry_run: bool = False) -> None:
-    """Add the options that all commands with a change of the configuration have, and --dry-run if the API can plan the change."""
+    """Add the options of all commands that change the configuration. `dry_run`: add --dry-run, as the API can plan the change."""
     if dry_run:
         add_dry_run_argument(parser)
     text = "wait for the reload, at most this long (default 5m)"
@@ -210,7 +213,7 @@ def add_message_argument(parser: argparse.ArgumentParser) -> None:
 
 
 def guard(text: str) -> dict[str, Any]:
-    """Return the guard of `errors=2,ready,min_requests=50` or of its JSON, as the server takes it. Raises argparse.ArgumentTypeError."""
+    """Parse a guard, such as `errors=2,ready,min_requests=50` or JSON, to the server's form. Raises argparse.ArgumentTypeError."""
     if text.startswith("{"):
         try:
             return dict(json.loads(text))
@@ -234,7 +237,7 @@ def duration(text: str) -> float:
 
 
 def moment(text: str) -> str:
-    """Return an RFC 3339 time: for `24h` that long ago, for `today` and `yesterday` their local midnight, or the given time itself.
+    """Convert a time to RFC 3339: `24h` is that long ago, `today` and `yesterday` are midnight in local time. A date is returned as given.
 
     Raises argparse.ArgumentTypeError.
     """

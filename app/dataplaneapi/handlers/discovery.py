@@ -1,4 +1,4 @@
-"""The readable paths one segment below a path."""
+"""The GET paths one segment below a path."""
 
 from dataplaneapi.api.call import ReadCall
 from dataplaneapi.api.errors import ApiError
@@ -6,7 +6,7 @@ from dataplaneapi.api.responses import Response, json_response
 
 
 async def root(call: ReadCall) -> Response:
-    """The document has the root, and the reference answers as if it had not."""
+    """Raise 404: the document declares the root path, but the reference server does not serve it."""
     raise ApiError(404, "no matching operation was found")
 
 

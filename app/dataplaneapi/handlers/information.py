@@ -1,4 +1,4 @@
-"""The server itself: its version, the machine, the state of HAProxy, and the document of its API."""
+"""Information about the server: its version, the machine, the state of HAProxy, and the OpenAPI document."""
 
 import asyncio
 import json
@@ -32,7 +32,11 @@ async def info(call: ReadCall) -> Response:
 
 
 async def health(call: ReadCall) -> Response:
-    """What the operator's command says; without one up where a worker answers, and down where one should."""
+    """Return `up`, `down` or `unknown`: the result of `status_cmd`, if it is set.
+
+    Otherwise `up` if a worker answers, and else the result of the service manager's command. Without such a command, `down` if HAProxy is
+    expected to run.
+    """
     settings, engine = call.services.settings, call.services.engine
     if not settings.status_cmd and await _answers(engine):
         return json_response(200, {"haproxy": "up"})
@@ -46,7 +50,7 @@ async def swagger(call: ReadCall) -> Response:
 
 
 def swagger_document(scheme: str) -> bytes:
-    """Returns the document for a client of `scheme`: Swagger UI and generated clients go on with the scheme that it names."""
+    """Return the Swagger 2 document with `scheme` as its scheme: Swagger UI and generated clients send their calls with it."""
     return _swagger().replace(b'"schemes":["http"]', b'"schemes":["%b"]' % scheme.encode(), 1)
 
 
@@ -83,7 +87,7 @@ async def _answers(engine: Engine) -> bool:
 
 
 async def _state(command: list[str]) -> str:
-    """Returns the state that a command's exit status stands for."""
+    """Run a status command and return `up` or `down`. A command that fails to start or times out means `down`."""
     try:
         child = Child(command, stdout=PIPE)
     except OSError:
@@ -97,12 +101,12 @@ async def _state(command: list[str]) -> str:
         return "down"
     finally:
         child.close()
-    # s6-svstat says it in a word, and ends well either way.
+    # s6-svstat prints true or false, and exits with 0 in both cases.
     return "up" if code == 0 and output.strip() != "false" else "down"
 
 
 def machine() -> dict[str, Any]:
-    """Facts about the machine; memory in bytes."""
+    """Return facts about the machine: memory in bytes, the time in seconds since 1970, the uptime in seconds."""
     memory = {name: int(kilobytes) * 1024 for name, kilobytes in re.findall(r"^(\w+):\s+(\d+) kB", _proc("meminfo"), re.MULTILINE)}
     resident = int((_proc("self/statm").split() or ["0", "0"])[1]) * os.sysconf("SC_PAGE_SIZE")
     model = re.search(r"^model name\s*:\s*(.*)$", _proc("cpuinfo"), re.MULTILINE)

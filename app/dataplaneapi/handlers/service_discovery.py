@@ -1,4 +1,4 @@
-"""The definitions of service discovery. Which kind of source is meant stands with the operation, as `source`."""
+"""The definitions of service discovery. `source` of the operation selects the kind, such as Consul."""
 
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.responses import Response, empty, json_response

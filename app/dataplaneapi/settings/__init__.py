@@ -1,1 +1,1 @@
-"""Every setting, where its value comes from, and how the settings file is read and edited."""
+"""All settings and their sources, and the reading and editing of the settings file."""

@@ -1,4 +1,4 @@
-"""The audit log as YAML has it."""
+"""The settings of the audit log: the member `audit` of the settings file."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,14 +12,16 @@ EXAMPLE = "{target: file, file: /var/log/dataplaneapi/audit.log, reads: false}"
 
 @dataclass(frozen=True)
 class AuditSettings:
-    """`path` of the file; without one lines go to syslog. `reads`: GETs have a line, too."""
+    """Where the audit log is written, and what it contains."""
 
+    # The file; None for syslog.
     path: Path | None
+    # Whether GETs have lines, too.
     reads: bool = False
 
 
 def read_audit(given: Mapping[str, Any]) -> AuditSettings | None:
-    """Returns the audit settings, or None. Raises ValueError."""
+    """Parse the audit settings. Return None if `given` is empty: there is no audit log then. Raises ValueError."""
     if not given:
         return None
     if unknown := next((name for name in given if name not in ("target", "file", "reads")), None):

@@ -1,5 +1,6 @@
-"""The directories of the settings, each with the name of its setting; one that cannot be used is logged at start and disables only what
-needs it.
+"""The directories of the settings, by the names of their settings.
+
+If a directory cannot be used, the server logs that at its start, and only the operations that need the directory fail.
 """
 
 import logging
@@ -10,7 +11,7 @@ from dataplaneapi.settings.table import Settings
 from haproxy_native.disk.directories import Directory
 
 logger = logging.getLogger(__name__)
-# With the mode of one that is made here.
+# The mode of each directory if the server creates it.
 NAMED = {
     "transaction_dir": 0o755,
     "maps_dir": 0o750,
@@ -22,12 +23,12 @@ NAMED = {
     "spoe_transaction_dir": 0o755,
 }
 OPTIONAL = ("acl_dir",)
-# Which no other user may write.
+# Directories that no other user may write to.
 OWN = ("transaction_dir", "spoe_transaction_dir")
 
 
 def directories(settings: Settings) -> dict[str, Directory]:
-    """Returns the configured directories by the name of their setting."""
+    """Return the configured directories by the names of their settings."""
     paths = {name: str(getattr(settings, name)) for name in NAMED}
     how = {"make": not settings.read_only}
     named = {name: path for name, path in paths.items() if path or name not in OPTIONAL}
@@ -35,7 +36,7 @@ def directories(settings: Settings) -> dict[str, Directory]:
 
 
 def unusable(named: Iterable[Directory]) -> list[str]:
-    """What is the matter with each that cannot be used."""
+    """Return why directories cannot be used, a text for each unusable one."""
     return [trouble for directory in named if (trouble := directory.trouble())]
 
 

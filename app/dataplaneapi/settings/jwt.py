@@ -1,4 +1,4 @@
-"""The issuer of JWTs as YAML has it."""
+"""The settings of the issuer of JWTs: the member `jwt` of the settings file."""
 
 import re
 from collections.abc import Mapping
@@ -12,33 +12,34 @@ from dataplaneapi.settings.packages import EXTRAS
 from dataplaneapi.settings.roles import CLAIMS
 
 DEFAULTS = {"issuer": "", "audience": "", "jwks": "", "claim": "groups", "name": "sub", "ca_file": ""}
-# Whose keys know their algorithms.
+# The oldest version of PyJWT whose keys know their algorithms.
 OLDEST = "2.10"
 EXAMPLE = "{issuer: https://login.example.com, audience: dataplane, claim: groups}"
 
 
 @dataclass(frozen=True)
 class JwtSettings:
-    """`jwks`: where its keys are, empty where its discovery document says so. `claim` holds what role_of goes by, `name` the caller's name.
-
-    `ca_file`: trusted instead of the system's authorities.
-    """
+    """An issuer whose tokens are accepted, and the claims of these tokens that are used."""
 
     issuer: str
     audience: str
+    # The URL of the issuer's keys; empty if its discovery document contains that.
     jwks: str = ""
+    # The claim whose values `role_of` maps to roles.
     claim: str = DEFAULTS["claim"]
+    # The claim with the caller's name.
     name: str = DEFAULTS["name"]
+    # A file of authorities to trust instead of those of the system.
     ca_file: str = ""
 
     @property
     def source(self) -> tuple[str, str, str]:
-        """Returns where the keys come from."""
+        """The settings that determine where the keys come from."""
         return self.issuer, self.jwks, self.ca_file
 
 
 def read_jwt(given: Mapping[str, Any], role_of: Mapping[str, Any]) -> JwtSettings | None:
-    """Returns the JWT settings; None without an issuer. Raises ValueError, which names the member. Does not read the file that is named."""
+    """Parse the JWT settings. Return None if `given` is empty. Does not read `ca_file`. Raises ValueError, which names the wrong member."""
     if bool(given) != bool(role_of.get(CLAIMS)):
         lacks = f"role_of: {CLAIMS}, which says whose claims have which roles" if given else f"jwt, where claims come from, as in {EXAMPLE}"
         raise ValueError(f"the settings lack {lacks}")
@@ -73,7 +74,7 @@ def _numbers(text: str) -> list[int]:
 
 
 def _check_url(member: str, url: str) -> None:
-    """Keys that come without TLS are anybody's, but for those of this machine."""
+    """Raise ValueError unless a URL has https, or http to this machine: other keys without TLS could be replaced on their way."""
     try:
         parts = urlsplit(url)
         _ = parts.port

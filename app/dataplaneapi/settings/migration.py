@@ -1,4 +1,4 @@
-"""Moves definitions of service discovery out of an old settings file, once they are stored elsewhere."""
+"""Move definitions of service discovery from the settings file of an older version to the present store."""
 
 import json
 import logging
@@ -11,12 +11,12 @@ from haproxy_native.errors import NativeError
 
 logger = logging.getLogger(__name__)
 SECTION = "service_discovery"
-# By member: the kind, what it is called in messages, and by which member an entry is known.
+# For each member of the section: the kind, its name in messages, and the member that identifies an entry.
 _KINDS = {"consuls": ("consul", "Consul", "id"), "aws_regions": ("aws", "AWS Region", "name")}
 
 
 def migrate(settings: Settings, discovery: Discovery) -> None:
-    """What cannot be moved stays where it is, and is reported."""
+    """Move the definitions, then remove the section from the settings file. A failure is logged, and the section stays."""
     if not settings.service_discovery or settings.read_only:
         return
     try:

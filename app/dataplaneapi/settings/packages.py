@@ -1,4 +1,4 @@
-"""Optional packages: how an operator installs one where this server runs."""
+"""Optional Python packages, and the commands that install them for this server."""
 
 import importlib.util
 import sys
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Optional:
-    """`module` is what is imported, `packages` are the names on PyPI, `debian` is the Debian package, empty if there is none."""
+    """An optional package. `module` is its Python module, `packages` its names on PyPI, `debian` its Debian package or empty."""
 
     module: str
     packages: str
@@ -19,7 +19,7 @@ class Optional:
 
     @property
     def remedy(self) -> str:
-        """Return the command that installs it: in the virtual environment if this is one, else by apt."""
+        """The command that installs the package: pip in a virtual environment, otherwise apt if Debian has the package."""
         if sys.prefix == sys.base_prefix and self.debian:
             return f"apt-get install {self.debian}"
         where = f"{sys.prefix}/bin/" if sys.prefix != sys.base_prefix else ""

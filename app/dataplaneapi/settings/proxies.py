@@ -1,16 +1,16 @@
-"""Proxies in front of this server, by whose headers it knows the addresses of clients."""
+"""Trusted proxies in front of this server, whose X-Forwarded-For has the addresses of clients."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
-# What stands for the address of those that come over a unix socket.
+# The address of a client that connects over a unix socket.
 UNIX = "unix"
 FORWARDED_FOR = b"x-forwarded-for"
-# The addresses of a header that are looked at, from the end.
+# How many addresses of the header are read, from its end.
 _MOST_PROXIES = 32
-# Before the IPv4 address in an IPv6 address that stands for one.
+# The length of the prefix ::ffff:0:0/96 in an IPv4-mapped IPv6 address, in bits.
 _MAPPED_BITS = 96
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
@@ -18,16 +18,17 @@ Network = IPv4Network | IPv6Network
 
 @dataclass(frozen=True)
 class Proxies:
-    """The networks of those that are trusted, and whether all that comes over unix sockets comes from one."""
+    """The trusted proxies."""
 
     networks: Sequence[Network] = ()
+    # Whether clients of unix sockets are trusted proxies.
     unix: bool = False
 
     def client(self, peer: str, headers: Iterable[tuple[bytes, bytes]]) -> str:
-        """The address of the client; `peer` is that of the connection, or UNIX.
+        """Return the address of the client. `peer` is the peer address of the connection, or UNIX.
 
-        Behind a trusted proxy it is the last address of `X-Forwarded-For` that is none of a trusted proxy: what stands before it was sent
-        by the client, and may be anything. Where there is none, or where it is no address, it is the peer's.
+        If the peer is a trusted proxy, this is the last address in `X-Forwarded-For` that is not a trusted proxy. The client may have sent
+        anything before it. If there is no such address, or an invalid one after it, the peer address is returned.
         """
         if not self.unix and not self.networks:
             return peer if ":" not in peer else str(_known(peer))
@@ -49,7 +50,7 @@ class Proxies:
 
 
 def read_proxies(given: Iterable[str]) -> Proxies:
-    """Raises ValueError, which names what is no network."""
+    """Parse networks and `unix`. Raises ValueError, which names the invalid text."""
     texts = list(given)
     try:
         return Proxies([network(text) for text in texts if text != UNIX], UNIX in texts)
@@ -59,14 +60,14 @@ def read_proxies(given: Iterable[str]) -> Proxies:
 
 @lru_cache(maxsize=4096)
 def network(text: str) -> Network:
-    """IPv4, where that is meant by IPv6, as of addresses. Raises ValueError."""
+    """Parse a network. An IPv4-mapped IPv6 network is returned as IPv4. Raises ValueError."""
     given = ip_network(text)
     mapped = given.network_address.ipv4_mapped if isinstance(given, IPv6Network) and given.prefixlen >= _MAPPED_BITS else None
     return IPv4Network((mapped, given.prefixlen - _MAPPED_BITS)) if mapped else given
 
 
 def _sent(text: str) -> Address | None:
-    """Parses one element of the header, with or without a port; None for anything else."""
+    """Parse an element of the header, an address with or without a port. Return None for anything else."""
     if text.startswith("["):
         text, bracket, port = text[1:].partition("]")
         is_port = bool(bracket) and (not port or (port.startswith(":") and _is_port(port[1:])))
@@ -87,6 +88,6 @@ def _is_port(text: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def _known(text: str) -> Address:
-    """IPv4, where that is meant by IPv6. Raises ValueError."""
+    """Parse an address. An IPv4-mapped IPv6 address is returned as IPv4. Raises ValueError."""
     address = ip_address(text)
     return (address.ipv4_mapped or address) if isinstance(address, IPv6Address) else address

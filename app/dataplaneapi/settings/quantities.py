@@ -1,4 +1,4 @@
-"""Durations (`1h30m`, `500ms`) and sizes (`1MiB`, `64 kb`) as the command line, the settings file and queries write them."""
+"""Parse durations (`1h30m`, `500ms`) and sizes (`1MiB`, `64 kb`) of the command line, the settings file and queries."""
 
 import re
 
@@ -11,7 +11,7 @@ _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
 
 
 def duration(text: str) -> float:
-    """Seconds; ValueError when the text is none."""
+    """Parse a duration to seconds. Raises ValueError."""
     text = text.strip()
     if text == "0":
         return 0.0
@@ -22,12 +22,12 @@ def duration(text: str) -> float:
 
 
 def seconds(text: str) -> float:
-    """A duration that may be a bare number of seconds, as queries have it; ValueError when the text is none."""
+    """Parse a duration of a query to seconds; a bare number means seconds. Raises ValueError."""
     return float(text) if _NUMBER.fullmatch(text) else duration(text[:100])
 
 
 def size(text: str) -> int:
-    """Bytes; ValueError when the text is none."""
+    """Parse a size to bytes. Raises ValueError."""
     match = _SIZE.fullmatch(text.strip())
     if match is None:
         raise ValueError(f"{text!r} is not a size such as 512, 64KB or 1MiB")

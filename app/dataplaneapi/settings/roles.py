@@ -1,4 +1,4 @@
-"""Roles, and who has them, as YAML has them."""
+"""Roles and their assignment: the members `roles`, `role_of` and `user` of the settings file."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,42 +15,42 @@ _RELOADS = {"any": True, "never": False}
 
 
 class WrongRoles(ValueError):
-    """Names the place, and what should stand there."""
+    """The roles are invalid. The message names the member and what it expects."""
 
 
 @dataclass(frozen=True)
 class Roles:
-    """Rules by the names of roles, and names of roles by those who have them, in groups such as USERS; `*` stands for any end of a name.
+    """The rules of all roles, and the roles of all callers."""
 
-    `userlist`: the object with the users of this API, where HAProxy's configuration has them.
-    """
-
+    # By the name of the role.
     rules: Mapping[str, Sequence[AccessRule]]
+    # The names of roles, by group (such as USERS) and name of the caller. A name may end in `*` for any ending.
     owners: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
+    # The object with the users of this API, if they are in HAProxy's configuration.
     userlist: str = ""
 
     def rights(self, group: str, *names: str) -> Rights:
-        """Returns the rights of a caller with these names; none at all if no name has a role."""
+        """Return the rights of a caller with these names in a group. If no name has a role, they permit nothing."""
         owners = self.owners.get(group, {})
         held = [role for pattern, roles in owners.items() if any(_is_meant(pattern, name) for name in names) for role in roles]
         return self.of(held)
 
     def of(self, names: Iterable[str]) -> Rights:
-        """Returns the rights that these roles have; names of none have none."""
+        """Return the rights of some roles. Unknown names add no rights."""
         return replace(rights_of((name, self.rules[name]) for name in names if name in self.rules), userlist=self.userlist)
 
 
 def _is_meant(pattern: str, name: str) -> bool:
-    """A caller without a name is never meant."""
+    """Return whether a pattern matches a name. An empty name matches no pattern."""
     return bool(name) and (name.startswith(pattern[:-1]) if pattern.endswith("*") else name == pattern)
 
 
 def read_roles(
     roles: Mapping[str, Any], role_of: Mapping[str, Any], users: Sequence[Mapping[str, Any]], userlist: str = ""
 ) -> Roles | None:
-    """Returns the roles; None if the settings have none. Raises WrongRoles, which names the place, also if nobody would be an admin.
+    """Parse the roles. Return None if the settings have none. Raises WrongRoles, also if nobody has the role admin.
 
-    `userlist`: where callers are looked up if there are no `users`.
+    `userlist`: the userlist section with the users of this API if `users` is empty.
     """
     if not roles and not role_of and not any("role" in user for user in users):
         return None

@@ -1,6 +1,6 @@
-"""Every setting in one table: its flag, place in the YAML file, variable, default and meaning.
+"""All settings in one table: their flags, keys in the YAML file, environment variables, defaults and meanings.
 
-A flag beats a variable (listener settings only), a variable the YAML file, the file the default.
+The order of precedence is: flag, environment variable (listener settings only), YAML file, default.
 """
 
 import contextlib
@@ -21,26 +21,27 @@ RELOAD, TRANSACTION, RESOURCES, USERLIST = "haproxy.reload", "dataplaneapi.trans
 
 NO_WAIT = "the server starts without waiting for HAProxy, and looks for its socket when needed"
 CHOICES = {"on_conflict": ("refuse", "merge"), "tests": ("ignore", "require")}
-# The oldest kind of hash has no mark; it is as long as this.
+# The length of a DES hash, which has no `$` to recognize it by.
 _DES_LENGTH = 13
 
 
 class SettingsError(Exception):
-    """Settings that cannot be used; the text is for the operator."""
+    """The settings cannot be used. The message is for the operator."""
 
 
 @dataclass(frozen=True)
 class SettingSource:
-    """Where a setting may come from. `kind` is text, number, switch, duration, size or texts.
-
-    `unused` says why a setting of the reference has no effect here; it is accepted, with a warning.
-    """
+    """Where the value of a setting may come from."""
 
     flags: tuple[str, ...]
+    # The path of the key in the YAML file, with dots.
     yaml: str
+    # text, number, switch, duration, size or texts.
     kind: str
     help: str
+    # The environment variable.
     env: str | None
+    # Why a setting of the reference has no effect here. It is accepted with a warning.
     unused: str
 
     @property
@@ -49,7 +50,7 @@ class SettingSource:
 
 
 def _from(flags: str, where: str, kind: str, default: Any, help: str, *, key: str = "", env: str | None = None, unused: str = "") -> Any:
-    """A field of the table; its YAML key is the long flag's name below `where`, unless `key` says otherwise."""
+    """Return a field of the table. Its YAML key in the map `where` is `key`, by default the name of the long flag."""
     names = tuple(flags.split())
     yaml = f"{where}.{key or names[-1].lstrip('-').replace('-', '_')}" if where else ""
     about = {"source": SettingSource(names, yaml, kind, help, env, unused)}
@@ -211,7 +212,7 @@ class Settings:
         "unit for new time values: nearest, none, ms, s, m, h or d",
         key="preferred_time_suffix",
     )
-    # Beyond the table: what only the YAML file holds, and where it is.
+    # Settings that only the YAML file has, the file's path, and the warnings about all settings.
     name: str = ""
     listeners: list[dict[str, Any]] = field(default_factory=list)
     users: list[dict[str, Any]] = field(default_factory=list)
@@ -228,7 +229,7 @@ class Settings:
 
 
 def table() -> Iterator[tuple[str, SettingSource, Any]]:
-    """(name, source, default) of each setting that has a flag."""
+    """Yield (name, source, default) for each setting that has a flag."""
     for setting in dataclasses.fields(Settings):
         if "source" in setting.metadata:
             default = [] if setting.default is dataclasses.MISSING else setting.default
@@ -236,12 +237,12 @@ def table() -> Iterator[tuple[str, SettingSource, Any]]:
 
 
 def source(name: str) -> SettingSource:
-    """Returns where a setting may come from."""
+    """Return the source of a setting, by its name in `Settings`."""
     return next(source_ for setting, source_, _ in table() if setting == name)
 
 
 def at(data: Any, path: str) -> Any:
-    """The value at a dotted path, or None; a missing or empty map on the way is as good as an empty one."""
+    """Return the value at a dotted path; None if any key on the path is missing or is not in a map."""
     for key in path.split("."):
         data = data.get(key) if isinstance(data, Mapping) else None
     return data
@@ -258,12 +259,12 @@ _PARSERS: dict[str, Callable[[str], Any]] = {"text": str, "number": _number, "du
 
 
 def parse(kind: str, text: str) -> Any:
-    """A value from its text on the command line or in a variable; ValueError when it is none."""
+    """Parse a value of the command line or of an environment variable. Raises ValueError."""
     return _PARSERS[kind](text)
 
 
 def combine(flags: Mapping[str, Any], environ: Mapping[str, str], data: Any, *, file: str = "") -> Settings:
-    """The settings from all sources; what is wrong but harmless becomes a warning. Raises SettingsError with all that is wrong."""
+    """Combine the settings from all sources. Harmless mistakes become warnings. Raises SettingsError, which lists all other mistakes."""
     warnings: list[str] = []
     wrong: list[str] = []
     values = {}
@@ -299,7 +300,7 @@ def combine(flags: Mapping[str, Any], environ: Mapping[str, str], data: Any, *, 
 
 
 def _unusable_passwords(users: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """A clear password without `insecure` is taken for a hash, and matches nothing."""
+    """Yield a warning for each plain-text password without `insecure`: it counts as a hash, which no password matches."""
     for user in users:
         password = str(user.get("password", ""))
         if not user.get("insecure") and "$" not in password and len(password) != _DES_LENGTH:
@@ -332,7 +333,7 @@ def _from_yaml(source: SettingSource, value: Any, default: Any, warnings: list[s
 
 
 def yaml_value(kind: str, place: str, value: Any) -> Any:
-    """A value of the YAML file as one of its kind; SettingsError that names the place when it is none."""
+    """Convert a value of the YAML file to a kind of setting. Raises SettingsError, which names `place`."""
     if kind in ("duration", "size"):
         try:
             return parse(kind, str(value))
@@ -347,7 +348,7 @@ def yaml_value(kind: str, place: str, value: Any) -> Any:
     raise SettingsError(f"{place} must be {wanted}, not {value!r}")
 
 
-# YAML 1.1 has more words for true and false, and there are files that use them.
+# Existing files use the other words that YAML 1.1 has for true and false.
 _SWITCH = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 _WORDS: dict[str, Callable[[str], Any]] = {"text": str, "number": int, "switch": lambda word: _SWITCH[word.lower()]}
 
@@ -387,12 +388,12 @@ def _unusable_numbers(settings: Settings) -> Iterator[str]:
             yield f"{source.yaml} must be from 0 to {limit}, not {getattr(settings, name)}"
 
 
-# As browsers send it: scheme, host and port in small letters, no path, no pattern.
+# An origin as browsers send it: scheme, host and port in lower case, without a path. Patterns are not supported.
 _ORIGIN = re.compile(r"https?://(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?")
 
 
 def _unusable_parts(settings: Settings) -> Iterator[str]:
-    """Modules that read them are imported where there is something to read."""
+    """Yield the mistakes in settings that other modules parse. These are imported only if there is something to parse."""
     for name, known in CHOICES.items():
         if getattr(settings, name) not in known:
             yield f"dataplaneapi.{name} must be {' or '.join(known)}, not {getattr(settings, name)!r}"
@@ -415,7 +416,7 @@ def _unusable_parts(settings: Settings) -> Iterator[str]:
 
 
 def _unusable_programs(settings: Settings) -> Iterator[str]:
-    """Clients may replace stored files, so none of them may be a program."""
+    """Yield a mistake for each program that is in a directory of stored files, since clients may replace these."""
     stored = {name: os.path.realpath(path) for name, _, _ in table() if name.endswith("_dir") and (path := getattr(settings, name))}
     for program in settings.acme_programs:
         real = os.path.realpath(program)
@@ -433,7 +434,7 @@ def _unusable(place: str, read: Callable[[], Any]) -> Iterator[str]:
 
 
 def _troubles(settings: Settings) -> Iterator[str]:
-    """What speaks against values that are of their kind."""
+    """Yield the mistakes in values that are of the right kind."""
     yield from _unusable_numbers(settings)
     if wrong := [scheme for scheme in settings.scheme if scheme not in ("http", "https", "unix")]:
         yield f"scheme {wrong[0]!r} is not one of http, https, unix"

@@ -1,6 +1,6 @@
-"""The server's YAML file: read leniently, unknown keys reported with the nearest known one, written back with its comments.
+"""The settings file: read it, report unknown keys with the nearest known key, and complete it without losing comments.
 
-The file stays as it is unless a key that must stand in it is missing or different.
+The server writes the file only if a required key is missing or has another value.
 """
 
 import functools
@@ -17,7 +17,7 @@ from dataplaneapi.settings import yaml_text as settings_text
 from dataplaneapi.settings.table import Settings, SettingsError, at, table
 from haproxy_native.disk.atomic import write_atomically
 
-# Keys beyond the table of settings.
+# Known keys that are not in the table of settings.
 _MORE = (
     "config_version name dataplaneapi.user dataplaneapi.listeners dataplaneapi.advertised.api_address dataplaneapi.advertised.api_port "
     "dataplaneapi.roles dataplaneapi.role_of dataplaneapi.jwt dataplaneapi.audit "
@@ -27,7 +27,7 @@ _OURS = re.compile(rb"^(?:dataplaneapi|haproxy|config_version|log_targets) *:", 
 
 
 def is_settings_file(path: str) -> bool:
-    """Whether a file, whatever it is called, is a settings file and not one of HAProxy's."""
+    """Return whether a file is a settings file and not an HAProxy configuration, judged by its content."""
     try:
         with open(path, "rb") as file:
             return _OURS.search(file.read(1 << 16)) is not None
@@ -36,7 +36,10 @@ def is_settings_file(path: str) -> bool:
 
 
 def read(path: str) -> Any:
-    """The data of the file, an empty map when there is nothing in it; None when it does not exist. It is shared: nothing may change it."""
+    """Return the data of the file; an empty map if the file is empty, None if it does not exist. Raises SettingsError.
+
+    The data is cached and shared, so the caller must not change it.
+    """
     from ruamel.yaml.error import YAMLError
 
     try:
@@ -57,9 +60,10 @@ def read(path: str) -> Any:
 
 @functools.lru_cache(maxsize=2)
 def _parsed(text: str) -> Any:
-    """The values alone, which takes half the time of `loaded`; with a tag, which only that reads, as there. Raises YAMLError, ValueError.
+    """Parse only the values, which takes half the time of `loaded`. Raises YAMLError and ValueError.
 
-    A start reads the file twice: for its settings, and to complete it.
+    A text with tags, which the safe loader refuses, is parsed as in `loaded`. The result is cached, because a start reads the file twice:
+    for its settings, and to complete it.
     """
     from ruamel.yaml import YAML
     from ruamel.yaml.constructor import ConstructorError
@@ -76,13 +80,13 @@ def _not_valid(path: str, detail: str) -> SettingsError:
 
 
 def unknown_keys(data: Mapping[str, Any]) -> Iterator[str]:
-    """A warning for each unknown key, with the nearest known one."""
+    """Yield a warning for each unknown key, with the nearest known key."""
     for path, place in unknown(data):
         yield f"unknown key {path} in the settings file" + (f"; did you mean {place}?" if place else "")
 
 
 def unknown(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """The place of each unknown key, and where it was probably meant to stand; empty where that is unknown."""
+    """Yield the path of each unknown key, and the path that was probably meant; empty if there is no similar one."""
     known = {source.yaml for _, source, _ in table() if source.yaml} | set(_MORE.split())
     yield from _unknown(data, "", known)
 
@@ -103,12 +107,12 @@ def _meant(key: str, prefix: str, siblings: set[str], known: set[str]) -> str:
 
 
 def _groups(known: set[str]) -> set[str]:
-    """The places of maps that hold settings."""
+    """Return the paths of the maps that contain settings."""
     return {path.rpartition(".")[0] for path in known} - {""}
 
 
 def required(settings: Settings) -> dict[str, Any]:
-    """What always stands in the file after a start."""
+    """Return the keys and values that the file always has after a start."""
     return {
         "config_version": 2,
         "name": settings.name,
@@ -121,7 +125,7 @@ def required(settings: Settings) -> dict[str, Any]:
 
 
 def write_back(settings: Settings) -> bool:
-    """Completes the file; whether it had to be written. OSError when it cannot be."""
+    """Complete the file. Return whether it was written. Raises OSError."""
     target = Path(os.path.realpath(settings.file))
     old = target.read_bytes().decode() if target.exists() else ""
     changes = dict(_changes(read(settings.file) or {}, settings))
@@ -132,14 +136,14 @@ def write_back(settings: Settings) -> bool:
 
 
 def remove(file: str, path: str) -> None:
-    """Removes one part of the file. Raises OSError if it cannot be written."""
+    """Remove a top-level key of the file, if it is there. Raises OSError if the file cannot be written."""
     target = Path(os.path.realpath(file))
     if path in (read(file) or {}):
         _replace(target, _changed(target.read_bytes().decode(), {path: None}))
 
 
 def _changed(old: str, changes: Mapping[str, Any]) -> str:
-    """The text edited where it stands, as long as that says what is meant; else as ruamel writes it."""
+    """Return the changed text, edited in place. If that does not parse to the changed values, ruamel writes the text instead."""
     values, new = deepcopy(_values(old)), _edited(old, changes)
     _apply(changes, values)
     if _values(new) == values:
@@ -151,7 +155,7 @@ def _changed(old: str, changes: Mapping[str, Any]) -> str:
 
 
 def _values(text: str) -> Any:
-    """An empty map where it is no YAML."""
+    """Return the values of a text; an empty map if it is not YAML."""
     from ruamel.yaml.error import YAMLError
 
     try:
@@ -162,7 +166,7 @@ def _values(text: str) -> Any:
 
 
 def _changes(data: Any, settings: Settings) -> Iterator[tuple[str, Any]]:
-    """What must become different, by path; None is to go."""
+    """Yield the path and the new value of each key to change; None removes the key."""
     if "log_targets" in data and not data["log_targets"]:
         yield "log_targets", None
     if settings.scheme == ["http"] and not at(data, "dataplaneapi.scheme") and not settings.listeners:
@@ -190,7 +194,7 @@ def _apply(changes: Mapping[str, Any], data: Any) -> None:
 
 
 def put(data: Any, keys: list[str], value: Any) -> None:
-    """A value at its place; what is missing above it is made."""
+    """Set a value at the path `keys`. Missing maps on the path are created."""
     *above, key = keys
     for line in above:
         if not isinstance(data.get(line), Mapping):
@@ -200,7 +204,7 @@ def put(data: Any, keys: list[str], value: Any) -> None:
 
 
 def loaded(text: str) -> Any:
-    """The round-trip data of a text; None where it is no YAML."""
+    """Parse a text to ruamel's round-trip data, which keeps comments; None if it is not YAML."""
     from ruamel.yaml.error import YAMLError
 
     try:
@@ -210,7 +214,7 @@ def loaded(text: str) -> Any:
 
 
 def dumped(data: Any, *, like: str = "") -> str:
-    """Returns the data as ruamel writes it, in the indent of `like`: used if the text cannot be edited in place."""
+    """Return the text that ruamel writes for round-trip data, with the indentation of the text `like`."""
     from ruamel.yaml.util import load_yaml_guess_indent
 
     out, yaml = io.StringIO(), _yaml()
@@ -221,12 +225,12 @@ def dumped(data: Any, *, like: str = "") -> str:
 
 
 def _replace(target: Path, text: str) -> None:
-    """Replaces the file, keeping owner and mode; a new one, which may hold users, is readable by its owner only."""
+    """Replace the file, keeping its owner and mode. A new file may contain users, so only its owner can read it."""
     write_atomically(target, text.encode(), like=target)
 
 
 def _yaml() -> Any:
-    from ruamel.yaml import YAML  # 40 ms that `--help` need not pay
+    from ruamel.yaml import YAML  # Imported here, since it takes 40 ms, which `--help` does not need.
 
     yaml = YAML()
     yaml.preserve_quotes, yaml.width = True, 4096

@@ -1,6 +1,6 @@
-"""Edits the text of a settings file in place: a value is replaced or a line added, and every other byte stays.
+"""Edit the text of a settings file in place: replace a value or add a line, and keep every other byte.
 
-Places come from the composed nodes, which know where in the text they begin and end.
+Positions in the text come from ruamel's composed nodes, which have start and end marks.
 """
 
 import json
@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 TextEdit = Callable[[str], str]
-# Keys with their values; a value that is a tree itself holds further keys.
+# Keys and their values. A value that is a tree is a nested map.
 Tree = Mapping[str, Any]
 
 _PLAIN = re.compile(r"[A-Za-z/][\w./-]*")
@@ -18,7 +18,10 @@ _SPECIAL = frozenset("y n yes no on off true false null nan inf".split())
 
 
 def with_values(text: str, values: Mapping[str, Any]) -> str:
-    """The text in which dotted paths have values: texts, numbers or lists of texts. It is composed once, and edited from its end."""
+    """Set values at dotted paths of a text: texts, numbers or lists of texts. Return the new text.
+
+    The edits are made from the end of the text to its beginning, so that the positions of the others stay valid.
+    """
     root, missing = _composed(text), dict[tuple[str, ...], dict[str, Any]]()
     edits: list[tuple[int, int, TextEdit]] = []
     for path, value in values.items():
@@ -29,7 +32,7 @@ def with_values(text: str, values: Mapping[str, Any]) -> str:
         else:
             edits.append((node.start_mark.index, 0, partial(_replaced, node=node, value=value)))
     edits += [_insertion(text, root, list(above), tree) for above, tree in missing.items()]
-    # Where two end at the same place, the inner one comes before the outer one in the text.
+    # If two insertions have the same place, the inner one comes first in the text, so it is made last.
     for _, _, edit in sorted(edits, key=lambda row: (-row[0], row[1])):
         text = edit(text)
     return text
@@ -47,7 +50,7 @@ def _replaced(text: str, node: Any, value: Any) -> str:
 
 
 def _insertion(text: str, root: Any, above: list[str], tree: Tree) -> tuple[int, int, TextEdit]:
-    """Returns (place, depth, edit) that inserts keys below an existing path."""
+    """Return (place, depth, edit) for the insertion of keys below an existing path."""
     if root is None:
         return len(text), 0, partial(_appended, after=len(text), indent="", tree=tree)
     node, _ = _deepest(root, above)
@@ -66,7 +69,7 @@ def _insertion(text: str, root: Any, above: list[str], tree: Tree) -> tuple[int,
 
 
 def without(text: str, key: str) -> str:
-    """The text without a key of the outermost map and its value."""
+    """Return the text without a key of the outermost map and its value."""
     for name, value in _composed(text).value:
         if name.value == key:
             return text[: name.start_mark.index] + text[_line_end(text, value.end_mark.index) + 1 :]
@@ -80,7 +83,7 @@ def _composed(text: str) -> Any:
 
 
 def _deepest(node: Any, keys: list[str]) -> tuple[Any, list[str]]:
-    """The innermost node on the path that exists, and the keys that do not."""
+    """Return the innermost existing node on a path, and the rest of the path, whose keys are missing."""
     while keys and node is not None and isinstance(node.value, list):
         inner = next((value for name, value in node.value if name.value == keys[0]), None)
         if inner is None:
@@ -90,10 +93,10 @@ def _deepest(node: Any, keys: list[str]) -> tuple[Any, list[str]]:
 
 
 def _end(node: Any) -> int:
-    """Returns the end of a node's last item; a block's own end includes the blank lines below it."""
+    """Return the end of a node's last item. The end mark of a block comes after the blank lines below it."""
     while isinstance(node.value, list) and node.value:
         last = node.value[-1]
-        # A key without a value ends where it stands: the end of its value is behind the comments that follow.
+        # For a key without a value, use the end of the key: the end of the empty value is after the comments that follow.
         key, node = last if isinstance(last, tuple) else (None, last)
         if key and node.start_mark.index == node.end_mark.index:
             return int(key.end_mark.index)
@@ -103,13 +106,13 @@ def _end(node: Any) -> int:
 
 
 def _key(root: Any, path: list[str]) -> Any:
-    """The node of the key at a path."""
+    """Return the node of the key at a path."""
     parent, _ = _deepest(root, path[:-1])
     return next(name for name, _ in parent.value if name.value == path[-1])
 
 
 def _appended(text: str, after: int, indent: str, tree: Tree) -> str:
-    """New lines below the one in which `after` is."""
+    """Return the text with new lines below the line of position `after`."""
     newline = "\r\n" if "\r\n" in text else "\n"
     end = _line_end(text, len(text[:after].rstrip()))
     before, behind = text[:end], text[end + 1 :]

@@ -1,4 +1,4 @@
-"""Access lines in Apache's log format: a format is compiled once into functions of a request and its response."""
+"""Access lines in Apache's log format. A format is compiled once, to functions of a request and its response."""
 
 import re
 import urllib.parse
@@ -9,7 +9,7 @@ from dataplaneapi.api.exchange import Exchange
 from dataplaneapi.settings.proxies import UNIX
 
 DEFAULT = '%h %l %u %t "%m %U%q %H" %>s %b "%{Referer}i" "%{User-agent}i"'
-# Letters of a path, a query or a header in a line.
+# The most characters of a path, a query or a header in a line.
 LONGEST = 1000
 _PART = re.compile(r"%(?:\{([^}]*)\})?(>s|[%bDhHlmpqrstTuUvVioe])")
 Writer = Callable[[Exchange, float], str]
@@ -20,7 +20,7 @@ def line(parts: Sequence["str | Writer"], exchange: Exchange, seconds: float) ->
 
 
 def fields(exchange: Exchange, seconds: float) -> dict[str, str | int | float]:
-    """What an access line tells, by name, for layouts of fields; `duration` in seconds. What is not known is left out."""
+    """Return the content of an access line as fields, for structured formats. `duration` is in seconds. Unknown fields are left out."""
     values = {
         "client": _client(exchange, seconds),
         "user": _user(exchange, seconds),
@@ -36,7 +36,7 @@ def fields(exchange: Exchange, seconds: float) -> dict[str, str | int | float]:
 
 
 def compiled(layout: str) -> list[str | Writer]:
-    """The parts of a format; ValueError when it names a directive that is not known."""
+    """Compile a format to its parts: literal text, and functions that write a directive. Raises ValueError for an unknown directive."""
     parts: list[str | Writer] = []
     end = 0
     for match in _PART.finditer(layout):
@@ -66,7 +66,7 @@ def _writer(name: str | None, directive: str) -> Writer:
 
 
 def _sent(exchange: Exchange, name: str) -> str:
-    """A request header; never the credentials."""
+    """Return a request header, quoted; `-` for a missing header and for headers with credentials."""
     secret = name.lower() in ("authorization", "proxy-authorization", "cookie")
     return "-" if secret else _quoted(exchange.headers.get(name.lower().encode(), b"-"))
 
@@ -76,7 +76,7 @@ def _quoted(value: bytes) -> str:
 
 
 def short(text: str) -> str:
-    """What a client can make long, so that no line is."""
+    """Truncate a text of a client to LONGEST characters."""
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
 
 
@@ -85,7 +85,7 @@ def _client(exchange: Exchange, seconds: float) -> str:
 
 
 def _user(exchange: Exchange, seconds: float) -> str:
-    """Who was let in: the name of the client certificate, else of the user whose password was right, or of the token."""
+    """Return the authenticated caller: the name in the client certificate, or else the name of the user or token; `-` if there is none."""
     if exchange.status == 401:
         return "-"
     by = exchange.author if exchange.authenticated else None

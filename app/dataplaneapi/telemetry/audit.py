@@ -1,6 +1,6 @@
-"""The audit log: a line for each change, made or refused, for each refused login, and for each read where that is wanted.
+"""The audit log: a line for each change, made or refused, for each refused login and, if the settings say so, for each read.
 
-A listener of the engine's events, like history and counters: requests are events as well (`Asked`).
+`Audit` listens to the engine's events, among which there is one for each request (`Asked`).
 """
 
 import json
@@ -35,7 +35,7 @@ Line = Callable[[], Mapping[str, Any] | None]
 
 
 class Sink(Protocol):
-    """A destination of lines; `write` and `renew` raise OSError, after which a line is written again."""
+    """A destination of lines. `write` and `renew` raise OSError; the caller then retries with the same line."""
 
     def write(self, line: bytes) -> None: ...
 
@@ -47,11 +47,11 @@ class Sink(Protocol):
 class FileSink:
     def __init__(self, path: Path) -> None:
         self._path, self._file = path, -1
-        # What of a line did not fit on the disk.
+        # The rest of a line that was written in part, because the disk was full.
         self._rest = b""
 
     def write(self, line: bytes) -> None:
-        """Opens the file anew where another one has its name, or none."""
+        """Write a line. Reopen the file first if it was renamed or deleted."""
         if self._file < 0 or not self._is_at_path():
             self.renew()
         left = self._rest or line + b"\n"
@@ -77,7 +77,7 @@ class FileSink:
 
 
 class SyslogSink:
-    """Writes lines as syslog(3) does, which every collector behind /dev/log reads."""
+    """Writes lines in the format of syslog(3), which every collector at /dev/log reads."""
 
     def __init__(self) -> None:
         self._collector = Collector("unixgram", COLLECTOR)
@@ -94,11 +94,11 @@ class SyslogSink:
 
 
 class AuditLog:
-    """Lines that are only ever added: to a file for this user alone, or to the machine's syslog.
+    """A log that only appends: to a file that only this user can read, or to the machine's syslog.
 
-    A thread of its own writes them, so that no change waits for a disk or a collector. What cannot be written is kept, up to a limit, and
-    tried again; how many lines were lost is a line itself. `name` is that of the sink. `trouble`: why nothing can be written now, empty
-    where it can.
+    A separate thread writes the lines, so that no change waits for a disk or a collector. It keeps up to KEPT lines in memory and retries
+    until it can write them. A line reports how many others were lost. `name` is the name of the sink. `trouble` says why lines cannot be
+    written at present; it is empty if they can.
     """
 
     def __init__(self, sink: Sink, name: str) -> None:
@@ -112,7 +112,7 @@ class AuditLog:
         self._thread.start()
 
     def add(self, line: Line) -> None:
-        """Returns at once; the line is made in the thread that writes it."""
+        """Queue a line without blocking. `line` is called in the thread that writes."""
         try:
             self._lines.put_nowait(line)
         except queue.Full:
@@ -120,11 +120,11 @@ class AuditLog:
             self._unreported += 1
 
     def renew(self) -> None:
-        """Opens the file anew before the next line."""
+        """Reopen the file before the next line."""
         self.add(self._renew)
 
     def close(self) -> None:
-        """Writes what is left, for a short while."""
+        """Write the remaining lines. Blocks for LAST_SECONDS at most."""
         self._ending.set()
         with suppress(queue.Full):
             self._lines.put_nowait(None)
@@ -139,7 +139,7 @@ class AuditLog:
         with closing(self._sink):
             for line in self._made():
                 if not self._write(line):
-                    # Nor could what is behind it, and each attempt may take seconds.
+                    # The lines after it would fail as well, and each attempt may take seconds.
                     self.lost += 1 + sum(1 for _ in left_in(self._lines, self._ending))
                     return
 
@@ -157,7 +157,7 @@ class AuditLog:
                 yield {"event": "lost", "lines": lost}
 
     def _write(self, line: Mapping[str, Any]) -> bool:
-        """Return whether the line is written: it is tried until the log ends, and then once more."""
+        """Write a line, with retries until the log is closed. Return whether it was written."""
         data = json.dumps(line).encode()
         while not self._try(lambda: self._sink.write(data)):
             if self._ending.is_set():
@@ -180,20 +180,20 @@ class AuditLog:
         return True
 
 
-# What a line has at most of what clients can make long.
+# Limits of a line, since clients choose the length of its parts: the number of objects, and characters.
 MOST_OBJECTS, LONGEST_PATH, LONGEST_REASON = 50, 500, 300
-# Where a command that HAProxy has refused begins, behind its words.
+# The beginning of the command in HAProxy's refusal of it.
 _COMMAND = re.compile(r" \[[a-z]")
-# Words of a file or of a body in a message; they may be secrets.
+# Quoted words in a message. They come from a file or a body, and may be secrets.
 _QUOTED = re.compile(r"""(?<!\w)(?:'[^']*(?:'(?!\w)|$)|"[^"]*(?:"|$))""")
 
 
 class Audit:
-    """`heard` is a listener of the engine's events."""
+    """Writes the audit log for the engine's events; `heard` is the listener."""
 
     def __init__(self, settings: AuditSettings | None) -> None:
         self._settings, self._log = settings, _log(settings)
-        # Of refused logins, which anyone can cause: few of those among too many, and of all others more than people mistype.
+        # The rates of lines for refused logins, which anyone can cause: low for LIMITED clients, otherwise higher than people mistype.
         self._logins = {LIMITED: Rate(10), REFUSED: Rate(100)}
 
     @property
@@ -203,16 +203,16 @@ class Audit:
 
     @property
     def trouble(self) -> str:
-        """Why nothing can be written now; empty where it can, and where there is no audit log."""
+        """Why lines cannot be written at present; empty if they can, or if there is no audit log."""
         return self._log.trouble if self._log else ""
 
     @property
     def counts(self) -> Mapping[str, int]:
-        """Lines by what has become of them."""
+        """The number of lines by outcome, `written` or `lost`; empty without an audit log."""
         return {"written": self._log.written, "lost": self._log.lost} if self._log else {}
 
     def change(self, settings: AuditSettings | None) -> None:
-        """Follow the settings. Open a file that stays again. Does not wait for what is left for the former destination."""
+        """Apply new settings. If the destination is the same, reopen its file. Does not wait for lines to the former destination."""
         if self._log and settings and self._settings and settings.path == self._settings.path:
             self._log.renew()
         else:
@@ -222,7 +222,7 @@ class Audit:
         self._settings = settings
 
     def close(self) -> None:
-        """Write what is left. Blocks for LAST_SECONDS at most."""
+        """Write the remaining lines. Blocks for LAST_SECONDS at most."""
         former, self._log = self._log, None
         if former:
             former.close()
@@ -243,7 +243,7 @@ class Audit:
 
 
 def asked(event: Asked, now: float, left_out: int) -> dict[str, Any]:
-    """`left_out`: lines like this one that were left out before it."""
+    """Return the line for a request. `left_out`: how many such lines were left out before this one."""
     request = event.author.request
     objects = [request.object] if request and request.object else []
     outcome = REFUSED if event.outcome == LIMITED else event.outcome
@@ -266,7 +266,7 @@ def edited(event: Edited, now: float) -> dict[str, Any]:
 
 
 def objects_of(change: Change, outcome: Outcome | None) -> list[str]:
-    """Returns the objects that a change touched, or would have touched if it was refused."""
+    """Return the objects that a change affected or, if it was refused, would have affected."""
     objects: list[str] = []
     if outcome:
         objects = [
@@ -284,7 +284,7 @@ def _named(effects: Iterable[Effect]) -> list[str]:
 
 
 def _line(now: float, kind: str, by: Author, outcome: str, reason: str, *, objects: list[str], **about: Any) -> dict[str, Any]:
-    """What is empty is left out."""
+    """Return a line; empty members are left out."""
     request = by.request
     line = {
         "time": datetime.fromtimestamp(now, UTC).isoformat(timespec="microseconds").replace("+00:00", "Z"),
@@ -294,7 +294,7 @@ def _line(now: float, kind: str, by: Author, outcome: str, reason: str, *, objec
         "address": by.address,
         "request_id": by.request_id,
         "operation": request.operation if request else "",
-        # What of an operation's path is no object may be a value, such as the key of a map's entry.
+        # Only for requests without an operation. The path of an operation may contain values, such as the key of a map entry.
         "path": request.path[:LONGEST_PATH] if request and not request.operation else "",
         "objects": objects[:MOST_OBJECTS],
         "more_objects": max(0, len(objects) - MOST_OBJECTS),
@@ -307,7 +307,10 @@ def _line(now: float, kind: str, by: Author, outcome: str, reason: str, *, objec
 
 
 def without_values(text: str) -> str:
-    """The first line of a message without what it quotes, of a limited length; further lines show those of the file."""
+    """Return the first line of a message, with quoted words and runtime commands masked, of at most LONGEST_REASON characters.
+
+    Further lines of a message quote the configuration.
+    """
     line = text.partition("\n")[0]
     if line.endswith("]") and (command := _COMMAND.search(line)):
         line = f"{line[: command.start()]} [...]"
@@ -319,6 +322,6 @@ def _log(settings: AuditSettings | None) -> AuditLog | None:
         return None
     sink: Sink = FileSink(settings.path) if settings.path else SyslogSink()
     log = AuditLog(sink, str(settings.path or "syslog"))
-    # A file that cannot be opened is known at once.
+    # Open the file now, so that `trouble` shows early if that fails.
     log.renew()
     return log

@@ -7,15 +7,17 @@ from dataclasses import dataclass, field
 from haproxy_native.commit.events import ChangedLive, Committed, Event, Reloaded, Validated
 
 SECONDS = (0.001, 0.005, 0.025, 0.1, 0.25, 1.0, 2.5, 10.0, 60.0)
-# Not one of the document's operations: a path that is none, a page, a probe.
+# The operation of requests that are not for an operation of the document: unknown paths, pages, probes.
 NO_OPERATION = ""
 
 
 @dataclass
 class Durations:
-    """A histogram: how many took at most so many seconds, the last counter those that took longer."""
+    """A histogram of durations."""
 
+    # The sum of all durations, in seconds.
     total: float = 0.0
+    # For each bucket, how many durations are in it. SECONDS has the upper bounds; the last bucket has none.
     counts: list[int] = field(default_factory=lambda: [0] * (len(SECONDS) + 1))
 
     def add(self, seconds: float) -> None:
@@ -24,7 +26,7 @@ class Durations:
 
 
 class Tally:
-    """`heard` is a listener of the engine's events."""
+    """Counts requests and the engine's events; `heard` is the listener."""
 
     def __init__(self) -> None:
         self.requests: Counter[tuple[str, int]] = Counter()
@@ -53,7 +55,7 @@ class Tally:
 
 
 def kind_of(command: str) -> str:
-    """What a runtime command does, without to whom: `set server b/s weight 5` is `set server weight`."""
+    """Return the kind of a runtime command, without its object and value: `set server weight` for `set server b/s weight 5`."""
     words = command.split()
     return " ".join([*words[:2], words[3]] if words[:2] == ["set", "server"] else words[:2])
 

@@ -1,7 +1,7 @@
-"""Log handlers: one for each entry of `log_targets`, each with its own level, layout and kind of lines.
+"""Log handlers: one for each entry of `log_targets`, with its own level, format and kinds of lines.
 
-Server lines go to any logger, access lines to the logger `access` at info level, as a request and its answer, and each target
-writes them in its own format. Secrets are masked.
+Access lines go to the logger `access` at info level. Their records contain the request with its response, which each target writes in its
+own format. Lines of all other loggers are server lines. Secrets are masked.
 """
 
 import json
@@ -28,7 +28,7 @@ _AN_ERROR = logging.makeLogRecord({"name": "app", "levelno": logging.ERROR})
 
 
 class Layout(logging.Formatter):
-    """`msg` as it is, and ` key=value` for each field; fields come in `extra={"fields": {...}}`."""
+    """Writes the message, followed by ` key=value` for each field. A caller passes fields as `extra={"fields": {...}}`."""
 
     def __init__(self, access_format: str = access.DEFAULT) -> None:
         super().__init__()
@@ -43,7 +43,7 @@ class Layout(logging.Formatter):
         return f"{message}\n{self.formatException(record.exc_info)}" if record.exc_info else message
 
     def about(self, record: logging.LogRecord) -> tuple[str, str]:
-        """Time and level as they are written."""
+        """Return the time (ISO 8601) and the name of the level."""
         time = datetime.fromtimestamp(record.created).astimezone().isoformat(timespec="seconds")
         return time, _NAMES.get(record.levelno, record.levelname.lower())
 
@@ -62,14 +62,14 @@ def _masked(record: logging.LogRecord) -> str:
     message = record.getMessage()
     if record.levelno < logging.WARNING:
         return message
-    # The declaration is large, and most programs of this package warn of nothing.
+    # Imported here because the grammar is large, and most commands of this package log no warning.
     from haproxy_native.editing.secrets import masked_text
 
     return masked_text(message)
 
 
 class Logfmt(Layout):
-    """`time="..." level=... msg="..." key=value`."""
+    """Writes `time="..." level=... msg="..." key=value`."""
 
     def format(self, record: logging.LogRecord) -> str:
         time, level = self.about(record)
@@ -77,7 +77,7 @@ class Logfmt(Layout):
 
 
 class Json(Layout):
-    """The same as one JSON object; of an access line what it tells as fields, too."""
+    """Writes a JSON object with the same members. An access line has its content as further members."""
 
     def format(self, record: logging.LogRecord) -> str:
         time, level = self.about(record)
@@ -87,7 +87,7 @@ class Json(Layout):
 
 
 def setup(targets: Iterable[Mapping[str, Any]]) -> None:
-    """Replaces all handlers; a target that cannot be used is reported on standard error and by the others."""
+    """Replace all handlers. A target that cannot be used is reported on standard error and to the other targets."""
     root = logging.getLogger()
     handlers: list[logging.Handler] = []
     troubles: list[str] = []
@@ -98,7 +98,7 @@ def setup(targets: Iterable[Mapping[str, Any]]) -> None:
             troubles.append(f"log target {target.get('log_to', '')!r} is not used: {error}")
     for old in root.handlers[:]:
         root.removeHandler(old)
-        # It may wait for a collector to take what is left.
+        # `close` may block until a collector has received the remaining lines.
         threading.Thread(target=old.close, name="log").start()
     for handler in handlers or [_handler(IMPLICIT, troubles)]:
         root.addHandler(handler)
@@ -110,7 +110,7 @@ def setup(targets: Iterable[Mapping[str, Any]]) -> None:
 
 
 def is_on_standard_output() -> bool:
-    """Whether errors of the server are shown to those who started it."""
+    """Return whether a handler writes the server's errors to standard output."""
     streams = [
         handler for handler in logging.getLogger().handlers if isinstance(handler, logging.StreamHandler) and handler.stream is sys.stdout
     ]
@@ -130,7 +130,7 @@ def _handler(target: Mapping[str, Any], troubles: list[str]) -> logging.Handler:
 
 
 def _layout(target: Mapping[str, Any], kinds: list[str], troubles: list[str]) -> tuple[Layout, list[str]]:
-    """How lines are written, and which; an `acl_format` that cannot be used costs the access lines alone."""
+    """Return the layout of a target and its kinds of lines. With an invalid `acl_format` it gets no access lines."""
     json = str(target.get("log_format", "")).lower() == "json"
     kind = Json if json else Layout if target.get("log_to") == "syslog" else Logfmt
     try:
@@ -141,7 +141,7 @@ def _layout(target: Mapping[str, Any], kinds: list[str], troubles: list[str]) ->
 
 
 class ToJournal(logging.StreamHandler):  # type: ignore[type-arg]
-    """Each line begins with its priority, by which the journal sorts it (sd-daemon(3))."""
+    """Begins each line with its priority, which the journal removes and stores as the level (sd-daemon(3))."""
 
     def format(self, record: logging.LogRecord) -> str:
         priority = f"<{severity(record)}>"
@@ -149,7 +149,7 @@ class ToJournal(logging.StreamHandler):  # type: ignore[type-arg]
 
 
 def _is_the_journal(stream: TextIO, environ: Mapping[str, str]) -> bool:
-    """Whether systemd connected this very stream to the journal (systemd.exec(5), JOURNAL_STREAM)."""
+    """Return whether systemd has connected this stream to the journal (systemd.exec(5), JOURNAL_STREAM)."""
     try:
         status = os.fstat(stream.fileno())
     except (OSError, ValueError):
@@ -170,6 +170,6 @@ def _output(target: Mapping[str, Any]) -> logging.Handler:
         path.parent.mkdir(parents=True, exist_ok=True)
         from logging.handlers import WatchedFileHandler
 
-        # A file that logrotate has moved away is opened anew, without a signal.
+        # It reopens the file after logrotate has moved it away, without a signal.
         return WatchedFileHandler(path)
     raise ValueError("log_to must be stdout, file or syslog")

@@ -1,6 +1,6 @@
-"""Sends log lines to a syslog collector (RFC 5424) over a unix socket, UDP or TCP (octet counting, RFC 6587).
+"""Send log lines to a syslog collector (RFC 5424) over a unix socket, UDP or TCP (octet counting, RFC 6587).
 
-A thread of its own sends them, so that no request waits for a collector. What it cannot send it keeps, up to a limit, and tries again.
+A separate thread sends the lines, so that no request waits for a collector. It keeps up to KEPT lines in memory and retries.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ Line = TypeVar("Line")
 
 
 def severity(record: logging.LogRecord) -> int:
-    """Return the level of a record as syslog and the journal number it (RFC 5424, section 6.2.1)."""
+    """Return the syslog severity of a record's level (RFC 5424, section 6.2.1)."""
     return _SEVERITIES.get(record.levelno, _NOTICE)
 
 
@@ -37,13 +37,13 @@ _FAMILIES = {"": socket.AF_UNSPEC, "4": socket.AF_INET, "6": socket.AF_INET6}
 _PROTOCOL = re.compile(r"(?P<kind>tcp|udp)(?P<family>[46]?)|unix|unixgram")
 _ADDRESS = re.compile(r"(?P<host>\[[^\]]+\]|[^:]*)(?::(?P<port>\d+))?")
 PORT, KEPT, FAILURES = 514, 10_000, 3
-# A datagram that is too large is cut to what every collector must take (RFC 5426, 3.2).
+# A datagram that is too large is truncated to this size, which every collector should accept (RFC 5426, section 3.2).
 SHORTEST = 2048
 PATIENCE, PAUSE, LAST_SECONDS = 10.0, 1.0, 2.0
 
 
 def _is_host_and_port(address: str) -> bool:
-    """Return whether `getaddrinfo` accepts the address: it takes a port beyond 65535 for another one, and encodes the labels of a host."""
+    """Return whether an address is valid: `getaddrinfo` raises UnicodeError for some hosts, and wraps ports beyond 65535."""
     if not (match := _ADDRESS.fullmatch(address)):
         return False
     try:
@@ -72,7 +72,7 @@ class Collector:
         self._socket: socket.socket | None = None
 
     def send(self, line: bytes) -> None:
-        """Raises OSError when it could not be sent; then the next try connects anew."""
+        """Send a line. Raises OSError if that fails; the next call then reconnects."""
         try:
             if self._socket is None or self._is_over(self._socket):
                 self.close()
@@ -99,7 +99,7 @@ class Collector:
             to.send(line[:SHORTEST])
 
     def _is_over(self, connection: socket.socket) -> bool:
-        """A collector that closed its end would take one more line without a word."""
+        """Return whether the collector has closed the connection: the first line sent after that would be lost without an error."""
         if not self._stream:
             return False
         poll = select.poll()
@@ -129,7 +129,10 @@ class Collector:
 
 
 class Syslog(logging.Handler):
-    """Its formatter gives the message; what stands before that is made here. Lines less severe than `threshold` are left out."""
+    """A log handler that sends records to a collector. It adds the RFC 5424 header to the formatted message.
+
+    Records that are less severe than `threshold`, a syslog severity, are dropped.
+    """
 
     def __init__(self, collector: Collector, facility: int, threshold: int, tag: str) -> None:
         super().__init__()
@@ -151,7 +154,7 @@ class Syslog(logging.Handler):
             self._lost += 1
 
     def close(self) -> None:
-        """Sends what is left, for a short while."""
+        """Send the remaining lines. Blocks for LAST_SECONDS at most."""
         if not self._ending.is_set():
             self._ending.set()
             with contextlib.suppress(queue.Full):
@@ -191,14 +194,14 @@ class Syslog(logging.Handler):
 
 
 def left_in(lines: "queue.Queue[Line | None]", ending: threading.Event) -> Iterator[Line]:
-    """Yields what is put into a queue, until `ending` is set and nothing is left. None is passed over: it ends a wait."""
+    """Yield the items of a queue until `ending` is set and the queue is empty. None is skipped: it wakes a waiting reader."""
     while not (ending.is_set() and lines.empty()):
         if (line := lines.get()) is not None:
             yield line
 
 
 def handler(target: Mapping[str, Any]) -> Syslog:
-    """Returns the handler of an entry of `log_targets`. Raises ValueError if something is missing or unknown."""
+    """Return the handler for an entry of `log_targets`. Raises ValueError if a member is missing or invalid."""
     facility, level = (str(target.get(f"syslog_{name}") or "").lower() for name in ("facility", "level"))
     level = _SHORT.get(level, level)
     if facility not in FACILITIES:

@@ -1,4 +1,4 @@
-"""The W3C header `traceparent`, version 00. What is malformed counts as absent, as the standard asks."""
+"""The header `traceparent` of W3C Trace Context, version 00. A malformed header counts as absent, as the standard requires."""
 
 import re
 
@@ -6,7 +6,7 @@ _HEADER = re.compile(rb"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(
 
 
 def fields(header: bytes | None) -> dict[str, str]:
-    """`trace_id` and `parent_id`, or nothing."""
+    """Return `trace_id` and `parent_id`; an empty dict without a valid header."""
     match = _HEADER.fullmatch(header) if header else None
     if match is None or match[1] == b"ff" or (match[1] == b"00" and match[4]) or not int(match[2], 16) or not int(match[3], 16):
         return {}

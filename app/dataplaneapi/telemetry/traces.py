@@ -1,6 +1,6 @@
-"""Spans of requests and of the engine's work for them, exported over OTLP as the standard variables configure it.
+"""Spans of requests and of the engine's work for them, exported over OTLP and configured by the standard environment variables.
 
-The optional extra `otlp` brings OpenTelemetry's SDK; without an endpoint in the environment nothing of it is imported.
+The optional extra `otlp` installs OpenTelemetry's SDK, which is imported only if the environment names an endpoint.
 """
 
 import logging
@@ -32,7 +32,7 @@ def from_environment(environ: Mapping[str, str]) -> "Traces | None":
 
 
 class Traces:
-    """`begin` and `end` around each request, in its own task; `heard` is a listener of the engine's events."""
+    """Records spans. `begin` and `end` are called around each request, in its task; `heard` is the listener of the engine's events."""
 
     def __init__(self) -> None:
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
@@ -46,7 +46,7 @@ class Traces:
         self._tracer = self._provider.get_tracer("dataplaneapi")
 
     def begin(self, method: str, fields: Mapping[str, str]) -> dict[str, str]:
-        """The ids of the new span, for log lines; `fields` are those of the trace the request belongs to, if any."""
+        """Begin the span of a request. Return its ids for log lines. `fields`: the caller's `trace_id` and `parent_id`, if it sent any."""
         from opentelemetry.trace import SpanKind
 
         span = self._tracer.start_span(method, _parent(fields), SpanKind.SERVER, {"http.request.method": method})
@@ -67,7 +67,7 @@ class Traces:
         span.end()
 
     def heard(self, event: Event) -> None:
-        """A span of its own below the request's, or alone where a timer began it."""
+        """Record the work of an event as a child span of the request, or as a root span if no request caused it."""
         from opentelemetry.trace import set_span_in_context
 
         span, now = _current.get(), time.time_ns()
@@ -76,7 +76,7 @@ class Traces:
         self._tracer.start_span(type(event).__name__, context, start_time=began, attributes=_attributes(event)).end(now)
 
     def close(self) -> None:
-        """Sends what is left."""
+        """Send the remaining spans."""
         self._provider.shutdown()
 
 

@@ -1,1 +1,1 @@
-"""The declared language of the configuration: lines and sections read, written and edited word by word. Pure."""
+"""The declared language of the configuration: read, write and edit lines and sections word by word. Pure."""

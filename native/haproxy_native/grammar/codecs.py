@@ -14,7 +14,7 @@ PAYLOADS = ("default-errorfiles", "errorfile", "errorfiles", "file", "lf-file", 
 
 
 class AddressPort:
-    """`address[:port]` in one word. Reason: IPv6, socket families, variables and offsets have colons of their own."""
+    """`address[:port]` in one word. Reason: IPv6 addresses, socket families, variables and offsets may contain colons themselves."""
 
     examples: tuple[str, ...] = ("192.0.2.1:80", "[2001:db8::1]:443", "/run/app.sock", "web.example.com")
 
@@ -24,7 +24,10 @@ class AddressPort:
         self.needs: tuple[str, ...] = (self.member,)
 
     def meant(self, values: Mapping[str, Any]) -> Values:
-        """Return the members in the form in which they are read: clients may send brackets, and a port in the address. Raises BadValue."""
+        """Return the members as a line with them would be read, since clients may send brackets, and the port as part of the address.
+
+        Raises BadValue if the port in the address is not the one in its own member.
+        """
         sent = {member: values[member] for member in self.members if values.get(member) is not None}
         address = normalized(str(sent.get(self.member, "")))
         if not address:
@@ -41,9 +44,10 @@ class AddressPort:
         return read
 
     def _without_port(self, address: str, word: str, port: int) -> str:
-        """Return an address to which a port can be added. Raises BadValue if it has, or may have, another port.
+        """Return an address to which a port can be added. Raises BadValue if the address has, or may have, another port.
 
-        Of several addresses, the last one gets the port. A text with further colons is an IPv6 address, as in `${PREFIX}::1`.
+        In a list of addresses with commas, the port is added to the last one. A text with further colons is an IPv6 address, as in
+        `${PREFIX}::1`.
         """
         host, held = split_address(word.rpartition(",")[2])
         if held and split_address(host)[1] is None:
@@ -71,7 +75,7 @@ class AddressPort:
 
 
 def _shown(address: str) -> str:
-    """Return an IPv6 address without its brackets, or with them behind its family."""
+    """Return an address as the API shows it. An IPv6 address has brackets only if it has a family, as in `ipv6@[::1]`."""
     bare = address[1:-1]
     return bare if address == f"[{bare}]" and is_ipv6(bare) else bracketed(address) if "@" in address else address
 
@@ -81,8 +85,10 @@ def _word(address: object) -> str:
 
 
 class BindAddress(AddressPort):
-    """`[address][:port[-end]]` in one word. Reason: as address_port, with a range; of several
-    addresses with commas all but the last port are the address."""
+    """`[address][:port[-end]]` in one word. Reason: that of AddressPort, and a range of ports.
+
+    In a list of addresses with commas, only the port of the last one is a member; the others are part of the address.
+    """
 
     examples: tuple[str, ...] = ("192.0.2.1:80", ":443", "*:8000-8010", "/run/app.sock")
 
@@ -147,8 +153,11 @@ class Payload:
 
 
 class ClientSource:
-    """`usesrc <address>[:<port>] | client | clientip | hdr_ip(<hdr>[,<occ>])`. Reason: the word decides the kind, and no member
-    does; the kind `address` requires an address, and an address implies the kind."""
+    """`usesrc <address>[:<port>] | client | clientip | hdr_ip(<hdr>[,<occ>])`.
+
+    Reason: the form of the word determines the kind, instead of a word for the kind. The kind `address` requires an address, and an address
+    without a kind implies it.
+    """
 
     examples: tuple[str, ...] = ("usesrc clientip", "usesrc hdr_ip(x-forwarded-for,-1)", "usesrc 192.0.2.1:80")
 
@@ -193,7 +202,7 @@ _SEPARATING_COMMA = re.compile(r"(?<!\\),")
 
 
 class Assignments:
-    """`"name=value,name=value"` in one quoted word, `\\,` for a comma in a value. Reason: members have names of the client's own."""
+    """`"name=value,name=value"` in one quoted word, `\\,` for a comma in a value. Reason: clients choose the names."""
 
     examples: tuple[str, ...] = ('"account=team,key=sample"',)
 
@@ -220,7 +229,7 @@ class Assignments:
             if "\\," in value or value.endswith("\\"):
                 raise BadValue(f"{member} holds a backslash before a comma or at its end, which escapes", place=Place(member=member))
         text = quoted(",".join(f"{name}={value}".replace(",", "\\,") for name, value in pairs))
-        # HAProxy leaves a backslash before a comma alone.
+        # HAProxy keeps a backslash before a comma when it reads the quotes, so it is not escaped itself.
         return [text.replace("\\\\,", "\\,")]
 
     def starts(self) -> list[str] | None:

@@ -24,7 +24,7 @@ def is_or(word: str) -> bool:
 
 
 def suites(words: Sequence[str]) -> Iterator[list[list[str]]]:
-    """Yield the alternatives of the words behind `if` or `unless`, each as its terms."""
+    """Yield the alternatives of a condition, each as a list of terms. `words`: those after `if` or `unless`."""
     suite: list[list[str]] = []
     for term in terms(words):
         if is_or(term[0]):
@@ -36,7 +36,7 @@ def suites(words: Sequence[str]) -> Iterator[list[list[str]]]:
 
 
 def terms(words: Sequence[str]) -> Iterator[list[str]]:
-    """Yield the terms of a condition: names of ACLs and anonymous ACLs in braces, with the signs before them, and each `||`."""
+    """Yield the terms of a condition, each as its words: names of ACLs and anonymous ACLs in braces, with their `!`, and each `||`."""
     term: list[str] = []
     is_open = False
     for word in words:
@@ -51,7 +51,7 @@ def terms(words: Sequence[str]) -> Iterator[list[str]]:
 
 
 def refuse_half(members: Iterable[str], values: Mapping[str, Any]) -> None:
-    """Raise Incomplete if values have a member that ends in `cond` without its test, or the test without it."""
+    """Raise Incomplete if values have only half of a condition: `cond` (`if` or `unless`) without `cond_test`, or the test alone."""
     for cond, test in ((member, f"{member}_test") for member in members if member.endswith("cond")):
         if test in values and cond not in values:
             words = " or ".join(f"`{word}`" for word in CONDITIONS)

@@ -1,4 +1,4 @@
-"""One kind of line inside a section, and the members of the section's object that it holds."""
+"""`Directive`: one kind of line in a section, and the members of the section's object that such lines express."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from haproxy_native.text.line import Line
 from haproxy_native.text.section import Section
 
 CANCELLING = ("no", "default")
-# Stands for an absent object, unlike an empty one.
+# The value of an absent object, as opposed to an empty one.
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 ANY = Join(" || ")
@@ -29,13 +29,14 @@ def _condition(members: Collection[str]) -> tuple[str, str] | None:
 
 @dataclass
 class Directive:
-    """One kind of line."""
+    """A kind of line in a section. Reads its lines as members of the section's object, and writes these members to lines."""
 
     # The path, in the section's object, to the object that has the members.
     path: tuple[str, ...]
     shape: LineShape
-    # The meaning of a second such line: `last` takes precedence, `append` adds an element, `merge` adds members, `join` adds to the value
-    # of the only member, `any` adds a condition of which one suffices. With `keep` both count, but the API shows and edits only the last.
+    # The meaning of a second such line: with `last` it takes precedence, with `append` it adds an element, with `merge` it adds members,
+    # with `join` it adds to the value of the only member, with `any` it adds an alternative to the condition. With `keep` both lines are in
+    # effect, but the API shows and edits only the last.
     repeat: str = "last"
     join: Join | None = None
     # The list member of which each line is one element.
@@ -77,7 +78,7 @@ class Directive:
         return values
 
     def _counting(self, lines: Found) -> Found:
-        """Return the line that counts: the last one, or none where a line behind it cancels it."""
+        """Return the line that is in effect: the last one, or none if a later line cancels it."""
         counting: Found = ()
         for place, line in lines:
             if not self.cancels(line):
@@ -87,7 +88,7 @@ class Directive:
         return counting
 
     def _shown(self, lines: Found) -> Found:
-        """Return the lines that go with what is shown."""
+        """Return the lines to delete if the shown members are removed: all or, with `keep`, the last; none if they are cancelled."""
         if self.repeat == "keep" or (self.repeat == "any" and not self._conditions(lines)):
             return lines[-1:]
         return lines if self._counting(lines) else ()
@@ -99,7 +100,7 @@ class Directive:
         return self.shape.take(line.words) is None and self.shape.take(line.words[1:]) is not None
 
     def _is_cancelled(self, line: Line, by: Line) -> bool:
-        """Return whether one line cancels the other; a `no` cancels only the same value."""
+        """Return whether the line `by` cancels another line. A `no` cancels only the same value."""
         said, cancelled = self.shape.take(line.words), self.shape.take(by.words[1:])
         if by.args[0] == "default" or said is None or cancelled is None:
             return True
@@ -129,17 +130,17 @@ class Directive:
         return own
 
     def settled(self, holder: Any, lines: Found) -> Any:
-        """Return the object with only the changed one of several names for one member."""
+        """Return the object without stale aliases: of several names for one member, only the changed one remains."""
         if holder is NOTHING or not lines or self.rows or not self.shape.aliases:
             return holder
         return self.shape.settled(holder, self.read(lines))
 
     def stands(self, holder: Mapping[str, Any]) -> bool:
-        """Return whether there should be a line: for an empty object, only if it is a list of options (`default-server`)."""
+        """Return whether the object needs a line. An empty object needs one only if it is a list of options (`default-server`)."""
         return bool(self.wanted(holder)) or (self.options and holder is not NOTHING)
 
     def is_left(self, holder: Mapping[str, Any]) -> bool:
-        """Return whether the object may lack the member because its sender does not know it."""
+        """Return whether the object lacks members that older clients do not know, so that a client may have left them out."""
         return self.addition and not self.is_about(holder)
 
     def is_about(self, holder: Mapping[str, Any]) -> bool:
@@ -147,7 +148,7 @@ class Directive:
         return any(name in holder for name in ((self.rows,) if self.rows else self.shape.members))
 
     def change(self, lines: Found, holder: Mapping[str, Any], section: Section) -> LineEdits:
-        """Return the change of a section's lines to the values of the object. Raises BadValue."""
+        """Return the edits that change the lines of this directive to the values of the object. Raises BadValue."""
         if self.rows:
             return change_rows(self.shape, lines, self.wanted(holder), section)
         if not self.stands(holder):
@@ -173,7 +174,7 @@ class Directive:
         return LineEdits({place: edited}, [])
 
     def _change_joined(self, lines: Found, members: Mapping[str, Any], join: Join) -> LineEdits:
-        """Keep the lines whose parts begin the new value; the next one, or the last, gets the rest of the value."""
+        """Keep the lines whose values the new value begins with, write the rest of it to the next line, and delete the others."""
         (name,) = members
         chunks = join.chunks(members[name], self._chunks(lines, name))
         said = [{name: chunk} for chunk in chunks]
@@ -185,14 +186,14 @@ class Directive:
         return said if all((names := _condition(each)) and each[names[0]] == "if" for each in said) else []
 
     def _change_conditions(self, lines: Found, members: Mapping[str, Any], names: tuple[str, str], said: Sequence[Values]) -> LineEdits:
-        """Keep the lines whose conditions begin the new one; the next one, or the last, gets the rest of the condition."""
+        """Keep the lines whose conditions the new one begins with, write the rest of it to the next line, and delete the others."""
         cond, test = names
         tests = ANY.chunks(members[test], [each[test] for each in said]) if members[cond] == "if" else [members[test]]
         wanted = [{**members, test: each} for each in tests]
         return LineEdits({place: self.shape.onto(line, own) if own else None for (place, line), own in zip_longest(lines, wanted)}, [])
 
     def _change_merged(self, lines: Found, members: Mapping[str, Any]) -> LineEdits:
-        """Write each member to the line that has it, and new ones to the last line."""
+        """Write each member to the line that has it, and new members to the last line."""
         members_of_lines = [set(self.shape.read(line) or {}) for _, line in lines]
         homeless = set(members) - set().union(*members_of_lines)
         joined = {n: iter(join.chunks(members[n], self._chunks(lines, n))) for n, join in self.shape.joins.items() if n in members}

@@ -1,7 +1,7 @@
-"""The shape of an object on one line: reads it, writes a new line, and writes values onto an existing line.
+"""`LineShape`, the shape of an object on one line: reads it, writes a new line, and writes values onto an existing line.
 
-Metadata of an object is JSON in the comment behind its line. Any other comment was written by a person: the API shows it as metadata, and
-keeps it until other metadata replaces it.
+Metadata of an object is JSON in the comment at the end of its line. Any other comment was written by a person: the API shows it as
+metadata, and keeps it until other metadata replaces it.
 """
 
 import json
@@ -36,7 +36,7 @@ METADATA = "metadata"
 
 
 def read_metadata(comment: str | None) -> dict[str, Any] | None:
-    """Return a comment as metadata: its JSON object, else {"comment": text}; None without a comment."""
+    """Return a comment as metadata: its JSON object, or {"comment": text} for any other text; None without a comment."""
     if not comment:
         return None
     return members if (members := _json_object(comment)) is not None else {"comment": comment}
@@ -65,13 +65,13 @@ def write_metadata(metadata: Any) -> str | None:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-# Readings that a shape caches: an edit reads the old line and the new one several times.
+# How many readings a shape caches: an edit reads the old line and the new line several times.
 RECENT = 2
 
 
 @dataclass
 class Alternative:
-    """One synopsis of a line, and the values of members that follow from its choice."""
+    """One synopsis of a line. `fixed` has the values of the members that select it, such as {"type": "allow"}."""
 
     chain: Chain
     fixed: Mapping[str, Any]
@@ -91,7 +91,7 @@ class Alternative:
 
     @cached_property
     def conditions(self) -> tuple[tuple[str, str], ...]:
-        """Return the pairs of members that are halves of one condition."""
+        """Return the pairs of members that are the halves of a condition, such as (cond, cond_test)."""
         members = self.chain.members
         return tuple((member, f"{member}_test") for member in members if member.endswith("cond") and f"{member}_test" in members)
 
@@ -101,24 +101,24 @@ class Alternative:
 
 @dataclass
 class Alias:
-    """A member that is another name for the target."""
+    """A member that is another name for the member `target`."""
 
     member: str
     target: str
-    # The values of the target by the alias's own. Without them, clients may send the alias, as a text, and get the target.
+    # Maps the values of the alias to those of the target. If it is None, the API never shows the alias; its value becomes a text.
     values: Mapping[Any, Any] | None
     # The values of other members that the alias requires.
     where: Mapping[str, Any] = field(default_factory=dict)
     write_only: bool = False
 
     def meant(self, value: Any) -> Any:
-        """Return the target's value; None if it has no equivalent."""
+        """Return the value of the target for a value of the alias; None if there is none."""
         return str(value) if self.values is None else self.values.get(value)
 
 
 @dataclass
 class LineReading:
-    """A line that was read: by which alternative, its parts, and the values of the members."""
+    """The result of reading a line: the alternative that matches, the parts of the line, and the values of the members."""
 
     alternative: Alternative
     parts: list[MatchedWords]
@@ -131,14 +131,17 @@ class LineReading:
 
 
 def opaque_words(line: Line, reading: LineReading) -> tuple[str, ...]:
-    """Return the unknown words, and those whose value only HAProxy can resolve."""
+    """Return the unknown words of a line, and the words whose value only HAProxy can determine."""
     return tuple(word for part in reading.parts if part.key is None or part.hidden for word in line.words[part.start : part.end])
 
 
 class LineShape:
-    """The shape of one kind of line. `order` lists all members; `chosen_by` those that select the alternative.
+    """The shape of one kind of line.
 
-    `secrets`: the `x-secret` of members, by dotted name.
+    `order` lists all members, `chosen_by` the members that select the alternative, `needed` those that every line requires. A line has all
+    members of a group of `together` or none, and at most one of a group of `exclusive`. `unsaid` has the values of members that a line says
+    nothing about; `implied` maps members to the index of a word that is also their value; `absent` has the values that reading leaves out.
+    `inner` is the order of the members of inner objects, `secrets` the `x-secret` of members by dotted name.
     """
 
     def __init__(
@@ -185,7 +188,7 @@ class LineShape:
     # -- which alternative
 
     def _key(self, alternative: Alternative) -> str:
-        """Return the literal word, or the beginning of it, behind the common literals; empty for a placeholder."""
+        """Return the first literal after those that all alternatives share, or its beginning up to `(`; empty for a placeholder."""
         nodes = alternative.chain.nodes
         if len(alternative.literals) > self._depth:
             return alternative.literals[self._depth]
@@ -210,7 +213,10 @@ class LineShape:
     # -- reading
 
     def take(self, words: Sequence[str]) -> LineReading | None:
-        """Return the reading by the first alternative that knows all words, else by the first that matches. Callers must not change it."""
+        """Return the reading by the first alternative that knows all words, or else by the first that matches; None if none matches.
+
+        The reading is cached, so the caller must not change it.
+        """
         return self._recent(tuple(words))
 
     def _taken_apart(self, words: tuple[str, ...]) -> LineReading | None:
@@ -235,7 +241,7 @@ class LineShape:
         return {**values, **{name: join.joined(values[name]) for name, join in self.joins.items() if name in values}}
 
     def added(self, values: Mapping[str, Any], more: Mapping[str, Any]) -> Values:
-        """Return the values of one line with those of another that adds to it."""
+        """Return the values of a line merged with those of a later line, `more`, which adds to them."""
         both = {name: join.joined([values[name], more[name]]) for name, join in self.joins.items() if name in values and name in more}
         return {**values, **more, **both}
 
@@ -261,7 +267,10 @@ class LineShape:
     # -- writing
 
     def given(self, values: Mapping[str, Any]) -> Values:
-        """Return flat values without absent ones, with targets in place of aliases, and addresses in the form in which they are read."""
+        """Return values flat and as a line with them would be read: without empty values, and with targets instead of aliases.
+
+        Raises BadValue for values that contradict each other.
+        """
         flat = flattened(values, self._known, self._dotted)
         addresses = [(node.members, node.meant(flat)) for node in self.addresses]
         for name in list(flat):
@@ -281,9 +290,9 @@ class LineShape:
         return {name: value for name, value in flat.items() if not (isinstance(value, str) and (name, value) in self.silent)}
 
     def settled(self, values: Mapping[str, Any], said: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the values without unchanged names of a member of which another name has changed.
+        """Return the values without stale aliases: if a member has changed under one of its names, its unchanged names are removed.
 
-        A client that changes one of two names sends back the other one unchanged.
+        A client that changes a member under one name sends it back unchanged under the others. `said` has the values before the change.
         """
         stale: set[str] = set()
         for target in {alias.target for alias in self.aliases}:
@@ -295,7 +304,10 @@ class LineShape:
         return {name: value for name, value in values.items() if name not in stale} if stale else values
 
     def choose(self, values: Values, present: Alternative | None = None) -> Alternative:
-        """Return the alternative that expresses most of the values; of several, the one of the line (`present`). Raises BadValue."""
+        """Return the alternative that expresses the most values; of several, preferably that of the existing line (`present`).
+
+        Raises BadValue.
+        """
         self._check_needed(values)
         self._check_together(values)
         fitting = [alternative for alternative in self.alternatives if all(values.get(k) == v for k, v in alternative.fixed.items())]
@@ -351,9 +363,9 @@ class LineShape:
         return [word for _, words, _ in self.written(self.choose(flat), flat) for word in words]
 
     def written(self, alternative: Alternative, flat: Values, reading: LineReading | None = None) -> list[Written]:
-        """Return the words of each part of a new line, or of one that was read. Raises BadValue.
+        """Return the words of each part of a new line or, with `reading`, of an existing line. Raises BadValue.
 
-        Raises Incomplete for half a condition. HAProxy accepts `deny if` and `deny unless`, so the line that was read may have one.
+        Raises Incomplete for half a condition, unless the existing line has it already: HAProxy accepts `deny if` and `deny unless`.
         """
         there = reading.values if reading else {}
         for cond, test in alternative.conditions:
@@ -365,7 +377,7 @@ class LineShape:
             raise BadValue(f"{error.member} in body is required by `{alternative.text}`", place=Place(member=error.member)) from None
 
     def _chunks(self, flat: Values, reading: LineReading | None) -> Values:
-        """Return the values of each occurrence of keywords that may be repeated."""
+        """Return, for each member whose keyword may be repeated, the value of each occurrence."""
         chunks: Values = {}
         for name, join in self.joins.items():
             if name in flat:
@@ -387,7 +399,7 @@ class LineShape:
         return Line(text + (f" # {comment}" if comment is not None else "") + newline)
 
     def onto(self, line: Line, values: Mapping[str, Any]) -> Line:
-        """Return a line with new values; all words that express the same stay as they are. Raises BadValue and UnknownWords."""
+        """Return a line with new values. Words whose meaning does not change stay as they are. Raises BadValue and UnknownWords."""
         reading = self.take(line.words)
         if self.aliases and reading is not None:
             values = self.settled(values, self.finished(dict(reading.values), line))
@@ -406,7 +418,7 @@ class LineShape:
         return line if text == line.text else Line(text)
 
     def _proven(self, alternative: Alternative, pieces: Sequence[Piece], tail: str, written: Iterable[Written]) -> SplitLine:
-        """Return the pieces as a line, after checking that it reads back as what was written. Raises BadValue and UnknownWords."""
+        """Join the pieces to a line, and check that it reads back as the values that were written. Raises BadValue and UnknownWords."""
         split = joined(pieces, tail)
         words = [part for word in split.words for part in words_of(word)]
         reading = self.take(words)
@@ -429,7 +441,7 @@ class LineShape:
                 )
 
     def _unimplied(self, line: Line, reading: LineReading | None, written: list[Written]) -> list[Written]:
-        """Return what to write, without members that a word of both the old and the new line implies."""
+        """Return the parts to write, without those whose members are implied by a word of the new line, if the old line lacks them too."""
         if not self.implied or reading is None:
             return written
         written_members = {member for part in reading.parts for member in part.values}
@@ -485,7 +497,7 @@ def _misread(piece: Piece, alternative: Alternative, words: Sequence[str], unkno
 
 
 def _silent(node: Toggle) -> Iterable[tuple[str, Any]]:
-    """Yield (member, value) that no word expresses: the line is the same without the member."""
+    """Yield each (member, value) that no word expresses, so that the line is the same without the member."""
     if list(node.words) == [True]:
         yield node.member, False
     yield from ((node.member, value) for value, words in node.words.items() if words is None)
@@ -503,7 +515,7 @@ def _groups(chain: Chain) -> Iterable[Group]:
 
 
 def flattened(values: Mapping[str, Any], known: frozenset[str], dotted: frozenset[str]) -> Values:
-    """Return members by dotted path; only objects whose members are in a synopsis are flattened."""
+    """Return members by dotted path. Only objects whose members are in a synopsis, named in `dotted`, are flattened."""
     flat: Values = {}
     for name, value in values.items():
         if name not in known or name == METADATA:

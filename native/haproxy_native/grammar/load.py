@@ -15,7 +15,7 @@ from haproxy_native.grammar.schema import Order, Schema, Schemas, keyword_of, st
 from haproxy_native.grammar.section_shape import Default, ListAlias, SectionShape
 from haproxy_native.grammar.synopsis import Chain
 
-# Words of a note that do not describe the notation of a line.
+# Keys of a note that do not describe the notation of a line.
 WORDS = ("addition", "keeps", "last_counts")
 BUNDLE = Path(__file__).parents[1] / "generated" / "dataplane.json"
 
@@ -28,7 +28,7 @@ def bundle() -> Mapping[str, Any]:
 
 
 class Grammar:
-    """The shapes of all schemas. `time_suffix`: the unit of new times."""
+    """The shapes of all schemas, built on first use. `time_suffix`: the unit in which new times are written."""
 
     def __init__(self, document: Mapping[str, Any] | None = None, *, time_suffix: str = "nearest") -> None:
         self.schemas, self.time_suffix = Schemas(document or bundle()), time_suffix
@@ -43,7 +43,7 @@ class Grammar:
         return self._lines[name]
 
     def section(self, name: str, embedded: Iterable[str] = ()) -> SectionShape:
-        """Return the shape of a schema whose objects are sections; `embedded` are the members that hold its children."""
+        """Return the shape of a schema whose objects are sections. `embedded`: the members to leave out, which contain its children."""
         held = frozenset(embedded)
         key = name, held
         if key not in self._sections:
@@ -51,7 +51,7 @@ class Grammar:
         return self._sections[key]
 
     def members(self, name: str, members: Container[str]) -> SectionShape:
-        """Return a new shape of a section with only these members; building it is much faster than the whole."""
+        """Return a new shape of a section with only some members, which is built much faster than the whole shape."""
         return self._section(name, members.__contains__)
 
     def _section(self, name: str, has: Callable[[str], bool]) -> SectionShape:
@@ -126,7 +126,7 @@ class Grammar:
         return {name: order for name, order in orders.items() if order}
 
     def _noted(self, word: str, properties: Mapping[str, Schema]) -> dict[str, Any]:
-        """Return the value of a word in the notes, by member."""
+        """Return the value that the notes have for a key, by member."""
         notes = {name: self.schemas.note(property_) for name, property_ in properties.items()}
         return {name: note[word] for name, note in notes.items() if word in note}
 
@@ -227,7 +227,7 @@ class Grammar:
         return [Directive(path, shape, note.get("repeat", "last"), join_of(note))]
 
     def _switch(self, path: tuple[str, ...], name: str, schema: Schema, note: Mapping[str, Any]) -> Directive:
-        """Return a flag or a switch as a line of its own: one alternative for each value that is written."""
+        """Return the directive of a flag or a switch, with one alternative for each value that has a line."""
         compiler = Compiler(self.schemas, {name: schema}, no="prefix", time_suffix=self.time_suffix)
         words = compiler.toggle(name, schema, note).words
         alternatives = [Alternative(compiler.chain(" ".join(own)), {name: value}, " ".join(own)) for value, own in words.items() if own]
@@ -258,7 +258,7 @@ def _element(compiler: Compiler, member: str) -> Schema:
 
 
 def _synopses(note: Mapping[str, Any], chosen_by: Sequence[str] = ()) -> Iterable[tuple[str | None, str]]:
-    """Yield (the values that select it, or None; the whole synopsis) of each alternative."""
+    """Yield (key, synopsis) for each alternative. The key has the values that select the alternative, or is None."""
     keyword, tail = note.get("keyword", ""), note.get("tail", "")
     lines = note.get("lines", note.get("line"))
     pairs = lines.items() if isinstance(lines, Mapping) else [(None, lines)]
@@ -269,25 +269,25 @@ def _synopses(note: Mapping[str, Any], chosen_by: Sequence[str] = ()) -> Iterabl
 
 
 def _keys(key: str | None) -> Iterable[str | None]:
-    """Return the keys that a key stands for: `a|b c` means `a c` and `b c`."""
+    """Expand a key with alternatives: `a|b c` stands for `a c` and `b c`."""
     if key is None:
         return [None]
     return [" ".join(words) for words in itertools.product(*(word.split("|") for word in key.split()))]
 
 
 def _spelled_out(text: str, key: str | None, chosen_by: Sequence[str]) -> str:
-    """Return the synopsis with the members that select it replaced by their words."""
+    """Return a synopsis in which the words of its key replace the members that select it."""
     for member, word in zip(chosen_by, (key or "").split(), strict=False):
         text = text.replace(f"<{member}>", word)
     return text
 
 
 def _keyword(directive: Directive) -> str:
-    """Return the first words of a line without dashes: the sort key of HAProxy's own lists."""
+    """Return the first words of a directive's line, without dashes: HAProxy's manual sorts keywords by them."""
     return " ".join(directive.shape.alternatives[0].literals).replace("-", "")
 
 
 @functools.cache
 def grammar() -> Grammar:
-    """Return the grammar of the shipped bundle; it writes times with the nearest unit."""
+    """Return the grammar of the shipped bundle, which writes times in the largest unit that divides them."""
     return Grammar()

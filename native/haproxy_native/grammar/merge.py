@@ -1,4 +1,4 @@
-"""Writes values onto an existing line: only words whose value changed are replaced."""
+"""Write values onto an existing line: only words whose value has changed are replaced."""
 
 from collections.abc import Iterable, Sequence
 from itertools import islice
@@ -16,7 +16,7 @@ Piece = tuple[tuple[int, ...] | None, list[Pair]]
 
 
 def onto(old: SplitLine, parts: Sequence[MatchedWords], written: Iterable[Written], chain: Chain) -> list[Piece]:
-    """Return the old line with the parts of `written`; new options are inserted in the declared order."""
+    """Return the old line with the values of `written`: without options that `written` lacks, and with new ones in the declared order."""
     new = {key: (words, values) for key, words, values in written}
     last: dict[tuple[int, ...], MatchedWords] = {}
     said: dict[tuple[int, ...], Values] = {}
@@ -45,20 +45,20 @@ def onto(old: SplitLine, parts: Sequence[MatchedWords], written: Iterable[Writte
 
 
 def _behind_followers(words: Sequence[str], at: int, group: Group | None) -> int:
-    """Return the index behind the words that follow an option and belong to it."""
+    """Return the index after the followers of an option: words that belong to it, but to no member."""
     while group and at < len(words) and unquoted(words[at]) in group.followers:
         at += 1 + group.followers[unquoted(words[at])]
     return at
 
 
 def _stays(key: tuple[int, ...], chain: Chain) -> bool:
-    """Return whether an option stays if a later one of its name is removed."""
+    """Return whether an option stays in the line when a later occurrence of it is removed."""
     group = group_of(key, chain.nodes[key[0]])
     return group is not None and group.keep
 
 
 def respelled(old: SplitLine, parts: Sequence[MatchedWords], written: Iterable[Written]) -> list[Piece]:
-    """Return the old line rewritten by another synopsis; words that both have stay as they are."""
+    """Return the old line rewritten by another synopsis. Words that both lines have stay as they are."""
     own = pairs_of(old)
     new = [(key, spaced(words)) for key, words, _ in written]
     flat = retained(
@@ -71,7 +71,7 @@ def respelled(old: SplitLine, parts: Sequence[MatchedWords], written: Iterable[W
 
 
 def edited(own: Sequence[Pair], part: MatchedWords, words: Sequence[str], values: Values) -> list[Pair]:
-    """Return the words of a part for other values, by the synonym that the line uses; words with the same meaning stay as they are."""
+    """Return the words of a part for new values, with the synonym that the line uses. Words with the same meaning stay as they are."""
     by = part.by
     if isinstance(by, Chain) and set(by.required()) <= set(values) <= set(by.members):
         words = by.write(values)
@@ -88,7 +88,10 @@ def usual(part: MatchedWords, own: Sequence[Pair]) -> list[str]:
 
 
 def retained(own: Sequence[Pair], before: Sequence[str], after: Sequence[Pair]) -> list[Pair]:
-    """Return new words; those that are among `before`, the usual spelling of the old words, as the old ones are written."""
+    """Return the new words `after`. Those that the old line has too keep its spelling and gaps.
+
+    `own` are the old words, `before` the same words in their usual spelling, in which they are compared.
+    """
     result, at = list[Pair](), 0
     for (start, end), (there, until) in changes(before, [word for _, word in after]):
         result += own[at:start]
@@ -102,7 +105,7 @@ def pairs_of(line: SplitLine) -> list[Pair]:
 
 
 def spaced(words: Iterable[str]) -> list[Pair]:
-    """Return the words of texts with the gaps before them."""
+    """Split texts into words, each with the gap before it."""
     return [(gap or " ", word) for text in words for gap, word in zip(*split(text)[:2], strict=True)]
 
 
@@ -112,7 +115,7 @@ def joined(pieces: Iterable[Piece], tail: str) -> SplitLine:
 
 
 def misread(pieces: Sequence[Piece], parts: Sequence[MatchedWords], chain: Chain) -> Piece | None:
-    """Return the first piece that does not read back as what was written; adjacent pieces of one text read as one. None if all do."""
+    """Return the first piece that does not read back as it was written; None if all do. Adjacent pieces of one text are compared as one."""
     sizes = [(key, sum(len(words_of(word)) for _, word in own)) for key, own in pieces]
     wanted = _united(sizes, chain)
     found = _united([(part.key and identity(part, chain), part.end - part.start) for part in parts], chain)
@@ -136,7 +139,7 @@ def _united(sizes: Iterable[tuple[tuple[int, ...] | None, int]], chain: Chain) -
 
 
 def identity(part: MatchedWords, chain: Chain) -> tuple[int, ...]:
-    """Return the identity of a part: rows of a list differ by their index, repeated options do not."""
+    """Return the key by which a part is recognized. Elements of a list differ by their index; other repeated options have the same key."""
     if part.key is None or len(part.key) < 3:
         return part.key or ()
     owner = chain.nodes[part.key[0]]
@@ -145,12 +148,12 @@ def identity(part: MatchedWords, chain: Chain) -> tuple[int, ...]:
 
 
 def regapped(old: Sequence[Pair], words: Sequence[str]) -> list[Pair]:
-    """Return new words with the gaps of the old ones, or one blank."""
+    """Return new words, each with the gap of the old word at its index, or one blank."""
     return [(old[i][0] if i < len(old) else " ", word) for i, word in enumerate(words)]
 
 
 def _place(key: tuple[int, ...], keys: Sequence[tuple[int, ...] | None]) -> int:
-    """Return the index for a new option: behind the last option declared before it, and behind unknown words, which may be its value."""
+    """Return the index for a new option: after the last option that is declared before it, and after the unknown words that follow that."""
     place = max((i + 1 for i, other in enumerate(keys) if other is not None and other < key), default=0)
     while place < len(keys) and keys[place] is None:
         place += 1

@@ -1,4 +1,4 @@
-"""Parses synopses into chains of nodes, and gives properties without one the shape that their type implies."""
+"""Compile synopses to chains of nodes. A property without a synopsis gets the nodes that its type implies."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -16,13 +16,16 @@ CONDITION = "[ <cond> <cond_test...> ]"
 
 
 def join_of(note: Mapping[str, Any]) -> Join | None:
-    """Return how repeated keywords of a property add up, or None where they do not."""
+    """Return how repeated keywords of a property make one value; None if they do not."""
     repeat = note.get("repeat")
     return Join(note.get("separator", " "), apart=repeat == "each") if repeat in ("join", "each") else None
 
 
 class Compiler:
-    """Compiles the synopses of one object: `properties` are its members, `no` how its switches are negated."""
+    """Compiles the synopses of one object.
+
+    `properties`: its members. `no`: how switches are negated, `dash` for `no-keyword` and `prefix` for `no keyword`.
+    """
 
     def __init__(self, schemas: Schemas, properties: Mapping[str, Schema], *, no: str = "dash", time_suffix: str = "nearest") -> None:
         self.schemas, self.properties, self.no, self.time_suffix = schemas, properties, no, time_suffix
@@ -85,7 +88,7 @@ class Compiler:
         )
 
     def option_groups(self, properties: Mapping[str, Schema]) -> list[Group]:
-        """Return a group for each property that is no alias and no part of another's synopsis."""
+        """Return a group for each property that is neither an alias nor part of another property's synopsis."""
         explicit = {name: self._explicit(name, schema) for name, schema in properties.items()}
         claimed = {m.split(".")[0] for name, group in explicit.items() if group for m in group.members if m.split(".")[0] != name}
         groups = []
@@ -116,12 +119,12 @@ class Compiler:
         return Group([self.argument(name, schema, note)], rows, repeated=join is not None, join=join, followers=followers)
 
     def coded(self, name: str, note: Mapping[str, Any]) -> Chain:
-        """Return the nodes for `keyword` and what its codec reads."""
+        """Return the nodes for a keyword and its codec."""
         words: list[Node | Options] = [Literal(word) for word in keyword_of(name, note).split()]
         return Chain([*words, CODECS[note["codec"]](name)])
 
     def argument(self, name: str, schema: Schema, note: Mapping[str, Any]) -> Chain:
-        """Return the nodes for `keyword <value>`; the value is one word unless the note says `whole` or the type is a plain list."""
+        """Return the nodes for `keyword <value>`. The value is one word, or all other words for a plain list or a note with `whole`."""
         words: list[Node | Options] = [Literal(word) for word in keyword_of(name, note).split()]
         plain_list = schema.get("type") == "array" and not note.get("split") and not note.get("separator")
         if note.get("whole") or plain_list:
@@ -129,7 +132,7 @@ class Compiler:
         return Chain([*words, Placeholder(name, type_of(schema, note, self.time_suffix))])
 
     def toggle(self, name: str, schema: Schema, note: Mapping[str, Any]) -> Toggle:
-        """Return the words of a flag or a switch."""
+        """Return the node for a flag or a switch."""
         keyword = tuple(keyword_of(name, note).split())
         if schema.get("type") == "boolean":
             return Toggle(name, {True: keyword})
@@ -185,7 +188,7 @@ class Compiler:
         )
 
     def property(self, path: str) -> Schema:
-        """Return the schema of a member by dotted path; the elements of a list are addressed through it."""
+        """Return the schema of a member by dotted path. A path through a list leads to a member of its elements."""
         first, *more = path.split(".")
         schema = self.properties[first]
         for name in more:

@@ -1,7 +1,7 @@
-"""Lines that are each one element of a list, and their change to another list.
+"""Change lines, each of which is an element of a list, to the elements of a new list.
 
-A line stays with its element: first with an equal one, wherever it is in the new list, then with the most similar one. So comments and
-notation stay with what they belong to.
+Each new element is matched with an old line: first with an equal line, wherever it is, then with the most similar one. The matched line is
+edited or moved instead of replaced, so that it keeps its comments and its spelling.
 """
 
 import json
@@ -20,9 +20,9 @@ from haproxy_native.text.section import Section
 Found = Sequence[tuple[int, Line]]
 Row = Mapping[str, Any]
 
-# Pairs of lines whose similarity is computed at most: some ten milliseconds.
+# For how many pairs of lines the similarity is computed at most: it takes some ten milliseconds.
 _MOST_PAIRS = 1 << 14
-# The similarity from which on an edited line counts as moved.
+# The least similarity of an old line and a new element at another place that still counts as the same line, edited and moved.
 _SIMILAR = 0.7
 
 
@@ -37,7 +37,7 @@ class LineEdits:
 
 
 def change_rows(shape: LineShape, lines: Found, wanted: Sequence[Row], section: Section) -> LineEdits:
-    """Return the change of lines to the elements of another list. A line moves with the comments directly above it."""
+    """Return the edits that change lines to the elements of a new list. A line moves together with the comments directly above it."""
     made = [shape.new(row, section.indent, section.newline) for row in wanted]
     if not lines:
         return LineEdits({}, [(None, line) for line in made])
@@ -82,12 +82,12 @@ class _Rows:
         self._words = [frozenset(line.words) for line in lines], [frozenset(line.words) for line in made]
 
     def edited(self, old: int, new: int) -> Line:
-        """Return an old line with the values of a new element; if they are equal, only its metadata may change."""
+        """Return an old line with the values of a new element. If the values are equal, only the metadata is written."""
         edit = self.shape.annotated if self.old[old] == self.new[new] else self.shape.onto
         return edit(self.lines[old], self.wanted[new])
 
     def paired(self) -> tuple[dict[int, int], dict[int, int]]:
-        """Return the pairs in the same order, and the pairs that move."""
+        """Return the pairs whose line stays at its place, and the pairs whose line moves."""
         staying, stretches = dict[int, int](), []
         for is_equal, a, b, c, d in _compared(self.old, self.new):
             if is_equal:
@@ -103,14 +103,17 @@ class _Rows:
         return staying, moving | self._similar(removed, [each for _, new in stretches for each in new if each not in moving | staying])
 
     def _moved(self, old: Iterable[int], new: Iterable[int]) -> dict[int, int]:
-        """Return the pairs of equal ones in another order."""
+        """Return the pairs of equal lines and elements, in any order."""
         places: dict[str, list[int]] = {}
         for number in old:
             places.setdefault(self.old[number], []).append(number)
         return {number: same.pop(0) for number in new if (same := places.get(self.new[number]))}
 
     def _similar(self, old: Sequence[int], new: Sequence[int]) -> dict[int, int]:
-        """Return pairs of similar ones in another order, the most similar first; none if there are too many to compare."""
+        """Return the pairs of similar lines and elements, in any order; none if there are too many to compare.
+
+        The most similar pairs are chosen first.
+        """
         pairs, taken = dict[int, int](), set[int]()
         if len(old) * len(new) > _MOST_PAIRS:
             return pairs
@@ -121,7 +124,10 @@ class _Rows:
         return pairs
 
     def _most_similar(self, old: Sequence[int], new: Sequence[int]) -> Iterator[tuple[int, int]]:
-        """Yield the pairs in order with the greatest total similarity; if there are too many to compare, pairs of equal index."""
+        """Yield the pairs that keep the order of the lines and have the greatest total similarity.
+
+        If there are too many to compare, yield the pairs of equal index.
+        """
         if len(old) == len(new) == 1 or len(old) * len(new) > _MOST_PAIRS:
             yield from zip(new, old, strict=False)
             return
@@ -140,7 +146,7 @@ class _Rows:
                 j += 1
 
     def _similarity(self, old: int, new: int) -> float:
-        """Return the similarity: the share of common words, from 0 to 1, and 1 more for the same metadata."""
+        """Return the similarity of a line and an element: the share of common words, from 0 to 1, plus 1 if they have equal metadata."""
         one, other = self._words[0][old], self._words[1][new]
         metadata = self.wanted[new].get(METADATA)
         same = bool(metadata) and metadata == read_metadata(self.lines[old].comment)
@@ -148,7 +154,7 @@ class _Rows:
 
 
 def _compared(old: Sequence[Hashable], new: Sequence[Hashable]) -> Iterator[tuple[bool, int, int, int, int]]:
-    """Yield (is equal, start and end in the old, start and end in the new) of each stretch."""
+    """Yield (is equal, start and end in the old sequence, start and end in the new one) for each range, in order."""
     if len(old) * len(new) <= line_diff.MOST_PAIRS:
         for kind, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
             yield kind == "equal", a, b, c, d
@@ -162,7 +168,7 @@ def _compared(old: Sequence[Hashable], new: Sequence[Hashable]) -> Iterator[tupl
 
 
 def _members(members: Row | None) -> str:
-    """Return the members of a line without its metadata."""
+    """Return the members of a line as canonical JSON, without its metadata, for comparisons."""
     return canonical({name: value for name, value in (members or {}).items() if name != METADATA})
 
 

@@ -1,4 +1,4 @@
-"""Access to the schemas of an OpenAPI document, with references and `allOf` resolved, and to their notes (`x-haproxy`)."""
+"""Read the schemas of an OpenAPI document, with references and `allOf` resolved, and their notes (`x-haproxy`)."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,7 +8,7 @@ Node = Mapping[str, Any]
 
 
 def followed(document: Node, node: Node) -> Node:
-    """Return a node, or the one that its references lead to. Raises KeyError for a reference to nothing."""
+    """Return a node of a document, with references followed. Raises KeyError for a reference without a target."""
     while KEY in node:
         node = target(document, node[KEY])
     return node
@@ -40,7 +40,7 @@ class Schemas:
 
     def __init__(self, document: Mapping[str, Any]) -> None:
         self.by_name: Mapping[str, Schema] = document["components"]["schemas"]
-        # The properties of named schemas, which stay, by the identity of the schema; filled on demand.
+        # A cache of the properties of named schemas, by the id() of the schema. Named schemas live as long as this object.
         self._properties: dict[int, Mapping[str, Schema] | None] = {id(schema): None for schema in self.by_name.values()}
 
     def resolve(self, schema: Schema) -> Schema:
@@ -54,7 +54,7 @@ class Schemas:
         return self.resolve(self.by_name[name])
 
     def properties(self, schema: Schema) -> Mapping[str, Schema]:
-        """Return all properties in order, those of `allOf` parts included, each with its reference resolved."""
+        """Return all properties in order, including those of `allOf` parts, each with its reference resolved."""
         schema = self.resolve(schema)
         if known := self._properties.get(id(schema)):
             return known
@@ -72,12 +72,12 @@ class Schemas:
         return by_name
 
     def order(self, schema: Schema) -> Order:
-        """Return the order of an object's members, or of those of a list's elements."""
+        """Return the order of the members of an object, or of the elements of a list."""
         inner = schema.get("items") if schema.get("type") == "array" else schema
         return {name: self.order(property_) for name, property_ in self.properties(inner).items()} if inner else {}
 
     def note(self, schema: Schema) -> dict[str, Any]:
-        """Return the `x-haproxy` note of a schema, with the notes of `allOf` parts for what it lacks."""
+        """Return the `x-haproxy` note of a schema, completed by the notes of its `allOf` parts."""
         schema = self.resolve(schema)
         merged: dict[str, Any] = {}
         for part in schema.get("allOf", ()):
@@ -91,7 +91,7 @@ class Schemas:
 
 
 def keyword_of(name: str, note: Mapping[str, Any]) -> str:
-    """Return the word or words of a property in the file."""
+    """Return the word or words that stand for a property in the file: by default its name with dashes."""
     return str(note.get("keyword", name.replace("_", "-")))
 
 
@@ -101,12 +101,12 @@ def is_switch(schema: Schema) -> bool:
 
 
 def stands_alone(schema: Schema, note: Mapping[str, Any]) -> bool:
-    """Return whether the word of a property has no value behind it."""
+    """Return whether the keyword of a property has no value after it."""
     return not note.get("values") and (schema.get("type") == "boolean" or is_switch(schema))
 
 
 def arranged(value: Any, order: Order) -> Any:
-    """Return an object, or a list of objects, with all members in order; members that the order lacks come last."""
+    """Return an object, or a list of objects, with the members in the order of the schema, and unknown members last."""
     if isinstance(value, list):
         return [arranged(element, order) for element in value]
     if not order or not isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""The shape of a section: reads its header and its own lines as an object, and turns edits of the object into edits of lines."""
+"""`SectionShape`: reads the header and the lines of a section as an object, and turns edits of the object into edits of lines."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from haproxy_native.text.words import normalized
 
 @dataclass
 class ListAlias:
-    """A deprecated member for the first element of a list member."""
+    """A deprecated member that contains only the first element of the list member `target`."""
 
     member: str
     target: str
@@ -25,7 +25,7 @@ class ListAlias:
 
 @dataclass
 class Default:
-    """A default value of the schema. It is written for new objects; an existing object without the line stays without it."""
+    """A default value of the schema. It is written in new objects. An existing object without the line does not get one."""
 
     path: tuple[str, ...]
     member: str
@@ -34,7 +34,7 @@ class Default:
 
 @dataclass
 class SectionReading:
-    """The lines of a section by directive, and the object that they make, which is computed on first use."""
+    """The lines of a section by directive, and the object that they express, which is computed on first use."""
 
     shape: "SectionShape"
     header: Line
@@ -102,7 +102,7 @@ class SectionShape:
         return known
 
     def object_of(self, header: Line, lines: Mapping[int, Sequence[tuple[int, Line]]]) -> dict[str, Any]:
-        """Return the object that a header and the lines of each directive make."""
+        """Return the object that a header and the lines of each directive express."""
         values: dict[str, Any] = dict(self.header.read(header) or {})
         for number in sorted(lines):
             directive = self.directives[number]
@@ -123,9 +123,9 @@ class SectionShape:
     # -- writing
 
     def onto(self, section: Section, values: Mapping[str, Any], *, whole: bool = True) -> Section:
-        """Return a section with new values; lines whose members did not change stay as they are.
+        """Return a section with new values. Lines whose members did not change stay as they are.
 
-        Unless the values are complete (`whole`), so do lines of additions (directives that older clients do not know) that they lack.
+        `whole`: the values are complete. Otherwise the lines of missing additions stay too: older clients do not know these members.
         """
         reading = self.reading(section)
         wanted = self._with_defaults(self._without_aliases(values, reading.values), reading.values)
@@ -142,7 +142,7 @@ class SectionShape:
         return self._changed(section, lines, changes, reading)
 
     def _is_said(self, section: Section, values: Mapping[str, Any]) -> bool:
-        """Return whether the header has the values already; if it cannot be read, its name is compared."""
+        """Return whether the header has the values already. If the header cannot be read, only the name is compared."""
         written_values = self.header.read(section.header) or {"name": section.name}
         return all((written_values.get(name) or None) == (values.get(name) or None) for name in (*self.header.members, METADATA))
 
@@ -167,13 +167,16 @@ class SectionShape:
         return changed(section, whole)
 
     def _place(self, section: Section, line: Line, own: Sequence[int], ahead_of: Sequence[str]) -> int:
-        """Return the index of the line that a new one follows: the last with its first word, else the section's last own line, else 0."""
+        """Return the index of the line after which to insert a new line.
+
+        This is the last line with the same first word, else the last line of any directive before a line of `ahead_of`, else the header.
+        """
         kin = [place for place in own if section.lines[place].args[:1] == line.args[:1]]
         end = next((place for place, other in enumerate(section.lines) if other.args and other.args[0] in ahead_of), len(section.lines))
         return section.outside_blocks((kin or [place for place in own if place < end] or [0])[-1])
 
     def new(self, values: Mapping[str, Any], indent: str = "  ", newline: str = "\n") -> Section:
-        """Return a new section with the object's own lines."""
+        """Return a new section with the header and the lines of an object, without its children."""
         header = self.header.new(values, "", newline)
         name = normalized(header.words[1]) if values.get("name") else ""
         bare = Section(self.kind, name, lines=[header], usual_indent=indent)
@@ -181,13 +184,13 @@ class SectionShape:
         lines = [bare.header]
         for directive in self.directives:
             holder = holder_of(wanted, directive.path)
-            # Most sections have few of the members.
+            # Skip the other directives early, since most sections have few of the members.
             if holder is not NOTHING and (directive.options or directive.is_about(holder)):
                 lines += [line for _, line in directive.change((), holder, bare).added]
         return bare.with_lines(lines)
 
     def _with_defaults(self, values: Mapping[str, Any], old: Mapping[str, Any] | None) -> Mapping[str, Any]:
-        """Return the values with defaults in new objects, and in place of removed values."""
+        """Return the values completed with the defaults of the schema: all of a new object, and those of removed members."""
         for default in self.defaults:
             holder = holder_of(values, default.path)
             before = NOTHING if old is None else holder_of(old, default.path)
@@ -196,7 +199,7 @@ class SectionShape:
         return values
 
     def _without_aliases(self, values: Mapping[str, Any], old: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the values with deprecated members moved into their lists, unless the list itself has changed."""
+        """Return the values with deprecated members moved into their lists, unless the list itself differs from that in `old`."""
         left: Values = dict(values)
         for alias in self.list_aliases:
             first, stored = left.pop(alias.member, None), old.get(alias.target) or []
@@ -208,7 +211,7 @@ class SectionShape:
 
 
 def changed(section: Section, change: LineEdits) -> Section:
-    """Return the section after a change in which every new line has a place; the same section if nothing changes."""
+    """Return the section after a change; the same section if nothing changes. Every new line of the change must have a place."""
     if not change.added and all(section.lines[place] is line for place, line in change.replaced.items()):
         return section
     added: dict[int | None, list[Line]] = {}
@@ -234,6 +237,6 @@ def holder_of(values: Mapping[str, Any], path: Sequence[str]) -> Mapping[str, An
 
 
 def with_member(values: Mapping[str, Any], path: Sequence[str], value: Any) -> Mapping[str, Any]:
-    """Return the values with one replaced; all objects on its path must exist."""
+    """Return the values with one of them replaced, by its path. All objects on the path must exist."""
     first, *inner = path
     return {**values, first: with_member(values[first], inner, value) if inner else value}

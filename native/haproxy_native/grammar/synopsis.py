@@ -1,8 +1,8 @@
-"""The signs of the notation, as nodes that match words and write them.
+"""The elements of a synopsis as nodes, which match the words of a line and write them.
 
 `word` literal, `<property>` one word, `<property...>` the rest, `[ ... ]` optional, `[ ... ]*` repeated, `( ... )` required, `|` between
 synonyms in a group; a placeholder may be part of a word. Adjacent groups may come in any order, since HAProxy loops over its options.
-Words are compared without their quotes, as in HAProxy. Values are flat, keyed by dotted member path.
+Words are compared without their quotes, as in HAProxy. Values are flat: the keys are dotted paths of members.
 """
 
 import re
@@ -22,7 +22,7 @@ NO_ARGUMENTS: Mapping[str, int] = MappingProxyType({})
 
 
 class NoValue(Exception):
-    """A member that the line needs is absent."""
+    """A value is missing for a member that the line requires."""
 
     def __init__(self, member: str) -> None:
         self.member = member
@@ -32,25 +32,25 @@ class Node(Protocol):
     members: tuple[str, ...]
 
     def match(self, words: Sequence[str], at: int) -> tuple[int, Values] | None:
-        """Return (index behind the match, values read), or None."""
+        """Return (index after the match, values) for the words from `at` on, or None if they do not match."""
 
     def write(self, values: Mapping[str, Any]) -> list[str]:
         """Return the words for values. Raises NoValue."""
 
     def starts(self) -> list[str] | None:
-        """Return the words that it can begin with; None if it can begin with any."""
+        """Return the words that the node can begin with; None if it can begin with any word."""
 
 
 @runtime_checkable
 class Composed(Node, Protocol):
-    """A node with one word for several members, which clients may also send as one member."""
+    """A node whose word contains several members. Clients may send them combined in one member, such as a port in an address."""
 
     def meant(self, values: Mapping[str, Any]) -> Values:
-        """Return the values of its members in the form in which they are read. Raises BadValue for contradictions."""
+        """Return the values of its members as they would be read from a line. Raises BadValue if they contradict each other."""
 
 
 def begins(words: Sequence[str], own: tuple[str, ...], at: int = 0) -> bool:
-    """Return whether the words from `at` on are these, with or without quotes."""
+    """Return whether the words from `at` on are the words `own`, with or without quotes."""
     taken = tuple(words[at : at + len(own)])
     return taken == own or tuple(map(unquoted, taken)) == own
 
@@ -74,7 +74,10 @@ class Literal:
 
 @dataclass
 class Toggle:
-    """A member that is a word of its own: a flag, or one of two words; a word of None is never written."""
+    """A member without a value in the file: a flag, or a switch between two keywords.
+
+    `words` maps each value of the member to its words; None means that the value is not written.
+    """
 
     member: str
     words: Mapping[Any, tuple[str, ...] | None]
@@ -99,7 +102,7 @@ class Toggle:
 
 @dataclass
 class Placeholder:
-    """One word of a type; `absent` is the value without the word."""
+    """One word with a value of a type. `absent` is the value that is written if the member is missing."""
 
     member: str
     type: ValueType
@@ -159,7 +162,7 @@ class Glued:
         return at + 1, values
 
     def _texts(self, word: str) -> Sequence[str] | None:
-        """Return the words in the places; quotes may enclose more than one place, as in "ops:se cret"."""
+        """Return the text at each placeholder as a word. Quotes may enclose several placeholders, as in "ops:se cret"."""
         if (matched := self.pattern.fullmatch(word)) and all(map(is_word, matched.groups())):
             return matched.groups()
         meant = self.pattern.fullmatch(unquoted(word)) if has_quotes(word) and is_word(word) else None
@@ -179,9 +182,9 @@ class Glued:
 
 @dataclass
 class Rest:
-    """All words up to the condition of the line (`stops`), or to its end.
+    """All words to the end of the line or, with `stops`, up to its condition.
 
-    `arguments` has the number of arguments of some words, which may be any words.
+    `arguments` maps some words to the number of their arguments. An argument `if` does not begin the condition.
     """
 
     member: str
@@ -219,7 +222,7 @@ class Rest:
 
 
 def condition_at(words: Sequence[str], at: int, arguments: Mapping[str, int] = NO_ARGUMENTS) -> int:
-    """Return the index of the first `if` or `unless` outside braces that is no argument, or the number of words."""
+    """Return the index at which the condition begins, or the number of words: the first `if` or `unless` outside braces and arguments."""
     depth = 0
     while at < len(words):
         word = unquoted(words[at])
@@ -234,7 +237,7 @@ def condition_at(words: Sequence[str], at: int, arguments: Mapping[str, int] = N
 
 
 def behind(words: Sequence[str], at: int, arguments: Mapping[str, int]) -> int:
-    """Return the index behind a word and its arguments; flags before an argument bring their own (`name -m beg X-`)."""
+    """Return the index after a word and its arguments. A flag before an argument may have arguments, too (`name -m beg X-`)."""
     end = at + 1
     for _ in range(arguments.get(unquoted(words[at]), 0) if arguments else 0):
         while end < len(words) and words[end].startswith("-") and words[end] in arguments:
@@ -245,9 +248,10 @@ def behind(words: Sequence[str], at: int, arguments: Mapping[str, int]) -> int:
 
 @dataclass
 class MatchedWords:
-    """The words of one node or group in a line: `words[start:end]`. Opaque parts have the key None.
+    """A part of a line: the words `words[start:end]`, which one node or one occurrence of a group has matched.
 
-    `by` has read the words, and can write others in their place.
+    `key` is (index of the node,) or (index of the options, index of the group, number of the occurrence); None for unknown words. `by` is
+    the node that has matched, which can write other words in their place.
     """
 
     key: tuple[int, ...] | None
@@ -258,13 +262,13 @@ class MatchedWords:
 
     @property
     def hidden(self) -> bool:
-        """Return whether only HAProxy knows the values of its members."""
+        """Return whether only HAProxy knows the values, since the words have a variable."""
         return self.by is not None and bool(self.by.members) and not self.values
 
 
 @dataclass
 class Chain:
-    """Nodes one after another; an element is a node or a set of optional groups."""
+    """A sequence of nodes and of sets of groups (`Options`), in the order of the line."""
 
     nodes: Sequence["Node | Options"]
 
@@ -273,7 +277,7 @@ class Chain:
         return tuple(member for node in self.nodes for member in node.members)
 
     def required(self) -> tuple[str, ...]:
-        """Return the members that are required for writing; a node with optional ones lists the required ones in `needs`."""
+        """Return the members that are required for writing. A node with optional members lists its required ones in `needs`."""
         return tuple(member for node in self.nodes for member in getattr(node, "needs", node.members))
 
     def match(self, words: Sequence[str], at: int) -> tuple[int, Values] | None:
@@ -287,7 +291,7 @@ class Chain:
         return at, values
 
     def parts(self, words: Sequence[str]) -> list[MatchedWords] | None:
-        """Return the parts of a whole line; unknown words are opaque parts behind the last required node."""
+        """Return the parts of a whole line; None if it does not match. Unknown words are accepted after the last required node."""
         parts: list[MatchedWords] = []
         at = 0
         for number, node in enumerate(self.nodes):
@@ -323,7 +327,7 @@ class Chain:
 
 @dataclass(frozen=True)
 class Join:
-    """The way in which occurrences of a keyword make one value; with `apart`, each occurrence has one element of it."""
+    """The way in which the occurrences of a keyword make one value. `apart`: each new occurrence gets one element of the value."""
 
     separator: str
     apart: bool = False
@@ -333,7 +337,7 @@ class Join:
         return self.separator.join(chunks) if isinstance(chunks[0], str) else [element for chunk in chunks for element in chunk]
 
     def chunks(self, value: Any, old: Sequence[Any] = ()) -> list[Any]:
-        """Return the part of the value for each occurrence: the old parts that it begins with, then the rest.
+        """Split a value into the part for each occurrence: the parts in `old` that the value begins with, then the rest.
 
         Raises ValueError for an empty part.
         """
@@ -365,18 +369,19 @@ class Join:
 
 @dataclass
 class Group:
-    """One group: alternatives that are tried in order, of which the first is written. `required`: every line has the group.
+    """One group of a synopsis, with its synonyms."""
 
-    `rows` is the member that repeated groups fill, a list unless they `join`; with `keep` the last is shown, and the others stay.
-    `followers`: words without a member that HAProxy accepts behind the group, with the number of arguments of each.
-    """
-
+    # Reading tries them in order; writing uses the first whose required members are present.
     alternatives: Sequence[Chain]
+    # The member whose elements are the occurrences of the group: a list, or a text with `join`.
     rows: str = ""
     repeated: bool = False
     join: Join | None = None
+    # Whether every line has the group.
     required: bool = False
+    # Whether earlier occurrences stay in the line, although only the last is shown.
     keep: bool = False
+    # Words without a member that HAProxy accepts after the group, and the number of arguments of each.
     followers: Mapping[str, int] = field(default_factory=dict)
 
     @cached_property
@@ -389,7 +394,7 @@ class Group:
 
     @cached_property
     def is_open(self) -> bool:
-        """Return whether it extends up to the next option; a condition extends to the end of the line."""
+        """Return whether the group extends up to the next option. A condition does not: it extends to the end of the line."""
         return not self.is_condition and any(isinstance(node, Rest) for alternative in self.alternatives for node in alternative.nodes)
 
     @cached_property
@@ -403,16 +408,16 @@ class Group:
         return set(self.starts() or ("",)) <= set(CONDITIONS)
 
     def match(self, words: Sequence[str], at: int) -> tuple[Chain, int, Values] | None:
-        """Return (the alternative that matched, index behind the match, values read), or None."""
+        """Return (the alternative that matches, index after the match, values), or None."""
         for alternative in self.alternatives:
             if matched := alternative.match(words, at):
                 return alternative, *matched
         return None
 
     def write(self, values: Mapping[str, Any]) -> list[str]:
-        """Return the words of the first alternative whose required members are present; incomplete groups would be lost.
+        """Return the words of the first alternative whose required members are present; none if no member is.
 
-        Raises Incomplete for half a condition, and BadValue.
+        Raises BadValue if a required member is missing, and Incomplete for half a condition.
         """
         begun: list[tuple[str, str]] = []
         for alternative in self.alternatives:
@@ -432,7 +437,7 @@ class Group:
 
 
 class Options:
-    """Groups in any order."""
+    """A set of groups, which may come in any order."""
 
     def __init__(self, groups: Sequence[Group]) -> None:
         self.groups = groups
@@ -441,7 +446,7 @@ class Options:
         self.required = frozenset(number for number, group in enumerate(groups) if group.required)
         self.keyed: dict[str, list[int]] = {}
         self.loose: list[int] = []
-        # Any word may begin them, so that a second one is no repetition.
+        # Groups that any word may begin. A second match is not a repetition, so they match once unless they are `repeated`.
         self.unmarked: set[int] = set()
         for number, group in enumerate(groups):
             starts = group.starts()
@@ -464,7 +469,7 @@ class Options:
         return None if parts is None else (parts[-1].end if parts else at, merged(parts, self))
 
     def take(self, words: Sequence[str], at: int, number: int, *, swallow: bool) -> list[MatchedWords] | None:
-        """Return the parts of all groups from `at` on; None if a required one is missing."""
+        """Return the parts of all groups from `at` on; None if a required group is missing. `swallow`: accept unknown words."""
         parts: list[MatchedWords] = []
         used: dict[int, int] = {}
         while at < len(words):
@@ -481,7 +486,7 @@ class Options:
         return parts if self.required <= used.keys() else None
 
     def _next(self, words: Sequence[str], at: int, used: Mapping[int, int]) -> tuple[int, Chain, int, Values] | None:
-        """Return (group, alternative, index behind it, values) of the first group that reads a value, else of the first that matches."""
+        """Return (group, alternative, index after the match, values) of the first group that reads a value, or else that matches."""
         hidden: tuple[int, Chain, int, Values] | None = None
         for number in [*(self.keyed.get(words[at]) or self._keyed(words[at])), *self.loose]:
             group = self.groups[number]
@@ -498,7 +503,7 @@ class Options:
         return self.keyed[word] if word in self.keyed else self.keyed.get(unquoted(word), ())
 
     def _end(self, words: Sequence[str], at: int, number: int) -> int:
-        """Return the last possible end of an open group: the first word that begins another group and is no argument."""
+        """Return the last possible end of an open group: the index of the first word that begins another group and is not an argument."""
         end = behind(words, at, self.groups[number].arguments)
         while end < len(words) and self._keyed(words[end]) in ((), [number]):
             end = behind(words, end, self.groups[number].arguments)
@@ -508,7 +513,7 @@ class Options:
         return [word for _, words, _ in self.written(values, 0) for word in words]
 
     def written(self, values: Mapping[str, Any], number: int) -> Iterator[tuple[tuple[int, ...], list[str], Values]]:
-        # A line has few of a hundred possible options.
+        # Look only at groups of given members: a line has few of a hundred possible options.
         for place in sorted({place for member in values for place in self._fed_by.get(member, ())}):
             group = self.groups[place]
             rows = values.get(group.rows, ()) if group.rows else (values,)
@@ -519,12 +524,15 @@ class Options:
 
 
 def flat_row(rows: str, row: Any) -> Values:
-    """Return an element of a list member, with the keys of its group's members."""
+    """Return an element of a list member as flat values, with the names that the members have in its group."""
     return {f"{rows}.{name}": value for name, value in row.items()} if isinstance(row, Mapping) else {rows: row}
 
 
 def merged(parts: Sequence[MatchedWords], options: "Options | None" = None, nodes: Sequence["Node | Options"] = ()) -> Values:
-    """Return the values of several parts; repeated groups fill their list, of others the last takes precedence, with any synonym."""
+    """Return the values of several parts. The occurrences of a group with `rows` fill its list.
+
+    Of other groups, the last occurrence takes precedence, whichever synonym it uses.
+    """
     values: Values = {}
     for part in parts:
         if part.key is None:
@@ -541,5 +549,5 @@ def merged(parts: Sequence[MatchedWords], options: "Options | None" = None, node
 
 
 def group_of(key: tuple[int, ...], node: "Node | Options") -> Group | None:
-    """Return the group that a part belongs to."""
+    """Return the group that a part with this key belongs to; None if `node` is a single node."""
     return node.groups[key[1]] if isinstance(node, Options) and len(key) > 1 else None

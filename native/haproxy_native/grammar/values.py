@@ -1,6 +1,6 @@
 """Value types: how a member of the API is written as a word of the file, and read back.
 
-A type is an object with `read(word) -> value` (raising `ValueError` for a word that is none) and `write(value) -> word`.
+A type has the methods `read(word) -> value` and `write(value) -> word`. `read` raises ValueError for a word that is not of the type.
 Times are integers in milliseconds, sizes integers in bytes (HAProxy Configuration Manual, sections 2.4 and 2.5).
 """
 
@@ -25,7 +25,7 @@ class Unknowable(Exception):
 
 
 class ValueType:
-    """Base: any one word. `examples` are what a property's declaration gives."""
+    """The base class: any one word. `examples` are the values that the schema of the property has as examples."""
 
     examples: tuple[Any, ...] = ()
 
@@ -40,7 +40,7 @@ class ValueType:
 
 
 def _matched(pattern: re.Pattern[str], word: str) -> re.Match[str]:
-    """Return the match of a pattern with a word without quotes. Raises Unknowable for a variable, else ValueError."""
+    """Match a word, with or without its quotes. If it does not match, raise Unknowable for a word with a variable, else ValueError."""
     if match := pattern.fullmatch(word) or pattern.fullmatch(unquoted(word)):
         return match
     raise Unknowable if "$" in word else ValueError(word)
@@ -83,7 +83,7 @@ class Integer(ValueType):
 
 
 class Unquoted(Text):
-    """A text that the API has without the double quotes which it needs in the file because of a blank."""
+    """A text that has double quotes in the file if it contains a blank; the API shows it without them."""
 
     def read(self, word: str) -> str:
         inner = word[1:-1]
@@ -94,7 +94,7 @@ class Unquoted(Text):
 
 
 class Address(Text):
-    """An address that may hold a port. An IPv6 address alone is written in brackets, without which HAProxy reads a port from it."""
+    """An address, perhaps with a port. A bare IPv6 address is written in brackets, or HAProxy would read its last part as a port."""
 
     def read(self, word: str) -> str:
         text = normalized(word)
@@ -109,7 +109,7 @@ class Address(Text):
 
 
 class Escaped(Text):
-    """A text whose line breaks are written as escapes; it is read as the text of the file."""
+    """A text whose line breaks are written as the escapes `\\r` and `\\n`. Reading returns the escapes."""
 
     def write(self, value: Any) -> str:
         text = str(value)
@@ -122,7 +122,7 @@ def _with_escapes(text: str) -> str:
 
 
 class Digits(ValueType):
-    """A number that is a text in the API."""
+    """A number in the file that is a string in the API."""
 
     def read(self, word: str) -> str:
         return _matched(_INTEGER, word)[0]
@@ -138,7 +138,7 @@ class Digits(ValueType):
 
 @dataclass
 class Duration(ValueType):
-    """A time. `unit`: that of a number without a unit; `suffix`: the unit of new times (`--time-suffix`)."""
+    """A time in milliseconds. `unit`: the unit of a bare number; `suffix`: the unit in which new times are written (`--time-suffix`)."""
 
     unit: str = "ms"
     suffix: str = "nearest"
@@ -168,7 +168,7 @@ class Duration(ValueType):
 
 @dataclass
 class Time(Integer):
-    """A number of `unit`, which HAProxy reads with any unit: new ones are written without."""
+    """A time in `unit` in the API. In the file it may have any unit; new values are written without one."""
 
     unit: str
 
@@ -181,7 +181,7 @@ class Time(Integer):
 
 @dataclass
 class Size(ValueType):
-    """Bytes, or multiples of `unit` bytes; `suffixed`: new ones are written with the largest suffix that divides them."""
+    """A size in bytes, or in units of `unit` bytes. `suffixed`: new values are written with the largest suffix that divides them."""
 
     suffixed: bool = True
     unit: int = 1
@@ -266,12 +266,12 @@ def _split_outside_parentheses(word: str, separator: str) -> list[str]:
 
 
 def has_path(address: str) -> bool:
-    """Return whether an address is a path or a name of its family, in which a colon does not separate a port."""
+    """Return whether an address is a path, or has a family such as `unix@`, so that a colon in it does not separate a port."""
     return address.startswith(FAMILIES_WITH_PATH)
 
 
 def bracketed(address: str) -> str:
-    """Return an IPv6 address in brackets, without which HAProxy reads its last part as a port."""
+    """Return an address, with brackets if it is IPv6: without them HAProxy would read its last part as a port."""
     family, at, bare = address.rpartition("@")
     return f"{family}{at}[{bare}]" if is_ipv6(bare) and not has_path(address) else address
 
@@ -284,9 +284,9 @@ def is_ipv6(text: str) -> bool:
 
 
 def split_address(word: str) -> tuple[str, str | None]:
-    """Return (address, port text or None); for HAProxy the last colon outside brackets comes before a port: `[::1]:80`, `::1:80`, `:80`.
+    """Return (address, text of the port or None). As in HAProxy, the last colon outside brackets precedes the port: `[::1]:80`, `::1:80`.
 
-    `[::1]`, `/path`, `unix@...` and `${ADDRESS-127.0.0.1:80}` are whole.
+    `[::1]`, `/path`, `unix@...` and `${ADDRESS-127.0.0.1:80}` have no port.
     """
     address, colon, port = word.rpartition(":")
     if not colon or "]" in port or ("}" in port and "{" not in port) or has_path(word):
@@ -327,7 +327,7 @@ def _type_of(schema: Mapping[str, Any], note: Mapping[str, Any], time_suffix: st
 
 
 def agrees(value: Any, other: Any) -> bool:
-    """Return whether the value of a line is the one that was written, apart from necessary quotes."""
+    """Return whether the value `other`, read back from a line, is the written `value`, apart from quotes and brackets."""
     if isinstance(value, str) and isinstance(other, str):
         return (
             other in (value, one_word(value), unquoted(value), bracketed(value))
@@ -344,7 +344,7 @@ def agrees(value: Any, other: Any) -> bool:
 def refuse_line_breaks(value: Any, path: Sequence[str] = (), escaped: Collection[str] = ()) -> None:
     """Raise BadValue for a line break or NUL anywhere in a value, naming the member.
 
-    `escaped` are the members, by dotted path with `*` for a place or a name, whose line breaks can be written.
+    `escaped` are the members whose line breaks are written as escapes: dotted paths, with `*` for an index or a name.
     """
     if isinstance(value, str):
         unwritable = "\0" if ".".join(path) in escaped or ".".join((*path[:-2], "*", *path[-1:])) in escaped else "\n\r\0"

@@ -16,17 +16,17 @@ from haproxy_native.text.pieces import PIECE, apart, decoded, encoded, finditer,
 from haproxy_native.text.section import BOUNDARY, Section, depth_behind
 from haproxy_native.text.words import BLANKS, normalized
 
-# The kind of a line in brackets, which begins a scope: a section whose body ends at the first real section. Its name includes the brackets.
+# The kind of a scope in a SPOE file: a line in brackets, with a body that ends at the next section. Its name includes the brackets.
 SCOPE = "scope"
 _SCOPE_NAME = re.compile(rf"[{BLANKS}]*(\[[^\]\n]*\]?)")
 
 
 class Outline:
-    """Where sections begin: at a line with one of the words `kinds`; with `scopes`, also at one that begins with `[`."""
+    """Finds where sections begin: at lines whose first word is one of `kinds` and, with `scopes`, at lines that begin with `[`."""
 
     def __init__(self, kinds: Iterable[str], *, scopes: bool = False) -> None:
         self.kinds = frozenset(kinds)
-        # A section keyword as first word, or a first word whose quotes or escapes may hide one.
+        # Matches a section keyword as first word, or a first word whose quotes or escapes may hide a keyword.
         longest = max(map(len, self.kinds))
         words = rf"(?:{'|'.join(sorted(self.kinds))})(?=[ \t\r\v\f#\n]|\Z)|[^\s\"'\\#]{{0,{longest}}}[\"'\\]" + (r"|\[" if scopes else "")
         self._header = re.compile(rf"^(?!\n)[ \t\r\v\f]*(?:{words})", re.MULTILINE)
@@ -49,9 +49,10 @@ class Outline:
         return start, kind, "" if nameless else normalized(words[1])
 
 
-# The kinds of sections of which HAProxy accepts several without a name.
+# Kinds of sections that HAProxy accepts without a name, even several of them.
 NAMELESS = ("crt-store", "defaults")
-# The kinds of which it accepts several with one name: each of two `defaults a` serves the proxies below it if no `from` names them.
+# Kinds of which HAProxy accepts several sections with the same name. Each of two `defaults a` serves the proxies below it, as long as no
+# `from` refers to `a`.
 REPEATABLE = (*NAMELESS, "userlist")
 CONFIGURATION = Outline(
     "global defaults frontend backend listen userlist peers mailers resolvers cache ring traces program "
@@ -61,15 +62,15 @@ CONFIGURATION = Outline(
 )
 
 
-# No line of a configuration holds a NUL.
+# The beginning and the end of the mark between two files. No line of a configuration can contain a NUL.
 MARK, MARK_END = "\0file:", "\0"
 
 
 class Document:
-    """A parsed file: `preamble` is the text before the first section; `sections` hold everything else.
+    """A parsed file: `preamble` is the text before the first section; `sections` contain everything else.
 
-    `leads` are the comment blocks of deleted sections, by kind and name: a section that is created again gets its own back. `cache` is for
-    what others compute from the sections.
+    `leads` are the comment blocks of deleted sections, by kind and name: if such a section is created again, it gets its comments back.
+    `cache` is for values that other modules compute from the document.
     """
 
     __slots__ = ("_data", "_index", "_keys", "_kinds", "_names", "_repeated", "_size", "cache", "leads", "preamble", "sections")
@@ -134,8 +135,8 @@ class Document:
         yield encoded("".join(texts))
 
     def find(self, kind: str, name: str) -> Section | None:
-        """Return the first section of that kind and name; nameless and repeated ones are numbered: `unnamed_defaults_1`, `a_2`."""
-        # Another thread may call `rest` meanwhile.
+        """Return the first section of a kind and a name. Nameless and repeated sections have numbers: `unnamed_defaults_1`, `a_2`."""
+        # A local variable, since another thread may call `rest` meanwhile.
         index = self._index
         if index is None:
             index = self._index = self._make_index()
@@ -148,14 +149,14 @@ class Document:
         place = (self._index or {}).get((section.kind, section.name), 0)
         if place < len(self.sections) and self.sections[place] is section:
             return place
-        # Several sections have its name.
+        # Several sections have this kind and name.
         places: dict[int, int] | None = self.cache.get(Document.place)
         if places is None:
             places = self.cache[Document.place] = {id(other): place for place, other in enumerate(self.sections)}
         return places.get(id(section), len(self.sections))
 
     def extent(self, kind: str, name: str) -> int:
-        """Return the number of characters to read to find a section and parse it: those of all sections until `find` has made its index."""
+        """Return how many characters it takes to find and parse a section: its own or, before the first `find`, those of all sections."""
         index = self._index
         if index is None:
             return self.size
@@ -163,7 +164,7 @@ class Document:
         return 0 if place is None else len(self.sections[place].text)
 
     def rest(self) -> None:
-        """Free what can be computed again, for documents that are stored long and rarely read."""
+        """Free all computed values, of a document that is stored for long and rarely read."""
         self._index = self._keys = self._kinds = self._names = self._repeated = self._data = None
         self.cache.clear()
 
@@ -195,7 +196,7 @@ class Document:
         return names
 
     def address(self, section: Section) -> str:
-        """Return the name by which one of the sections is addressed: that of its header unless it is numbered."""
+        """Return the name by which one of the sections is addressed: the name in its header, or a name with a number."""
         place = self.place(section)
         return self.names()[place] if place < len(self.sections) else section.name
 
@@ -207,7 +208,7 @@ class Document:
             if section.kind not in REPEATABLE:
                 yield section.name
                 continue
-            # A name that is the section's own number counts as one.
+            # A section whose header has the name that its number would give it counts as nameless.
             numbered = f"unnamed_{section.kind.replace('-', '_')}_{nameless[section.kind] + 1}"
             key = section.kind, section.name
             if section.kind in NAMELESS and section.name in ("", numbered):
@@ -223,7 +224,7 @@ class Document:
                 yield section.name if number == 1 else f"{section.name}_{number}"
 
     def places_of(self, kind: str) -> Sequence[int]:
-        """Return the places of the sections of that kind, in file order."""
+        """Return the indices of the sections of that kind, in file order."""
         kinds = self._kinds
         if kinds is None:
             places: dict[str, list[int]] = {}
@@ -237,7 +238,7 @@ class Document:
         return [(self.names()[place], self.sections[place]) for place in self.places_of(kind)]
 
     def branches(self, kind: str, name: str) -> list[Section]:
-        """Return all sections of that kind and name if there are several and one is in a conditional block; else none."""
+        """Return all sections of that kind and name if there are several and one of them is in a conditional block; otherwise none."""
         found = [section for own, section in self.of_kind(kind) if own == name]
         return found if len(found) > 1 and self._is_conditional(kind, name) else []
 
@@ -251,7 +252,7 @@ class Document:
         return False
 
     def apart_from(self, other: "Document") -> tuple[slice, slice]:
-        """Return the ranges of sections, in this document and in another one, between those that they share at the start and the end."""
+        """Return the ranges of sections that differ, in this document and in another one. They share all sections before and after."""
         return apart(self.sections, other.sections)
 
     def replace(self, old: Section, new: Section) -> "Document":
@@ -263,7 +264,7 @@ class Document:
         return document
 
     def insert(self, section: Section, after: Section | None = None, *, apart: bool = True) -> "Document":
-        """Return the document with a new section after another (default: at the end), in its file. `apart`: after a blank line."""
+        """Return the document with a new section after another one (default: at the end), in the same file. `apart`: after a blank line."""
         return self.insert_at(section, len(self.sections) if after is None else self.sections.index(after) + 1, apart=apart)
 
     def insert_at(self, section: Section, place: int, *, apart: bool = True, closed: bool = True) -> "Document":
@@ -286,7 +287,7 @@ class Document:
         return Document(preamble, (*before, section, *behind), leads)
 
     def remove(self, section: Section) -> "Document":
-        """Return the document without a section and the comment block above it; lines of conditional blocks that it shares stay."""
+        """Return the document without a section and the comment block above it. Lines of conditional blocks that extend beyond it stay."""
         place = self.sections.index(section)
         left = "".join(line.text for line in section.open_conditionals())
         before, preamble = list(self.sections[:place]), self.preamble
@@ -298,7 +299,7 @@ class Document:
         return Document(preamble, (*before, *self.sections[place + 1 :]), leads)
 
     def with_preamble(self, preamble: str, data: bytes | None = None) -> "Document":
-        """Return the document with another preamble. `data`: its bytes, if they are known."""
+        """Return the document with another preamble. `data`: the bytes of the new document, if they are known."""
         document = Document(preamble, self.sections, self.leads)
         document._data = data
         document._index, document._names = self._index, self._names
@@ -328,7 +329,10 @@ def _blank_apart(text: str) -> str:
 
 
 def _take_lead(text: str, *, at_top: bool = False) -> tuple[str, str]:
-    """Return (the rest, the comment lines at column 0 at the end); a comment block at the top of the file belongs to the rest."""
+    """Split the comment lines at column 0 off the end of a text. Return (the rest, the comment lines).
+
+    `at_top`: the text begins the file, so that a comment block which is all of it belongs to the rest.
+    """
     if not text.endswith("\n") or "#" not in text:
         return text, ""
     lines = split_lines(text[-4096:] if len(text) > 4096 else text)
@@ -350,6 +354,6 @@ def _ending_blank(section: Section) -> Section:
 
 
 def _ended(section: Section) -> Section:
-    """Return the section with a line end behind its last line."""
+    """Return the section with a line end after its last line."""
     *lines, last = section.lines
     return section if last.text.endswith("\n") else section.with_lines((*lines, Line(last.text + section.newline)))

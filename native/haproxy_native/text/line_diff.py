@@ -1,7 +1,7 @@
 """Unified diffs and three-way merges of texts by lines, in linear time. Pure.
 
 `difflib` takes minutes for a hundred thousand lines. So lines that are unique in both texts, and in the same order, divide the texts (as in
-a patience diff), and `difflib` compares what is between them. If even that is too much, all lines between count as changed.
+a patience diff), and `difflib` compares the ranges between them. Ranges that are still too long count as changed.
 """
 
 from bisect import bisect_left
@@ -15,7 +15,7 @@ from haproxy_native.text.pieces import apart
 
 CONTEXT = 3
 _UNENDED = "\n\\ No newline at end of file\n"
-# Pairs of lines that `difflib` may compare in one diff: a second of work at most.
+# How many pairs of lines `difflib` may compare in one diff: a second of work at most.
 MOST_PAIRS = 1 << 20
 _MANY = 1 << 14
 Lines = Sequence[str]
@@ -53,7 +53,7 @@ def _marked(sign: str, lines: Lines) -> Iterator[str]:
 
 
 def _place(lines: Range) -> str:
-    """Return a range in the notation of `diff`: an empty one by the line before it."""
+    """Return a range in the notation of `diff`, where an empty range has the number of the line before it."""
     start, count = lines[0], lines[1] - lines[0]
     return f"{start + 1}" if count == 1 else f"{start + bool(count)},{count}"
 
@@ -80,7 +80,7 @@ def changes(old: Sequence[Hashable], new: Sequence[Hashable]) -> Iterator[tuple[
 
 
 def _same(old: Sequence[Hashable], new: Sequence[Hashable]) -> Iterator[Same]:
-    """Yield the stretches that are equal, in order."""
+    """Yield the ranges that are equal, in order."""
     left = MOST_PAIRS
     for removed, added in _gaps(old, new):
         before, after = old[slice(*removed)], new[slice(*added)]
@@ -107,7 +107,7 @@ def _gaps(old: Sequence[Hashable], new: Sequence[Hashable]) -> Iterator[tuple[Ra
 
 
 def _unique(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[tuple[int, int]]:
-    """Return (index in the old text, index in the new one) of the lines that are unique in both."""
+    """Return (index in the old text, index in the new text) of each line that is unique in both."""
     counts, new_counts, places = _counted(old), _counted(new), {line: place for place, line in enumerate(new)}
     return [(place, places[line]) for place, line in enumerate(old) if counts[line] == new_counts[line] == 1]
 
@@ -121,7 +121,7 @@ def _counted(lines: Sequence[Hashable]) -> Counter[Hashable]:
 
 
 def _longest_ordered(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the longest subsequence in which both numbers rise."""
+    """Return the longest subsequence in which both numbers increase."""
     ends: list[int] = []
     longest: list[int] = []
     before: list[int] = []
@@ -151,9 +151,9 @@ class Collision(Exception):
 
 
 def merged(base: Sequence[Item], mine: Sequence[Item], theirs: Sequence[Item], *, both: bool = False) -> list[Item]:
-    """Return the base with the changes of both sides; a change that both have made is made once.
+    """Return the base with the changes of both sides. A change that both sides have made is applied once. Raises Collision.
 
-    `both`: if both sides insert at one place, `theirs` comes first; without it, that is a collision. Raises Collision.
+    `both`: accept different insertions of both sides at one place, with `theirs` first. Otherwise they are a collision.
     """
     result, at = list[Item](), 0
     for start, end, lines in _in_order(base, _replacements(base, mine), _replacements(base, theirs), both=both):
@@ -179,7 +179,7 @@ def _in_order(base: Sequence[Item], mine: list[_Hunk[Item]], theirs: list[_Hunk[
 
 
 def _is_before(one: _Hunk[Item], other: _Hunk[Item]) -> bool:
-    """Return whether a change ends before the other one starts; two insertions at one place have no order."""
+    """Return whether a change ends before the other one starts. Two insertions at one place have no order, so neither is before."""
     return one[1] <= other[0] and not (one[0] == one[1] == other[0] == other[1])
 
 

@@ -1,7 +1,7 @@
 """Several files as one document: the main file's text before its first section, then all files in the order in which HAProxy loads them.
 
-Each file begins with a boundary (`MARK path MARK_END`). That of the main file has no path, and is left out if the main file is the first.
-So the joined text says which file a section belongs to, and can be stored, compared and parsed again as a whole.
+Each file begins with a boundary (`MARK path MARK_END`). The boundary of the main file has no path; if the main file is the first, it has no
+boundary. So the joined text shows which file a section belongs to, and can be stored, compared and parsed again as a whole.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,13 +9,13 @@ from collections.abc import Mapping, Sequence
 from haproxy_native.text.document import MARK, MARK_END, Document
 from haproxy_native.text.section import BOUNDARY
 
-# The main file among the parts.
+# The name of the main file in this module.
 MAIN = ""
 _MARK, _MARK_END = MARK.encode(), MARK_END.encode()
 
 
 def join(files: Sequence[tuple[str, bytes]]) -> bytes:
-    """Return the joined bytes of files in their order, the main one under the name MAIN. Raises ValueError if one holds a mark."""
+    """Join files, given as (name, bytes) in their order, with the name MAIN for the main file. Raises ValueError if one has a mark."""
     if len(files) == 1:
         return files[0][1]
     for name, data in files:
@@ -33,7 +33,7 @@ def join(files: Sequence[tuple[str, bytes]]) -> bytes:
 
 
 def split(data: bytes) -> dict[str, bytes]:
-    """Return the bytes of each file by its name, the main one first."""
+    """Split joined bytes. Return the bytes of each file by its name, the main file first."""
     if b"\0" not in data:
         return {MAIN: data}
     main, *others = data.split(_MARK)
@@ -50,7 +50,7 @@ def is_joined(document: Document) -> bool:
 
 
 def parts(document: Document) -> dict[str, Document]:
-    """Return the document of each file by its name, the main one first."""
+    """Split a document. Return the document of each file by its name, the main file first."""
     if not is_joined(document):
         return {MAIN: document}
     documents = {

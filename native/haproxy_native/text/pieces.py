@@ -1,4 +1,4 @@
-"""Processes long texts in pieces, so that other threads can run, and compares long sequences in pieces, which is faster than one by one."""
+"""Process long texts in pieces, so that other threads can run, and compare long sequences by slices, which is faster."""
 
 import codecs
 import re
@@ -10,12 +10,12 @@ from haproxy_native.abandonment import check
 
 PIECE = 1 << 16
 _MANY = 1 << 14
-# Elements of two sequences that are compared at once.
+# How many elements of two sequences are compared at once.
 _STEP = 1 << 8
 
 
 def pieces(text: AnyStr) -> Iterator[tuple[int, int]]:
-    """Yield (start, end) of ranges of whole lines, of at most PIECE characters or of one longer line. Raises Abandoned."""
+    """Yield (start, end) of ranges of whole lines. A range has at most PIECE characters, or one longer line. Raises Abandoned."""
     newline = _newline(text)
     start = 0
     while start < len(text):
@@ -28,7 +28,7 @@ def pieces(text: AnyStr) -> Iterator[tuple[int, int]]:
 
 
 def finditer(pattern: re.Pattern[AnyStr], text: AnyStr) -> Iterator[re.Match[AnyStr]]:
-    """Yield the matches of a pattern. They must begin at the start of a line, and may have a line end as their last character only."""
+    """Yield the matches of a pattern. A match must begin at the start of a line and must not go beyond the end of that line."""
     for start, end in pieces(text):
         if end - start > PIECE:
             yield from filter(None, [pattern.match(text, start, end)])
@@ -37,7 +37,7 @@ def finditer(pattern: re.Pattern[AnyStr], text: AnyStr) -> Iterator[re.Match[Any
 
 
 def search(pattern: re.Pattern[AnyStr], text: AnyStr) -> re.Match[AnyStr] | None:
-    """Return the first of `finditer`."""
+    """Return the first match of `finditer`, or None."""
     return next(finditer(pattern, text), None)
 
 
@@ -61,7 +61,7 @@ def joined(parts: Iterable[str]) -> str:
 
 
 def apart(one: Sequence[object], other: Sequence[object]) -> tuple[slice, slice]:
-    """Return the range, in each of two sequences, between the elements that are equal at the start and the end."""
+    """Return the range that differs in each of two sequences: the elements before and after it are equal."""
     size, others = len(one), len(other)
     begin, most = 0, min(size, others)
     while begin + _STEP <= most and one[begin : begin + _STEP] == other[begin : begin + _STEP]:
@@ -90,7 +90,7 @@ def _lines(text: str) -> list[str]:
 
 
 def decoded(data: bytes) -> str:
-    """Return bytes as text: UTF-8, other bytes as lone surrogates."""
+    """Decode bytes as UTF-8. Other bytes become lone surrogates."""
     if len(data) <= PIECE or data.isascii():
         return data.decode("utf-8", "surrogateescape")
     decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
@@ -99,7 +99,7 @@ def decoded(data: bytes) -> str:
 
 
 def encoded(text: str) -> bytes:
-    """Return the bytes from which `decoded` makes the text."""
+    """Encode a text. The result of `decoded` is encoded to the same bytes again."""
     if len(text) <= PIECE or text.isascii():
         return text.encode("utf-8", "surrogateescape")
     return b"".join(text[start : start + PIECE].encode("utf-8", "surrogateescape") for start in range(0, len(text), PIECE))

@@ -1,6 +1,6 @@
 """A section: its header line, its body, and the comment block directly above the header.
 
-Sections are immutable and shared between documents, so they cache what is computed from them (`cache`).
+Sections are immutable and shared between documents, so they cache the values that are computed from them (`cache`).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,18 +10,19 @@ from haproxy_native.text.line import Line
 from haproxy_native.text.pieces import apart, joined, split_lines
 
 CONDITIONALS = (".if", ".elif", ".else", ".endif")
-# The comments around snippets, which are lines that other tools write as plain text, and the sections in which they occur.
+# SNIPPET is in the comments around snippets: lines that other tools write as plain text. SNIPPED are the kinds of sections with snippets.
 SNIPPET, SNIPPED = "###_config-snippet_###", ("global", "defaults", "frontend", "backend")
-# A key of the cache: the depth of conditional blocks behind each line.
+# A key of the cache: the number of open conditional blocks after each line.
 DEPTHS = "depths"
-# Keys of the cache: a token of the section; and in one that was made of it, that token and the numbers of shared lines at start and end.
+# Keys of the cache. _MARK: a token that identifies the section. _ORIGIN: the token of the section that this one was made from, and how many
+# lines they share at the start and at the end.
 _MARK, _ORIGIN = "mark", "origin"
 # The kind of a boundary, which begins another file: its text is a mark and the text before the file's first section.
 BOUNDARY = ""
 
 
 class Section:
-    """One section. `name` is that of the header without needless quotes, empty if there is none; `file` is None for the main file."""
+    """One section. `name` is the name in the header without needless quotes, or empty. `file` is None for the main file."""
 
     __slots__ = ("_lines", "_text", "cache", "file", "kind", "lead", "name", "usual_indent")
 
@@ -75,7 +76,7 @@ class Section:
         return self.usual_indent if own is None else own
 
     def in_file(self, file: str | None) -> "Section":
-        """Return the same section in that file."""
+        """Return the same section in another file."""
         if file == self.file:
             return self
         return self._like(file=file)
@@ -91,9 +92,9 @@ class Section:
         return self._like(text=text)
 
     def with_lines(self, lines: Iterable[Line], *, name: str | None = None, shared: tuple[int, int] | None = None) -> "Section":
-        """Return the same section with other lines; only a last line may lack its line end.
+        """Return the same section with other lines. Lines without a line end get one, except the last.
 
-        `shared`: the numbers of lines at the start and the end that are those of this section, if they are known.
+        `shared`: how many lines at the start, and how many at the end, are the same as in this section, if that is known.
         """
         lines_, are_ended = list(lines), True
         for i, line in enumerate(lines_[:-1]):
@@ -101,12 +102,12 @@ class Section:
                 lines_[i], are_ended = Line(line.text + self.newline), False
         made = self._like(text=None, lines=lines_, name=self.name if name is None else name)
         if shared and are_ended:
-            # A token, since a reference would hold all former sections in memory.
+            # A token instead of a reference, which would keep all former sections in memory.
             made.cache[_ORIGIN] = self.cache.setdefault(_MARK, object()), *shared
         return made
 
     def apart_from(self, other: "Section") -> tuple[slice, slice]:
-        """Return the ranges of lines, in this section and in another one, between those that are equal at the start and the end."""
+        """Return the ranges of lines that differ, in this section and in another one. All lines before and after are equal."""
         mark, begin, end = other.cache.get(_ORIGIN, (None, 0, 0))
         if mark and mark is self.cache.get(_MARK):
             return slice(begin, len(self.lines) - end), slice(begin, len(other.lines) - end)
@@ -119,11 +120,11 @@ class Section:
         return slice(begin + removed.start, begin + removed.stop), slice(begin + added.start, begin + added.stop)
 
     def part(self, places: slice) -> "Section":
-        """Return a section of the header and a range of the lines."""
+        """Return a section that has only the header and a range of the lines."""
         return self.with_lines((self.header, *self.lines[places]))
 
     def with_usual_indent(self, indent: str) -> "Section":
-        """Return the same section with an indent for its first line."""
+        """Return the same section with another indent for new lines, which it uses as long as it has no indented line."""
         return self._like(usual_indent=indent)
 
     def _like(self, **changed: Any) -> "Section":
@@ -141,7 +142,7 @@ class Section:
         return places
 
     def as_read(self) -> "Section":
-        """Return the same section without snippets: HAProxy reads their lines like others."""
+        """Return the same section with its snippets as normal lines, as HAProxy reads them."""
         if not self.snippets:
             return self
         read = self.with_lines(self.lines)
@@ -158,7 +159,7 @@ class Section:
                 inside = words[:2] != [SNIPPET, "END"]
 
     def outside_blocks(self, place: int) -> int:
-        """Return the index of a line; inside a conditional block or a snippet, the index of the line that ends it."""
+        """Return the index of a line; for a line in a conditional block or a snippet, the index of the line that ends the block."""
         while place in self.snippets and place + 1 in self.snippets:
             place += 1
         depth = [0] * (len(self.lines) + 1)
@@ -171,9 +172,10 @@ class Section:
         return place if depth[end + 1] > 0 else end
 
     def between(self, previous: int | None, following: int | None) -> int:
-        """Return the index of the line that a new line follows, to be between two lines (None: the header; None: the end).
+        """Return the index of the line after which a new line is inserted to be between two lines.
 
-        The new line is in the conditional block that both are in, and above the comments of the following line.
+        `previous` None means the header, `following` None the end of the section. The new line is in the conditional block that contains
+        both lines, and above the comments of the following line.
         """
         depths, end = self._depths(), len(self.lines) if following is None else following
         if previous is not None:
@@ -193,7 +195,7 @@ class Section:
         return self._depths()[place] > 0 and place not in self.snippets
 
     def _depths(self) -> list[int]:
-        """Return the number of open conditional blocks and snippets behind each line."""
+        """Return the number of open conditional blocks and snippets after each line."""
         known: list[int] | None = self.cache.get(DEPTHS)
         if known is None:
             snippets, depth, known = self.snippets, 0, []
@@ -224,7 +226,7 @@ class Section:
 
 
 def depth_behind(lines: Iterable[Line], depth: int) -> int:
-    """Return the number of open conditional blocks behind lines, given the number before them."""
+    """Return the number of open conditional blocks after some lines, given the number before them (`depth`)."""
     for line in lines:
         word = line.args[0] if line.args else ""
         depth = max(depth + (word == ".if") - (word == ".endif"), 0)

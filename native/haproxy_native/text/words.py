@@ -1,7 +1,7 @@
-"""Splits a line into gaps, words and comment exactly as HAProxy does, without losing a byte.
+"""Split a line into gaps, words and comment exactly as HAProxy does, without losing a byte.
 
-Words include their quotes, backslashes and `${VAR}`, so a value is the text of the file (HAProxy Configuration Manual, section 2.2 "Quoting
-and escaping").
+Words include their quotes, backslashes and `${VAR}`, as in the text of the file (HAProxy Configuration Manual, section 2.2 "Quoting and
+escaping").
 """
 
 import re
@@ -9,39 +9,40 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 BLANKS = " \t\r\v\f"
-# A carriage return that does not follow another blank ends the line; HAProxy ignores what is behind it.
+# A carriage return that does not follow another blank ends the line; HAProxy ignores the rest.
 _GAP = r"(?:[ \t\v\f][ \t\r\v\f]*)?"
-# Neither possessive quantifiers nor atomic groups (Python 3.11.0 to 3.11.4 misread them): no pattern here can fail behind a
-# repetition of alternatives, and such a repetition is short, since Python remembers every round of it.
+# The patterns have no possessive quantifiers and no atomic groups, in which Python 3.11.0 to 3.11.4 has errors. Instead, no pattern can
+# fail after a repetition of alternatives, and such a repetition is short, since Python stores a state for each of its rounds.
 _AT_ONCE = "{1,64}"
 _NAME = r"[A-Za-z_.][\w.]*(?:\[\*\])?"
-# Inside the default of a variable, quotes are like any other character. One without an end extends to the end of the line, and HAProxy
-# refuses it.
+# The default of a variable may contain quotes like any other character. Without its brace it extends to the end of the line, which HAProxy
+# refuses.
 _DEFAULT = rf"\$\{{{_NAME}-[^}}\r\n]*\}}?"
 _PLAIN = r"[^ \t\r\v\f\n\"'\\#]"
-# A whole word in most cases; else its beginning, and the quote or backslash that follows.
+# In most cases a whole word; otherwise its beginning, and the quote or backslash that follows.
 _WORD = rf"({_PLAIN}*(?:(?:\"[^\"\\$\r\n]*\"|'[^'\r\n]*'){_PLAIN}*){{0,4}})([\"'\\]?)"
 _FIRST = re.compile(rf"([{BLANKS}]*){_WORD}")
 _NEXT = re.compile(rf"({_GAP}){_WORD}")
-# What words consist of, weak quotes aside: plain characters, escaped ones (a tab separates even then), strong quotes, perhaps left open.
+# The parts of a word apart from weak quotes: plain characters, escaped ones (even an escaped tab ends the word), and strong quotes, which
+# may lack their end. In _CLOSED_PIECES they have it.
 _PIECES = re.compile(rf"(?:{_PLAIN}+|\\[^\t\r\v\f\n]?|'[^'\r\n]*'?){_AT_ONCE}")
 _CLOSED_PIECES = re.compile(rf"(?:{_PLAIN}+|\\[^\t\r\v\f\n]|'[^'\r\n]*'){_AT_ONCE}")
 _IN_WEAK_QUOTES = re.compile(rf"(?:[^\"\\$\r\n]+|\\[^\r\n]|{_DEFAULT}|\$){_AT_ONCE}", re.ASCII)
 _COMMENT = re.compile(rf"{_GAP}#(.*)", re.DOTALL)
-# What `str.split` would get wrong: quotes, escapes, comments, ignored text, and characters that are blanks only for Python.
+# Characters that `str.split` would handle wrongly: quotes, escapes, comments, ignored text, and characters that are blanks only for Python.
 _SPECIAL = re.compile(r"[\"'\\#\x1c-\x1f]|[^\x00-\x7f]|\r(?!\n)")
-# By the quote that is open: what means itself, as long as it may be.
+# For each open quote, or none: the longest text without characters that have a special meaning there.
 _STRETCH = {"": re.compile(r"[^\"'\\]+"), "'": re.compile(r"[^']+"), '"': re.compile(rf"[^\"\\$]+|{_DEFAULT}|\$", re.ASCII)}
 _TO_ESCAPE = re.compile(rf"""\$\{{{_NAME}\}}|{_DEFAULT}|[\\"$]""", re.ASCII)
 _SIGN = re.compile(r"""[\\"$]""")
 _ESCAPE = re.compile(r"\\(?:([ \\#'\"])|([tnr])|x([0-9A-Fa-f]{2})|(\$))")
-# As `${NAME}`, `${NAME-default}` or `$NAME`.
+# A variable: `${NAME}`, `${NAME-default}` or `$NAME`.
 _VARIABLE = re.compile(r"\$(?:\{([A-Za-z_.][\w.]*)(?:-([^}\r\n]*))?\}|([A-Za-z_.][\w.]*))", re.ASCII)
 _CONTROLS = {"t": "\t", "n": "\n", "r": "\r"}
 
 
 class SplitLine(NamedTuple):
-    """A split line: `gaps[i]` is the text before `words[i]`; `tail` has the blanks, the comment and the line end."""
+    """A split line: `gaps[i]` is the text before `words[i]`; `tail` is the text after the last word, with comment and line end."""
 
     gaps: tuple[str, ...]
     words: tuple[str, ...]
@@ -52,7 +53,7 @@ class SplitLine(NamedTuple):
 
     @property
     def comment(self) -> str | None:
-        """Return the text behind `#` without leading blanks, or None without a comment."""
+        """Return the text of the comment, without `#` and surrounding blanks; None without a comment."""
         match = _COMMENT.match(self.tail)
         return match[1].strip(BLANKS + "\n") if match else None
 
@@ -116,7 +117,7 @@ def is_word(text: str) -> bool:
 
 
 def quoted(text: str) -> str:
-    """Return the text as one word in weak quotes; `${VAR}` is still expanded, any other `$` is escaped."""
+    """Return the text as one word in weak quotes. HAProxy still expands a `${VAR}` in it; any other `$` is escaped."""
     return '"' + _TO_ESCAPE.sub(_escaped, text) + '"'
 
 
@@ -138,7 +139,7 @@ def unquoted(word: str) -> str:
 
 
 def expanded(word: str, values: Mapping[str, str]) -> str | None:
-    """Return a word as HAProxy reads it with these environment variables; None if one has neither a value nor a default."""
+    """Return a word as HAProxy reads it with these environment variables; None if a variable has neither a value nor a default."""
     absent = list[str]()
 
     def value_of(variable: re.Match[str]) -> str:
@@ -152,12 +153,12 @@ def expanded(word: str, values: Mapping[str, str]) -> str | None:
 
 
 def has_variable(word: str) -> bool:
-    """Return whether HAProxy replaces an environment variable in a word: it does so in weak quotes alone."""
+    """Return whether a word has an environment variable that HAProxy replaces, which it does only in weak quotes."""
     return '"' in word and "$" in word and _read(word, lambda _: "") != unquoted(word)
 
 
 def _read(word: str, value_of: Callable[[re.Match[str]], str]) -> str:
-    """Return a word without quotes and escapes, and with the value of each variable in weak quotes."""
+    """Return a word without quotes and escapes. A variable in weak quotes is replaced by its `value_of`."""
     out, at, quote = list[str](), 0, ""
     while at < len(word):
         sign = word[at]
@@ -180,7 +181,7 @@ def _read(word: str, value_of: Callable[[re.Match[str]], str]) -> str:
 def normalized(word: str) -> str:
     """Return a word without the quotes and escapes that it does not need.
 
-    A word with a variable stays as it is, since only HAProxy knows its value. So does a word with an unclosed quote, which HAProxy refuses.
+    A word with a variable is returned unchanged, since only HAProxy knows its value, and so is a word with an unclosed quote.
     """
     if not has_quotes(word) or not is_word(word):
         return word
@@ -189,7 +190,7 @@ def normalized(word: str) -> str:
 
 
 def _signified(word: str, at: int, *, weak: bool) -> tuple[int, str]:
-    """Return (length, meaning) of an escape, or of a character that begins none."""
+    """Return (length, meaning) of an escape, or of a character that does not begin an escape."""
     escape = _ESCAPE.match(word, at)
     if not escape or (escape[4] and not weak):
         return 1, word[at]

@@ -1,1 +1,1 @@
-"""The commands of `dataplaneapi ctl`: each declares its arguments and runs."""
+"""The commands of `dataplaneapi ctl`: the arguments of each, and the function that runs it."""

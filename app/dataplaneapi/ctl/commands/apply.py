@@ -1,7 +1,7 @@
-"""`ctl apply` and `ctl plan`: what an owner declares is applied, or shown with everything that it would change.
+"""`ctl apply` applies what an owner declares; `ctl plan` shows everything that this would change.
 
-A declaration comes from files, directories and standard input, which are sent as one body. Stored files, such as maps and certificates,
-make it a multipart form.
+Files, directories and standard input are joined to one declaration, which is sent as one body. With stored files, such as maps and
+certificates, the body is a multipart form.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from dataplaneapi.ctl.session import Session, add_write_arguments
 
 OPTIONS = ("owner", "prune", "force", "max_delete", "unowned")
 KINDS = {".json": JSON, ".yaml": YAML, ".yml": YAML, ".cfg": TEXT}
-# Directories of stored files, with the parts of the form that their files become.
+# The names of directories with stored files, and the name that their files have as parts of the form.
 DIRECTORIES = {
     "maps": "maps",
     "certificates": "ssl_certificates",
@@ -27,9 +27,9 @@ DIRECTORIES = {
     "general": "general",
     "acl_files": "acls",
 }
-# Stored files outside these directories, by the ends of their names.
+# The same names for stored files outside these directories, by file extension.
 ENDINGS = {".map": "maps", ".pem": "ssl_certificates"}
-# Stored files whose kind only their directory tells.
+# Extensions of stored files whose kind only the directory shows.
 STORED = (".crt", ".key", ".lst", ".acl", ".http")
 FORM = "multipart/form-data; boundary="
 
@@ -49,7 +49,7 @@ def plan_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def declaration_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say what is declared, and how."""
+    """Add the options for the declaration: its files, its owner, and the policies of apply."""
     parser.add_argument(
         "-f", "--file", action="append", metavar="FILE", help="YAML, JSON or .cfg, a directory of them, or - for standard input"
     )
@@ -85,7 +85,7 @@ def run_plan(session: Session) -> int:
     if given.save:
         try:
             with open(given.save, "w", encoding="utf-8") as file:
-                # Written even without a token, so that the token of an earlier plan is not taken for it.
+                # Written even without a token, so that the file does not keep the token of an earlier plan.
                 file.write(f"{plan.get('plan_token', '')}\n")
         except OSError as error:
             raise Failure(f"{given.save}: {error.strerror}") from None
@@ -93,7 +93,7 @@ def run_plan(session: Session) -> int:
 
 
 def _plan(session: Session) -> tuple[dict[str, Any], int]:
-    """Show the plan of the declaration. Return it with CONFLICT, REFUSED or OK."""
+    """Show the plan of the declaration. Return the plan and the exit status: CONFLICT, REFUSED or OK."""
     given = session.given
     body, kind = read_declarations(given.file)
     query = {name: getattr(given, name) for name in OPTIONS} | {"dry_run": True, "tests": "require" if given.with_tests else None}
@@ -135,7 +135,7 @@ def differs(plan: dict[str, Any]) -> bool:
 
 
 def described(found: dict[str, Any], *, colours: bool = False) -> str:
-    """Return the lines of a plan, or of what was applied."""
+    """Return the text of a plan or of the result of an apply."""
     lines = [output.coloured(f"+ {name}", output.GREEN, colours=colours) for name in found["created"]]
     for row in found["changed"]:
         change = f"~ {row['object']}  {row['member']}: {output.cell(row.get('old'))} -> {output.cell(row.get('new'))}"
@@ -167,7 +167,7 @@ def conflicts(found: dict[str, Any]) -> list[str]:
 
 
 def read_declarations(names: list[str]) -> tuple[bytes, str]:
-    """Return one body for all named files, and its media type. Raises Failure."""
+    """Return one request body for all named files, and its media type. Raises Failure."""
     pieces = [piece for name in names for piece in _pieces(name)]
     stored = [(kind, os.path.basename(name), data) for name, data, kind in pieces if kind in DIRECTORIES.values()]
     body, kind = _joined([piece for piece in pieces if piece[2] in KINDS.values()])
@@ -175,7 +175,7 @@ def read_declarations(names: list[str]) -> tuple[bytes, str]:
 
 
 def _pieces(name: str) -> Iterator[tuple[str, bytes, str]]:
-    """Yield the name and content of each file, with its media type, or for a stored file the name of its part of the form."""
+    """Yield the name, content and kind of each file: its media type or, for a stored file, the name of its part in the form."""
     if name == "-":
         data = sys.stdin.buffer.read()
         yield "standard input", data, guess_media_type(data)
@@ -191,7 +191,7 @@ def _pieces(name: str) -> Iterator[tuple[str, bytes, str]]:
 
 
 def _declaring(directory: str) -> Iterator[tuple[str, str]]:
-    """Yield the files below a directory that declare something, sorted by name, each with its kind."""
+    """Yield the files below a directory that belong to a declaration, sorted by name, each with its kind as in `_kind`."""
     for above, below, names in os.walk(directory):
         below[:] = sorted(name for name in below if not name.startswith("."))
         for name in sorted(names):
@@ -202,9 +202,10 @@ def _declaring(directory: str) -> Iterator[tuple[str, str]]:
 
 
 def _kind(file: str, directory: str = "") -> str:
-    """Return the media type of a file, or its part of the form; empty for a file that declares nothing.
+    """Return the media type of a file or, for a stored file, the name of its part in the form. Empty for any other file.
 
-    `directory` is the name of its directory, unless the user named that one. Raises Failure for a stored file of unknown kind.
+    `directory` is the name of the file's directory, empty for a directory that the user named. Raises Failure for a stored file of unknown
+    kind.
     """
     ending = os.path.splitext(file)[1]
     if ending in STORED and directory not in DIRECTORIES:
@@ -213,7 +214,7 @@ def _kind(file: str, directory: str = "") -> str:
 
 
 def guess_media_type(data: bytes) -> str:
-    """Return the media type of a content without a file name, judged by its first line."""
+    """Guess the media type of a content without a file name from its first line that is not a comment."""
     for line in data.decode("utf-8", "replace").splitlines():
         text = line.strip()
         if not text or text.startswith("#"):
@@ -262,7 +263,7 @@ def _merged(pieces: list[tuple[str, bytes, str]]) -> dict[str, Any]:
 def _form(body: bytes, kind: str, stored: list[tuple[str, str, bytes]]) -> tuple[bytes, str]:
     """Return a multipart form and its media type.
 
-    The boundary is a hash of the content, so that equal declarations are equal bytes: `ctl follow` compares them with what it has applied.
+    The boundary is a hash of the content, so that equal declarations have equal bytes: `ctl follow` recognizes an applied state by them.
     """
     ending = next(ending for ending, kind_ in KINDS.items() if kind_ == kind)
     parts = [*([("configuration", f"declared{ending}", body)] if body else []), *stored]

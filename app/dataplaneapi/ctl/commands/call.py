@@ -1,4 +1,4 @@
-"""`ctl call`: calls any operation of the API by its id, with the operation's parameters as options.
+"""`ctl call`: call any operation of the API by its id, with the operation's parameters as options.
 
 The operations come from the server's OpenAPI document, which is cached with its ETag.
 """
@@ -97,7 +97,7 @@ def _ask(session: Session, operation: dict[str, Any], values: dict[str, str], da
 
 
 def _body(data: str, operation: dict[str, Any]) -> tuple[bytes, str]:
-    """Return the body and its media type: a form with the file if the operation accepts only that."""
+    """Return the request body and its media type. An operation that accepts only a form gets a form with the file."""
     file = data[1:] if data.startswith("@") else ""
     content = _content(file) if file else data.encode()
     takes = operation["takes"]
@@ -127,7 +127,7 @@ def _is_json(content: bytes) -> bool:
 
 
 def _show(session: Session, answer: Answer) -> None:
-    """Print the answer: JSON in the format of `-o` (default json), anything else unchanged, unless it goes to a terminal."""
+    """Print the answer: JSON in the format of `-o` (default json), anything else as it is, but escaped for a terminal."""
     if not answer.body:
         return
     if "json" in answer.headers.get("content-type", ""):
@@ -145,8 +145,9 @@ def _show(session: Session, answer: Answer) -> None:
 
 
 def operations(client: Client) -> Operations:
-    """Return the operations by id: `method`, `path`, `summary`, the place of each of its `parameters`, and the media types of the body
-    (`takes`).
+    """Return the operations by id, each with `method`, `path` and `summary`.
+
+    `parameters` maps their names to `path`, `query` or `header`. `takes` lists the media types of the body.
     """
     cached = _cached(client)
     headers = {"If_None_Match": cached["etag"]} if cached else {}
@@ -160,7 +161,7 @@ def operations(client: Client) -> Operations:
             os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
             files.replace(path, json.dumps({"etag": etag, "operations": fetched}))
         except OSError:
-            # Without a cache the document is fetched by each call.
+            # Without a cache, each call fetches the document.
             pass
     return fetched
 

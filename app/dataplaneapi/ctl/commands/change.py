@@ -1,7 +1,8 @@
-"""`ctl ready`, `maint`, `weight`, `set`, `delete`, `map`, `cert`, `raw` and `reload`: small changes, each in one line.
+"""`ctl ready`, `maint`, `weight`, `set`, `delete`, `map`, `cert`, `raw` and `reload`: small changes, each by one command.
 
-What changes the configuration is one call of a batch: it needs no version, and `--dry-run` shows its plan. What `ready` and `maint` set in
-the process outlives reloads, as an override; their `--dry-run` reads the present state, and queries whether the caller may set another.
+A change of the configuration is sent as a batch of one call, which needs no version and which `--dry-run` can plan. `ready` and `maint`
+change the process, as an override that survives reloads. Their `--dry-run` compares with the present state, and asks the server whether the
+caller may set the new one.
 """
 
 import argparse
@@ -20,7 +21,7 @@ from dataplaneapi.ctl.session import RELOAD_SECONDS, Session, add_dry_run_argume
 
 MERGE_PATCH = "application/merge-patch+json"
 RAW = f"{CONFIGURATION}/raw"
-# The line that the server writes above a configuration.
+# The version in the header lines that the server writes above a configuration.
 VERSION = re.compile(rb"^# _version=(\d+)$", re.MULTILINE)
 
 
@@ -62,7 +63,7 @@ def _set_state(session: Session, state: str) -> int:
 
 
 def _server(text: str, *, runtime: bool = False) -> Object:
-    """Return the server of `shop/web1` or `backend/shop/server/web1`. Raises Failure."""
+    """Parse the name of a server, `shop/web1` or `backend/shop/server/web1`. Raises Failure."""
     parts = text.split("/")
     place = ["backend", parts[0], "server", parts[1]] if len(parts) == 2 else parts
     server = parsed(["/".join(place)], runtime=runtime) if len(place) == 4 else None
@@ -132,7 +133,7 @@ def run_delete(session: Session) -> int:
     return session.plan_or_write({"method": "DELETE", "path": _with_query(_one(session.given.object))})
 
 
-# Stored files, by the kind of object that each is.
+# The kinds of objects that are stored files.
 STORED = ("acl_file", "certificate", "crt_list", "general", "map")
 
 
@@ -170,7 +171,7 @@ def map_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_map(session: Session) -> int:
-    """An entry changes in the running process and in the file at once."""
+    """Show maps, or change an entry in the running process and in the file at once."""
     given = session.given
     needed = {"list": 0, "show": 1, "add": 3, "del": 2}[given.action]
     if (given.map is not None) + len(given.entry) != needed:

@@ -1,4 +1,4 @@
-"""`ctl compare` and `ctl copy`: where two servers differ in configuration and stored files, and one made like the other."""
+"""`ctl compare` shows where two servers differ in configuration and stored files; `ctl copy` makes one like the other."""
 
 import argparse
 import difflib
@@ -18,7 +18,7 @@ from dataplaneapi.ctl.session import Session, add_write_arguments
 # Kinds of stored files.
 FILES = ("map", "acl_file", "crt_list", "general")
 CERTIFICATES = "certificate"
-# The API shows no content of certificates, since private keys are in it. By these members they are compared.
+# Certificates are compared by these members: the API does not return their content, which includes private keys.
 IDENTITY = ("serial", "issuers", "subject", "not_before", "not_after", "size")
 RAW = f"{CONFIGURATION}/raw"
 HEADER = re.compile(rb"\A(?:# (?:_md5hash=|_version=|Dataplaneapi managed File|changing file directly)[^\n]*\n)+")
@@ -43,7 +43,7 @@ def copy_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_copy(session: Session) -> int:
-    """Copy the stored files that the target lacks or has otherwise, then the configuration, which its server checks with them."""
+    """Copy the stored files that the target lacks or that differ, then the configuration, which the target checks with these files."""
     given = session.given
     with closing(Side(given.target)) as target, closing(Side(given.source)) as source:
         found = differences(target, source)
@@ -64,7 +64,7 @@ def run_copy(session: Session) -> int:
 
 
 class Side:
-    """One of two servers, with its configuration, the ETag of that, and the text below the lines that the server writes above it."""
+    """One of two servers. `whole` is its configuration, `tag` the ETag, `text` the configuration without the server's header lines."""
 
     def __init__(self, name: str) -> None:
         self.name, self.client = name, Client(contexts.named(name))
@@ -76,7 +76,7 @@ class Side:
         self.client.close()
 
     def names(self, kind: str) -> set[str]:
-        """Return the names of the stored files of a kind; none where the server has no directory for them."""
+        """Return the names of the stored files of a kind; empty if the server has no directory for them."""
         try:
             return {row["storage_name"] for row in self._asked("GET", OTHERS[kind]).json() or ()}
         except RefusedCall as refused:
@@ -85,19 +85,19 @@ class Side:
             raise
 
     def file(self, kind: str, name: str, known: str = "") -> Answer:
-        """Return a stored file; 304 if its ETag is `known`."""
+        """Return the answer to the GET of a stored file: a 304 if its ETag is `known`."""
         headers = {"if_none_match": known} if known else {}
         return self._asked("GET", f"{OTHERS[kind]}/{quoted(name)}", None, TEXT, **headers)
 
     def text_of(self, kind: str, name: str) -> str:
-        """Return the content of a stored file. Raises Failure for one that is no text."""
+        """Return the content of a stored file. Raises Failure if it is not UTF-8."""
         try:
             return self.file(kind, name).body.decode()
         except UnicodeDecodeError:
             raise Failure(f"{kind}/{name} on {self.name} is no text, so it cannot be copied; nothing was changed", REFUSED) from None
 
     def store(self, files: list[tuple[str, str, str]], headers: dict[str, str]) -> None:
-        """Create or replace stored files, each given as kind, name and content, all or none. Raises Failure."""
+        """Create or replace stored files, given as (kind, name, content), in one batch. Raises Failure."""
         calls = []
         for kind, name, content in files:
             is_there = name in self.names(kind)
@@ -139,7 +139,7 @@ def _differ(kind: str, name: str, first: Side, second: Side) -> bool:
 
 
 def described(found: dict[str, Any], *, colours: bool = False) -> str:
-    """Return the lines of a comparison."""
+    """Return the text of a comparison."""
     shades = {"+": output.GREEN, "-": output.RED}
     lines = [output.coloured(line, shades[line[0]], colours=colours) if line[:1] in shades else line for line in found["configuration"]]
     lines += [f"{row['kind']}/{row['name']}: {row['difference']}" for row in found["files"]]

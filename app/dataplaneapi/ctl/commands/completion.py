@@ -1,7 +1,7 @@
-"""`ctl completion`: prints the completion script of a shell.
+"""`ctl completion`: print the completion script of a shell.
 
-The script runs this command with `--words` and the words of the line; each line of the output completes the last of them. Names of objects
-come from the server.
+The script runs this command with `--words` and the words of the command line. Each line of the output is a candidate for the last word.
+Names of objects come from the server.
 """
 
 import argparse
@@ -71,7 +71,7 @@ def run_completion(session: Session) -> int:
 
 
 def candidates(session: Session, before: list[str], word: str) -> Iterable[str]:
-    """Return what may follow the words `before`; `word` is the beginning of the next one."""
+    """Return the candidates for the word after `before`. `word` is the beginning of that word."""
     last = before[-1] if before else ""
     if last == "--context" or before[:2] == ["context", "use"] or before[:1] in (["compare"], ["copy"]):
         return contexts.read_contexts()[1]
@@ -95,7 +95,7 @@ def candidates(session: Session, before: list[str], word: str) -> Iterable[str]:
 
 
 def _choices(before: list[str]) -> Iterable[str]:
-    """Return the words that the command's next argument may be, if there are few."""
+    """Return the choices of the command's next positional argument; empty if it accepts any word."""
     place = len([word for word in before if not word.startswith("-")]) - 1
     arguments = (
         [action for action in main.command_parser(before[0])._actions if not action.option_strings] if before[0] in main.COMMANDS else []

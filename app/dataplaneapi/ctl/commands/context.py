@@ -1,4 +1,4 @@
-"""`ctl context`: lists the contexts of the file, shows one, or makes one the current one."""
+"""`ctl context`: list the contexts of the file, show a context, or make it the current one."""
 
 import argparse
 import os

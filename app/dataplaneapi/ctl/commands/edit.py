@@ -1,8 +1,8 @@
-"""`ctl edit`: opens an object in an editor and sends it back.
+"""`ctl edit`: open an object in an editor, and send the edited object back.
 
-The PUT carries the ETag of what was shown. If somebody else has changed the object meanwhile, the three versions are merged member by
-member: the one first shown, the edited one, and the present one. The result is sent at once unless both sides have changed the same member;
-then the editor opens again, with both values in comments.
+The PUT has the ETag of the object that was shown. If somebody else has changed the object meanwhile, the command merges the shown, the
+edited and the present object member by member, and sends the result. If both sides have changed the same member, the editor opens again,
+with both values in comments.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from dataplaneapi.ctl.session import Session, add_write_arguments
 HEAD = "# {object}. Lines that begin with # are not sent; an empty file, or one without a change, changes nothing.\n"
 EDITORS = ("VISUAL", "EDITOR")
 USUAL = "vi"
-# Stands for the value of a member that an object does not have.
+# The value of a member that an object lacks.
 ABSENT: Any = object()
 # A member that both sides have changed: its path, my value and theirs, either of which may be ABSENT.
 Conflict = tuple[str, Any, Any]
@@ -56,7 +56,7 @@ def run_edit(session: Session) -> int:
 
 
 class _Editing:
-    """One object and the file that the editor opens. `is_changed`: the file holds edits that were not sent."""
+    """An object and the file that the editor opens. `is_changed`: the file contains edits that the server has not accepted."""
 
     def __init__(self, session: Session, asked: Object, file: str) -> None:
         self.session, self.asked, self.file = session, asked, file
@@ -108,7 +108,7 @@ class _Editing:
         return self.session.report_write(answer)
 
     def _edit(self, value: Any, notes: str) -> Any:
-        """Run the editor, and return what it has written; None for an empty file."""
+        """Run the editor and return the object that the file contains afterwards; None for an empty file."""
         self._write(value, notes)
         editor = next((os.environ[name] for name in EDITORS if os.environ.get(name)), USUAL)
         try:
@@ -153,7 +153,7 @@ def _commented(text: str) -> str:
 
 
 def merged(base: Any, mine: Any, theirs: Any, path: str = "") -> tuple[Any, list[Conflict]]:
-    """Merge two changes of `base` member by member. Return the result, with my value where both sides changed it, and those conflicts."""
+    """Merge two changes of `base` member by member. Return the result and the conflicts: members that both changed, which keep `mine`."""
     if mine == theirs or theirs == base:
         return mine, []
     if mine == base:

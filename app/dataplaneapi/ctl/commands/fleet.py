@@ -1,4 +1,4 @@
-"""`ctl fleet`: show a fleet, release a configuration to it, and steer the release."""
+"""`ctl fleet`: show a fleet, release a configuration to it, and pause, resume or stop the release."""
 
 import argparse
 import base64
@@ -14,7 +14,7 @@ from dataplaneapi.ctl.output import Progress
 from dataplaneapi.ctl.session import Session, add_message_argument, duration, guard
 
 FLEET = f"{SIDECAR}/fleet"
-# Between two looks at a release, in seconds.
+# The pause between two polls of a release, in seconds.
 PAUSE = 0.5
 SECRET_BYTES = 32
 ACTIONS = ("status", "release", "releases", "pause", "resume", "stop", "init", "adopt", "forget", "key")
@@ -85,7 +85,7 @@ def _release(session: Session) -> int:
 
 
 def _wait(session: Session, number: int, seconds: float) -> int:
-    """Return the exit status that says what has become of a release."""
+    """Wait until a release is done or taken back, at most `seconds`. Return the exit status."""
     deadline = time.monotonic() + seconds
     with Progress() as progress:
         while time.monotonic() < deadline:
@@ -109,7 +109,7 @@ def _line(release: dict[str, Any]) -> str:
 
 
 def described(found: dict[str, Any], *, colours: bool) -> str:
-    """Return what a person wants to know of a fleet."""
+    """Return the status of a fleet as text: its release, the state of the store, and a table of the nodes."""
     lines = []
     if release := found.get("release"):
         stage = "" if release["state"] == "done" else f", at stage {release['gate']} of {len(release['stages'])}"

@@ -1,8 +1,8 @@
-"""`ctl follow`: applies each new state of a source, and writes the outcome back next to it.
+"""`ctl follow`: apply each new state of a source, and write the outcome to a status file or key next to it.
 
-A source is a file, a directory or a key of etcd. Each state is sent until the server accepts or refuses it; answers that say nothing about
-the state itself (server unreachable, conflict, 5xx) are retried with growing pauses, until the source has another state. A missing source
-is no state: nothing is applied, and nothing deleted.
+A source is a file, a directory or a key of etcd. A state is sent until the server accepts or refuses it. Failures that do not depend on the
+state (server unreachable, conflict, 5xx) are retried with growing pauses, until the source has another state. While the source is missing,
+nothing is applied and nothing is deleted.
 """
 
 import argparse
@@ -23,13 +23,13 @@ from dataplaneapi.ctl.objects import CONFIGURATION, SIDECAR
 from dataplaneapi.ctl.session import Session
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
-# Shorter than the time that the client waits for an answer.
+# How long a call waits for its reload: shorter than the client waits for an answer.
 RELOAD_TIME = "4m"
-# Answers below 500 that say nothing about the state itself, so that it is sent again.
+# Statuses below 500 that do not depend on the state, so that the state is sent again.
 PASSING = (401, 408, 409, 412, 425, 429)
-# How often files are checked, and how long they must be unchanged before they are read, since they may be being written. In seconds.
+# How often files are checked, and how long they must be unchanged before they are read: a program may be writing them. In seconds.
 CHECK_SECONDS, STILL_SECONDS = 1.0, 0.2
-# A watch of etcd without a change for so many seconds is made again.
+# After so many seconds without a change, a watch of etcd is replaced by a new one.
 WATCH_SECONDS = 60.0
 
 
@@ -62,7 +62,7 @@ def _exit(number: int, frame: object) -> NoReturn:
 
 
 class DeclaredState:
-    """A declared state: a body, its media type, and a mark that differs from that of every other state."""
+    """A declared state: the request body, its media type, and a mark that identifies the state."""
 
     def __init__(self, body: bytes, kind: str, mark: str) -> None:
         self.body, self.kind, self.mark = body, kind, mark
@@ -117,7 +117,7 @@ class WatchedFiles:
 
 
 class EtcdKey:
-    """A key of etcd as a source; outcomes go to the key `KEY.status`. An empty value is no state."""
+    """A key of etcd as a source; outcomes go to the key `KEY.status`. An empty value counts as a missing key."""
 
     def __init__(self, etcd: Etcd, key: str) -> None:
         self.etcd, self.key = etcd, key
@@ -128,7 +128,7 @@ class EtcdKey:
         return DeclaredState(value, guess_media_type(value), f"revision {changed}") if value else None
 
     def wait(self, seconds: float) -> None:
-        """Wait for a change after the revision that `read` has seen, at most so many seconds. No change in between is missed."""
+        """Wait at most so many seconds for a change. Changes since the last `read` count, so none is missed."""
         try:
             for _ in self.etcd.changes(self.key, self._revision + 1, min(seconds, WATCH_SECONDS)):
                 return
@@ -141,7 +141,7 @@ class EtcdKey:
 
 
 def source(name: str, *, endpoints: str = "", status: str = "") -> WatchedFiles | EtcdKey:
-    """Return the source for `etcd:KEY`, for `http://HOST:PORT/KEY` or `https://...` of an etcd, or for a path. Raises Failure."""
+    """Return the source that a name stands for: `etcd:KEY`, `http(s)://HOST:PORT/KEY` of an etcd, or a path. Raises Failure."""
     if name.startswith("etcd:"):
         return EtcdKey(Etcd(endpoints), name.removeprefix("etcd:"))
     if name.startswith(("http://", "https://")):
@@ -149,7 +149,7 @@ def source(name: str, *, endpoints: str = "", status: str = "") -> WatchedFiles 
         address, _, key = rest.partition("/")
         if not key:
             raise Failure(f"{name} names no key: {scheme}://HOST:PORT/KEY")
-        # A key that begins with a slash follows after a double one.
+        # The URL of a key that begins with a slash has two slashes before it.
         return EtcdKey(Etcd(f"{scheme}://{address}"), key)
     return WatchedFiles(name, status)
 
@@ -163,7 +163,7 @@ class Follower:
         self._reported: dict[str, Any] | None = None
 
     def step(self) -> tuple[bool, bool]:
-        """Return whether the present state needs no further try, and whether it was applied."""
+        """Do one step. Return whether the present state is settled (applied or refused), and whether it was applied."""
         try:
             state = self._source.read()
         except Failure as failure:
@@ -205,7 +205,7 @@ class Follower:
         }
 
     def _pause(self, why: str) -> None:
-        """Wait before the next try, longer each time, or until the source has another state."""
+        """Wait before the next try, longer after each one. A new state of the source ends the wait."""
         self._session.client.close()
         pause = min(FIRST_PAUSE * 2 ** min(max(self._tries - 1, 0), 10), LONGEST_PAUSE)
         self._session.note(f"not applied yet, trying again in {pause:g} s: {why}")
@@ -215,7 +215,7 @@ class Follower:
             time.sleep(pause)
 
     def _report(self, outcome: dict[str, Any]) -> None:
-        """Write the outcome to the source. A failure to do so is printed."""
+        """Write the outcome next to the source. If that fails, print the failure."""
         stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         self._reported = outcome
         try:

@@ -1,4 +1,4 @@
-"""`ctl get`: shows objects, their lists, what the running process has of them, and their text in the file."""
+"""`ctl get`: shows objects and their lists, from the configuration or the running process, and their text in the file."""
 
 import argparse
 from collections.abc import Iterator
@@ -79,7 +79,7 @@ def _text(session: Session, asked: Object, transaction: dict[str, str]) -> str:
 
 
 def lines_of(text: str, asked: Object) -> str:
-    """Return the sections or lines of an object in a configuration, with the comments above a section. Empty if there is none."""
+    """Return the sections or lines of an object in a configuration, a section with the comments above it. Empty if it has no line."""
     wanted = asked.name if "/" not in asked.kind else asked.parent
     texts = [lines for header, lines in _sections(text) if header[0] == asked.section and (not wanted or wanted in header[1:2])]
     if "/" not in asked.kind:
@@ -125,5 +125,5 @@ def _children(lines: list[str], asked: Object) -> Iterator[str]:
 
 
 def _is_named(words: list[str], name: str) -> bool:
-    """Return whether a line has this name: as its second word, or after `name`."""
+    """Return whether a line has this name: as its second word, or after the keyword `name`."""
     return words[1:2] == [name] or ("name", name) in pairwise(words[2:])

@@ -87,7 +87,7 @@ def run_rename(session: Session) -> int:
 
 
 def renaming_text(found: dict[str, Any]) -> str:
-    """Return the lines of a renaming: its places, what is renamed with the object, and the routing tests that fail."""
+    """Return the text of a renaming: the renamed references, other names that change with it, and the routing tests that fail."""
     lines = [
         *reference_lines(found),
         *(f"renamed with it: {line}" for line in found.get("carried", ())),

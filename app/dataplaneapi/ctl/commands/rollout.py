@@ -1,9 +1,10 @@
-"""`ctl rollout`: apply what an owner declares to several servers, one after the other. It stays only if all of them are well.
+"""`ctl rollout`: apply what an owner declares to several servers, one after the other. All of them keep the change, or none does.
 
-First every server makes a plan, and if one refuses, nothing is changed on any. Then each carries out its plan as a change that it rolls
-back unless it is confirmed, and is watched. When the last one is well, all are confirmed. So if this command is killed or loses a server,
-each server rolls back by itself at its deadline. Between two confirmations alone it may leave some servers changed and others not; if it
-is still there, it says which.
+First every server makes a plan. If one refuses, no server is changed. Then each server in turn applies its plan as a change that it rolls
+back unless it is confirmed, and the command watches it for the bake time. When the last server is good, the command confirms all changes.
+
+If the command is killed or loses a server, each server rolls back at its deadline. Only a failure between two confirmations leaves some
+servers changed and others not. If the command still runs then, it reports which.
 """
 
 import argparse
@@ -23,11 +24,11 @@ from dataplaneapi.ctl.objects import SIDECAR
 from dataplaneapi.ctl.output import Progress
 from dataplaneapi.ctl.session import Session, add_message_argument, duration, guard
 
-# Between two looks at the servers, in seconds.
+# The pause between two polls of the servers, in seconds.
 PAUSE = 1.0
-# How long the requests before a change are counted at least, in seconds.
+# How long the requests before a change are counted, at least, in seconds.
 COUNTED = 10.0
-# `min_requests` of a guard without it, as on the server.
+# The default of `min_requests` in a guard, as on the server.
 MIN_REQUESTS = 50
 UNTOUCHED, UNCHANGED, WAITING, CONFIRMED, ROLLED_BACK, UNKNOWN = "untouched", "unchanged", "pending", "confirmed", "rolled back", "unknown"
 
@@ -55,7 +56,7 @@ def run_rollout(session: Session) -> int:
         raise Failure(f"--to names a server twice: {given.to}")
     if given.bake >= given.confirm:
         raise Failure(f"--bake is {given.bake:g} s, and each server rolls back after {given.confirm:g} s; let --confirm be longer")
-    # It ends as by Ctrl-C.
+    # SIGTERM ends the command as Ctrl-C does.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     servers = [RolloutServer(name, given.confirm) for name in names]
     with ExitStack() as stack:
@@ -76,16 +77,16 @@ class RolloutServer:
     """One server of a rollout."""
 
     def __init__(self, name: str, seconds: float) -> None:
-        """The server of a context; `seconds` is the time that its change waits for a confirmation."""
+        """`name` is a context, `seconds` the time for which the change waits for its confirmation."""
         self.name, self.seconds = name, seconds
         self.client = Client(contexts.named(name))
         self.plan: dict[str, Any] = {}
         self.outcome = UNTOUCHED
         self.confirmation: dict[str, Any] = {}
-        # Whether it has too few requests for the guard to say anything.
+        # Whether the server has too few requests for the guard to reach a verdict.
         self.is_idle = False
         self._deadline = 0.0
-        # When requests were first counted, and how many there had been; None if that is not known.
+        # The monotonic time when requests were first counted, and their number then; None if that is unknown.
         self._counted: tuple[float, int | None] = (0.0, None)
 
     def shown(self) -> dict[str, Any]:
@@ -100,7 +101,7 @@ class RolloutServer:
             raise Failure(f"{self.name}: {failure}", failure.status) from None
 
     def change(self, query: dict[str, Any], headers: dict[str, str], least: int) -> None:
-        """Carry out the plan; the change then waits for its confirmation. Raises Failure."""
+        """Apply the plan; the change then waits for its confirmation. `least`: `min_requests` of the guard. Raises Failure."""
         self.is_idle = self._has_fewer(least)
         self.outcome, self._deadline = UNKNOWN, time.monotonic() + self.seconds
         try:
@@ -115,7 +116,7 @@ class RolloutServer:
             self.outcome = UNCHANGED
 
     def look(self) -> None:
-        """Read the confirmation again. Raises Failure if the change no longer waits for it, or the deadline passes without an answer."""
+        """Poll the confirmation. Raises Failure if it is no longer pending, or if the server does not answer until the deadline."""
         try:
             self.confirmation = self.client.get(self._path)
         except Failure as failure:
@@ -127,12 +128,12 @@ class RolloutServer:
             raise Failure(f"the change is {self.outcome}: {'; '.join(filter(None, why)) or 'somebody else has ended it'}", FAILED)
 
     def extend(self) -> None:
-        """Let the deadline begin again. Raises Failure."""
+        """Move the deadline to `seconds` from now. Raises Failure."""
         self.confirmation = self.client.ask("PATCH", self._path, body={"timeout": f"{self.seconds:g}s"}).json()
         self._deadline = time.monotonic() + self.seconds
 
     def confirm(self) -> None:
-        """Confirm the change, which stays then; try again until the deadline if there is no answer. Raises Failure."""
+        """Confirm the change, so that the server keeps it. Retries until the deadline if there is no answer. Raises Failure."""
         while True:
             try:
                 self.client.ask("POST", f"{self._path}/confirm")
@@ -140,7 +141,7 @@ class RolloutServer:
                 if failure.status == UNREACHABLE and time.monotonic() < self._deadline:
                     time.sleep(PAUSE)
                     continue
-                # The call before this one may have been carried out, although there was no answer.
+                # An earlier call may have confirmed it although there was no answer.
                 with suppress(Failure):
                     self.confirmation = self.client.get(self._path)
                 if self.confirmation.get("status") != "confirmed":
@@ -151,7 +152,7 @@ class RolloutServer:
     def roll_back(self) -> None:
         """Roll the change back at once. Raises Failure."""
         self.outcome = UNKNOWN
-        # A signal may have interrupted a call, whose answer is still to come.
+        # A signal may have interrupted a call, so the connection may still receive its answer.
         self.client.close()
         self.confirmation = self.client.ask("DELETE", self._path).json()
         status = self.confirmation["status"]
@@ -162,13 +163,13 @@ class RolloutServer:
         self._counted = time.monotonic(), self._requests()
 
     def _has_fewer(self, least: int) -> bool:
-        """Return whether it had fewer requests a minute since `count`; False if that is not known, or nothing was counted."""
+        """Return whether the server had fewer requests a minute than `least` since `count`; False if that is unknown."""
         began, before = self._counted
         if before is None:
             return False
         time.sleep(max(0.0, began + COUNTED - time.monotonic()))
         now = self._requests()
-        # The counters of a new worker begin anew.
+        # The counters of a new worker begin at zero.
         return now is not None and now >= before and (now - before) * 60 / (time.monotonic() - began) < least
 
     def _requests(self) -> int | None:
@@ -180,7 +181,7 @@ class RolloutServer:
 
     @property
     def seconds_left(self) -> float:
-        """The seconds until it rolls back, as it has said last."""
+        """The seconds until the server rolls back, as of the last poll."""
         return float(self.confirmation.get("seconds_left", self.seconds))
 
     @property
@@ -193,7 +194,7 @@ class Rollout:
         self._session, self._given, self._servers = session, session.given, servers
 
     def run(self) -> int:
-        """Return the exit status. Raises Failure after the servers that were changed have been rolled back, if they could be reached."""
+        """Run the rollout and return the exit status. Before it raises Failure, it rolls back the changed servers that answer."""
         status = self._plan()
         if status != OK or self._given.dry_run:
             return status
@@ -217,7 +218,7 @@ class Rollout:
         return [server for server in self._servers if server.outcome == WAITING]
 
     def _plan(self) -> int:
-        """Make the plans of all servers and show them. Return OK, or the status for one that refuses."""
+        """Make the plans of all servers and show them. Return OK, or the exit status of the first refusal."""
         given, refused = self._given, OK
         body, kind = read_declarations(given.file)
         query = {name: getattr(given, name) for name in OPTIONS} | {"dry_run": True, "tests": "require" if given.with_tests else None}
@@ -245,7 +246,10 @@ class Rollout:
             self._session.note(f"{server.name}: changed, and watched{' without traffic' if server.is_idle else ''}")
 
     def _watch(self, server: RolloutServer) -> None:
-        """Wait until a server is well. Raises Failure if it is not, or another one no longer is."""
+        """Wait until the guard finds a server good and the bake time is over.
+
+        Raises Failure if the change of this server or of an earlier one is rolled back, or if the guard reaches no verdict in time.
+        """
         began = time.monotonic()
         with Progress() as progress:
             while server.outcome == WAITING:

@@ -1,6 +1,6 @@
-"""`ctl explain` and `ctl test`: show what HAProxy does with a request, and run routing tests, on the server's shadow HAProxy.
+"""`ctl explain` shows what HAProxy does with a request; `ctl test` runs routing tests. Both use the server's shadow HAProxy.
 
-`request_text`, `run_text` and `has_passed` present the answers; `dataplaneapi test` uses them as well.
+`request_text`, `run_text` and `has_passed` present the answers, for `dataplaneapi test` as well.
 """
 
 import argparse
@@ -14,7 +14,7 @@ from dataplaneapi.ctl.failures import FAILED, OK, Failure
 from dataplaneapi.ctl.objects import SIDECAR
 from dataplaneapi.ctl.session import Session
 
-# Options that are members of the request to explain.
+# Options that become members of the request to explain.
 MEMBERS = ("--method", "--host", "--src", "--sni", "--frontend", "--bind", "--body")
 
 
@@ -105,12 +105,12 @@ def _text(name: str) -> str:
 
 
 def request_text(found: dict[str, Any]) -> str:
-    """Return the path of a request: listener, rules, backend, answer."""
+    """Return the path of a request as text: its listener, rules, backend and response, one a line."""
     return "".join(f"{line}\n" for line in _request_lines(found))
 
 
 def _request_lines(found: dict[str, Any]) -> Iterator[str]:
-    # Names of members that are words of HAProxy are attributes: no source has them as literals.
+    # Members named like HAProxy's keywords are read as attributes: these keywords may not be literals in the source.
     listener = SimpleNamespace(**found["listener"])
     yield f"{listener.frontend}, {listener.bind} ({_place(found['listener'])})"
     section = ""
@@ -142,7 +142,7 @@ def _server(server: dict[str, Any]) -> str:
 
 
 def run_text(run: dict[str, Any], *, with_coverage: bool) -> str:
-    """Return the failed cases with the rules that they met, and the sums; `with_coverage` adds the rules that no case reaches."""
+    """Return the failed cases with the rules that they met, and a summary. `with_coverage`: include the rules that no case reaches."""
     lines: list[str] = []
     for case in run["cases"]:
         if not case["passed"]:

@@ -11,7 +11,7 @@ from dataplaneapi.ctl.session import Session, moment
 
 SHOWN = 20
 SEVERITIES = ("note", "warning", "error")
-# Lists of places in an answer about references, with the word before each place.
+# The lists of references in an answer, and the words that precede each row of a list.
 REFERENCES = {"places": "", "references": "", "not_followed": "not followed: "}
 
 
@@ -79,7 +79,7 @@ def _findings(report: list[dict[str, str]]) -> str:
     lines = []
     for row in report:
         lines.append(f"{row['file']}:{row['line']}: {row['severity']}: {row['what']} [{row['id']}]\n")
-        # A stored file that no line names has no text.
+        # The finding about a stored file that no line refers to has no text.
         lines += [f"    {row[name]}\n" for name in ("text", "mend") if name in row]
     return "".join(lines)
 
@@ -95,7 +95,7 @@ def run_references(session: Session) -> int:
 
 
 def reference_lines(found: dict[str, Any]) -> list[str]:
-    """Return one line for each place of a reference, then those that cannot be followed, then the users."""
+    """Return a line for each reference, then for each that cannot be followed, then for each split or discovery that uses the object."""
     lines = []
     for name, word in REFERENCES.items():
         for row in found.get(name, ()):

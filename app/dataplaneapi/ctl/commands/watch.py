@@ -1,10 +1,11 @@
-"""`ctl events`, `ctl stats` and `ctl top`: what happens, as it happens, and counters.
+"""`ctl events` shows or forwards events as they happen; `ctl stats` and `ctl top` show counters.
 
 `ctl events --exec COMMAND` runs a shell command for each event, one after the other, with the event on its standard input.
 
-`ctl events --post URL --cursor FILE` sends each event to another program, at least once. The cursor file holds the id of the last event
-that the receiver has accepted. It is replaced after the receiver's 2xx answer, so that a kill in between sends the event again, and a start
-continues after that id. If the server no longer keeps every event after it, a record of the type `gap` is sent instead of the lost ones.
+`ctl events --post URL --cursor FILE` sends each event to another program, at least once. The cursor file contains the id of the last event
+that the receiver has accepted; a restart continues after this id. The file is replaced after the receiver's 2xx answer, so an event is sent
+again if the command is killed in between. If the server no longer has all events after the id, a record of the type `gap` is sent instead
+of the lost ones.
 """
 
 import argparse
@@ -25,7 +26,7 @@ from dataplaneapi.ctl.objects import SIDECAR
 from dataplaneapi.ctl.output import Progress
 from dataplaneapi.ctl.session import Session
 
-# To the first line; erase what is below; erase the rest of the line.
+# Moves the cursor to the first line; erases everything below; erases the rest of the line.
 HOME, BELOW, LINE_END = (f"{output.ESCAPE}[{code}" for code in ("H", "J", "K"))
 ALTERNATE_SCREEN, MAIN_SCREEN = (f"{output.ESCAPE}[?1049{code}" for code in ("h", "l"))
 TOP = ("object", "state", "sessions", "max", "rate", "requests", "in", "out", "errors", "ms")
@@ -34,7 +35,7 @@ STATS = "/v3/services/haproxy/stats/native"
 ERRORS = ("econ", "eresp", "hrsp_5xx")
 # How long a receiver may take to answer, in seconds.
 POST_SECONDS = 15.0
-# Pauses before the next attempt, doubled each time, in seconds.
+# The pause before a retry, doubled each time, in seconds.
 FIRST_PAUSE, LONGEST_STREAM_PAUSE, LONGEST_POST_PAUSE = 0.5, 15.0, 60.0
 
 
@@ -85,15 +86,15 @@ def run_events(session: Session) -> int:
 
 
 def event_stream(client: Client, query: dict[str, Any], *, after: str = "", ends: bool = False) -> Iterator[dict[str, Any]]:
-    """Yield each event once, beginning after the id `after`. Connects again if the stream breaks off, unless `ends` is set.
+    """Yield each event once, beginning after the id `after`. Reconnects if the stream breaks off, unless `ends` is set.
 
-    The stream is one of server-sent events (HTML standard, section 9.2). Raises Failure if the server refuses the call, or if it does not
-    answer the first one and there is no `after`.
+    The stream consists of server-sent events (HTML standard, section 9.2). Raises Failure if the server refuses the call. Without `after`,
+    it also raises Failure if the server does not answer the first call.
     """
     last, pause = after, FIRST_PAUSE
     while True:
         headers = {"Last_Event_ID": last} if last else {}
-        # Past events and the snapshot are requested once.
+        # A reconnection asks for neither past events nor the snapshot again.
         asked = {name: value for name, value in query.items() if not last or name not in ("snapshot", "since")}
         try:
             for line in client.lines(f"{SIDECAR}/events", asked, **headers):
@@ -136,9 +137,9 @@ def _post(session: Session, query: dict[str, Any]) -> int:
     members = {"url": f"{address.scheme}://{address.netloc}"} | ({"token_file": given.post_token_file} if given.post_token_file else {})
     target = (address.path or "/") + (f"?{address.query}" if address.query else "")
     cursor = _cursor(given.cursor)
-    # Without a cursor, the id of a snapshot is where to begin.
+    # Without a cursor, it begins after the id of a snapshot.
     for event in event_stream(session.client, query | {"snapshot": None if cursor else True}, after=cursor, ends=bool(given.end_after)):
-        # The last event of a reader that was too slow has no id. The next connection reports what was lost.
+        # The event that tells a slow reader of its disconnection has no id. The next connection reports the lost events.
         if not (id_ := event.get("id")):
             continue
         if event["type"] == "snapshot" and event["data"]["lost"]:
@@ -164,7 +165,7 @@ def _cursor(path: str) -> str:
 
 
 def _deliver(session: Session, receiver: Context, target: str, event: dict[str, Any]) -> None:
-    """Send an event until the receiver answers 2xx. Raises Failure if the token cannot be read."""
+    """Send an event, again and again until the receiver answers 2xx. Raises Failure if the token cannot be read."""
     pause, body = FIRST_PAUSE, json.dumps(event)
     while True:
         client = Client(receiver, timeout=POST_SECONDS)
@@ -218,7 +219,7 @@ def run_top(session: Session) -> int:
             rows = event["data"]["stats"] if event["type"] == "snapshot" else [{"object": event["object"], **event["data"]}]
             for row in rows:
                 counters.setdefault(row["object"], {}).update(row["counters"])
-            # Events with the same time are of one reading of the counters.
+            # Events with the same time come from one poll of the counters.
             if event["time"] != seen:
                 seen = event["time"]
                 _show_counters(session, counters, is_screen=is_screen)

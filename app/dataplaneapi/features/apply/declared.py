@@ -1,7 +1,7 @@
-"""Reads a declaration from a body.
+"""Parse a request body into a declaration.
 
-A body is JSON or YAML with objects and stored files by their collections, text of a configuration, or a multipart form with one of these
-and files.
+The body is JSON or YAML with collections of objects and stored files, a text of configuration, or a multipart form. A form has one of these
+as a part, and stored files as other parts.
 """
 
 import hashlib
@@ -37,20 +37,20 @@ from haproxy_native.text.section import Section as TextSection
 
 UNOWNED = "unowned"
 JSON, TEXT = "application/json", "text/plain"
-# The media type of the configuration in a form, by the end of its file name.
+# The media type of the part `configuration` in a form, by its file extension.
 _TYPES = {".json": JSON, ".yaml": YAML_TYPE, ".yml": YAML_TYPE}
 
 
 @dataclass(frozen=True)
 class Declared:
-    """What a body declares."""
+    """A parsed declaration."""
 
     sections: Mapping[Section, dict[str, Any]]
-    # Members that the body leaves to others.
+    # Members that the owner leaves to others.
     unowned: frozenset[str]
     # The sections as they will be written.
     texts: Mapping[Section, TextSection]
-    # By object.
+    # By object name, such as `map/hosts.map`.
     files: Mapping[str, DeclaredFile] = field(default_factory=dict)
 
 
@@ -70,7 +70,7 @@ class Sent:
 
 
 async def declared_call(incoming: Arriving) -> Call:
-    """Return a call whose body is Sent, or None if it names a plan. Raises ApiError."""
+    """Return a call whose body is a Sent. A call that names a stored plan has no body. Raises ApiError."""
     call = await read_call(incoming)
     assert call.operation.body is not None
     limit = call.services.settings.max_body_size
@@ -89,7 +89,7 @@ DeclaredCall = Annotated[Call, Depends(declared_call)]
 
 
 def check_members(call: Call, names: Iterable[str], place: str) -> None:
-    """Raise ApiError for a member that no object has, which would silently not be left to others."""
+    """Raise ApiError for an unowned member that no object has: a typing error would have no effect."""
     unknown = [each for each in names if each not in (known := _members(call))]
     if unknown:
         likely = nearest(unknown[0], known)
@@ -172,7 +172,7 @@ def _understood(call: Call, data: bytes, kind: str) -> Declared:
 
 
 def _by_collections(call: Call, value: dict[str, Any]) -> dict[str, Any]:
-    """Return the body by the names of collections; the words of their paths, as peer_section for peers, are accepted as well."""
+    """Return the body with the names of collections as keys. The names in their paths are accepted too, as peer_section for peers."""
     rows = call.services.bundle["x-resources"]
     names = {rows[name]["path"]: name for name in collections(call.services.editor) if "path" in rows[name]}
     if twice := [path for path, name in names.items() if path in value and name in value]:
@@ -190,7 +190,7 @@ def _bodies(kind: str, name: str, value: Any) -> Iterator[Any]:
 
 
 def _validated(call: Call, collection: str, body: Any) -> Any:
-    """Return a valid object. Raises ApiError also for an unknown member, which would silently not be declared."""
+    """Return a valid object. Raises ApiError, also for an unknown member, which would have no effect."""
     if not isinstance(body, dict):
         raise ApiError(422, f"{collection} in body holds objects, not {str(body)[:64]!r}")
     resource = call.services.editor.resources[collection]
@@ -211,7 +211,7 @@ def _present(call: Call, resource: Resource, body: Mapping[str, Any]) -> Any:
 
 
 def _named(call: Call, resource: Resource, body: dict[str, Any]) -> dict[str, Any]:
-    """Return the body with the names of its children set. Raises ApiError for a child with another name."""
+    """Return the body with each named child's name set from its key. Raises ApiError if a child has a different name."""
     named = dict(body)
     for member, child in call.services.editor.resources.children(resource.name):
         rows = body.get(member)
@@ -225,7 +225,7 @@ def _named(call: Call, resource: Resource, body: dict[str, Any]) -> dict[str, An
 
 
 def declared_file(stores: Mapping[str, Store], kind: str, body: Any) -> tuple[str, DeclaredFile]:
-    """A file of a collection, with its object. Raises ApiError."""
+    """Return the object name and the content of a stored file that a collection declares. Raises ApiError."""
     collection, member = COLLECTIONS[kind], "entries" if kind == MAP else "content"
     if not isinstance(body, dict) or not isinstance(body.get("name"), str):
         raise ApiError(422, f"{collection} in body holds objects with a name, as in {{name: one, {member}: ...}}")
@@ -288,12 +288,12 @@ def form_parts(data: bytes, kind: str) -> list[tuple[Part, bytes]]:
 
 
 async def _nothing() -> Any:
-    """Receive nothing: the whole form is there."""
+    """Receive no data: the whole form has been read already."""
     return {"type": "http.disconnect"}
 
 
 def sent_file(stores: Mapping[str, Store], part: Part, content: bytes) -> tuple[str, DeclaredFile]:
-    """Return the file that is a part of a form, with its object. Raises ApiError."""
+    """Return the object name and the content of a stored file that is a part of a form. Raises ApiError."""
     about = f"part {part.name}" + (f", {part.file}" if part.file else "")
     if part.name not in STORES:
         raise ApiError(400, f"{about}: unknown, send {', '.join((CONFIGURATION, *STORES))}")

@@ -31,7 +31,7 @@ from haproxy_native.storage.key_material import is_secret
 # How long a reload may take.
 ANSWER_SECONDS = 60.0
 _KINDS = {collection: kind for kind, collection in COLLECTIONS.items()}
-# Members of an answer to a dry run that come from the plan of the change.
+# Members of a dry run's response that come from the plan of the change.
 PLANNED = ("commands", "reload", "reasons", "valid", "messages", "tests")
 # Query parameters that belong to a stored plan.
 OPTIONS = ("owner", "dry_run", "prune", "force", "max_delete", "unowned")
@@ -123,7 +123,7 @@ async def export(call: ReadCall) -> Response:
 
 
 def _exported(by: Author, collection: str, file: ExportedFile) -> dict[str, Any]:
-    """Return an exported file; with `masked` instead of content that the caller may not read or that is not text."""
+    """Return an exported file. Content that the caller may not read or that is not UTF-8 is replaced by a member `masked`."""
     if file.entries is not None:
         return {"name": file.name, "entries": [{"key": key, "value": value} for key, value in file.entries.items()]}
     rights, object_ = by.rights, spelled(_KINDS[collection], file.name)
@@ -175,7 +175,7 @@ def _shown(call: Call, found: Planned) -> dict[str, Any]:
 
 
 async def _conflicts(call: Call, found: Planned) -> list[dict[str, Any]]:
-    """Return the conflicts. Those with OUTSIDE name who has changed the object last."""
+    """Return the conflicts. A conflict with OUTSIDE, a change that no owner declared, includes the last change of the object."""
     outside = [_changed_object(conflict) for conflict in found.conflicts if OUTSIDE in conflict.owners]
     last = await last_changes(call, outside) if outside else {}
     places = await beside(_places, call, found)
@@ -185,7 +185,7 @@ async def _conflicts(call: Call, found: Planned) -> list[dict[str, Any]]:
 
 
 def _places(call: Call, found: Planned) -> list[dict[str, Any]]:
-    """Return the line of each conflict, in the configuration or in a map, and the file unless it is the main one."""
+    """Return the line of each conflict, in the configuration or in a map, and the file if it is not the main configuration file."""
     maps = {file for each in found.conflicts if is_map(file := file_object(each.object))}
     entries = {object_: line for each in maps for object_, line in lines_of(each, found.read.get(each) or b"").items()}
     editor, before = call.services.editor, found.before
@@ -199,7 +199,7 @@ def _changed_object(conflict: OwnershipConflict) -> str:
 
 
 def _hidden(members: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the members without the contents of files."""
+    """Return the members, with contents of files masked."""
     return {name: MASKED if isinstance(value, bytes) else value for name, value in members.items()}
 
 

@@ -1,4 +1,4 @@
-"""The feature `confirmations`, its options of writes, `confirm` and `guard`, and a confirmation as the API shows it."""
+"""The feature `confirmations`, the options `confirm` and `guard` of writes, and the API's form of a confirmation."""
 
 import time
 from dataclasses import replace
@@ -26,7 +26,7 @@ CONFIRMATION = "confirmation"
 
 
 class Confirm(WriteOption):
-    """Makes the change of a write under a confirmation."""
+    """The option that makes a write under a confirmation: the change is rolled back unless it is confirmed in time."""
 
     names = ("confirm", "guard")
 
@@ -34,13 +34,13 @@ class Confirm(WriteOption):
         self._confirmations = confirmations
 
     def check(self, call: Call) -> None:
-        """Refuse a time that is too short, and a guard that is not one. Raises ApiError."""
+        """Raise ApiError for a time that is too short, or an invalid guard."""
         if call.query.confirm is not None and call.query.confirm < SHORTEST:
             raise ApiError(400, f"confirm in query is at least {SHORTEST:g} s")
         _guard(call)
 
     async def serve(self, call: Call, next: Handler) -> Response:
-        """Return the response, with the location of the confirmation and its deadline."""
+        """Make the write and return its response, with the location and the deadline of the confirmation as headers."""
         call.exchange.answer_within(ANSWER_SECONDS)
         async with self._confirmations.opened(call.author, call.query.confirm or SHORTEST, _guard(call)) as author:
             response = await next(replace(call, author=author))
@@ -82,13 +82,13 @@ def as_dict(one: Confirmation) -> dict[str, Any]:
 
 
 def _error(one: Confirmation) -> str:
-    """Return the error, with the calls that revert what is still in effect."""
+    """Return the error, with the calls that revert those entries which the rollback has left in effect."""
     calls = ", ".join(f"POST /v3/sidecar/history/{entry}/revert" for entry in one.standing)
     return f"{one.error}; {calls}" if calls else one.error
 
 
 class ConfirmationsFeature(Feature):
-    """`confirmations` enforces the deadlines."""
+    """`confirmations` rolls changes back at their deadlines, or when their guard is violated."""
 
     only_changes = True
 

@@ -41,7 +41,10 @@ async def roll_back(call: JsonCall) -> Response:
 
 
 async def _shown(call: Call, one: Confirmation) -> dict[str, Any]:
-    """Return a confirmation as it is when its entries have been read; without entries if the history cannot be read."""
+    """Return a confirmation with its history entries, or without them if the history cannot be read.
+
+    The status may change while the entries are read, so it is read after them.
+    """
     confirmations, entries = _confirmations(call), dict[str, Any]()
     with suppress(Unusable):
         entries["entries"] = [str(entry) for entry in await confirmations.entries(one.id)]

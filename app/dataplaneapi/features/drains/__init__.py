@@ -1,1 +1,1 @@
-"""Drains of servers, and the end of former workers, as operations."""
+"""Background operations that drain servers and end former workers."""

@@ -22,7 +22,7 @@ async def create(call: JsonCall) -> Response:
 
 
 def _maker(call: Call) -> Callable[[list[str]], Drain]:
-    """Return a function that makes the drain of a call for its servers. Raises ApiError."""
+    """Return a function that makes the drain which a call describes, given its servers. Raises ApiError."""
     body, timeout = call.body, duration("timeout", call.body.get("timeout", TIMEOUT))
 
     def make(servers: list[str]) -> Drain:

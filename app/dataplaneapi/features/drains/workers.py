@@ -1,4 +1,4 @@
-"""The operations that list the processes of HAProxy, the worker in service and former ones, and end one."""
+"""The operations that list HAProxy's workers, the one in service and former ones, and end a former worker."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ async def read_list(call: ReadCall) -> Response:
 
 
 async def end(call: JsonCall) -> Response:
-    """End a former worker by ending its sessions, without a signal."""
+    """End a former worker by closing its sessions, without a signal."""
     below, after = call.query.when_sessions_below, call.query.after
     begun = await DrainsFeature.of(call.services).ending.begin(call.services.operations, call.path.pid, below, after, author=call.author)
     return await started(call, begun)

@@ -1,1 +1,1 @@
-"""The stream of events as an operation: changes, reloads, states and counters."""
+"""The stream of events: changes, reloads, states and counters."""

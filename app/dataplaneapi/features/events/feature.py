@@ -10,17 +10,17 @@ from haproxy_native.features.events.sources import EventSources
 from haproxy_native.features.events.stream import StreamEvent
 
 HEARTBEAT, HEARTBEAT_SECONDS = b": heartbeat\n\n", 15.0
-# How many bytes are sent at once, about.
+# The approximate size of a part of the stream, in bytes.
 PIECE = 1 << 16
 
 
 def form(events: Sequence[StreamEvent]) -> bytes:
-    """Return events, or the heartbeat if there are none, as a chunk of the answer."""
+    """Encode events, or the heartbeat if there are none, as an HTTP chunk."""
     return chunk(b"".join(map(frame, events)) or HEARTBEAT)
 
 
 def frames(events: Sequence[StreamEvent]) -> Iterator[bytes]:
-    """Yield the frames of events in parts of about PIECE bytes."""
+    """Encode events as server-sent events; yield them in parts of about PIECE bytes."""
     part = bytearray()
     for event in events:
         part += frame(event)

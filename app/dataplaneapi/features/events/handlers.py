@@ -43,7 +43,7 @@ async def stats_history(call: ReadCall) -> Response:
 
 
 def _subscription(call: Call, stream: EventStream, wanted: EventFilter) -> tuple[Subscription, bool]:
-    """Return the subscription, and whether some of the events that it would begin with were dropped. Raises ApiError."""
+    """Return the subscription, and whether the server has already dropped some of the events after `Last-Event-ID`. Raises ApiError."""
     if (last := call.values.get("Last-Event-ID")) is not None:
         if not (last.isdecimal() and last.isascii() and len(last) < 20):
             raise ApiError(400, "Last-Event-ID in header is no id of an event: send that of the last one that was read")
@@ -56,7 +56,7 @@ def _subscription(call: Call, stream: EventStream, wanted: EventFilter) -> tuple
 
 @lru_cache(maxsize=64)
 def _types(text: str) -> frozenset[str]:
-    """Return the types of events, all but counters if none is named. Raises ApiError."""
+    """Parse types of events. An empty text means all types except counters. Raises ApiError."""
     named = frozenset(text.split(",")) if text else frozenset(TYPES) - {STATS}
     if unknown := sorted(named - {*TYPES}):
         raise ApiError(400, f"types in query: {unknown[0][:50]!r} is no type of events; they are {', '.join(TYPES)}")
@@ -65,7 +65,7 @@ def _types(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=64)
 def _counters(text: str) -> frozenset[str]:
-    """Return the kinds of objects with counters, all if none is named. Raises ApiError."""
+    """Parse kinds of objects that have counters. An empty text means all of them. Raises ApiError."""
     named = frozenset(text.split(",")) if text else COUNTED
     if unknown := sorted(named - COUNTED):
         raise ApiError(400, f"counters in query: {unknown[0][:50]!r} has none; they are of {', '.join(sorted(COUNTED))}")
@@ -75,7 +75,10 @@ def _counters(text: str) -> frozenset[str]:
 async def _parts(
     call: Call, subscription: Subscription, seconds: float, write: WritePart | None, *, is_lost: bool, snapshot: bool
 ) -> AsyncGenerator[bytes]:
-    """Yield events until the subscription is closed, or for so many seconds. Once all are sent, later ones go through `write`."""
+    """Yield events until the subscription is closed, at most for `seconds`.
+
+    With `write`, the fanout writes new events to the connection directly once the subscriber has caught up.
+    """
     services, sources = call.services, EventsFeature.of(call.services).sources
     deadline = asyncio.get_running_loop().time() + seconds
     with subscription, services.streams.opened(call.author.caller, services.roles, subscription.close):

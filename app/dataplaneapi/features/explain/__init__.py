@@ -1,1 +1,1 @@
-"""Where a request would go, as a shadow HAProxy with the same rules shows it."""
+"""Explain where a request would go, by sending it to a shadow HAProxy with the same rules."""

@@ -21,7 +21,7 @@ WELL = (WAITING, CHECKED, BAKING, GOOD)
 
 
 class FleetFeature(Feature):
-    """`member` is this server's node."""
+    """`member` is this server's node in the fleet."""
 
     only_changes = True
 
@@ -57,7 +57,7 @@ class FleetFeature(Feature):
 
     @property
     def member(self) -> FleetMember:
-        """Raises NotFound on a server that is no node of a fleet."""
+        """This server's node. Raises NotFound if the server is not in a fleet."""
         if self._member is None:
             raise NotFound("this server is no node of a fleet: its settings have no `fleet`")
         return self._member
@@ -83,7 +83,7 @@ def release_as_dict(release: Release) -> dict[str, Any]:
 
 
 def head_as_dict(head: Head) -> dict[str, Any]:
-    """Return what the nodes agree on as the API shows it."""
+    """Return the fleet's head, which is its current release with stage and policy, as the API shows it."""
     shown = release_as_dict(head.release) | {
         "state": head.state,
         "gate": head.gate,

@@ -12,9 +12,9 @@ from haproxy_native.errors import Unusable
 from haproxy_native.features.confirmations.guard import read_guard
 from haproxy_native.features.fleet.member import FleetConflict, FleetMember, Proposal
 
-# Bake and deadline together, which a confirmation may last.
+# The maximum of bake and deadline together, in seconds: a confirmation may not last longer.
 LONGEST = 86400.0
-# Several calls to the store, and a commit.
+# The time limit of a response: several calls to the store, and a commit.
 ANSWER_SECONDS = 60.0
 
 

@@ -1,4 +1,4 @@
-"""The settings of a fleet, as the member `fleet` of the settings file has them."""
+"""The settings of a fleet: the member `fleet` of the settings file."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ from haproxy_native.features.fleet.sealing import read_secret
 EXAMPLE = "{group: edge, node: lb1, endpoints: [https://etcd1:2379], keys: [/etc/dataplaneapi/fleet.key]}"
 TEXTS = ("group", "node", "prefix", "ca_file", "certificate", "key", "user", "password_file", "local_changes")
 LISTS = ("endpoints", "keys")
-# What becomes of changes of the configuration while they cannot be released.
+# The values of `local_changes`: while this node cannot release changes, it refuses them, or accepts them and drifts from the fleet.
 REFUSE, DRIFT = "refuse", "drift"
 NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 
@@ -22,7 +22,7 @@ NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 class FleetSettings:
     group: str
     node: str
-    # The keys of the group in the store begin with it.
+    # The prefix of the group's keys in the store.
     path: str
     secrets: Sequence[bytes]
     etcd: EtcdSettings
@@ -30,7 +30,10 @@ class FleetSettings:
 
 
 def read_fleet(given: Mapping[str, Any], name: str) -> FleetSettings | None:
-    """Return the settings of a fleet, or None without any. `name` is that of this server. Raises SettingsError."""
+    """Parse the settings of a fleet. Return None if `given` is empty. `name`: this server's name, the default of `node`.
+
+    Raises SettingsError.
+    """
     if not given:
         return None
     try:

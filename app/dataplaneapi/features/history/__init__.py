@@ -1,1 +1,1 @@
-"""The views of the history: entries, differences, blame, revert and restore. The core stores the history itself."""
+"""Operations on the history: entries, differences, blame, revert and restore. The core stores the history itself."""

@@ -75,7 +75,7 @@ async def restore(call: JsonCall) -> Response:
 
 
 async def _require_known(call: Call) -> None:
-    """Raise Forbidden for an entry about an object that the caller has no rule for, before another refusal would show what it was."""
+    """Raise Forbidden for an entry about an object that no rule of the caller covers, before another error could show its content."""
     rights, history = call.author.rights, call.services.history
     if isinstance(rights, Rights) and not rights.may(READ, ALL):
         await history.settled()
@@ -89,7 +89,7 @@ async def read_blame(call: ReadCall) -> Response:
 
 
 async def _returned(call: Call, returned: Reverted) -> Response:
-    """Return the response to a revert, with the entry of its last commit, if there was one."""
+    """Return the response to a revert or restore, with the history entry of its last commit if it made any."""
     shown: dict[str, Any] = {"version": call.services.engine.version(), "changes": len(returned.outcomes)}
     if returned.outcomes:
         await call.services.history.settled()
@@ -129,7 +129,7 @@ def _entry(journal: Journal, entry: Entry, may_read: MayRead | None) -> dict[str
 
 
 def _summary(journal: Journal, entry: Entry, may_read: MayRead | None) -> str:
-    """Return what was changed, as far as the caller may read it."""
+    """Return a summary of the changes that the caller may read."""
     if may_read is None and (kept := journal.summary(entry.id)):
         return kept
     may_show = may_read or (lambda object_: True)
@@ -141,10 +141,10 @@ def _summary(journal: Journal, entry: Entry, may_read: MayRead | None) -> str:
 
 
 def _outcome(entry: Entry, reload: ReloadOutcome | None) -> str:
-    """Return the outcome of a change so far.
+    """Return the present outcome of a change, which depends on its reload if there is one.
 
-    `scheduled`: its reload is due, running, or repeated after a failure. `written`: HAProxy has not loaded it; that of a change with a
-    confirmation is written before its own reload.
+    `scheduled`: the reload is due, running, or repeated after a failure. `written`: HAProxy has not loaded the change, as for one with a
+    confirmation before its reload.
     """
     if entry.outcome not in (SCHEDULED, WRITTEN) or reload is None:
         return entry.outcome

@@ -1,1 +1,1 @@
-"""Overrides: members of servers that were changed in the process alone, kept over reloads."""
+"""Overrides: members of servers that were changed in the process alone, and that survive reloads."""

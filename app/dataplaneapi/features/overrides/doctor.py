@@ -14,7 +14,7 @@ from haproxy_native.text.document import Document
 
 
 def findings(settings: Settings) -> Iterator[DoctorFinding]:
-    """Yield whether a new worker starts with the overrides of its predecessor."""
+    """Yield findings on whether a new worker starts with the overrides of the former one."""
     try:
         document = Document.parse(config_files(settings).read())
     except Unreadable:

@@ -6,7 +6,7 @@ from haproxy_native.features.overrides.overrides import Overrides
 
 
 class OverridesFeature(Feature):
-    """`overrides` stores them, and makes them again in each new worker."""
+    """`overrides` stores the overrides, and applies them to each new worker."""
 
     only_changes = True
 

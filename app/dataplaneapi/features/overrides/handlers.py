@@ -1,4 +1,4 @@
-"""The operations that list and remove overrides, and show what others have set."""
+"""The operations that list and remove overrides. The list includes changes that were not made by this API."""
 
 from typing import Any
 

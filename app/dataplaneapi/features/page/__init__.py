@@ -1,1 +1,1 @@
-"""The page of operators at /ui/."""
+"""The web page for operators at /ui/."""

@@ -1,4 +1,4 @@
-"""The feature `page`: the files of the page at /ui/, which need no credentials. The page calls the API like any other client."""
+"""The feature `page`: serves the files of the page at /ui/ without credentials. The page calls the API like any other client."""
 
 import gzip
 from collections.abc import Awaitable
@@ -20,7 +20,7 @@ TYPES = {
     ".css": b"text/css; charset=utf-8",
     ".svg": b"image/svg+xml",
 }
-# Nothing is loaded from elsewhere, there are no inline scripts, and no other page may frame this one.
+# The page loads nothing from other sites and has no inline scripts. No other page may frame it.
 POLICY = (
     b"default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
     b"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -53,7 +53,7 @@ def page(exchange: Exchange, *, is_on: bool) -> Response | None:
     """Return the response for a path of the page; None for any other path."""
     path = exchange.path
     if path == "/" and is_on and "text/html" in exchange.values_of(b"accept"):
-        # For the address that people type; programs get what they would without the page.
+        # A browser is redirected from the bare address to the page. Programs get the same response as without the page.
         return empty(307, [*HEADERS, (LOCATION, b"ui/")])
     if path == "/ui":
         return empty(308, [*HEADERS, (LOCATION, b"ui/")]) if is_on else _missing(path)
@@ -75,7 +75,7 @@ def _missing(path: str) -> Response:
 
 @lru_cache(maxsize=256)
 def _file(name: str) -> PageFile | None:
-    """Return a file by its name below the directory, read once; None if there is none."""
+    """Return a file by its name relative to DIRECTORY, read once and cached; None if it does not exist."""
     if name not in _names():
         return None
     plain = (DIRECTORY / name).read_bytes()
@@ -93,7 +93,7 @@ def _accepts_gzip(exchange: Exchange) -> bool:
 
 
 class PageFeature(Feature):
-    """Answers for the files of the page."""
+    """Serves the files of the page, unless the settings disable it."""
 
     def __init__(self, services: Services) -> None:
         self._services, self.public = services, (self._answer,)

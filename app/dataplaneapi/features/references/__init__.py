@@ -1,1 +1,1 @@
-"""Where an object is referred to, and its renaming by an operation of its own. The core renames with a PUT."""
+"""The references to an object, and an operation that renames it. The core renames objects by a PUT."""

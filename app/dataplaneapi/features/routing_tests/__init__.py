@@ -1,1 +1,1 @@
-"""Tests of where requests go, which changes may be required to pass."""
+"""Routing tests, which check where requests go. Changes may be required to pass them."""

@@ -1,4 +1,4 @@
-"""The feature `routing_tests`, and its option of writes, `tests`."""
+"""The feature `routing_tests`, with the option `tests` of writes."""
 
 from collections.abc import Callable
 from urllib.parse import quote
@@ -16,12 +16,12 @@ from haproxy_native.features.routing_tests.table import KIND, TestTable
 from haproxy_native.request_context import Author
 
 FAILING = HeaderName(b"Failing-Tests")
-# How many failing tests that header names.
+# The most tests that the header Failing-Tests names.
 MOST_NAMED = 10
 
 
 class PassTests(WriteOption):
-    """Makes a write only if it passes the tests; a header names the tests that failed before and still fail."""
+    """The option that refuses a write if it breaks a test. A header names the tests that failed before the write and still fail."""
 
     names = ("tests",)
 
@@ -34,11 +34,11 @@ class PassTests(WriteOption):
         return super().is_asked(call) or self._is_required()
 
     def of_commits(self, call: Call) -> list[str]:
-        """Return the parameter if the call writes; the plan of a transaction may be tested."""
+        """Return the given parameters that only a commit may have: none for a call that writes nothing, such as a transaction's plan."""
         return self.given(call) if call.operation.writes else []
 
     async def serve(self, call: Call, next: Handler) -> Response:
-        """Return the response. Raises BreaksTests, without results for a caller who may not read everything."""
+        """Make the write and return its response. Raises BreaksTests; a caller who may not read everything gets less of its detail."""
         request = call.author.request
         if request:
             request.requires_tests = "tests" in call.values
@@ -60,7 +60,7 @@ def _readable(by: Author, error: BreaksTests) -> BreaksTests:
 
 
 class RoutingTestsFeature(Feature):
-    """`tests` are the stored tests and runs."""
+    """`tests` stores tests and runs them. A commit observer refuses changes that break tests, if these are required."""
 
     def __init__(self, services: Services) -> None:
         self._services, engine = services, services.engine

@@ -3,5 +3,5 @@
 from dataplaneapi.handlers.configuration.objects import delete_one, patch_one, read_all, read_one, replace_one
 from dataplaneapi.handlers.configuration.section import create
 
-# They are made and named as sections are; their parent is in the call.
+# Named children are created like sections, below the parent that the call names.
 ACTIONS = {"list": read_all, "get": read_one, "create": create, "replace": replace_one, "patch": patch_one, "delete": delete_one}

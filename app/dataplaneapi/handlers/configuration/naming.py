@@ -1,4 +1,4 @@
-"""What names the object of a call: shown where HAProxy refuses that it goes, and followed where it gets another name."""
+"""References to the object of a call: the error of a refused DELETE lists them, and a renaming updates them."""
 
 from contextlib import suppress
 
@@ -16,12 +16,12 @@ from haproxy_native.references.kinds import kinds
 from haproxy_native.references.naming import Naming, Renaming
 from haproxy_native.request_context import Author
 
-# Places that one message names.
+# The most references that an error message lists.
 MOST = 50
 
 
 def object_of(call: Call) -> str:
-    """The name of what a call is about; empty where lines do not name it."""
+    """Return the name of a call's object, such as `backend/shop`; empty if lines cannot refer to objects of its kind by name."""
     editor, operation = call.services.editor, call.operation
     resource = editor.resources.by_name.get(operation.resource or "")
     if resource is None or resource.file:
@@ -36,7 +36,7 @@ def object_of(call: Call) -> str:
 
 
 def _condition_of(call: Call) -> str:
-    """The name of the ACL whose line, which the API numbers, a call is about."""
+    """Return the name of the ACL whose line a call addresses by its index; empty for any other call."""
     editor = call.services.editor
     resource = editor.resources.by_name.get(call.operation.resource or "")
     if resource is None or resource.kind != "indexed":
@@ -51,7 +51,7 @@ def _condition_of(call: Call) -> str:
 
 
 async def uses(call: Call, object_: str) -> list[str]:
-    """Return what uses an object by its name; to a limited caller only what they are."""
+    """Return the splits and discovery definitions that use an object. A caller who may not read everything gets only their kinds."""
     services = call.services
     users = [user for used_by in services.users_of_names for user in await used_by(object_)] if object_ else []
     users += services.discovery.uses(object_) if object_ else []
@@ -66,7 +66,7 @@ async def refuse_used(call: Call) -> None:
 
 
 async def with_places(call: Call, error: Refused) -> Refused:
-    """The refusal of a DELETE, with the places that name the object behind it, as far as the caller may read them."""
+    """Return the refusal of a DELETE, extended by the references to the object that the caller may read."""
     if not (object_ := object_of(call) or _condition_of(call)):
         return error
     try:
@@ -83,12 +83,15 @@ async def with_places(call: Call, error: Refused) -> Refused:
 
 
 def naming_of(services: Services) -> Naming:
-    """References and renaming, with what else is kept of objects by their names."""
+    """Return the `Naming` whose renamings also update service discovery and what features store under an object's name."""
     return Naming(services.engine, [services.discovery, *services.followers])
 
 
 def permit(by: Author, object_: str, to: str) -> None:
-    """Check that the caller may change something in the object under either name; the commit checks each change. Raises Forbidden."""
+    """Check that the caller may change something in the object, under its old name and its new name `to`. Raises Forbidden.
+
+    The commit authorizes each single change.
+    """
     rights = by.rights
     if isinstance(rights, Rights):
         names = (object_, spelled(*parsed(object_)[:-1], to))
@@ -105,5 +108,5 @@ async def renaming_of(call: Call, to: str) -> Renaming:
 
 
 async def rename(call: Call, renaming: Renaming) -> Outcome:
-    """Make a change that renames an object first."""
+    """Commit a change that begins with a renaming."""
     return await naming_of(call.services).rename(renaming, renaming.change.reload)

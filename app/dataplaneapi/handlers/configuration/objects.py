@@ -1,4 +1,4 @@
-"""What the four kinds of configuration resources share: addressing an object, reading it, changing it."""
+"""The code shared by the four kinds of configuration resources: address an object, read it, change it."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,13 +27,13 @@ from haproxy_native.errors import Moved, Refused
 from haproxy_native.references.naming import Renaming
 
 Parent = tuple[Resource, str] | None
-# What the engine reads and the editor edits; a handler never looks inside.
+# A configuration, which the engine reads and the editor edits. It is opaque to handlers.
 Document = Any
 
 
 @dataclass(frozen=True)
 class Target:
-    """The collection or the object that a call means; `key` is None for a whole collection."""
+    """The collection or object that a call addresses; `key` is None for a collection."""
 
     resource: Resource
     parent: Parent
@@ -49,7 +49,7 @@ class Target:
         return editor_of(self.place)
 
     def extent(self, document: Document) -> int:
-        """Characters to look through for a read of it."""
+        """Return how many characters a read of the target searches: those of its section, or of the document."""
         above, name = self.parent or (None, "")
         size: int = document.extent(above.section, name) if above and above.kind == "section" else document.size
         return size
@@ -76,12 +76,12 @@ class Target:
             or unquoted_name(name) == unquoted_name(self.key)
         ):
             return ""
-        # A section without a name gets one, and so do the places that name it; a line without one is another line then.
+        # If an unnamed section gets a name, references to it are renamed too. An unnamed line is simply replaced.
         is_section = self.resource.kind == "section" and document.find(self.resource.section, str(self.key)) is not None
         return name if is_section or self.editor.has_written_name(document, self.resource, self.parent, self.key) else ""
 
     def as_named_in(self, body: Mapping[str, Any], document: Document) -> dict[str, Any]:
-        """Return the object after an edit, which may have named an object that had no name."""
+        """Return the object after an edit, under its new name if `body` names an object that had no name."""
         name, kinds = body.get(self.resource.key), ("named", "section")
         is_new = (
             name not in (None, "", self.key)
@@ -97,13 +97,13 @@ class Target:
 
 
 def target(call: Call, *, one: bool) -> Target:
-    """`one`: the last name in the path is the object's key."""
+    """Return what a call addresses. `one`: an object, whose key is the last name in the path; otherwise a collection."""
     resource, parent, key = place_of(call.operation, call.values, call.services.editor, one=one)
     return Target(resource, parent, key, bool(call.query.full_section))
 
 
 async def read_all(call: ReadCall) -> Response:
-    """A collection, filtered by the members that are also query parameters."""
+    """Return a collection. Query parameters with the names of members filter it by their values."""
     asked = target(call, one=False)
     document = call.document
     return await beside_if(asked.extent(document) > LARGE, _listed, call, asked, document)
@@ -127,16 +127,17 @@ async def read_one(call: ReadCall) -> Response:
 
 @dataclass(frozen=True)
 class Write:
-    """What a call changes. `stored`: what is answered, of the documents before and after; nothing without it.
+    """The change that a call makes, and how to answer it."""
 
-    What is `silent` answers 202 without a body, and inside a transaction `done`. The edits begin with those of a `renaming`, which knows
-    what else changes with it.
-    """
-
+    # They begin with the edits of `renaming`, if it is set.
     edits: Sequence[Edit]
+    # The status if no reload or transaction is pending.
     done: int
+    # Returns the body of the response, given the documents before and after. Without it, the response has no body.
     stored: Callable[[Document, Document], Any] | None = None
+    # Whether a 202 has no body, and a call inside a transaction answers `done` instead of 202.
     silent: bool = False
+    # The renaming of the object, including its changes outside the configuration.
     renaming: Renaming | None = None
 
 
@@ -145,7 +146,7 @@ Builder = Callable[[Call], Awaitable[Write]]
 
 @dataclass(frozen=True)
 class Written:
-    """The handler that makes the write which `build` returns."""
+    """A handler that commits the write which `build` returns."""
 
     build: Builder
 
@@ -154,7 +155,7 @@ class Written:
         return await make(call, await self.build(call))
 
     async def check(self, call: Call) -> bool | None:
-        """Build the change, authorize and plan it: return whether it would reload HAProxy. Raises what it would be refused for."""
+        """Authorize and plan the change without making it. Return whether it would reload HAProxy. Raises the call's error."""
         check_version_or_transaction(call, call.transaction_id, call.query.version or 0)
         write = await self.build(call)
         try:
@@ -186,7 +187,7 @@ def _replacing(call: Call, asked: Target, document: Document, renaming: Renaming
 
 
 async def patching(call: Call) -> Write:
-    """The members that change, of the object as it is now; it is validated as the body of a PUT."""
+    """Build the write of a PATCH: merge the body into the present object, validate it as a PUT's body, write what differs."""
     asked, document, renaming = await _addressed(call)
     return await beside_if(asked.extent(document) > LARGE, _patching, call, asked, document, renaming)
 
@@ -194,7 +195,7 @@ async def patching(call: Call) -> Write:
 def _patching(call: Call, asked: Target, document: Document, renaming: Renaming | None) -> Write:
     edits, named, after = _renamed(asked, document, renaming)
     now = seen(after, named.place, full=named.full)
-    # One that is not there is refused when the change is made.
+    # A missing object is refused when the change is made.
     body = call.body if now is None else _merged(call, now, call.body)
     members = {name: body.get(name) for name in [*(now or ()), *body] if now is None or body.get(name) != now.get(name)}
 
@@ -205,7 +206,7 @@ def _patching(call: Call, asked: Target, document: Document, renaming: Renaming 
 
 
 async def _addressed(call: Call) -> tuple[Target, Document, Renaming | None]:
-    """Return what a call means, in which document, and the change that renames it if the body has another name."""
+    """Return the target of a call, its document, and the renaming if the body has another name."""
     asked, document = target(call, one=True), call.document
     if "replace" in asked.resource.existence_first:
         await beside_if(document.size > LARGE, asked.check_exists, document, "absent_replace")
@@ -217,7 +218,7 @@ async def _addressed(call: Call) -> tuple[Target, Document, Renaming | None]:
 
 
 def _renamed(asked: Target, document: Document, renaming: Renaming | None) -> tuple[Sequence[Edit], Target, Document]:
-    """Return the edits that rename an object, and what it is then, in which document."""
+    """Return the edits of a renaming, the target under its new name, and the document after these edits."""
     if renaming is None:
         return [], asked, document
     edits = renaming.change.edits
@@ -225,7 +226,7 @@ def _renamed(asked: Target, document: Document, renaming: Renaming | None) -> tu
 
 
 def _merged(call: Call, now: Mapping[str, Any], part: Mapping[str, Any]) -> Any:
-    """The body that a PUT would have. Raises ApiError where the object as a whole is not in order."""
+    """Return the body of the PUT that is equivalent to a PATCH. Raises ApiError if the whole object is invalid."""
     declared, services = call.operation.body, call.services
     assert declared is not None
     if (resource := services.editor.resources.by_name[call.operation.resource or ""]).section:
@@ -236,7 +237,7 @@ def _merged(call: Call, now: Mapping[str, Any], part: Mapping[str, Any]) -> Any:
 
 
 def _sent_back(call: Call, body: Any, document: Document, asked: Target) -> Any:
-    """The body with what stands as 0 and is sent back so."""
+    """Return the body with those zeros (0, false, "") which the client sent and the object has now; other zeros count as absent."""
     if not has_zero(call.sent) or (now := seen(document, asked.place, full=asked.full)) is None:
         return body
     return sent_back(body, call.sent, now)
@@ -263,7 +264,7 @@ def created(call: Call, asked: Target, stored: Callable[[Document, Document], An
 
 @dataclass(frozen=True)
 class Deleted(Written):
-    """One whose refusal by HAProxy names the places that name the object."""
+    """The handler of a DELETE. If HAProxy refuses it, the error lists the references to the object."""
 
     async def __call__(self, call: JsonCall) -> Response:
         try:
@@ -276,7 +277,7 @@ replace_one, patch_one, replace_all, delete_one = Written(replacing), Written(pa
 
 
 async def change_of(call: Call, write: Write) -> Change:
-    """Return the change that a write makes, of its own or inside a transaction."""
+    """Return the change that a write makes, on its own or inside a transaction."""
     reload, expect = Reload.NOW if call.query.force_reload else Reload.AUTO, await _expected(call)
     if write.renaming:
         return replace(write.renaming.change, operations=[*write.edits, *write.renaming.change.files], expect=expect, reload=reload)
@@ -285,9 +286,9 @@ async def change_of(call: Call, write: Write) -> Change:
 
 
 async def make(call: Call, write: Write) -> Response:
-    """Makes a change and answers `done` when it is live, 202 when a reload or a transaction will make it so.
+    """Make a change. Answer `done` if it is live, 202 if a reload or the commit of a transaction will make it live.
 
-    The body of the answer is the object as it is stored: what the next GET answers.
+    The body is the object as it is stored, the same as that of the next GET.
     """
     engine, transaction_id = call.services.engine, call.transaction_id
     change = await change_of(call, write)
@@ -310,7 +311,7 @@ async def make(call: Call, write: Write) -> Response:
 
 
 async def _expected(call: Call) -> Expect:
-    """Return what a call expects of the configuration that it changes."""
+    """Return what a call expects of the configuration that it changes: by `If-Match`, by its version, or nothing."""
     version, is_merged = call.query.version or 0, merges(call)
     if IF_MATCH in call.values:
         document = call.document
@@ -323,7 +324,7 @@ async def _expected(call: Call) -> Expect:
 
 
 def _needs_no_version(call: Call) -> bool:
-    """Whether it says by itself what it is made on: by `If-Match`, or as a part of what a name stands for, whatever else has changed."""
+    """Return whether a write may omit the version: it has `If-Match`, or it patches an object that has no index."""
     return IF_MATCH in call.values or (call.operation.action == PATCH and target(call, one=True).resource.kind != "indexed")
 
 
@@ -334,9 +335,9 @@ def check_version_or_transaction(
     current: int | None = None,
     asked: str = "/v3/services/haproxy/configuration/version",
 ) -> None:
-    """Exactly one of the two, or none where it can be left out; the message says how to send it.
+    """Check that a write has either a version or a transaction, unless it may omit both. Raises ApiError, which says how to send one.
 
-    `current` is the version of the file, where it is not the configuration, and `asked` the path that answers it.
+    For a file other than the configuration, `current` is its version, and `asked` the path that returns it.
     """
     if transaction_id and version:
         raise ApiError(400, "both version and transaction specified, specify only one")

@@ -29,7 +29,7 @@ async def read(call: ReadCall) -> Response:
 
 
 async def replace(call: JsonCall) -> Response:
-    """Validates or pushes a whole text; the answer's body is the configuration as it then stands."""
+    """Validate or push a whole text. The body of the response is the configuration afterwards."""
     engine, file = call.services.engine, call.query.file
     if call.query.only_validate:
         _check_lines(call)
@@ -46,7 +46,7 @@ async def replace(call: JsonCall) -> Response:
 
 
 async def _push(call: Call) -> Change:
-    """The change that a push makes."""
+    """Return the change that a push makes."""
     _check_lines(call)
     engine, file = call.services.engine, call.query.file
     if not call.query.skip_version:
@@ -80,12 +80,12 @@ CHECKS = {"replace": _check}
 
 
 async def _readable(call: Call, file: str) -> bytes:
-    """The configuration as it stands; nothing of it for a caller who may not read everything."""
+    """Return the present configuration; empty for a caller who may not read everything."""
     return b"" if reader(call.author) else await beside(call.services.engine.raw, file=file)
 
 
 async def _seen(call: Call, file: str) -> Expect:
-    """Return the text that the client has seen. Raises ApiError with 412 if it is another now."""
+    """Return the expectation that the text is still the one that the client has seen. Raises ApiError with 412 if it has changed."""
     engine = call.services.engine
     await engine.notice()
     document, name = engine.document, engine.named(file)

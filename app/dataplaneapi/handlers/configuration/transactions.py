@@ -1,4 +1,4 @@
-"""Transactions: start, list, commit, delete. On these paths one that does not exist is 404."""
+"""Transactions: start, list, commit, delete. On these paths a missing transaction is 404."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -25,7 +25,7 @@ async def list_all(call: ReadCall) -> Response:
 
 async def start(call: JsonCall) -> Response:
     engine = call.services.engine
-    # A file that was edited is read in a thread here; `start_transaction` finds it known.
+    # If another process has edited the file, this reads it in a thread. `start_transaction` would block the event loop with it.
     with suppress(Unreadable):
         await engine.notice()
     transaction = engine.start_transaction(call.query.version, author=call.author)
@@ -39,7 +39,7 @@ async def read(call: ReadCall) -> Response:
 
 
 async def commit(call: JsonCall) -> Response:
-    """The answer shows the version the transaction started from, as the reference does; the header shows the new one."""
+    """Commit a transaction. The body has the version that it started from, as the reference does; the header has the new version."""
     with missing_is_404():
         transaction, outcome = await call.services.engine.commit_transaction(
             call.path.id,

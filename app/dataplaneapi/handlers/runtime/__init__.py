@@ -1,1 +1,1 @@
-"""`/v3/services/haproxy/runtime` and `/v3/services/haproxy/stats`: the process that runs."""
+"""`/v3/services/haproxy/runtime` and `/v3/services/haproxy/stats`: the running process."""

@@ -36,13 +36,13 @@ async def read_entries(call: ReadCall) -> Response:
     async with asking(call, where) as runtime:
         there = [{"id": reference, "value": pattern} for reference, pattern in await lists.read_acl(runtime, await _name(call))]
     if not there:
-        # Clients tell an empty ACL by this answer.
+        # Clients recognize an empty ACL by this response.
         raise NotFound(f"{where} not found")
     return json_response(200, there)
 
 
 async def read_entry(call: ReadCall) -> Response:
-    """Answers an entry by its reference or by the pattern itself, never by what else would match it."""
+    """Return an entry by its reference or its exact pattern. No pattern is matched against the value."""
     parent, entry = call.path.parent_name, call.path.id
     where = f"cannot retrieve ACL file entry for {parent}:"
     async with asking(call, where) as runtime:
@@ -64,7 +64,7 @@ async def create_entry(call: JsonCall) -> Response:
 
 
 async def delete_entry(call: JsonCall) -> Response:
-    """Deletes an entry by its reference."""
+    """Delete an entry by its reference."""
     parent = call.path.parent_name
     async with _changing(call, f"cannot delete ACL files entry for {parent}:") as acl:
         await acl.delete(call.path.id, sync=_sync(call))
@@ -72,7 +72,7 @@ async def delete_entry(call: JsonCall) -> Response:
 
 
 async def replace_entries(call: JsonCall) -> Response:
-    """All at once: the new patterns are gathered in a version of their own, which replaces the old one as a whole or not at all."""
+    """Replace all patterns at once: HAProxy collects the new ones in a new version of the ACL, then replaces the old version by it."""
     values = [_value(entry, f"{place}.") for place, entry in enumerate(call.body)]
     async with _changing(call, "") as acl:
         await acl.replace(values, sync=_sync(call))
@@ -94,7 +94,7 @@ async def _changing(call: Call, where: str) -> AsyncIterator[LiveAcl]:
 
 
 async def _name(call: Call) -> str:
-    """The name of the path's ACL in HAProxy; one that is not loaded keeps its own, and HAProxy refuses it."""
+    """Return HAProxy's name of the ACL in the path: `#<id>` or its file. For an ACL that is not loaded, HAProxy refuses the name."""
     parent: str = call.path.parent_name
     if parent.isdecimal():
         return f"#{parent}"

@@ -40,7 +40,7 @@ def _object(name: str) -> str:
 
 
 def _new(call: Call) -> crt_list.CrtListLine:
-    """The entry that is to be added. Raises ApiError."""
+    """Return the entry to add. Raises ApiError if it names no certificate."""
     entry = crt_list.entry_of(call.body)
     if not entry.file:
         raise ApiError(400, "missing certificate file name")

@@ -1,6 +1,6 @@
-"""A runtime call that changes the process alone, as a commit: no other change is between its commands.
+"""Commit the runtime commands of a call that changes the process alone, so that no other change comes between them.
 
-It waits neither for a check by HAProxy nor for a reload.
+Such a commit does not wait for a configuration check or a reload.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -28,9 +28,10 @@ async def change(
     members: Iterable[str] = (),
     classed: bool = True,
 ) -> None:
-    """Awaits `work` on `object_`, its name as in `backend/app/server/s1`, with the errors and in the time of `asking`.
+    """Commit `work` on an object, such as `backend/app/server/s1`, with the errors and the time limits of `asking`. Raises Forbidden.
 
-    It returns the members that it has changed, as far as the history shows them. `members`: those that it may change, if they are known.
+    `work` returns the members that it has changed, as far as the history shows them. `members`: the members that it may change, for which
+    the author needs the right; by default the whole object.
     """
 
     async def apply() -> Sequence[MemberChange] | None:

@@ -44,7 +44,7 @@ async def read(call: ReadCall) -> Response:
 
 
 async def fill(call: JsonCall) -> Response:
-    """The list that is sent is the map."""
+    """Replace all entries of the map by those of the body."""
     large = len(call.body) > MEMBERS
     entries = await beside_if(large, lambda: [MapEntry(entry.get("key", ""), entry.get("value", "")) for entry in call.body])
     async with _changing(call, "name") as live:
@@ -53,7 +53,7 @@ async def fill(call: JsonCall) -> Response:
 
 
 async def clear(call: JsonCall) -> Response:
-    """Empties the map; with `forceDelete` its file goes as well."""
+    """Empty the map; with `forceDelete`, delete its file as well."""
     async with _changing(call, "name") as live:
         await (live.remove() if call.query.force_delete else live.clear(sync=_sync(call)))
     return empty(204)
@@ -97,7 +97,7 @@ async def delete_entry(call: JsonCall) -> Response:
 
 @asynccontextmanager
 async def _changing(call: Call, named: str) -> AsyncIterator[LiveMap | StagedMap]:
-    """The map that the path names, or as a transaction has it."""
+    """Yield the loaded map that the path names or, inside a transaction or batch, its staged file. Raises ApiError."""
     if staged := _staged(call, named):
         if not (_sync(call) or call.query.force_delete):
             raise ApiError(400, "a transaction holds changes of the map's file: send force_sync=true")
@@ -115,7 +115,10 @@ async def _changing(call: Call, named: str) -> AsyncIterator[LiveMap | StagedMap
 
 
 async def _found(call: Call, named: str) -> LiveMap:
-    """The map that the path names. Raises Forbidden for one that the caller may not read; commits permit changes."""
+    """Return the loaded map that the path names. Raises Forbidden for a GET of a map that the caller may not read.
+
+    Changes are authorized by their commit.
+    """
     live, rights = await find_map(call.services.engine.context, _store(call), call.values[named], call.author), call.author.rights
     if isinstance(rights, Rights) and call.operation.method == "GET":
         rights.require(READ, f"{live.object}/entry/{encoded(entry)}" if (entry := call.values.get("id")) else live.object)
@@ -130,7 +133,7 @@ async def _existing(call: Call, live: LiveMap | StagedMap) -> MapEntry:
 
 
 def _staged(call: Call, named: str) -> StagedMap | None:
-    """The map that the path names as a transaction or a batch has it; None outside of one."""
+    """Return the map that the path names as the call's transaction or batch has staged it; None for a call outside of both."""
     if not call.is_part:
         return None
     store = _store(call)
@@ -156,7 +159,7 @@ def _entry(entry: MapEntry) -> dict[str, Any]:
 
 
 async def _check(call: Call) -> None:
-    """Ask for the right to the entry that the call names, or to the whole map."""
+    """Check the right to the entry that the call names, or to the whole map. Raises Forbidden."""
     is_entry = "parent_name" in call.values
     verb, key = _VERBS[call.operation.method], (call.values.get("id") or call.body.get("key", "")) if is_entry else ""
     if staged := _staged(call, "parent_name" if is_entry else "name"):

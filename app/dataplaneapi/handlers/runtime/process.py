@@ -1,6 +1,6 @@
 """The process of the running HAProxy: facts about it, and its counters.
 
-Clients of these two look for a member `error`, beside the socket that was asked: facts come with 200 even then.
+Clients recognize a failure by the member `error`, next to `runtimeAPI`, the socket. The status of `info` is 200 even then.
 """
 
 from collections.abc import Mapping
@@ -61,9 +61,9 @@ async def stats(call: ReadCall) -> Response:
 
 
 async def _read(runtime: Runtime, kind: str | None, parent: str | None, counters: StatisticsDump) -> None:
-    """Asks HAProxy for no more rows than it can leave out."""
+    """Read counters. HAProxy filters the rows by `kind` and, for servers, by the backend `parent` as far as possible."""
     if kind == "server" and parent:
-        # It takes the first section of that name, which may be a frontend.
+        # HAProxy picks the first proxy of that name, which may be a frontend.
         with suppress(RuntimeRefused, BadValue):
             await read_long(runtime, f"show stat {argument(parent)} {_BITS[kind]} -1", STATISTICS_HEAD, counters)
         if counters.objects:

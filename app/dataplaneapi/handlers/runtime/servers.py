@@ -20,7 +20,7 @@ from haproxy_native.runtime import commands
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.server_state import ServerState
 
-# How long a server that is to be deleted may take to finish what it has begun; seconds.
+# How long a deletion waits for the last connection of the server to end; seconds.
 PATIENCE = 1.0
 
 
@@ -36,7 +36,7 @@ async def read(call: ReadCall) -> Response:
 
 async def create(call: JsonCall) -> Response:
     backend, name = call.path.parent_name, _new_name(call)
-    # What cannot be sent is refused below, after the permission for the object.
+    # `work` refuses values that cannot be sent, once the permission for the object is checked.
     _permit_values(call)
 
     async def work(runtime: Runtime) -> None:
@@ -52,7 +52,7 @@ async def create(call: JsonCall) -> Response:
 
 
 async def replace(call: JsonCall) -> Response:
-    """Only what differs is sent, state before weight before address; a refusal takes back what went before it."""
+    """Send the members that differ: state, then weight, then address. If HAProxy refuses one, those before it are undone."""
     backend, name = call.path.parent_name, call.path.name
     shown: dict[str, Any] = {}
     changing = _changing(call)
@@ -84,13 +84,13 @@ async def delete(call: JsonCall) -> Response:
 
 
 def _drifts(call: Call, server: str, before: ServerState | None, after: ServerState | None) -> None:
-    """Record that the process has other servers than the text that it runs."""
+    """Record as drift that a server in the process now differs from the configuration that the process has loaded."""
     was, now = before.settings if before else "", after.settings if after else ""
     call.services.engine.context.running.step(Drifted(f"server {server}", was, now))
 
 
 def _new_name(call: Call) -> str:
-    """The name of a server that is to be added. Raises ApiError for a server that HAProxy does not add."""
+    """Return the name of the server to add. Raises ApiError if the body lacks the name or the address."""
     name: str | None = call.body.get("name")
     if not name:
         raise ApiError(400, "the new server must have a name")
@@ -106,7 +106,7 @@ def _permit_values(call: Call) -> None:
 
 
 def _changing(call: Call) -> list[str]:
-    """The members of a server that a call changes."""
+    """Return the members of the server that the body sets."""
     return [member for member in (*MEMBERS, HEALTH) if member in call.body]
 
 
@@ -129,7 +129,7 @@ async def _server(runtime: Runtime, backend: str, name: str) -> ServerState:
 
 
 def as_dict(call: Call, server: ServerState) -> dict[str, Any]:
-    """A `runtime_server`, whose members are named as ours; what HAProxy does not know of it is `-`, as it says itself."""
+    """Return a `runtime_server`: the attributes of `server` that have the names of its members. HAProxy reports unknown values as `-`."""
     members = call.services.schemas.resolve({"$ref": "#/components/schemas/runtime_server"})["properties"]
     shown = {name: getattr(server, name) for name in members}
     return {name: value for name, value in shown.items() if value is not None} | {"id": str(server.id)}

@@ -12,7 +12,7 @@ from haproxy_native.editing.object_names import spelled
 from haproxy_native.runtime import ssl_files
 from haproxy_native.runtime.ssl_files import CA_FILES, CERTIFICATES, CRL_FILES, TlsFileKind
 
-# Of what is uploaded for the memory of HAProxy, which takes much less at once.
+# The size limit of an upload to HAProxy's memory. HAProxy accepts much less in one command.
 MOST_BYTES = 1 << 20
 KINDS: Mapping[TlsFileKind, str] = {CERTIFICATES: "certificate", CA_FILES: "ca_file", CRL_FILES: "crl_file"}
 
@@ -22,7 +22,7 @@ async def certificates(call: ReadCall) -> Response:
 
 
 async def certificate(call: ReadCall) -> Response:
-    """Answers a certificate by the name that was asked for; the configuration gives the file of an alias."""
+    """Return a certificate under the requested name, without `file`. Clients find the file of an alias in the configuration."""
     shown = ssl_files.parse_certificate(await _shown(call, CERTIFICATES, call.path.name))
     return json_response(200, {name: value for name, value in shown.items() if name != "file"})
 
@@ -102,7 +102,7 @@ async def _shown(call: Call, kind: TlsFileKind, name: str = "", index: int | Non
 
 
 async def _created(call: Call, kind: TlsFileKind) -> Response:
-    """Under the upload's own name, which an entry of a crt-list may then refer to."""
+    """Create a file under the name of the upload; entries of crt-lists can then refer to it."""
     name, pem = call.body.name.rpartition("/")[2], await _pem(call)
     if not name:
         raise ApiError(400, "no file name: the part file_upload needs one")
@@ -144,7 +144,7 @@ def _named(names: list[str]) -> list[dict[str, str]]:
 
 
 def _checked(kind: TlsFileKind) -> Callable[[Call], Awaitable[None]]:
-    """Return the check of the right to the file that a call names, in its path or by its upload."""
+    """Return a check that the caller may change the file that the call names, in its path or in the upload."""
 
     async def check(call: Call) -> None:
         permit_change(call, spelled(KINDS[kind], call.values.get("name") or call.body.name.rpartition("/")[2]))

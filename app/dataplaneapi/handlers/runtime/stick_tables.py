@@ -57,7 +57,7 @@ async def read_entries(call: ReadCall) -> Response:
 
 
 async def create_entry(call: JsonCall) -> Response:
-    """One command for all data; the key is made when it is not there."""
+    """Set all data of a key by one command, which creates the key if it is missing."""
     name, key, data = call.path.parent_name, *_given(call.body)
 
     async def work(runtime: Runtime) -> None:
@@ -84,7 +84,10 @@ async def create_entry(call: JsonCall) -> Response:
 
 
 async def _check_length(runtime: Runtime, path: str, key: str, *, made: bool = False) -> None:
-    """A table cuts keys to its length, and would answer for another key; nothing is left of what was made so."""
+    """Check that a table does not truncate a key to its key length. Raises BadRequest if it does.
+
+    `made`: the key was set, so that an entry of the truncated key has to be removed.
+    """
     for entry in stick_tables.parse_entries(await runtime.read_dump(f"show table {path}", HEAD), frozenset()):
         if entry["key"] != key:
             if made:
@@ -101,7 +104,7 @@ async def _table(runtime: Runtime, name: str) -> Table | None:
 
 
 def _held(runtime: Runtime, table: Table | None, key: str) -> str:
-    """The key as the table holds it. Raises BadRequest for what is no key of its type."""
+    """Return the key as the table stores it. Raises BadRequest if it is not of the table's key type."""
     try:
         return stick_tables.stored_key(table.type, key) if table else key
     except BadValue as error:
@@ -109,7 +112,7 @@ def _held(runtime: Runtime, table: Table | None, key: str) -> str:
 
 
 def _given(body: dict[str, Any] | None) -> tuple[str, dict[str, Any]]:
-    """The key, and each datum as HAProxy calls it; one of an array of counters by its place, of which the first needs none."""
+    """Return the key, and the data under HAProxy's names: `gpc0`, or `gpc[2]` in an array of counters. The first needs no index."""
     if body is None:
         raise ApiError(400, "value is required but missing")
     given = {member: value for member, value in body["data_type"].items() if member not in _ABOUT}
@@ -126,7 +129,7 @@ def _datum(member: str, value: Any) -> tuple[str, Any]:
 
 
 def _filters(text: str) -> Iterator[str]:
-    """`conn_cnt gt 0,data.gpc0 eq 1` as HAProxy wants them."""
+    """Convert `conn_cnt gt 0,data.gpc0 eq 1` to HAProxy's filters: `data.conn_cnt gt 0` and `data.gpc0 eq 1`."""
     for part in text.split(","):
         words = part.split()
         if words:
@@ -148,7 +151,7 @@ def _as_dict(call: Call, table: Table) -> dict[str, Any]:
 
 
 def _store(call: Call, name: str) -> str:
-    """What the backend of that name lets its table store."""
+    """Return what the stick table of a backend stores, as the configuration says, such as `gpc0,conn_rate(10s)`; empty without one."""
     editor, document = call.services.editor, call.services.engine.document
     try:
         backend = editor.get_object(document, editor.resources[BACKENDS], None, name)
@@ -159,7 +162,7 @@ def _store(call: Call, name: str) -> str:
 
 
 def _field(name: str, inside: str | None) -> dict[str, Any]:
-    """`conn_cnt`, `conn_rate(10s)`, and arrays: `gpt(3)`, `gpc_rate(2,10s)`."""
+    """Return a field of a table, such as `conn_cnt`, `conn_rate(10s)`, or an array: `gpt(3)`, `gpc_rate(2,10s)`."""
     parts = [part.strip() for part in (inside or "").split(",") if part.strip()]
     is_rate = name.endswith("_rate")
     field: dict[str, Any] = {"field": name, "type": "rate" if is_rate else "counter"}

@@ -1,4 +1,4 @@
-"""Who asks, what it may do, and whether a call would be allowed."""
+"""The caller's identity and rights, and whether a call would be allowed."""
 
 from dataclasses import replace
 from typing import Any
@@ -27,7 +27,7 @@ async def whoami(call: ReadCall) -> Response:
 
 
 async def check(call: JsonCall) -> Response:
-    """Whether a call may be made, and else why not, without making it."""
+    """Return whether a call would be allowed, with the reason if not, without making it."""
     described = Described(call.body["method"], call.body["path"], call.sent.get("body"), call.body.get("content_type", ""))
     by = _asked_about(call)
     try:
@@ -38,7 +38,10 @@ async def check(call: JsonCall) -> Response:
 
 
 def _asked_about(call: Call) -> CallAuthor:
-    """The caller, or another one, which admins may ask about. Raises ApiError and Forbidden."""
+    """Return the author whose rights are checked: the caller or, for admins only, the user or role of the body.
+
+    Raises ApiError and Forbidden.
+    """
     by, user, role = call.author, call.body.get("user"), call.body.get("role")
     if user is None and role is None:
         return by

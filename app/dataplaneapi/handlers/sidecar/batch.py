@@ -1,4 +1,4 @@
-"""Several calls as one commit: each is built on the configuration as those before it have left it, and one change makes all of them."""
+"""Several calls in one commit. Each call is built on the result of the calls before it, and a single change makes them all."""
 
 import asyncio
 import json
@@ -31,11 +31,11 @@ from haproxy_native.request_context import Author
 from haproxy_native.transactions.staged import Staged
 
 MOST = 10_000
-# As long as a reload may take.
+# The time limit of the response: a reload may take that long.
 ANSWER_SECONDS = 60.0
-# Without a version the calls are made again on what another commit has left, so often; then they are refused.
+# How often a batch without a version is built if other commits come first; after that it is refused.
 ATTEMPTS = 5
-# What a call takes from the batch.
+# Query parameters of the batch as a whole; its calls may not have them.
 OF_BATCH = (
     "version",
     "transaction_id",
@@ -57,13 +57,13 @@ class BatchStep:
     described: Described
     operation: Operation
     values: Mapping[str, str]
-    # What its refusals begin with.
+    # The beginning of its error messages.
     prefix: str
 
 
 @dataclass(frozen=True)
 class CallAnswer:
-    """What a call is answered, without its status, and the headers that name what of it was ignored."""
+    """The response to a call, without its status: the body, and the headers that list its ignored parameters and members."""
 
     body: bytes
     ignored: Iterable[Header]
@@ -71,14 +71,14 @@ class CallAnswer:
 
 @dataclass
 class Made:
-    """What the calls so far have done: the configuration and the stored files as they have left them."""
+    """The result of the calls so far: the configuration, the stored files, and the edits that lead there."""
 
     document: Document
     staged: Staged
     edits: list[Edit] = field(default_factory=list)
 
     async def serve(self, call: Call) -> Response:
-        """Make a call of the configuration; the handler of one step."""
+        """Handle one call. A write of the configuration edits `document`; other calls go to their handlers."""
         handler = call.operation.handler
         if not isinstance(handler, Written):
             return await handler(call)
@@ -92,7 +92,10 @@ class Made:
 
 
 def _applied(by: Author, edits: Iterable[Edit], before: Document) -> Document:
-    """Return the document after the edits of one call, each of which its author may make. Whether it may reload is asked at the commit."""
+    """Return the document after the edits of one call. Raises Forbidden if the author may not make one of them.
+
+    The commit checks whether the author may reload.
+    """
     after = applied(edits, before)
     permit(by, Texts(before, after))
     return after
@@ -111,7 +114,7 @@ async def create(call: JsonCall) -> Response:
 
 
 def _steps(call: Call) -> list[BatchStep]:
-    """The calls of a batch. Raises ApiError."""
+    """Return the calls of a batch. Raises ApiError."""
     if not call.body:
         raise ApiError(422, "body holds no call: send a list of {method, path, body}")
     if len(call.body) > MOST:
@@ -120,7 +123,7 @@ def _steps(call: Call) -> list[BatchStep]:
 
 
 def _step(call: Call, number: int, sent: Any) -> BatchStep:
-    """Raises ApiError for what is no write of the configuration."""
+    """Return one call of a batch. Raises ApiError if it writes neither objects of the configuration nor stored files."""
     described = Described(sent["method"], sent["path"], sent.get("body"), sent.get("content_type", ""), sent.get("file", ""))
     # A refusal of the only call needs no number.
     prefix = f"call {number} ({described.method} {described.path[:200]}): " if len(call.sent) > 1 else ""
@@ -157,7 +160,7 @@ async def _attempt(call: Call, steps: list[BatchStep]) -> Response:
 
 @asynccontextmanager
 async def _built(call: Call, steps: list[BatchStep]) -> AsyncIterator[tuple[Change, list[CallAnswer]]]:
-    """The one change of all calls, with their answers; the stored files that they change are gone at the end. Raises ApiError."""
+    """Yield the change that makes all calls, with their responses. Raises ApiError. At the end, the staged files are removed."""
     is_merged, force_reload = merges(call), bool(call.query.force_reload)
     base, version = await call.services.engine.base(call.query.version, merges=is_merged)
     made = Made(base, Staged())
@@ -172,7 +175,7 @@ async def _built(call: Call, steps: list[BatchStep]) -> AsyncIterator[tuple[Chan
 
 
 async def _answered(call: Call, step: BatchStep, made: Made) -> CallAnswer:
-    """Make a call on what those before it have left. Raises ApiError with the answer of one that is refused."""
+    """Make a call on the result of the calls before it. Raises ApiError with the call's own error if it is refused."""
     incoming = step.described.incoming(call, step.operation, step.values, call.author)
     incoming.strict, incoming.base, incoming.staged = call.strict, made.document, made.staged
     response: Response
@@ -189,7 +192,7 @@ async def _answered(call: Call, step: BatchStep, made: Made) -> CallAnswer:
 
 
 def _results(steps: list[BatchStep], answers: list[CallAnswer], *, is_live: bool) -> list[dict[str, Any]]:
-    """Returns each step's result as if called alone, except that all are live or wait for the same reload."""
+    """Return the result of each call as if it were made alone, except that all are live or all wait for the same reload."""
     return [_result(step, answer, is_live=is_live) for step, answer in zip(steps, answers, strict=True)]
 
 

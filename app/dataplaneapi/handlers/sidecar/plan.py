@@ -1,4 +1,4 @@
-"""What a change would do, without making it."""
+"""Plans: what a change would do, without making it."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -24,7 +24,7 @@ from haproxy_native.request_context import Author
 
 
 async def plan(call: TextOrFormCall) -> Response:
-    """Plans a text, a transaction, a form with stored files, or lines that are added; changes nothing."""
+    """Plan a text, a transaction, a form with stored files, or added lines. Changes nothing."""
     engine = call.services.engine
     async with _asked(call) as operations:
         id_ = call.transaction_id
@@ -41,13 +41,13 @@ async def plan(call: TextOrFormCall) -> Response:
         shown["conflict"] = str(preview.conflict)
     if isinstance(preview.conflict, Collided):
         shown["conflicts"] = await conflicts_of(call, preview.conflict)
-    # One of all servers has a megabyte for 10,000 of them.
+    # A plan that concerns each of 10,000 servers has a megabyte.
     return json_response(200, shown)
 
 
 @asynccontextmanager
 async def _asked(call: Call) -> AsyncIterator[Sequence[Operation]]:
-    """What would be done to configuration and stored files, beside a transaction. Raises ApiError."""
+    """Yield the operations to plan, without those of a transaction. Raises ApiError."""
     if call.query.add:
         yield await _lines(call)
     elif isinstance(call.body, Parts):
@@ -65,7 +65,7 @@ async def _asked(call: Call) -> AsyncIterator[Sequence[Operation]]:
 
 
 async def _lines(call: Call) -> Sequence[Operation]:
-    """What adds the lines that let HAProxy push the states of servers. Raises ApiError."""
+    """Return the operations that add the lines by which HAProxy pushes the states of servers. Raises ApiError."""
     if named := [name for name in ("transaction_id", "file") if call.values.get(name)] or ["body"] * (call.body is not None):
         raise ApiError(400, f"add in query plans the present configuration with more lines: leave out {named[0]}")
     engine = call.services.engine
@@ -75,13 +75,13 @@ async def _lines(call: Call) -> Sequence[Operation]:
 
 
 def _text(call: Call, operations: Sequence[Operation]) -> dict[str, str]:
-    """The text of the main file, for a raw push by a caller who may read it; nothing where lines go into another file."""
+    """Return the planned text of the main file as `text`, for a raw push. Empty if another file changes or the caller may not read it."""
     main, texts = call.services.engine.named(""), {put.name: put.text.data for put in operations if isinstance(put, PutText)}
     return {"text": texts[main].decode(errors="replace")} if texts.keys() == {main} and reader(call.author) is None else {}
 
 
 def with_files(shown: Mapping[str, Any], files: Sequence[FilePreview]) -> dict[str, Any]:
-    """The plan of a configuration and of files that are changed with it: live, or with one reload."""
+    """Add the plans of stored files to the plan of a configuration. If any part needs a reload, there are no commands."""
     plans = [file_plan(file.plan) for file in files]
     reasons = [*shown["reasons"], *(reason for plan in plans if not plan["commands"] for reason in plan["reasons"])]
     commands = [] if reasons else [command for plan in plans for command in plan["commands"]] + shown["commands"]
@@ -89,7 +89,7 @@ def with_files(shown: Mapping[str, Any], files: Sequence[FilePreview]) -> dict[s
 
 
 async def plan_file(call: UploadCall) -> Response:
-    """Plans other content of a stored file, without storing it."""
+    """Plan new content of a stored file, without storing it."""
     async with received_file(call) as put:
         preview = await call.services.engine.plan(Change([put], validation=Validation.NEVER, author=call.author))
     (file,) = preview.files
@@ -115,7 +115,7 @@ def _file(preview: FilePreview) -> dict[str, Any]:
 
 
 def of_tests(by: Author, verdict: GateVerdict | None) -> dict[str, Any]:
-    """The member of a plan, where tests of routing are required."""
+    """Return the member `tests` of a plan; empty if no routing tests are required."""
     if verdict is None:
         return {}
     members = {"failed_tests": readable_tests(by, verdict.failed), "failed_before": list(verdict.failed_before)}
@@ -139,7 +139,7 @@ def _message(message: Message) -> dict[str, Any]:
 
 
 async def _check(call: Call) -> bool:
-    """Whether HAProxy may be asked about what would be planned."""
+    """Check that the caller may have HAProxy evaluate the planned configuration."""
     engine = call.services.engine
     async with _asked(call) as operations:
         if call.transaction_id:

@@ -1,4 +1,4 @@
-"""What reloads were for, and which edits would end them."""
+"""The causes of past reloads, and the edits that would avoid such reloads."""
 
 from dataclasses import asdict
 

@@ -1,4 +1,4 @@
-"""Reloads that are asked for by themselves, and all that is known about each."""
+"""Reloads that a caller requests without a change, and the full record of each reload."""
 
 import time
 from typing import Any
@@ -32,7 +32,7 @@ async def read(call: ReadCall) -> Response:
 
 
 def as_dict(record: dict[str, Any], raw: str) -> dict[str, Any]:
-    """`raw`: the path of the configuration with a change, where the history has an entry of that."""
+    """Return a record for clients. Changes with an entry in the history get `raw`, the path of the configuration after the change."""
     shown = {name: timestamp(value) if name in TIMES else value for name, value in record.items()}
     if changes := record.get("changes"):
         shown["changes"] = [change | {"raw": raw.format(**change)} if "entry" in change else change for change in changes]

@@ -36,7 +36,7 @@ async def create(call: JsonCall) -> Response:
 
 
 def _asked_for(call: Call) -> tuple[list[str], list[str], float]:
-    """The roles, the networks and the seconds of a new token. Raises ApiError and Forbidden."""
+    """Return the roles, the networks and the lifetime in seconds of a new token. Raises ApiError and Forbidden."""
     caller, body = call.author.caller, call.body
     if caller.no_tokens:
         raise Forbidden(caller.no_tokens)
@@ -57,7 +57,7 @@ async def revoke(call: JsonCall) -> Response:
 
 
 def _roles(call: Call, given: Any) -> list[str]:
-    """Names of roles that the caller has; none where there are no roles. Raises ApiError and Forbidden."""
+    """Return the roles of a new token; empty if the settings have none. Raises Forbidden for rights that the caller lacks, and ApiError."""
     roles, rights = call.services.roles, call.author.rights
     if roles is None or not isinstance(rights, Rights):
         if given is None:
@@ -77,7 +77,7 @@ def _roles(call: Call, given: Any) -> list[str]:
 
 
 def _network(text: str) -> str:
-    """Raises ApiError."""
+    """Return a network in its usual form. Raises ApiError."""
     try:
         return str(network(text))
     except ValueError as error:
@@ -85,7 +85,7 @@ def _network(text: str) -> str:
 
 
 def _token(call: Call, verb: str) -> Token:
-    """Return the token of the call. Raises Forbidden, whether it exists or not, and NotFound."""
+    """Return the token that the path names. Raises NotFound. Without the right it raises Forbidden, even if the token does not exist."""
     id_, rights = call.path.id, call.author.rights
     token = call.services.bearers.tokens.get(id_)
     if isinstance(rights, Rights) and not (token and _is_own(call, token)):
@@ -96,7 +96,7 @@ def _token(call: Call, verb: str) -> Token:
 
 
 def _is_own(call: Call, token: Token) -> bool:
-    """One that the caller has created, or comes with."""
+    """Return whether the caller authenticates with the token or, for other credentials, has created it."""
     caller = call.author.caller
     return caller.token.id == token.id if caller.token else (caller.group, caller.name) == (token.group, token.creator)
 

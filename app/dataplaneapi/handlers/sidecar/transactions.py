@@ -1,4 +1,4 @@
-"""Who has which transactions, and what they change."""
+"""The transactions with their authors and the objects that they change."""
 
 from contextlib import suppress
 from typing import Any
@@ -11,7 +11,7 @@ from haproxy_native.errors import NoTransaction
 
 
 async def read_list(call: ReadCall) -> Response:
-    """The last used first."""
+    """List the transactions, the most recently used first."""
     transactions = sorted(call.services.engine.transactions(author=call.author), key=lambda transaction: transaction.used, reverse=True)
     return json_response(200, [await _as_dict(call, transaction) for transaction in transactions])
 

@@ -1,4 +1,4 @@
-"""Agents, groups and messages in a scope of a SPOE file. Their status never tells of a reload; a header does."""
+"""Agents, groups and messages in a scope of a SPOE file. A header shows a scheduled reload, the status never does."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -38,7 +38,7 @@ async def create(call: JsonCall) -> Response:
 
 
 async def replace(call: JsonCall) -> Response:
-    """Replaces an object, or gives it another name, which lines of its scope follow."""
+    """Replace an object. If the body has another name, rename it together with the references in its scope."""
     editor, scope, kind, name = call.services.scope_editor, call.path.scope_name, resource(call), call.path.name
     to = call.body.get("name") or name
     stored = None if kind.silent else lambda document: editor.get_object(document, scope, kind, to)
@@ -73,7 +73,7 @@ def _gone(call: Call) -> Edit:
 
 
 async def change(call: Call, edit: Edit, done: int, stored: Callable[[Document], Any] | None = None) -> Response:
-    """Makes an edit and answers `done`; the body is the request's, with what was quoted for the client as it is `stored`."""
+    """Make an edit and answer `done`. `stored` returns the body, given the document afterwards; without it there is none."""
     file = call.services.spoe.file(call.path.parent_name)
     transaction_id, version = call.transaction_id, call.query.version or 0
     _check_version(call, file)

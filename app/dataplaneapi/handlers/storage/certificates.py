@@ -48,7 +48,7 @@ async def replace(call: UploadCall) -> Response:
 
 
 async def delete(call: JsonCall) -> Response:
-    """Deletes a certificate or a list."""
+    """Delete a certificate or a list."""
     store, site = store_of(call), call.services.engine.context
     path = store.find(call.path.name)
     outcome = await store.delete(site, call.path.name, call.author, reloading(call))
@@ -72,7 +72,7 @@ async def _stored(call: Call, upload: Upload, done: int) -> Response:
 
 
 async def _content(store: CertificateStore, path: Path) -> tuple[CertificateFile, Path, int]:
-    """What a file says, the file and its size. Raises Missing, also where the file went away meanwhile."""
+    """Return the certificates in a file, its path, and its size in bytes. Raises Missing if the file was deleted meanwhile."""
     try:
         content, size = await asyncio.to_thread(store.read, path)
     except OSError:
@@ -85,7 +85,7 @@ def _described(store: CertificateStore, content: CertificateFile, path: Path, si
 
 
 async def _check_new(call: Call) -> None:
-    """Whether it reloads depends on its content."""
+    """Check that the file may be stored. Only its content decides whether it needs a reload."""
     await check_new(call)
 
 

@@ -54,14 +54,14 @@ async def delete_entry(call: JsonCall) -> Response:
 
 
 async def _stored(call: Call, upload: Upload, done: int) -> Response:
-    """`size` is that of what was sent; a last line that has no end gets one."""
+    """Store an upload. The `size` in the response is that of the upload, without the newline that is added if it lacks a final one."""
     outcome = await received(call, upload, reloading(call))
     description = described(upload.path, lists_of(call).description, upload.size)
     return answered(outcome, json_response(done, description), json_response(202, description))
 
 
 async def _check_new(call: Call) -> None:
-    """Whether it reloads depends on its content."""
+    """Check that the file may be stored. Only its content decides whether it needs a reload."""
     await check_new(call)
 
 

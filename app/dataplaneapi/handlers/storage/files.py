@@ -1,4 +1,4 @@
-"""Stored files: list, upload, download, delete. Which store is meant stands with the operation, as `store`."""
+"""Stored files: list, upload, download, delete. `store` of the operation selects the store."""
 
 import asyncio
 from pathlib import Path
@@ -14,7 +14,7 @@ from haproxy_native.storage.store import Store, Upload
 
 
 def store_of(call: Call) -> Store:
-    """Returns the store as the call's transaction or batch sees it. Raises ApiError if no directory is set for it."""
+    """Return the store as the call's transaction or batch sees it. Raises ApiError if the settings have no directory for it."""
     stores: dict[str, Store] = call.services.engine.stores
     name = call.operation.store
     if name not in stores:
@@ -35,7 +35,7 @@ async def list_all(call: ReadCall) -> Response:
 
 
 async def read(call: ReadCall) -> Response:
-    """The file itself."""
+    """Return the content of a file."""
     store = store_of(call)
     try:
         return FileResponse(await asyncio.to_thread(store.open_for_client, call.services.engine.context, call.path.name))
@@ -61,7 +61,7 @@ async def delete(call: JsonCall) -> Response:
 
 
 async def received(call: Call, upload: Upload, reload: Reload) -> Outcome:
-    """The body becomes the file."""
+    """Store the body of a call as the file."""
     body: File = call.body
     try:
         upload.admit(call.services.engine.context)
@@ -73,7 +73,7 @@ async def received(call: Call, upload: Upload, reload: Reload) -> Outcome:
 
 
 def outcome_response(outcome: Outcome, done: int) -> Response:
-    """`done` where the change is in effect, 202 where a reload will make it so."""
+    """Return a response without a body: `done` if the change is live, 202 if a reload will make it live."""
     return answered(outcome, empty(done), empty(202))
 
 
@@ -83,12 +83,12 @@ def described(path: Path, description: str, size: int | None = None) -> dict[str
 
 
 def reloading(call: Call) -> Reload:
-    """What the parameters say; skipping wins over forcing."""
+    """Return how the query wants a reload; `skip_reload` takes precedence over `force_reload`."""
     return Reload.NONE if call.query.skip_reload else Reload.NOW if call.query.force_reload else Reload.AUTO
 
 
 def answered(outcome: Outcome, done: Response, scheduled: Response) -> Response:
-    """`scheduled`, with the id of the reload, where one will make the change take effect."""
+    """Return `done` if the change is live, else `scheduled` with the id of the reload that will make it live."""
     if outcome.live or not outcome.reload_id:
         return done
     scheduled.raw_headers.append((RELOAD_ID, outcome.reload_id.encode()))
@@ -96,13 +96,13 @@ def answered(outcome: Outcome, done: Response, scheduled: Response) -> Response:
 
 
 async def check_new(call: Call) -> bool:
-    """Whether a file of that name may be stored; that reloads nothing."""
+    """Check that a file of that name may be stored. Return False: a new file needs no reload."""
     store_of(call).upload_new(call.body.name, call.author).discard()
     return False
 
 
 async def check_other(call: Call) -> None:
-    """Whether something of the file may be changed; its content may be more than that."""
+    """Check that the caller may change the file. The content may need further rights, and may need a reload."""
     store_of(call).upload_existing(call.path.name, call.author).discard()
 
 
