@@ -448,7 +448,8 @@ class Store:
         return ConfigFile(path, self.state, mode=self.mode, label=label, within=within).draft(data, str(uuid.uuid4()))
 
     def _make_ready(self, path: Path) -> None:
-        """Create the directories of files and journals if they are missing. Raises Unusable."""
+        """Check that the directory is writable, and create it and the directory of journals as needed. Raises Unusable."""
+
         if drafts_directory.get():
             return
         if path.parent == self.directory:
