@@ -119,8 +119,8 @@ class ChildEditor:
     def _earlier(self, section: Section, parent: str, resource: Resource) -> list[int]:
         """Return the places of the lines below which the first line of a collection goes.
 
-        The first line goes above the lines of collections that the table declares later. But if a collection that is declared earlier, to
-        which the line may refer, has lines below those, it goes below all other lines.
+        The first line goes above the lines of collections that the table declares later. If a collection that is declared earlier has lines
+        below those, the first line goes below these as well, since it may refer to them.
         """
         family = [child for _, child in self.resources.children(parent)]
         own = family.index(resource) if resource in family else len(family)

@@ -46,7 +46,7 @@ _UNITED, _PARTS = "united", "parts"
 
 
 def _united(document: Document, kind: str) -> Section | None:
-    """Return all sections of a kind without names as one united section; None if there is none."""
+    """Return all unnamed sections of a kind as one united section; None if there is none."""
     first = document.find(kind, "")
     if first is None:
         return None

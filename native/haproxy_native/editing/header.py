@@ -127,7 +127,7 @@ def without_versions(text: bytes) -> bytes:
 
 
 def with_header_of(document: Document, other: Document) -> Document:
-    """Return the document with the checksum and version lines of another one, so that a comparison shows only what people wrote."""
+    """Return the document with the checksum and version lines of `other`, so that a comparison shows only the text that people wrote."""
     lines = [line for line in (search(_CHECKSUM, other.preamble), search(_VERSION, other.preamble)) if line]
     document = bare(document)
     return document.with_preamble("".join(line[0] for line in lines) + document.preamble)

@@ -35,7 +35,8 @@ _BARE_WORD = re.compile(r"[^\s'`\"]+")
 # A longer line of a message is cut off at the first word that a secret may follow, since trying all such words would take too long.
 _LONGEST = 1000
 _NEGATIONS = ("no", "default")
-# Signs of a message of HAProxy, or of an error that quotes one.
+# Signs of a message of HAProxy, or of an error that quotes such a message.
+
 _OF_HAPROXY = re.compile(r"\[(?:ALERT|WARNING|NOTICE|DIAG)\]|\bvalidation error: |\[[^\[\]\s]+:\d+\]|\bline \d+(?: of \S+,)? in '")
 # A closed quote, or the beginning of any quote.
 _QUOTE = re.compile(r"(?<!\w)'([^']*)'|(?<!\w)(?:'|<(?!masked>)(?=\S))")

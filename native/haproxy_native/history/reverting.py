@@ -220,7 +220,8 @@ def _change_of(stores: Stores, author: Author, operation: Edit | None, stored: M
     """Return the change of the configuration and of stored files; None if neither changes."""
     if not (operation or stored):
         return None
-    # Files alone can be reverted even if HAProxy cannot be asked.
+    # A change of files alone skips validation, so that it can be reverted even if HAProxy's check cannot run.
+
     validation = Validation.IF_NEEDED if operation else Validation.NEVER
     operations: list[Operation] = [*([operation] if operation else []), *([_edits(stores, stored)] if stored else [])]
     return Change(operations, validation=validation, author=author)

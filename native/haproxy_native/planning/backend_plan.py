@@ -50,7 +50,8 @@ NEWER = "use HAProxy 3.4 or later, which adds and deletes backends in the runnin
 NAMED = "give the defaults section that backends inherit from a name"
 UNNAMED = "delete the entries of maps and the lines that name such backends first"
 PURGE = "tune.defaults.purge"
-# An argument of a sample or converter that is a name, perhaps with a server behind it.
+# An argument of a sample or converter that is a name, perhaps followed by a slash and a server.
+
 _ARGUMENT = r"""[(,]\s*["']?{}["']?\s*[,)/]"""
 # The end of actions that set a variable to a text, such as set-var-fmt(...).
 _FORMAT = "-fmt("
@@ -63,7 +64,7 @@ class BackendPlan:
     """The plan for one backend. Lines are given by their index in its section."""
 
     commands: list[Command] = field(default_factory=list)
-    # Commands to send after those of all backends.
+    # Commands to send after the commands of all backends.
     published: list[Command] = field(default_factory=list)
     # The line of each command, by its text.
     places: dict[str, int] = field(default_factory=dict)

@@ -177,7 +177,7 @@ def _is_comparable(live: Live, member: str, values: Mapping[str, Any], *, is_lit
 
 
 def _is_literal(values: Mapping[str, Any], row: ServerState) -> bool:
-    """Return whether the server's address is an IP literal; a word that the worker shows unchanged counts as one."""
+    """Return whether the server's address is an IP literal; a word that the worker shows unchanged counts as a literal."""
     text = str(values.get(ADDRESS, ""))
     return (text == row.address and text != NOTHING) or ("$" not in text and ip_of(unquoted(text)) is not None)
 

@@ -260,7 +260,7 @@ def differ_in_words(old: Section, new: Section) -> bool:
 
 
 def observable(running: Document, new: Document, claimed: Claimed) -> set[str]:
-    """Return the backends whose state in the worker a plan needs: claimed ones, and those whose lines differ."""
+    """Return the backends whose state in the worker a plan needs: claimed backends, and backends whose lines differ."""
     before, after = running.apart_from(new)
     old = {key_of(section): section for section in running.sections[before] if section.kind in SERVED}
     changed = [section for section in new.sections[after] if key_of(section) in old and differ_in_words(old[key_of(section)], section)]

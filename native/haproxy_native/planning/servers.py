@@ -33,7 +33,7 @@ class EffectiveServer:
     # The index of its line in the section.
     place: int
     values: Mapping[str, Any]
-    # Words that no member expresses, those of inherited lines first.
+    # Words that no member expresses, the words of inherited lines first.
     opaque: tuple[str, ...]
 
 
@@ -120,7 +120,7 @@ class Servers:
 
 
 def mode_of(chain: Iterable[Section]) -> str | None:
-    """Return the mode of the first section that sets one; None if none does, which means USUAL_MODE."""
+    """Return the mode from the first section that sets a mode; None if no section does, which means USUAL_MODE."""
     for section in chain:
         given = [line.words[1] for line in section.lines if line.args[:1] == (MODE,) and len(line.words) > 1]
         if given:

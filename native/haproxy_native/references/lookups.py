@@ -200,7 +200,7 @@ class Lookup:
                     found.lost.append(Lost("the map is also written while HAProxy runs", place, number))
 
     def _by_others(self) -> Iterator[Lost]:
-        """Yield the places in Lua scripts and SPOE files that may refer to the object, and those that pass its name to Lua."""
+        """Yield the places in Lua scripts and SPOE files that may refer to the object, and lines that pass its name to Lua."""
         name = re.compile(rf"(?<![\w.:-]){re.escape(self._wanted.name)}(?![\w.:-])")
         scripts = set(lookups().scripts)
         for place, number, words in self._words_of_lines:

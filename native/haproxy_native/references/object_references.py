@@ -137,7 +137,8 @@ def renamed(found: References, name: str) -> Document:
 def with_name_at(text: str, edits: Iterable[Edit], name: str) -> str:
     """Return a text with each edit's range replaced by its form, with the name in place of `<>`."""
     for start, end, form in sorted(edits, reverse=True):
-        # The slash of an absolute path replaces the one in the form.
+        # The slash of an absolute path replaces the slash in the form.
+
         form = form.replace(f"/{NAME}", NAME) if name.startswith("/") else form
         text = text[:start] + form.replace(NAME, name) + text[end:]
     return text

@@ -147,7 +147,7 @@ class Runtime:
 
     @property
     def master(self) -> Master | None:
-        """The master, if its socket is the one in use."""
+        """The master if its socket is in use; otherwise None."""
         in_use = self._socket and self._socket.address == self._master
         return Master(self._master, timeout=self._timeout) if self._master and in_use else None
 

@@ -107,7 +107,7 @@ def processes(text: str) -> Processes:
 
 
 def table(text: str) -> Iterator[dict[str, str]]:
-    """Yield the rows of a CSV answer whose first line names the columns behind `# ` (`show stat`)."""
+    """Yield the rows of a CSV answer whose first line is `# ` and the names of the columns (`show stat`)."""
     places, rows = cells(text)
     return (dict(zip(places, row, strict=False)) for row in rows)
 

@@ -72,8 +72,9 @@ class DumpLock:
     """A readers-writer lock for all connections to one worker.
 
     Dumps run together, a deletion runs alone, and new dumps wait for a waiting deletion. HAProxy up to 3.4 may crash when a server or a
-    backend is deleted during a dump, and when a dump is cut short. Both bugs are fixed in 3.5; HAProxy does not tell whether an older patch
-    release has the fixes.
+    backend is deleted during a dump, and when a dump is cut short. Both bugs are fixed in 3.5; HAProxy does not report whether an older
+    patch release has the fixes.
+
     """
 
     def __init__(self) -> None:

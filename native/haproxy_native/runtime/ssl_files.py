@@ -79,7 +79,7 @@ def parse_ca_files(text: str) -> list[dict[str, Any]]:
 
 def parse_crt_list(text: str) -> list[CrtListRow]:
     """Parse `show ssl crt-list -n LIST`."""
-    # HAProxy prints a NUL behind the value of alpn.
+    # HAProxy prints a NUL after the value of alpn.
     matches = (_ENTRY.fullmatch(row.rstrip()) for row in _rows(text.replace("\0", "")))
     return [
         CrtListRow(match["file"], int(match["line"]), " ".join((match["options"] or "").split()), tuple(match["filters"].split()))

@@ -200,7 +200,8 @@ class Store:
     # The descriptions that the API returns for a file, and for a file that was just created.
     description = ""
     created = ""
-    # The mode of new files. Their group is that of the directory.
+    # The mode of new files. Their group is the directory's group.
+
     mode = 0o640
     # The directory of private keys. A store that shares this directory sends no file with a secret to clients.
     keys: Path | None = None
