@@ -1,1 +1,1 @@
-"""Documents edited object by object. Pure."""
+"""Read and edit documents object by object. Pure."""

@@ -1,7 +1,7 @@
-"""The lines of one collection inside a section, such as the servers of a backend: read, inserted, replaced and deleted by index.
+"""Reads, inserts, replaces and deletes, by index, the lines of one collection inside a section, such as the servers of a backend.
 
-A child is one line. A named child may have several lines of the same name in the branches of an `.if` block: the first is edited, and a
-deletion removes all. A line that the grammar cannot read keeps its index, and no edit changes it.
+A child is one line. A named child may have several lines with its name in the branches of an `.if` block: an edit changes the first line,
+and a deletion removes all. A line that the grammar cannot read keeps its index, and no edit changes it.
 """
 
 from bisect import bisect_left
@@ -21,7 +21,7 @@ from haproxy_native.text.line import Line
 from haproxy_native.text.section import Section
 from haproxy_native.text.words import is_word, unquoted
 
-# Keys of a section's cache: the places of its lines by first word, and the names that several of its lines have.
+# Keys of a section's cache: the places of its lines by first word, and the names that more than one of its lines have.
 _FIRST_WORDS, _REPEATED = "first words", "repeated"
 
 
@@ -48,7 +48,7 @@ _NONE = Children([], [])
 
 
 class ChildEditor:
-    """Edits children of sections in one grammar; sections in, sections out."""
+    """Edits children of sections in one grammar. Its methods take a section and return a new one."""
 
     def __init__(self, grammar: Grammar, resources: Resources) -> None:
         self.grammar, self.resources = grammar, resources
@@ -58,7 +58,7 @@ class ChildEditor:
         return self.grammar.line(resource.schema)
 
     def kinds(self, parent: str, *sections: Section) -> list[tuple[str, Resource]]:
-        """Return (member, collection) of each collection that some line may belong to, by its first word, in the order of the table."""
+        """Return (member, collection) of each collection to which a line may belong, by its first word, in the order of the table."""
         family, by_word = self.resources.children(parent), self._kinds.get(parent)
         if by_word is None:
             by_word = self._kinds[parent] = {}
@@ -84,7 +84,7 @@ class ChildEditor:
     def have_own_names(
         self, resource: Resource, old: Section, new: Section, removed: Sequence[Mapping[str, Any]], added: Sequence[Mapping[str, Any]]
     ) -> bool:
-        """Return whether no other line, in the old section or the new one, has the name of a removed or an added child."""
+        """Return whether the name of each removed or added child is unique in the old section and in the new one."""
         repeated, key = self._repeated(old, resource), resource.key
         names, others = [str(row[key]) for row in removed], [str(row[key]) for row in added]
         if sorted(names) == sorted(others):
@@ -98,7 +98,7 @@ class ChildEditor:
         return True
 
     def _repeated(self, section: Section, resource: Resource) -> frozenset[str]:
-        """Return the names that several lines have; `have_own_names` passes them on to a section in which the same names repeat."""
+        """Return the names that more than one line has. `have_own_names` copies them to the cache of a new section with the same ones."""
         known: frozenset[str] | None = section.cache.get((_REPEATED, resource.name))
         if known is None:
             counts = Counter(str(row[resource.key]) for row in self.children(section, resource).readable)
@@ -106,7 +106,7 @@ class ChildEditor:
         return known
 
     def insert(self, section: Section, parent: str, resource: Resource, body: Mapping[str, Any], index: int) -> Section:
-        """Return the section with a new line before the child at `index`; an index equal to their number appends."""
+        """Return the section with a new line before the child at `index`; an index equal to the number of children appends."""
         line = self.shape(resource).new(body, section.indent, section.newline)
         return changed(section, LineEdits({}, [(self._place(section, parent, resource, index), line)]))
 
@@ -117,10 +117,10 @@ class ChildEditor:
         return line_place(section, places[-1:] or self._earlier(section, parent, resource))
 
     def _earlier(self, section: Section, parent: str, resource: Resource) -> list[int]:
-        """Return the places of all lines above the first line of a collection: the section's own, and collections declared before it.
+        """Return the places of the lines below which the first line of a collection goes.
 
-        The line goes above those of collections declared after it, unless a collection declared before it, which it may refer to, has
-        lines below those.
+        The first line goes above the lines of collections that the table declares later. If a collection that is declared earlier has lines
+        below those, the first line goes below these as well, since it may refer to them.
         """
         family = [child for _, child in self.resources.children(parent)]
         own = family.index(resource) if resource in family else len(family)
@@ -133,7 +133,7 @@ class ChildEditor:
         return [place for place in places if place < end] if max(sooner, default=0) < end else places
 
     def has_written_name(self, section: Section, resource: Resource, index: int) -> bool:
-        """Return whether the line states its name; clients address one that does not by another word of it."""
+        """Return whether the line states its name. If not, clients address it by another word of the line."""
         reading = self.shape(resource).take(section.lines[self.children(section, resource).places[index]].words)
         return reading is None or any(resource.key in part.values for part in reading.parts)
 
@@ -171,7 +171,7 @@ class ChildEditor:
         return places_by_name
 
     def _edited(self, section: Section, resource: Resource, places: Sequence[int], body: Mapping[str, Any]) -> dict[int, Line | None]:
-        """Return the edited lines by place: of lines with one name the first, or none if one of them already has the wanted values."""
+        """Return the edited lines by place. `places`: lines of one name. Only the first is edited, or none if one has the wanted values."""
         objects = self.children(section, resource)
         if len(places) == 1 and objects.objects[bisect_left(objects.places, places[0])] == body:
             return {}
@@ -186,13 +186,13 @@ class ChildEditor:
             return False
 
     def delete(self, section: Section, resource: Resource, index: int) -> Section:
-        """Return the section without a child; a name in branches of an `.if` block is removed from all of them."""
+        """Return the section without a child. If the child has lines in branches of an `.if` block, all of them are removed."""
         place, twins = self.children(section, resource).places[index], self._twins(section, resource, index)
         removed = twins if any(map(section.is_conditional, twins)) else [place]
         return changed(section, LineEdits(dict.fromkeys(removed), []))
 
     def replace_by_name(self, section: Section, parent: str, resource: Resource, bodies: Mapping[str, Mapping[str, Any]]) -> Section:
-        """Return the section with a named collection replaced; children that stay keep their places, new ones follow by name."""
+        """Return the section with a named collection replaced. Remaining children keep their places; new ones follow, sorted by name."""
         wanted = {unquoted_name(body.get(resource.key)): body for _, body in sorted(bodies.items())}
         there, change = self._by_name(section, resource), LineEdits({}, [])
         for name, places in there.items():
@@ -222,7 +222,7 @@ def _by_first_word(section: Section) -> dict[str, list[int]]:
         for place, line in enumerate(section.lines):
             if place and line.words and place not in hidden:
                 by_word.setdefault(line.args[0], []).append(place)
-        # Only now: other threads read the section as well.
+        # Stored only when it is complete, because other threads read the section as well.
         section.cache[_FIRST_WORDS] = by_word
     return by_word
 
@@ -232,7 +232,7 @@ def _begins(line: Line, prefix: tuple[str, ...]) -> bool:
 
 
 def _read(shape: LineShape, line: Line) -> dict[str, Any] | None:
-    # Cached on the line, which other sections share.
+    # Cached on the line, because several sections may share a line.
     meaning = line.meaning
     if meaning is None or meaning[0] is not shape:
         meaning = line.meaning = shape, shape.read(line)

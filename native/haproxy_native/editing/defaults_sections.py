@@ -1,8 +1,8 @@
-"""Defaults sections: which one a proxy inherits from, and edits that would change that.
+"""Finds the defaults section that a proxy inherits from, and refuses edits that would change it unnoticed.
 
 A proxy inherits from the defaults section that its header names (`backend b from d`), else implicitly from the last one above it (HAProxy
-Configuration Manual, section 4). HAProxy refuses a `from` that names nothing. It accepts the removal of a section with implicit users,
-which then inherit from another one; `refuse_rebound` refuses that.
+Configuration Manual, section 4). HAProxy refuses a `from` that names a missing section. But it accepts a file from which a section with
+implicit users was removed; they then inherit from another section. `refuse_rebound` refuses such an edit.
 """
 
 from bisect import bisect_left
@@ -19,7 +19,7 @@ DEFAULTS = "defaults"
 
 
 def named_defaults(section: Section) -> str | None:
-    """Return the name of the defaults section behind `from` in a header; None without a `from`."""
+    """Return the name after `from` in a section's header; None without a `from`."""
     words, args = section.header.words, section.header.args
     at = 1 if section.kind == DEFAULTS and not section.name else 2
     return normalized(words[at + 1]) if len(words) > at + 1 and args[at] == "from" else None
@@ -53,12 +53,12 @@ def all_implicit_defaults(document: Document) -> list[str | None]:
 
 
 def all_inherited_defaults(document: Document) -> list[str | None]:
-    """Return for every section the defaults section that it inherits from: the one that its header names, else the implicit one."""
+    """Return, for each section, the name of the defaults section that it inherits from: named in its header, or implicit."""
     return [named_defaults(section) or source for section, source in zip(document.sections, all_implicit_defaults(document), strict=True)]
 
 
 def check_from(document: Document, kind: str, name: str, wanted: object) -> None:
-    """Raise BadValue if `from` names a missing defaults section, or one that inherits from the section itself."""
+    """Raise BadValue if `wanted`, the value of `from`, is a missing defaults section, or one that inherits from the section itself."""
     seen = {name} if kind == DEFAULTS else set()
     wanted = normalized(wanted) if isinstance(wanted, str) else None
     while wanted:
@@ -72,9 +72,9 @@ def check_from(document: Document, kind: str, name: str, wanted: object) -> None
 
 
 def with_named_source(document: Document, wanted: object) -> Document:
-    """Return the document in which the defaults section that a `from` refers to has its name in its header.
+    """Return the document with the name `wanted`, the value of a `from`, written into the header of that defaults section.
 
-    The API numbers sections without a name of their own; HAProxy does not know these numbers.
+    The API numbers sections without a name of their own, and HAProxy does not know these numbers.
     """
     source = document.find(DEFAULTS, normalized(wanted)) if isinstance(wanted, str) else None
     if source is None or source.name == document.address(source):
@@ -83,7 +83,7 @@ def with_named_source(document: Document, wanted: object) -> Document:
 
 
 def with_name(document: Document, section: Section, name: str) -> tuple[Document, Section]:
-    """Return the document in which a section that the API numbers has a name in its header, and that section."""
+    """Return (document, section) with a name written into the header of a section that the API numbers."""
     text, split = section.header.text, section.header.split
     if section.name:
         start = len(split.gaps[0]) + len(split.words[0]) + len(split.gaps[1])
@@ -97,7 +97,7 @@ def with_name(document: Document, section: Section, name: str) -> tuple[Document
 def rebound(old: Document, new: Document) -> list[tuple[str, str]]:
     """Return (proxy, former defaults section) of each proxy whose implicit defaults section was removed.
 
-    A section at the place of another one, with a new name, counts as that one renamed.
+    If the number of defaults sections is the same, a new name at the same position counts as a renamed section.
     """
     names, others = old.of_kind(DEFAULTS), new.of_kind(DEFAULTS)
     gone = _gone(names, others)

@@ -1,11 +1,11 @@
-"""CRUD on a document by resource: a document goes in, a document or plain data comes out; nothing is changed in place.
+"""Creates, reads, replaces and deletes objects of a document. Methods return a new document or plain data; they change nothing in place.
 
 `parent` is (parent resource, parent name) for children and None for sections. `full` means a section with all its children. Raises
 Missing, Exists, NoParent, IndexOutOfRange, BadValue and UnknownWords.
 
-HAProxy reads several sections of one kind without a name, such as two of `global`, as one. So does the editor: it unites their lines in one
-section, in which the later headers mark where each begins, and splits an edited one again. A changed or added line stays in the section
-of the line above it, and so in its file.
+HAProxy reads several sections of one kind without a name, such as two `global` sections, as one. So does the editor: it joins their lines
+in one united section, in which the later headers mark where each section begins, and splits the united section after an edit. A changed or
+added line stays in the section of the line above it, and so in the same file.
 """
 
 import functools
@@ -41,12 +41,12 @@ from haproxy_native.text.line import Line
 from haproxy_native.text.section import Section
 from haproxy_native.text.words import normalized, unquoted
 
-# Keys of a section's cache: the section united from it and its kin, and the sections that it is united from.
+# Keys of a section's cache: the united section that it begins, and, in a united section, the original sections.
 _UNITED, _PARTS = "united", "parts"
 
 
 def _united(document: Document, kind: str) -> Section | None:
-    """Return the nameless sections of a kind as one; None if there is none."""
+    """Return all unnamed sections of a kind as one united section; None if there is none."""
     first = document.find(kind, "")
     if first is None:
         return None
@@ -62,7 +62,7 @@ def _united(document: Document, kind: str) -> Section | None:
 
 
 def _with_section(document: Document, old: Section, new: Section) -> Document:
-    """Return the document with a section, or all that are united in it, edited."""
+    """Return the document with a section replaced; if it is a united section, with each of its original sections replaced."""
     if _PARTS not in old.cache:
         return document.replace(old, new)
     edited: list[list[Line]] = []
@@ -101,7 +101,7 @@ class Editor:
         return shape_
 
     def _escaped(self, resource: Resource) -> frozenset[str]:
-        """Return the members that may hold line breaks, as paths within an object, a list, and a section with its children."""
+        """Return the paths of members that may contain line breaks, in an object, in a list of objects, and in a full section."""
         if (members := self._escaped_members.get(resource.name)) is None:
             note, schema = self.grammar.schemas.note, self.grammar.schemas.named(resource.schema)
             own = [name for name, member in self.grammar.schemas.properties(schema).items() if note(member).get("escaped")]
@@ -110,11 +110,11 @@ class Editor:
         return members
 
     def defaults(self, resource: Resource) -> Object:
-        """Return the members of a section, without its children, that have a default in the schema."""
+        """Return the default values that the schema declares for members of a section, without its children."""
         return {default.member: default.value for default in self.shape(resource).defaults if not default.path}
 
     def aliases(self, resource: Resource) -> dict[str, str]:
-        """Return the deprecated members of a section, each with the list of which it is the first element."""
+        """Return, for each deprecated member of a section, the list whose first element it is."""
         return {alias.member: alias.target for alias in self.shape(resource).list_aliases}
 
     # -- reading
@@ -148,14 +148,14 @@ class Editor:
         return self.as_object(section_found, resource, address, implicit_defaults(document, section_found), full=full)
 
     def added_object(self, before: Document, after: Document, resource: Resource, parent: tuple[Resource, str]) -> Object:
-        """Return the object that an edit has added to a collection, found by comparison."""
+        """Return the object that an edit has added to a collection: the first that differs between the two documents."""
         sections = (self.section(document, *parent) for document in (before, after))
         old, new = (self.lines.children(section, resource).objects if section else [] for section in sections)
         index = next((index for index, (one, other) in enumerate(zip(old, new, strict=False)) if one is not other), len(old))
         return dict(new[index] or {})
 
     def has_written_name(self, document: Document, resource: Resource, parent: Parent, key: str | int) -> bool:
-        """Return whether the file states the object's name. Without one, clients use a generated name, and an edit may set one."""
+        """Return whether the file states the object's name. If not, clients use a generated name, and an edit may set a name."""
         if parent is None:
             section = self.section(document, resource, str(key))
             return section is not None and section.name == document.address(section)
@@ -177,7 +177,7 @@ class Editor:
         return self._sorted(resource, {**own, **self._embedded(section, resource)}) if full else dict(own)
 
     def _own(self, section: Section, resource: Resource, name: str, bound: str | None) -> Object:
-        # Cached on the section, so that a list of thousands costs no more than its answer.
+        # Cached on the section, so that listing thousands of sections takes no longer than writing the answer.
         key = (resource.name, name, bound)
         members: Object | None = section.cache.get(key)
         if members is None:
@@ -210,7 +210,7 @@ class Editor:
     # -- sections
 
     def section_or_implied(self, document: Document, resource: Resource, name: str) -> Section | None:
-        """Return the section. If the file lacks one that every configuration has, return an empty one."""
+        """Return the section. If it is missing, but every configuration has it implicitly, return an empty section."""
         section = self.section(document, resource, name)
         return Section(resource.section, "", f"{resource.section}\n") if section is None and resource.is_implied else section
 
@@ -248,7 +248,7 @@ class Editor:
     def create_all(self, document: Document, resource: Resource, new: Sequence[tuple[Mapping[str, Any], Section | None]]) -> Document:
         """Return the document with new sections of one kind and their children, next to each other if they have the same `from`.
 
-        A body may be accompanied by the section that `as_written` made of it.
+        `new` has a pair for each section: the body, and the section that `as_written` returned for the body, or None.
         """
         before, taken, place, source = document, set[str](), 0, None
         for body, text in new:
@@ -270,7 +270,7 @@ class Editor:
         return document
 
     def as_written(self, resource: Resource, body: Mapping[str, Any], document: Document) -> tuple[Object, Section]:
-        """Return the section that a body makes, indented as those of a document, and its object with all children."""
+        """Return the object, with all children, and the section for a body, with the indentation that the document uses."""
         refuse_line_breaks(body, (), self._escaped(resource))
         section = self._new_section(document, resource, body, full=True)
         return self.as_object(section, resource, str(body.get(resource.key) or ""), None, full=True), section
@@ -305,7 +305,7 @@ class Editor:
         if old is None:
             raise absent_section(resource, name, "absent_replace", full=full)
         if resource.kind == "section" and document.address(old) != old.name and body.get(resource.key) not in (None, "", name):
-            # The body gives a name to a section that the API numbers.
+            # The body sets the name of a section that has none, and that the API numbers.
             name = str(body[resource.key])
             if self.section(document, resource, name) is not None:
                 raise taken_section(resource, name, full=full)
@@ -326,7 +326,10 @@ class Editor:
     def set_members(
         self, document: Document, resource: Resource, parent: Parent, values: Mapping[str | int, Mapping[str, Any]]
     ) -> Document:
-        """Return the document with members of objects set, by key; None removes one. Those of one parent take one pass over its section."""
+        """Return the document with members of objects set, by the object's key. The value None removes a member.
+
+        All children of one parent are changed in one pass over its section.
+        """
         if parent is None:
             for key, members in values.items():
                 body = _with_members(self.get_object(document, resource, None, key), members)
@@ -356,7 +359,7 @@ class Editor:
         return [place for place, words in directives if place not in known and words and not words[0].startswith(".")]
 
     def unreadable(self, section: Section, resource: Resource) -> Iterator[tuple[int, str]]:
-        """Yield what no object can express: the place of a line, and the whole line or the first such words in it."""
+        """Yield (place, text) of lines that no object can express completely: the whole line, or the words that cannot be expressed."""
         yield from ((place, section.lines[place].text.strip()) for place in self.unknown(section, resource))
         own = self.shape(resource)
         shapes = [(own.directives[number].shape, place) for number, lines in own.reading(section).lines.items() for place, _ in lines]
@@ -369,7 +372,7 @@ class Editor:
                 yield place, " ".join(words)
 
     def delete(self, document: Document, resource: Resource, parent: Parent, key: str | int) -> Document:
-        """Return the document without an object; one in branches of an `.if` block is removed from all of them."""
+        """Return the document without an object. If the object is in branches of an `.if` block, it is removed from all of them."""
         if parent is not None:
             section, index = self._child(document, resource, parent, key, "absent_delete")
             return _edited(document, section, self.lines.delete(section, resource, index))
@@ -386,7 +389,7 @@ class Editor:
     def _with_parent(
         self, document: Document, resource: Resource, parent: tuple[Resource, str], situation: str = "orphan"
     ) -> tuple[Document, Section]:
-        """Return the parent section, and the document with it: a section that every configuration has is created on demand."""
+        """Return the document and the parent section in it, which is created if it is missing and every configuration has it."""
         section = self.section(document, *parent)
         if section is None and parent[0].is_implied:
             document = self.create(document, parent[0], None, {})
@@ -396,7 +399,7 @@ class Editor:
         return document, section
 
     def check_parent(self, document: Document, resource: Resource, parent: tuple[Resource, str]) -> None:
-        """Raise what the creation of a child there would raise."""
+        """Raise the error that the creation of a child would raise for its parent."""
         self._with_parent(document, resource, parent, "orphan_create")
 
     def check_exists(self, document: Document, resource: Resource, parent: Parent, key: str | int, situation: str) -> None:
@@ -477,7 +480,7 @@ def _other_name(resource: Resource, key: object, body: Mapping[str, Any]) -> Oth
 
 
 def _by_name(objects: Sequence[Object], key: str) -> dict[str, Object]:
-    """Return objects by name; of several with one name the first, which a lookup returns as well."""
+    """Return objects by name. If several have the same name, return the first, like a lookup."""
     by_name: dict[str, Object] = {}
     for object_ in objects:
         by_name.setdefault(str(object_[key]), object_)
@@ -489,7 +492,7 @@ def _with_members(object_: Mapping[str, Any], members: Mapping[str, Any]) -> Obj
 
 
 def _index_of(names: Sequence[Any], wanted: object) -> int | None:
-    """Return the index of a name as the file writes it, else of one that HAProxy treats as the same; None if there is none."""
+    """Return the index of a name exactly as written, else of a name that is equal without quotes; None if there is none."""
     if wanted in names:
         return names.index(wanted)
     own = unquoted_name(wanted)
@@ -498,5 +501,5 @@ def _index_of(names: Sequence[Any], wanted: object) -> int | None:
 
 @functools.cache
 def standard_editor() -> Editor:
-    """Return the editor of the shipped grammar and table; it is shared, since it caches what it derives from them."""
+    """Return the editor of the shipped grammar and table of resources. All callers share it, and so its caches."""
     return Editor()

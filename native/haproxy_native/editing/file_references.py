@@ -1,8 +1,8 @@
-"""Which lines of a configuration refer to a file: by its path, by a relative path, or by the directory that holds it.
+"""Finds the lines of a configuration that refer to a file: by its path, by a relative path, or by its directory.
 
-Links and `..` in a path are resolved on the disk, as HAProxy does; everything else is pure. When in doubt, a line refers to the file: at
-worst that costs an unnecessary reload, or an error that names the line. Paths to look for (`path`) are absolute and normalized;
-`directory` is the one of the configuration file, where relative paths begin by default.
+Links and `..` in a path are resolved on the disk, as HAProxy does; everything else is pure. In doubt, a line counts as a reference: at
+worst that costs an unnecessary reload, or an error that names the line. The arguments `path` are absolute and normalized. `directory` is
+the directory of the configuration file, to which paths are relative by default.
 """
 
 import posixpath
@@ -18,10 +18,10 @@ from haproxy_native.text.words import unquoted
 
 # What surrounds a path within one word: map(/x/a.map,none), opt@/x/a.map.
 _PARTS = re.compile(r"[(),=]|(?:opt|file|virt)@")
-# The end of directives such as crt-base, which set where relative paths begin, and the beginning of those that load a script, which may
-# load others.
+# The end of directives such as crt-base, which set the directory of relative paths, and the beginning of directives that load a script. A
+# script may load others.
 _BASE, _SCRIPT = "-base", "lua-"
-# The end of default-path, which does so for maps and ACLs, and the prefixes of their names.
+# The end of default-path, which sets the directory of maps and ACLs, and the prefixes of the names of maps and ACLs.
 _DEFAULT, _PREFIX = "-path", re.compile(r"(?:opt|file|optfile)@")
 
 
@@ -79,7 +79,7 @@ def unreferenced(document: Document, paths: Sequence[str], directory: str = "/")
 
 
 def _paths(word: str, bases: list[str], own: frozenset[str]) -> Iterator[str]:
-    """Yield the paths that a word may name; those of directories end in a slash."""
+    """Yield the paths that a word may name. The path of a directory ends in a slash. `own`: the file names to look for."""
     for part in filter(None, _PARTS.split(unquoted(word))):
         for base in bases:
             joined = posixpath.join(base, part)
@@ -92,14 +92,14 @@ def _paths(word: str, bases: list[str], own: frozenset[str]) -> Iterator[str]:
 
 
 def bases(document: Document, directory: str) -> list[str]:
-    """Return the directories where relative paths may begin."""
+    """Return the directories to which paths may be relative."""
     lines = (line for section in document.sections if _BASE in section.text for line in section.lines)
     own = [line.args[1] for line in lines if len(line.args) > 1 and line.args[0].endswith(_BASE)]
     return list(dict.fromkeys((directory, map_directory(document, directory), *own)))
 
 
 def map_directory(document: Document, directory: str) -> str:
-    """Return the directory where relative paths of maps and ACLs begin, which `default-path` sets."""
+    """Return the directory to which paths of maps and ACLs are relative, which `default-path` may set."""
     for section in document.sections:
         for line in section.lines if _DEFAULT in section.text else ():
             match line.args:
@@ -111,17 +111,17 @@ def map_directory(document: Document, directory: str) -> str:
 
 
 def path_of_name(document: Document, directory: str, name: str) -> str:
-    """Return the absolute path of a map or an ACL by its name in HAProxy, without a prefix such as `opt@`; links are not resolved."""
+    """Return the absolute path of a map or an ACL, given its name in HAProxy, which may have a prefix such as `opt@`. Links stay."""
     return posixpath.join(map_directory(document, directory), _PREFIX.sub("", name, count=1))
 
 
 def real_path(path: str) -> str:
-    """Return a path with its directory resolved on the disk, so that each file has one path."""
+    """Return a path with links and `..` in its directory resolved, so that each file has only one path. Reads the disk."""
     return posixpath.join(real_directory(posixpath.dirname(path)), posixpath.basename(posixpath.normpath(path)))
 
 
 def real_directory(directory: str) -> str:
-    """Return a directory without links and `..`, as far as it exists. Reads the disk."""
+    """Return a directory with links and `..` resolved, as far as it exists. Reads the disk."""
     return directory if "\0" in directory else posixpath.realpath(directory)
 
 
@@ -149,7 +149,7 @@ def _is(part: str, path: str, bases: list[str]) -> bool:
 
 
 def is_same_file(place: str, path: str) -> bool:
-    """Return whether any path, however it is written, is that of a file."""
+    """Return whether `place`, however it is written, is a path of the file at `path`. May read the disk."""
     normal = posixpath.normpath(place)
     if normal == path:
         return True
@@ -165,7 +165,7 @@ def _is_base(line: Line) -> bool:
 
 
 def name_spans(value: str, path: str, bases: list[str]) -> Iterator[tuple[int, int]]:
-    """Yield (start, end) of the file's own name, the last element of its path, in a word without quotes."""
+    """Yield (start, end) of each place where the name of a file, the last element of `path`, is in `value`, a word without quotes."""
     name, at = posixpath.basename(path), 0
     for sign in [*_PARTS.finditer(value), None]:
         end = sign.start() if sign else len(value)

@@ -5,8 +5,8 @@
     # Dataplaneapi managed File
     # changing file directly can cause a conflict if dataplaneapi is running
 
-The checksum is the MD5 of all bytes behind its line. Files written by a raw push have no banner. The header is part of a document's
-preamble; all other lines there stay byte for byte. In a document of several files, the main one has the header.
+The checksum is the MD5 of all bytes after its line. Files written by a raw push have no banner. The header is part of a document's
+preamble; all other lines of the preamble stay byte for byte. In a document of several files, the main file has the header.
 """
 
 import re
@@ -34,7 +34,7 @@ _COMMENT = re.compile(r"^#.*(?:\n|\Z)", re.MULTILINE)
 
 
 class Stamp(Protocol):
-    """Writes a version into a document: `with_header`, `with_version` or `with_short_header`, by the kind of file."""
+    """A function that writes a version into a document: `with_header`, `with_version` or `with_short_header`, by the kind of file."""
 
     def __call__(self, document: Document, version: int, *, banner: bool) -> "Stamped": ...
 
@@ -44,9 +44,9 @@ class Stamped(NamedTuple):
 
     document: Document
     version: int
-    # The MD5 that the header states. Without a checksum line: of all bytes.
+    # The MD5 that the header states; without a checksum line, the MD5 of all bytes.
     checksum: str
-    # Bytes, of all files.
+    # The number of bytes of all files.
     size: int
 
     @property
@@ -55,7 +55,7 @@ class Stamped(NamedTuple):
 
 
 def version_of(document: Document) -> int:
-    """Return the version of the first version line above the first section; 1 without one, or if it is not a number."""
+    """Return the number in the first version line above the first section; 1 without such a line, or if it has no valid number."""
     line = search(_VERSION, _above(document))
     digits = line[1].strip() if line else ""
     version = int(digits) if digits.isascii() and digits.isdigit() else 0
@@ -97,7 +97,7 @@ def with_header(document: Document, version: int, *, banner: bool) -> Stamped:
 
 
 def with_version(document: Document, version: int, *, banner: bool = False) -> Stamped:
-    """Return the document with only a version line, in place of its own one."""
+    """Return the document with its version line replaced; if it has none, with a version line added and the checksum removed."""
     line = f"# _version={version}"
     if search(_VERSION, document.preamble):
         document = document.with_preamble(_DIGITS.sub(line, document.preamble, count=1))
@@ -108,12 +108,12 @@ def with_version(document: Document, version: int, *, banner: bool = False) -> S
 
 
 def with_short_header(document: Document, version: int, *, banner: bool = False) -> Stamped:
-    """Return the document with only a version line, above everything else; its checksum and banner are removed."""
+    """Return the document with a version line as its first line, and without checksum and banner."""
     return with_version(without_banner(bare(document)), version)
 
 
 def _summed(pieces: Iterable[bytes]) -> tuple[str, int]:
-    """Return the MD5 of bytes, and their number."""
+    """Return the MD5 of all bytes in `pieces`, and the number of bytes."""
     digest, size = md5(usedforsecurity=False), 0
     for piece in pieces:
         digest.update(piece)
@@ -127,14 +127,14 @@ def without_versions(text: bytes) -> bytes:
 
 
 def with_header_of(document: Document, other: Document) -> Document:
-    """Return the document with the checksum and version lines of another one, so that a comparison shows only what people wrote."""
+    """Return the document with the checksum and version lines of `other`, so that a comparison shows only the text that people wrote."""
     lines = [line for line in (search(_CHECKSUM, other.preamble), search(_VERSION, other.preamble)) if line]
     document = bare(document)
     return document.with_preamble("".join(line[0] for line in lines) + document.preamble)
 
 
 def with_header_and_banner_of(document: Document, other: Document) -> Document:
-    """Return the document with the whole header of another one, the banner included if that has one."""
+    """Return the document with the whole header of another one, including its banner if it has one."""
     document = without_banner(bare(document))
     banner = "".join(BANNER) if has_banner(other) else ""
     return with_header_of(document.with_preamble(banner + document.preamble), other)
@@ -173,7 +173,7 @@ def without_banner(document: Document) -> Document:
 
 
 def bare(document: Document) -> Document:
-    """Return the document without checksum and version, also if a blank line makes them part of the first section's comment."""
+    """Return the document without checksum and version, even if they are in the comment above the first section."""
     preamble = document.preamble
     first = _first(document)
     if first and not search(_VERSION, preamble) and search(_VERSION, first.lead):

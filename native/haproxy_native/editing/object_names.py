@@ -1,7 +1,7 @@
 """Names of objects across all kinds, as the API writes them: `backend/shop/server/web1`, `map/hosts.map`, `owner/team-a`.
 
-Kind and name alternate; in names `/`, `*` and `%` are percent-encoded. In patterns `*` stands for any characters of one segment, and `**`
-for any number of segments.
+Kinds and names alternate; in names `/`, `*` and `%` are percent-encoded. In patterns `*` stands for any characters within one segment, and
+`**` for any number of segments.
 """
 
 import functools
@@ -20,12 +20,12 @@ _ESCAPED, _BARE = re.compile(rb"%([0-9A-Fa-f]{2})"), re.compile(r"%(?![0-9A-Fa-f
 
 
 def spelled(*parts: str | int) -> str:
-    """Return the name of an object, given kinds and names in turn; the last name is left out for a kind that has one object only."""
+    """Return the name of an object, given kinds and names in turn. If the last kind has only one object, its name is left out."""
     return "/".join(part if place % 2 == 0 else encoded(part) for place, part in enumerate(map(str, parts)))
 
 
 def encoded(name: str | int) -> str:
-    """Return a name as one segment."""
+    """Return a name, percent-encoded, as one segment."""
     return str(name).translate(_ENCODED)
 
 
@@ -35,7 +35,7 @@ def decoded(segment: str) -> str:
 
 
 def parsed(text: str) -> tuple[str, ...]:
-    """Return the kinds and names of an object's name in turn, decoded. Raises BadRequest for anything else, patterns included."""
+    """Split an object's name into kinds and names in turn, decoded. Raises BadRequest for a malformed name or a pattern."""
     segments = text.split("/")
     for place, segment in enumerate(segments):
         _check(text, segment, None if place % 2 else _KIND)
@@ -45,9 +45,9 @@ def parsed(text: str) -> tuple[str, ...]:
 
 
 def check_pattern(text: str) -> None:
-    """Raise BadRequest if no name of an object can match."""
+    """Raise BadRequest if no name of an object can match the pattern."""
     segments = text.split("/")
-    # Behind a `**` a segment may be a kind or a name.
+    # After a `**` a segment may be a kind or a name.
     for place, segment in enumerate(segments):
         _check(text, segment, None if place % 2 or "**" in segments[:place] else _KIND_PATTERN)
 
@@ -63,32 +63,32 @@ def _check(text: str, segment: str, kind: re.Pattern[str] | None) -> None:
 
 
 def within(name: str, object_: str) -> bool:
-    """Return whether a name is that of an object or of something inside it."""
+    """Return whether `name` is the object `object_` or is inside it."""
     return f"{name}/".startswith(f"{object_}/")
 
 
 def renamed(name: str, object_: str, to: str) -> str:
-    """Return a name after the object has been renamed to `to`."""
+    """Return what `name` becomes if the object `object_` is renamed to `to`."""
     return to + name.removeprefix(object_) if within(name, object_) else name
 
 
 def matches(pattern: str, name: str) -> bool:
-    """Return whether a pattern matches a name as `spelled` writes it. A pattern may encode characters that a name does not have to."""
+    """Return whether a pattern matches a name as `spelled` writes it. A pattern may encode more characters than a name must."""
     return _compiled(pattern).fullmatch(name) is not None
 
 
 def beginning(pattern: str) -> str:
-    """Return the literal beginning that all names have which a pattern matches."""
+    """Return the literal beginning of all names that a pattern matches."""
     return re.split("[*%]", pattern, maxsplit=1)[0].rstrip("/")
 
 
 def covers(pattern: str, name: str) -> bool:
-    """Return whether a pattern matches the object or something that contains it."""
+    """Return whether a pattern matches the object `name` or an object that contains it."""
     return matches(pattern, name) or matches(f"{pattern}/**", name)
 
 
 def reaches(pattern: str, name: str) -> bool:
-    """Return whether a pattern covers the object, or may match something inside it."""
+    """Return whether a pattern covers the object `name`, or may match an object inside it."""
     segments = pattern.split("/")[: name.count("/") + 1]
     if "**" in segments:
         segments = segments[: segments.index("**") + 1]
@@ -101,7 +101,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 def _of(segments: Sequence[str]) -> str:
-    # `**` may match no segment at all, so it includes one of the slashes next to it. Names may be empty: that of the global section is.
+    # `**` may match no segment at all, so it includes one of the slashes next to it. Names may be empty, as for the global section.
     text, behind = "", False
     for segment in segments:
         if segment == "**":
@@ -142,7 +142,7 @@ def object_of_section(editor: Editor, kind: str, name: str) -> str:
 
 
 def section_of_object(editor: Editor, object_: str) -> tuple[str, str]:
-    """Return the keyword and the name, as in the file, of the section that an object is or is inside. Raises BadRequest."""
+    """Return the keyword and the name, as in the file, of the section that is the object or contains it. Raises BadRequest."""
     kind, *names = parsed(object_)
     sections = {
         kind_of(resource): resource.section for resource in editor.resources.by_name.values() if resource.section and not resource.parents
@@ -151,5 +151,5 @@ def section_of_object(editor: Editor, object_: str) -> tuple[str, str]:
 
 
 def kind_of(resource: Resource) -> str:
-    """Return the kind of a resource's objects in their names: the singular of the API's path."""
+    """Return the kind that names of a resource's objects have: the singular of the API's path."""
     return resource.name if resource.schema.startswith(resource.name) else resource.schema

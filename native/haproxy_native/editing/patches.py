@@ -1,7 +1,7 @@
 """Differences between two documents as pieces of text, small enough to store one for each change.
 
-An edited document shares its unchanged sections with the original, so most of the comparison is by identity. The difference is text, since
-a document that was edited in memory may split into other sections than its text does when it is parsed.
+An edited document shares its unchanged sections with the original, so most of the comparison is by identity. A patch refers to characters
+and not to sections, since parsing the text of a document that was edited in memory may produce other sections.
 """
 
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ NONE: Patch = (0, 0, "")
 
 
 def patch(base: Document, new: Document) -> Patch | None:
-    """Return the patch from the text of the base to that of the new document; None if they are equal."""
+    """Return the patch that turns the text of `base` into the text of `new`; None if they are equal."""
     old_parts, new_parts = _parts(base), _parts(new)
     head = _shared(old_parts, new_parts)
     tail = _shared(reversed(old_parts[head:]), reversed(new_parts[head:]))
@@ -43,7 +43,7 @@ def apply(base: Document, patches: Iterable[Patch], outline: Outline = CONFIGURA
 
 
 def sharing(document: Document, base: Document) -> Document:
-    """Return an equal document that shares equal sections with the base, so that a thousand documents cost little more than one."""
+    """Return an equal document that shares section objects with `base`, so that a thousand versions take little more memory than one."""
     known = {(section.lead, section.text, section.file): section for section in base.sections}
     # Each section is used once: a document must not contain the same object twice.
     return Document(document.preamble, [known.pop((section.lead, section.text, section.file), section) for section in document.sections])

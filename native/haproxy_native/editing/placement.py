@@ -1,8 +1,8 @@
-"""Where new lines and sections go: next to their kind, and never where they would change the meaning of others.
+"""Finds the places of new lines and sections: next to others of their kind, and never where they would change the meaning of others.
 
 The order matters to HAProxy in two ways. A proxy without `from` inherits from the last defaults section above it, so a new defaults section
-must not come between them. And HAProxy reads from top to bottom and refuses a line that uses an ACL defined below it, so an edit that
-brings an ACL, or a line that uses one, moves the ACL above that line (`with_acls_above`).
+must not come between them. And HAProxy reads from top to bottom and refuses a line that uses an ACL defined below it. So if an edit adds an
+ACL, or a line that uses one, the ACL moves above that line (`with_acls_above`).
 """
 
 import functools
@@ -27,19 +27,19 @@ FIRST_KINDS = ("global",)
 
 
 def line_place(section: Section, earlier: Sequence[int]) -> int:
-    """Return the place of the line that a new one follows, behind all of `earlier` and outside conditional blocks that they are in."""
+    """Return the place of the line below which a new line goes: below all of `earlier`, and outside their conditional blocks."""
     return section.outside_blocks(max(earlier, default=0))
 
 
 def usual_indent(document: Document, place: int) -> str:
-    """Return the indent of the nearest non-empty section above a place, else of the nearest below it, else two blanks."""
+    """Return the indent of the nearest non-empty section above a place; if there is none, of the nearest below; otherwise two blanks."""
     near = chain(range(place - 1, -1, -1), range(place, len(document.sections)))
     sections = (document.sections[each] for each in near)
     return next((other.own_indent for other in sections if other.kind != BOUNDARY and other.own_indent is not None), "  ")
 
 
 def place_behind_kin(document: Document, kind: str) -> int:
-    """Return the place behind the last section of a kind; if there is none, where `insert_section` puts the first one in one file."""
+    """Return the place after the last section of a kind, or the place of its first section, as `insert_section` chooses it in one file."""
     if places := document.places_of(kind):
         return places[-1] + 1
     if kind in FIRST_KINDS:
@@ -49,16 +49,16 @@ def place_behind_kin(document: Document, kind: str) -> int:
 
 
 def at_home(document: Document, section: Section) -> Section:
-    """Return the section; an empty one gets the indent of its neighbors."""
+    """Return the section. If it has no lines to take the indent from, it gets the indent of its neighbors."""
     if section.own_indent is not None:
         return section
     return section.with_usual_indent(usual_indent(document, document.place(section)))
 
 
 def insert_section(document: Document, section: Section) -> Document:
-    """Return the document with a new section behind the last one of its kind.
+    """Return the document with a new section after the last one of its kind.
 
-    The first section of a kind that proxies may refer to goes above the proxies, another first one to the end of the main file.
+    The first section of a kind goes above the proxies, which may refer to it. The first proxy of a kind goes to the end of the main file.
     """
     if section.kind == DEFAULTS:
         return _insert_defaults(document, section)
@@ -76,12 +76,15 @@ def insert_section(document: Document, section: Section) -> Document:
 
 
 def _end_of_main(document: Document) -> int:
-    """Return the place of the main file's last section, or of its beginning; -1 if the main file comes first and has no section."""
+    """Return the place of the main file's last section, or of its boundary; -1 if the main file comes first and has no section."""
     return max((place for place, other in enumerate(document.sections) if other.file is None), default=-1)
 
 
 def _insert_defaults(document: Document, section: Section) -> Document:
-    """Insert behind the last defaults section; if proxies below would then inherit from the new one, above the next one or at the end."""
+    """Insert a section after the last defaults section.
+
+    If a proxy would then implicitly inherit from the new section, insert it above another defaults section, or at the end.
+    """
     places = [place for place, other in enumerate(document.sections) if other.kind == DEFAULTS]
     implicit = [
         place for place, bound in enumerate(all_implicit_defaults(document)) if bound and named_defaults(document.sections[place]) is None
@@ -99,7 +102,10 @@ def _insert_defaults(document: Document, section: Section) -> Document:
 
 
 def behind_its_defaults(document: Document, section: Section) -> Document:
-    """Return the document with a section moved below the defaults section that it names, unless others inherit from it implicitly."""
+    """Return the document with a section moved below the defaults section that its `from` names.
+
+    A defaults section from which proxies inherit implicitly does not move.
+    """
     source = document.find(DEFAULTS, named_defaults(section) or "")
     if source is None or document.sections.index(source) < document.sections.index(section):
         return document
@@ -131,7 +137,7 @@ def _insert_first(document: Document, section: Section) -> Document:
     return Document(head.preamble, (new, *document.sections), head.leads)
 
 
-# The sample fetch with the names that it evaluates, and a quick test for lines that may name an ACL.
+# A call of the sample fetch acl() with the names of ACLs, and a quick test for lines that may name an ACL.
 _CALL = re.compile(r"(?<![\w.-])acl\(([^()]*)\)")
 _MAY_NAME = re.compile(r"\b(?:if|unless)\b|\bacl\(")
 
@@ -144,11 +150,11 @@ def acl_word() -> str:
 
 
 def with_acls_above(section: Section, old: Section | None) -> Section:
-    """Return the section with each ACL above the lines that use it, if the edit brought the ACL or such a line. `old`: before the edit.
+    """Return the section with each ACL moved above the lines that use it, if the edit added the ACL or such a line.
 
-    An ACL moves with the comments directly above it. None moves because of a line that was above it before the edit, because of a
-    deletion, or because of a name that HAProxy predefines: above the section's own ACL of that name, it means HAProxy's. An ACL in a
-    conditional block or in a snippet stays.
+    `old`: the section before the edit. An ACL moves with the comments directly above it. It does not move above a line that was above it
+    before the edit, nor because of a deletion. An ACL with a name that HAProxy predefines does not move: in lines above it, the name means
+    HAProxy's own ACL. An ACL in a conditional block or in a snippet does not move either.
     """
     if acl_word() not in section.text:
         return section
@@ -159,7 +165,7 @@ def with_acls_above(section: Section, old: Section | None) -> Section:
         moved = _misplaced(result, names, before)
         if not moved:
             return result
-        # An ACL that moves may name another one.
+        # An ACL that moves may use another ACL, which then has to move as well.
         names |= {name for place in moved for name in named_acls(result.lines[place])} - PREDEFINED
         change = LineEdits({}, [])
         for place, first in sorted(moved.items()):
@@ -167,7 +173,7 @@ def with_acls_above(section: Section, old: Section | None) -> Section:
             change.replaced |= dict.fromkeys(places)
             change.added += [(result.between(None, first), result.lines[each]) for each in places]
         result = changed(result, change)
-    # The ACLs use each other: no order is right.
+    # The ACLs use each other, so no order is right.
     return section
 
 
@@ -187,7 +193,7 @@ def made_acl(line: Line) -> str | None:
 
 
 class _Before:
-    """The indices of lines before an edit, and of the first line of each ACL."""
+    """The indices, in the section before an edit, of all lines and of the first line of each ACL."""
 
     def __init__(self, old: Section | None) -> None:
         self._lines = {id(line): place for place, line in enumerate(old.lines)} if old else {}
@@ -197,7 +203,7 @@ class _Before:
                 self._acls.setdefault(name, place)
 
     def brought(self, section: Section) -> set[str]:
-        """Return the ACLs that new lines define or use, and those whose lines moved down past other lines."""
+        """Return the ACLs that new lines define or use, and the ACLs whose lines the edit moved."""
         names: set[str | None] = set()
         lowest = 0
         for line in section.lines[1:]:
@@ -211,12 +217,12 @@ class _Before:
         return {name for name in names if name}
 
     def has_above(self, line: Line, name: str) -> bool:
-        """Return whether a line was above the ACL of that name."""
+        """Return whether a line was above the ACL `name` before the edit."""
         return self._lines.get(id(line), math.inf) < self._acls.get(name, -1)
 
 
 def _misplaced(section: Section, names: set[str], before: _Before) -> Mapping[int, int]:
-    """Return, by the place of the first line of each ACL that is too low, the place of the first line that uses it."""
+    """Return, for each ACL that is too low, by the place of its first line, the place of the first line that uses it."""
     named: dict[str, int] = {}
     made: dict[str, list[int]] = {}
     for place, line in enumerate(section.lines) if names else ():

@@ -1,7 +1,7 @@
 """The table of resources: for each collection of the API, its place in the file and the texts of its errors.
 
-The table comes from the bundle (`x-resources`). An error text is a string, or a mapping of one kind of error to a string where the
-reference answers with another kind than usual: `{not_found: not found}`.
+The table comes from the bundle (`x-resources`). An error text is a string, or, if the reference implementation answers with an unusual kind
+of error, a mapping of that kind to a string: `{not_found: not found}`.
 """
 
 import functools
@@ -23,25 +23,25 @@ class Resource:
     schema: str
     # The word for one object in messages.
     title: str
-    # The kind of file that has such sections, if it is not the configuration.
+    # The kind of file that contains such sections; empty for the configuration.
     file: str = ""
     # The keyword that begins the section, for objects that are sections.
     section: str = ""
     # The member that identifies an object within the collection.
     key: str = "name"
     list_schema: str = ""
-    # The resources whose sections hold this collection.
+    # The resources whose sections contain this collection.
     parents: tuple[str, ...] = ()
-    # The member of a parent's object that embeds this collection, or that member by parent.
+    # The member of a parent's object that embeds this collection, or a mapping of parents to such members.
     member: str | Mapping[str, str] = ""
     # The parameter of the API that names the parent.
     parent_parameter: str = ""
     full_section: bool = False
-    # A change that waits for a reload is answered without a body.
+    # Whether the response to a change that waits for a reload has no body.
     silent: bool = False
-    # Members that clients may set and never read. A replacement without one of them keeps its value.
+    # Members that clients may set but never read. A replacement that omits such a member keeps its value.
     write_only: tuple[str, ...] = ()
-    # The actions, if they are not all those of the kind.
+    # The actions, if not all actions of the kind are available.
     verbs: tuple[str, ...] = ()
     # The actions that report a missing object (for create: a missing parent) before they check the version and the body.
     existence_first: tuple[str, ...] = ()
@@ -57,7 +57,7 @@ class Resource:
 
     @property
     def is_implied(self) -> bool:
-        """Return whether every configuration has the section, if only an empty one; clients cannot create it."""
+        """Return whether every configuration has the section, at least an empty one, so that clients cannot create it."""
         return self.kind == "singleton" and bool(self.verbs) and "create" not in self.verbs
 
     def __hash__(self) -> int:
@@ -65,7 +65,7 @@ class Resource:
 
 
 class Resources:
-    """All resources, by the name of the collection; those whose objects are sections also by keyword."""
+    """All resources by the name of the collection, and the resources whose objects are sections by the keyword of the section."""
 
     def __init__(self, table: Mapping[str, Mapping[str, Any]]) -> None:
         self.by_name = {name: _resource(name, row) for name, row in table.items()}
@@ -106,7 +106,7 @@ KINDS: Mapping[str, type[NativeError]] = {
     "taken": Exists,
 }
 
-# By the situation of a missing child: the situation of a missing parent, and the action.
+# For each situation of a missing child: the corresponding situation of a missing parent, and the action.
 ORPHANS = {"absent": "orphan_get", "absent_replace": "orphan_replace", "absent_delete": "orphan_delete"}
 ACTIONS = {"absent": "get", "absent_replace": "replace", "absent_delete": "delete"}
 
@@ -146,7 +146,7 @@ def absent_child(resource: Resource, parent: tuple[Resource, str], key: str | in
 
 
 def absent_parent(resource: Resource, parent: tuple[Resource, str], situation: str = "orphan") -> NativeError:
-    """Return the error for a missing parent. `situation`: orphan_list or orphan_create, or one of ORPHANS for a request for one child."""
+    """Return the error for a missing parent. `situation`: orphan_list, orphan_create, or, in requests for one child, a value of ORPHANS."""
     situations = (situation, "orphan_one", "orphan") if situation in ORPHANS.values() else (situation, "orphan")
     default = f"{parent_word(parent[0])} {parent[1]} does not exist"
     return _error(NoParent, resource, situations, default, parent=parent[1], word=parent_word(parent[0]))
@@ -158,7 +158,7 @@ def reports_missing_parent(resource: Resource, situation: str) -> bool:
 
 
 def lists_without_parent(resource: Resource) -> bool:
-    """Return whether the children of a missing parent are answered as an empty list."""
+    """Return whether the response for children of a missing parent is an empty list."""
     return "list" not in resource.parent_needed
 
 

@@ -1,10 +1,11 @@
 """Decides whether the text of a member is shown or masked, by the member's kind (`x-secret` in openapi/schemas). Pure.
 
-A member is shown whole or not at all. An expression is shown if all its functions take only names, numbers and files; a comparison, if the
-sample that is compared is never a credential; a header, by its name. openapi/haproxy/secrets.yaml lists these; everything else is masked.
+A member is shown whole or not at all. An expression is shown if all its functions accept only names, numbers and files. A comparison is
+shown if the compared sample is never a credential. The value of a header is shown depending on the header's name.
+openapi/haproxy/secrets.yaml lists these functions, samples and headers; everything else is masked.
 
 Each function of KINDS returns whether a text of its kind is shown. `siblings` are the other members of the object, and `sibling` is the
-name of the one that the declaration refers to.
+name of the member that the declaration refers to, such as the header's name.
 """
 
 import re
@@ -26,15 +27,15 @@ _FIELD = re.compile(r"%\[[^\]]*\]|%(?:\{[^}]*\})?[+-]?\w+|%%")
 _FROM_HEADER = re.compile(r"(?:(?:re[qs]\.)?f?hdr|shdr)(?:_\w+)?\(\s*([^,()\s]+)[^()]*\)")
 _LITERAL = re.compile(r"[^\W_]")
 _WORD = re.compile(r"[\w./+-]+")
-# Flags of a comparison that a word follows, and methods that compare with numbers or with nothing.
+# Flags of a comparison that have an argument, and match methods that compare with numbers or with nothing.
 _WITH_WORD, _METHOD, _HARMLESS = ("-f", "-M", "-m", "-u"), "-m", ("found", "bool", "int", "len")
-# Forms of a body that are texts.
+# Kinds of response bodies that are literal texts, not file names.
 _TEXTS = ("string", "lf-string")
 
 
 @cache
 def _is_one_of(kind: str) -> Callable[[str], object]:
-    """Return the test whether a name matches one of the patterns of a list in openapi/haproxy/secrets.yaml."""
+    """Return a function that tests whether a name matches a pattern of the list `kind` in openapi/haproxy/secrets.yaml."""
     return re.compile("|".join(map(translate, bundle()["x-secrets"][kind]))).match
 
 
@@ -43,7 +44,7 @@ def is_public_header(name: str) -> bool:
 
 
 def expression(text: str, siblings: Siblings, sibling: str = "") -> bool:
-    """A sample expression, one word; or a log-format string, if the sibling is an action that takes one, such as set-var-fmt."""
+    """A sample expression in one word, or, if the sibling is an action such as set-var-fmt, a log-format string."""
     if str(siblings.get(sibling, "")).endswith("-fmt"):
         return template(text, siblings)
     return len(words_of(text)) <= 1 and _calls(unquoted(text))
@@ -55,7 +56,7 @@ def expressions(text: str, siblings: Siblings, sibling: str = "") -> bool:
 
 
 def _calls(text: str) -> bool:
-    """Return whether all functions have arguments that may be shown; `text` is without quotes and escapes."""
+    """Return whether the arguments of all functions in a text may be shown. `text` has no quotes and escapes."""
     found = _CALL.findall(text)
     return len(found) == text.count("(") and all(
         _is_one_of("functions")(name) or (name and _NUMBERS.fullmatch(arguments)) for name, arguments in found
@@ -75,17 +76,17 @@ def template(text: str, siblings: Siblings, sibling: str = "") -> bool:
 
 
 def header(text: str, siblings: Siblings, sibling: str = "") -> bool:
-    """A log-format string that the header named by the sibling is set to."""
+    """A log-format string: the value to set for the header whose name is in the sibling."""
     return format_(text, siblings) if is_public_header(str(siblings.get(sibling, ""))) else template(text, siblings)
 
 
 def match(text: str, siblings: Siblings, sibling: str = "") -> bool:
-    """A regular expression that the header named by the sibling is compared with."""
+    """A regular expression that the value of the header whose name is in the sibling is matched against."""
     return is_public_header(str(siblings.get(sibling, ""))) or not _LITERAL.search(unquoted(text))
 
 
 def url(text: str, siblings: Siblings, sibling: str = "") -> bool:
-    """A URL, or a part of one: shown without a query and a user."""
+    """A URL, or a part of one. It is shown if it has no query, fragment or user."""
     plain = unquoted(text)
     return not re.search(r"[?@#]", _FIELD.sub("", plain)) and ("%" not in plain or _calls("".join(_FIELD.findall(plain))))
 
@@ -96,7 +97,7 @@ def word(text: str, _: Siblings, sibling: str = "") -> bool:
 
 
 def content(_text: str, siblings: Siblings, sibling: str = "") -> bool:
-    """The body of a response: the name of a file is shown, a text is not."""
+    """The body of a response: a file name is shown, a literal text is masked."""
     return siblings.get(sibling) in PAYLOADS and siblings.get(sibling) not in _TEXTS
 
 
@@ -118,7 +119,7 @@ def pattern(text: str, siblings: Siblings, sibling: str = "") -> bool:
 
 
 def _compared(criterion: str, words: Sequence[str]) -> bool:
-    """Return whether a comparison is shown: any with files, numbers or nothing, and all of public samples."""
+    """Return whether a comparison is shown: if it compares with files, numbers or nothing, or if its sample is public."""
     if not expression(criterion, {}):
         return False
     if _is_public_sample(unquoted(criterion)):
@@ -137,14 +138,14 @@ def _values(words: Iterable[str]) -> Iterable[str]:
 
 
 def _is_public_sample(text: str) -> bool:
-    """Return whether a sample, with any converters, is never a credential; for a header, its name decides."""
+    """Return whether a sample, with any converters, is never a credential. A sample of a header is judged by the header's name."""
     if (fetch := _NAME.match(text)) and _is_one_of("compared")(fetch[0]):
         return True
     found = _FROM_HEADER.match(text)
     return found is not None and is_public_header(found[1])
 
 
-# By the words of `x-secret` for single texts. Any other kind is always masked.
+# The functions by the value of `x-secret`. A text of any other kind is always masked.
 KINDS: Mapping[str, Callable[[str, Siblings, str], bool]] = {
     "condition": condition,
     "content": content,
@@ -161,6 +162,6 @@ KINDS: Mapping[str, Callable[[str, Siblings, str], bool]] = {
 
 
 def is_shown(kind: object, text: str, siblings: Siblings, prefix: str = "") -> bool:
-    """Return whether a member with this `x-secret` is shown. `prefix`: the common prefix of its siblings' names."""
+    """Return whether a member is shown. `kind`: its `x-secret`. `prefix`: the common prefix of its siblings' names."""
     name, _, sibling = str(kind).partition(" ")
     return name in KINDS and KINDS[name](text, siblings, prefix + sibling)

@@ -1,9 +1,9 @@
-"""Masks secrets in texts and objects, which then show as `<masked>`, and refuses masked texts that clients send back. Pure.
+"""Replaces secrets in texts and objects by `<masked>`, and refuses masked texts that clients send back. Pure.
 
-The declaration says what a secret is: a member with `x-secret` in openapi/schemas, unless haproxy_native/editing/secret_kinds.py finds its
-text harmless. An object is walked along its schema, a line of a configuration along the shape that the same schema gives it. Undeclared
-members, words and lines are masked. A comment that is a disabled line is masked like that line, and one that mentions credentials is masked
-as a whole; other comments, and metadata, are shown. The checksum line is removed, since it would help to guess a short password.
+A secret is a member with `x-secret` in openapi/schemas, unless haproxy_native/editing/secret_kinds.py finds its text harmless. An object is
+masked along its schema, and a line of a configuration along the shape that the same schema defines. Undeclared members, words and lines are
+masked. A commented-out line is masked like the line itself, and a comment that mentions credentials is masked as a whole. Other comments,
+and metadata, are shown. The checksum line is removed, since it would help to guess a short password.
 """
 
 import functools
@@ -24,27 +24,28 @@ from haproxy_native.text.pieces import split_lines
 from haproxy_native.text.words import BLANKS, SplitLine, split, unquoted, words_of
 
 MASKED = "<masked>"
-# Kinds of `x-secret` for texts: lines of a configuration, a text that may quote some, and a message of HAProxy.
+# Kinds of `x-secret` for texts: lines of a configuration, a text that may quote such lines, and a message of HAProxy.
 LINES, TEXT, MESSAGE = "lines", "text", "message"
-# The member of effects for lines of a section that no object can express.
+# The member of an effect that contains the lines of a section that no object can express.
 _UNKNOWN_LINES = "lines"
 # Schemas of servers in the running process.
 _OF_PROCESS = ("runtime_server", "override")
 _VERSION = re.compile(r"# _version=\d+\s*")
 _BARE_WORD = re.compile(r"[^\s'`\"]+")
-# A longer line of a message is cut at the first word that a secret may follow, since trying all such words would take too long.
+# A longer line of a message is cut off at the first word that a secret may follow, since trying all such words would take too long.
 _LONGEST = 1000
 _NEGATIONS = ("no", "default")
-# Signs of a message of HAProxy, or of an error that quotes one.
+# Signs of a message of HAProxy, or of an error that quotes such a message.
+
 _OF_HAPROXY = re.compile(r"\[(?:ALERT|WARNING|NOTICE|DIAG)\]|\bvalidation error: |\[[^\[\]\s]+:\d+\]|\bline \d+(?: of \S+,)? in '")
 # A closed quote, or the beginning of any quote.
 _QUOTE = re.compile(r"(?<!\w)'([^']*)'|(?<!\w)(?:'|<(?!masked>)(?=\S))")
-# What precedes the line that a message is about.
+# The text before the line of the configuration that a message quotes.
 _SOURCE = re.compile(r"line \d+ in '[^']*': ")
-# What precedes the name of a section or an ACL.
+# The text before the quoted name of a section or an ACL.
 _NAMED = re.compile(r"\b(?:ACL|acl|proxy|backend|frontend|listen|defaults|userlist|peers|resolvers) $")
 _SERVER = re.compile(r"server [\w.:-]+/[\w.:-]+")
-# In comments.
+# Words in comments that mention credentials.
 _CREDENTIAL = re.compile(r"passw|secret|token|credential|bearer|authori[sz]ation|api.?key", re.IGNORECASE)
 
 
@@ -59,7 +60,7 @@ def masked_lines(text: str) -> str:
 
 
 def _difference_lines(text: str) -> Iterator[str]:
-    """Mask a unified diff. Files other than the configuration may quote it."""
+    """Mask the lines of a unified diff. Files other than the configuration may quote lines of the configuration."""
     walk: Callable[[str], str] = _masked_line
     for line in split_lines(text):
         if line.startswith("--- "):
@@ -100,7 +101,7 @@ def masked_text(text: str) -> str:
 
 
 def masked_message(text: str) -> str:
-    """Return a message of HAProxy with everything masked that it quotes, except keywords and names of sections."""
+    """Return a message of HAProxy with all quoted texts masked, except keywords and names of sections, ACLs and servers."""
     return "".join(map(_masked_message_line, split_lines(text)))
 
 
@@ -156,7 +157,7 @@ def _hidden(words: Sequence[str]) -> set[int]:
 
 
 def _readings(words: Sequence[str]) -> Iterator[tuple[LineShape, LineReading]]:
-    """Yield every way to read a line, whatever section it is in."""
+    """Yield every way to parse a line, since its section is not known."""
     for size in range(min(_longest(), len(words)), 0, -1):
         for shape in shapes().get(tuple(map(unquoted, words[:size])), ()):
             if reading := shape.take(words):
@@ -164,7 +165,7 @@ def _readings(words: Sequence[str]) -> Iterator[tuple[LineShape, LineReading]]:
 
 
 def _secrets(shape: LineShape, reading: LineReading, words: Sequence[str]) -> Iterator[int]:
-    """Yield the indices of the words that hold a secret."""
+    """Yield the indices of the words that contain a secret."""
     if not any(member in reading.values or member.split(".")[0] in reading.values for member in shape.secrets):
         return
     seen: dict[str, Any] = dict(reading.values)
@@ -195,7 +196,7 @@ def _pieces(chain: Chain, words: Sequence[str], parts: Sequence[MatchedWords], o
 
 @functools.cache
 def shapes() -> Mapping[tuple[str, ...], Sequence[LineShape]]:
-    """Return the shapes of all lines by the words that they begin with, one for each synopsis."""
+    """Return the shapes of all lines by the first words of the line, one shape for each synopsis."""
     by_prefix: dict[tuple[str, ...], dict[object, LineShape]] = {}
     for shape in line_shapes(grammar()):
         key = (*(each.text for each in shape.alternatives), *shape.secrets.items())
@@ -227,7 +228,7 @@ def _sections() -> frozenset[str]:
 
 @functools.cache
 def _secret_words() -> frozenset[str]:
-    """Return the first words of lines that may hold a secret."""
+    """Return the first words of lines that may contain a secret."""
     return frozenset(prefix[0] for prefix, each in shapes().items() if prefix and any(shape.secrets for shape in each))
 
 
@@ -245,7 +246,7 @@ def line_shapes(language: Grammar) -> Iterator[LineShape]:
 
 
 def refuse_masked_text(text: bytes) -> None:
-    """Raise Incomplete, with the line, if a text of a configuration has `<masked>` as a word outside comments."""
+    """Raise Incomplete, which names the line, if a text of a configuration has `<masked>` as a word outside comments."""
     if MASKED.encode() not in text:
         return
     for number, line in enumerate(text.decode("utf-8", "surrogateescape").split("\n"), 1):
@@ -254,7 +255,7 @@ def refuse_masked_text(text: bytes) -> None:
 
 
 def refuse_masked(sent: Any, schema: Schema) -> None:
-    """Raise Incomplete, with the member, if a value has `<masked>` in a member that may hold a secret."""
+    """Raise Incomplete, which names the member, if a value has `<masked>` in a member that may contain a secret."""
     for member, value, kind in _secret_texts(sent, schema, "", None):
         if kind == LINES:
             refuse_masked_text(value.encode("utf-8", "surrogatepass"))
@@ -302,7 +303,7 @@ def masked_object(value: Any, schema: str) -> Any:
 
 
 def masked_member(value: Any, object_: str, member: str) -> Any:
-    """Return the value of a member of an object, given by its name, with secrets masked. Without a member: that of the whole object."""
+    """Return the value of a member of the object named `object_`, with secrets masked. An empty `member` means the whole object."""
     return _of_member(value, {"object": object_, "member": member})
 
 
@@ -316,7 +317,7 @@ def _value(value: Any, schema: Schema, siblings: Mapping[str, Any]) -> Any:
         return _secret(value, str(kind), schema, siblings)
     if isinstance(value, Mapping):
         if schema.get("type") == "array":
-            # An operation that takes one question or a list of them answers one with one object.
+            # An operation that accepts one query or a list of queries answers a single query with a single object.
             return _value(value, schema.get("items", {}), siblings)
         properties, others = _properties(schema), schema.get("additionalProperties")
         others = others if isinstance(others, Mapping) else {}
@@ -337,7 +338,7 @@ def _properties(schema: Schema) -> Mapping[str, Schema]:
 
 
 def _secret(value: Any, kind: str, schema: Schema, siblings: Mapping[str, Any]) -> Any:
-    """Mask a value by the kind of its `x-secret`."""
+    """Mask a value as the kind of its `x-secret` requires."""
     if kind == "member":
         return _of_member(value, siblings)
     if kind in grammar().schemas.by_name:
@@ -366,7 +367,7 @@ def _mapping(value: Mapping[str, Any], kind: str, schema: Schema) -> dict[str, A
 
 
 def _of_member(value: Any, siblings: Mapping[str, Any]) -> Any:
-    """Mask the value of the member and object that `siblings` name."""
+    """Mask the value of a member. `siblings` has the names of the object and the member, under `object` and `member`."""
     object_, member = str(siblings.get("object", "")), str(siblings.get("member", ""))
     try:
         kinds = parsed(object_)[::2]
@@ -387,11 +388,12 @@ def _of_member(value: Any, siblings: Mapping[str, Any]) -> Any:
 
 
 def _is_of_file(object_: str) -> bool:
-    """Return whether an object is a stored file or an entry of one. Its content is not masked: reading it takes a permission of its own."""
+    """Return whether an object is a stored file or an entry in one. It is not masked: reading it takes a permission of its own."""
+
     return object_.partition("/")[0] in bundle()["x-secrets"]["files"]
 
 
 def _resource(kinds: Sequence[str]) -> Resource | None:
-    """Return the resource whose objects have names of these kinds."""
+    """Return the resource of an object, given the kinds in the object's name."""
     every = resources().by_name.values()
     return next((each for each in every if kinds and kinds[-1] == kind_of(each) and bool(each.parents) == (len(kinds) > 1)), None)

@@ -1,7 +1,8 @@
 """Sites: a frontend with its listeners and the backends that it uses (its farms), as one object.
 
-A site is a view: edits of it are edits of a frontend and of backends, and what it does not show of these stays. A backend is deleted with
-the last site that names it, unless another proxy uses it. `Sites` has the editor's interface for sections, and raises what that raises.
+A site is a view: edits of a site are edits of a frontend and of backends, and keep members that the site does not show. A backend is
+deleted with the last site that names it, unless another proxy uses it. `Sites` has the same interface, and raises the same errors, as the
+editor for sections.
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,7 +34,7 @@ class Sites:
         parts = schemas.properties(schemas.named(site.schema))
         self._of_service = [name for name in parts["service"]["properties"] if name != LISTENERS]
         own = parts["farms"]["items"]["properties"]
-        # Servers and listeners come in their own order.
+        # The members of servers and listeners are already in order.
         order = schemas.order(schemas.named(site.schema))
         self._order = {**order, "farms": {**order["farms"], SERVERS: {}}, "service": {**order["service"], LISTENERS: {}}}
         self._of_farm = [name for name in own if name not in ("name", SERVERS, USE_AS, *CONDITION)]
@@ -103,7 +104,7 @@ class Sites:
         index: int | None = None,
         full: bool = False,
     ) -> Document:
-        """Return the document with a new frontend and new backends. Raises Exists if one of them exists."""
+        """Return the document with a new frontend and its new backends. Raises Exists if the frontend or a backend exists."""
         farms = self._farms_of(body)
         document = self.editor.create(document, self._table[FRONTEND], None, self._frontend({"name": body["name"]}, body, farms))
         for name in _names(farms):
@@ -113,7 +114,7 @@ class Sites:
     def replace(
         self, document: Document, resource: Resource, parent: Parent, key: str | int, body: Mapping[str, Any], *, full: bool = False
     ) -> Document:
-        """Return the document with the site's values replaced; backends that nothing uses any longer are deleted."""
+        """Return the document with the site's values replaced. Deletes former backends of the site that no proxy uses any longer."""
         self.check_exists(document, resource, parent, key)
         if body["name"] != key:
             raise OtherName(f"name in body is '{body['name']}', and the path names '{key}', which stays", place=Place(member="name"))
@@ -130,7 +131,7 @@ class Sites:
         return self._without_backends(document, [name for name in former if name not in _names(farms)])
 
     def delete(self, document: Document, resource: Resource, parent: Parent, key: str | int) -> Document:
-        """Return the document without the frontend, and without those of its backends that no other proxy uses."""
+        """Return the document without the frontend, and without its backends, unless another proxy uses them."""
         self.check_exists(document, resource, parent, key)
         former = _names(self._farms(document, self.editor.get_object(document, self._table[FRONTEND], None, key)))
         document = self.editor.delete(document, self._table[FRONTEND], None, key)
@@ -167,7 +168,7 @@ class Sites:
         return document
 
     def _wanted_rules(self, document: Document, frontend: str, farms: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-        """Return one rule for each conditional farm, in their order; rules that do not name a backend (a log format, say) stay."""
+        """Return one rule for each conditional farm, in the order of the farms. Rules that name no existing backend stay in place."""
         rules = self._rules(document, frontend)
         known = {_meaning(rule): rule for rule in rules}
         wanted: list[Mapping[str, Any]] = [known.get(_meaning(farm)) or _conditional(farm) for farm in farms if farm[USE_AS] == CONDITIONAL]

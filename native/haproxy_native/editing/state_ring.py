@@ -1,4 +1,4 @@
-"""The ring buffer that HAProxy logs state changes of servers to (Configuration Manual, section 3.9), and the lines that set it up."""
+"""The ring buffer to which HAProxy logs state changes of servers (Configuration Manual, section 3.9), and the lines that set it up."""
 
 from haproxy_native.editing.defaults_sections import DEFAULTS, all_inherited_defaults
 from haproxy_native.editing.placement import at_home, insert_section, line_place
@@ -19,7 +19,7 @@ _PROXY = "    log global\n"
 
 
 def ring(document: Document) -> str:
-    """Return the ring that most backends log to; empty if none does."""
+    """Return the name of the ring that most backends log to; empty if no backend logs to a ring."""
     counts = {name: len(logging) for name, logging in _rings(document).items() if logging}
     return max(counts, key=lambda name: counts[name], default="")
 
@@ -39,13 +39,13 @@ def _rings(document: Document) -> dict[str, list[str]]:
 
 
 def _targets(section: Section) -> set[str]:
-    """Return the rings that a section logs to; `global` stands for those of the global section."""
+    """Return the rings that a section logs to; `global` stands for the targets of the global section."""
     targets = {line.words[1] for line in section.lines if len(line.words) > 1 and line.words[0] == "log"}
     return {target.removeprefix(_TARGET) for target in targets if target.startswith(_TARGET) or target == _INHERITED}
 
 
 def lines_to_add(document: Document) -> dict[str, str]:
-    """Return, by section, the lines that make all proxies log state changes to a ring; empty if they already do."""
+    """Return the lines that make all proxies log state changes to a ring, by the section to add them to; empty if all do already."""
     if (name := ring(document)) and len(_rings(document)[name]) == sum(len(document.of_kind(kind)) for kind in _PROXIES):
         return {}
     return {f"ring {NAME}": _DECLARED, "global": _GLOBAL, "defaults": _PROXY}

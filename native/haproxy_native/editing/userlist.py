@@ -1,4 +1,7 @@
-"""The users of a userlist section, for signing in: read here and not by the grammar, since a password may be a variable."""
+"""Reads the users of a userlist section, for the authentication of clients.
+
+The grammar is not used for this, since a password may be a variable.
+"""
 
 from pathlib import Path
 from typing import NamedTuple

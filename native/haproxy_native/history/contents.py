@@ -1,8 +1,8 @@
-"""The contents of files before and after each entry, in a database: each once, as a difference from the one before it if that is smaller.
+"""Stores the contents of files before and after each entry in a database.
 
-Differences are for two contents of one file that hardly differ, and take a few milliseconds for a megabyte. Equal stretches are found by
-comparing slices. Where two lines differ, the next equal lines are searched for in a window behind them; if there are none, the rest is
-compared line by line.
+Each content is stored once, as a difference from the previous content of its file if that is much smaller. The difference is made for two
+contents that hardly differ, and takes a few milliseconds for a megabyte: equal stretches are found by comparing slices. Where two lines
+differ, the next equal lines are searched for in a window after them; if the window has none, the rest is compared line by line.
 """
 
 import sqlite3
@@ -16,12 +16,12 @@ from pathlib import Path
 from haproxy_native.errors import Missing, Unreadable
 from haproxy_native.text.line_diff import changes
 
-# Contents in memory: entries are usually read in order, and each is a difference from the one before.
+# How many contents to cache in memory: entries are usually read in order, and each content is a difference from the previous one.
 RECENT = 4
 _recent: dict[tuple[sqlite3.Connection, int], bytes] = {}
-# A longer content is identified by its difference, if it has one: a digest of all bytes would take longer than everything else.
+# A content of more bytes is identified by the digest of its difference, if it has one: a digest of all its bytes would take too long.
 LARGE = 1 << 16
-# After so many differences in a row, a content is stored whole, so that reading takes a few milliseconds.
+# After this many differences in a row, a content is stored whole, so that reading takes only a few milliseconds.
 LONGEST_CHAIN = 100
 TABLES = """\
 CREATE TABLE content (
@@ -39,7 +39,7 @@ WITH RECURSIVE used(id) AS (
 
 _NEWEST = """\
 SELECT coalesce(after, before) FROM held WHERE path = ? AND coalesce(after, before) IS NOT NULL ORDER BY entry DESC LIMIT 1"""
-# (id of a content, its bytes); the id is None if there is none.
+# (id of a content, its bytes); (None, b"") if there is no content.
 Known = tuple[int | None, bytes]
 
 
@@ -73,7 +73,7 @@ def size(database: sqlite3.Connection) -> int:
 
 
 def _newest(database: sqlite3.Connection, path: str) -> Known:
-    """Return the newest content of a file, which usually is the one before the next change."""
+    """Return the newest content of a file, which usually equals the content before the next change."""
     found = database.execute(_NEWEST, (path,)).fetchone()
     with suppress(Missing, sqlite3.DatabaseError):
         return (found[0], _get(database, found[0])) if found else (None, b"")
@@ -81,7 +81,7 @@ def _newest(database: sqlite3.Connection, path: str) -> Known:
 
 
 def _put(database: sqlite3.Connection, data: bytes, former: Known) -> Known:
-    """Return a content, added if it is new. `former`: the one before it."""
+    """Store a content unless it is stored already, and return it with its id. `former`: the previous content of the file."""
     base, before = former
     if base is not None and data == before:
         return base, data
@@ -112,7 +112,7 @@ def _difference(database: sqlite3.Connection, data: bytes, former: Known) -> tup
 
 
 def _remember(database: sqlite3.Connection, id_: int, data: bytes) -> None:
-    # SQLite reuses the id of a transaction that was rolled back.
+    # SQLite reuses an id that was assigned in a transaction that was rolled back.
     _recent.pop((database, id_), None)
     _recent[database, id_] = data
     while len(_recent) > RECENT:
@@ -151,7 +151,7 @@ def read_file(path: Path) -> bytes | None:
 
 
 WINDOW = 8192
-# So many equal lines end a difference.
+# This many equal lines end a difference.
 ANCHOR = 3
 # Start and end of the removed bytes in the old content, and the number of added bytes, which follow.
 _HUNK = struct.Struct(">QQQ")
@@ -159,7 +159,7 @@ Hunk = tuple[int, int, bytes]
 
 
 def delta(old: bytes, new: bytes) -> bytes:
-    """Return the difference from which `applied` makes the new content."""
+    """Return the difference with which `applied` turns the old content into the new one."""
     return zlib.compress(b"".join(_HUNK.pack(start, end, len(added)) + added for start, end, added in _hunks(old, new)), 1)
 
 
@@ -173,7 +173,7 @@ def differing_lines(old: bytes, new: bytes) -> tuple[bytes, bytes]:
 
 
 def applied(old: bytes, difference: bytes) -> bytes:
-    """Return the new content. Raises zlib.error, struct.error or ValueError for a damaged difference."""
+    """Return the old content with a difference applied. Raises zlib.error, struct.error or ValueError for a damaged difference."""
     data, pieces, at, place = zlib.decompress(difference), list[bytes](), 0, 0
     while place < len(data):
         start, end, size = _HUNK.unpack_from(data, place)
@@ -202,7 +202,7 @@ def _hunks(old: bytes, new: bytes) -> Iterator[Hunk]:
 
 
 def _common(one: bytes, at: int, other: bytes, there: int) -> int:
-    """Return how many bytes are equal from two offsets on."""
+    """Return how many bytes of `one` from `at` on equal those of `other` from `there` on."""
     # Double the range that is compared, then bisect: comparing slices is far faster than comparing bytes.
     most, low, high, view = min(len(one) - at, len(other) - there), 0, 64, memoryview(other)
     while high < most and one.startswith(view[there + low : there + high], at + low):
@@ -216,7 +216,7 @@ def _common(one: bytes, at: int, other: bytes, there: int) -> int:
 
 
 def _step(old: bytes, new: bytes) -> tuple[int, int] | None:
-    """Return the numbers of bytes, in each window, before the next equal lines; None if there are none."""
+    """Return how many bytes of the old and of the new window precede the next equal lines; None if the windows have no equal lines."""
     lines, others = old.splitlines(keepends=True), new.splitlines(keepends=True)
     places: dict[tuple[bytes, ...], int] = {}
     for place in range(len(others) - ANCHOR + 1):

@@ -18,7 +18,7 @@ CONFIGURATION, FILE, RUNTIME = "configuration", "file", "runtime"
 
 @dataclass(frozen=True)
 class Entry:
-    """A change."""
+    """A change, as the history records it."""
 
     # Unix time.
     time: float
@@ -26,7 +26,7 @@ class Entry:
     version: int
     # CONFIGURATION, FILE or RUNTIME.
     kind: str
-    # How it was made: live, scheduled, reloaded, written, runtime, or outside (by others). Empty for an entry that has begun.
+    # How it was made: live, scheduled, reloaded, written, runtime, or outside (by others). Empty while the change is not finished.
     outcome: str
     author: Author
     # The owner of a file that others have edited.
@@ -48,7 +48,7 @@ class ReloadOutcome:
     status: str
     # After a failure: KEPT or TAKEN_BACK, by the id of the entry.
     changes: Mapping[int, str] = field(default_factory=dict)
-    # After a failure: the id of the reload that loads what was kept, if it needs one.
+    # After a failure: the id of the reload that loads the kept changes, if they need one.
     rest: str = ""
 
 
@@ -58,7 +58,7 @@ class Record:
 
     entry: Entry
     contents: Sequence[Content] = ()
-    # Members of servers in the process.
+    # The changed members of servers in the process.
     members: Sequence[MemberChange] = ()
     # The names of the objects that it touched.
     objects: Sequence[str] = ()
@@ -76,7 +76,7 @@ class Refusal:
 
 
 def record(editor: Editor, change: Change, outcome: Outcome, path: str, version: int, time: float) -> Record:
-    """Return the record of a change. `path` and `version`: of the current configuration."""
+    """Return the record of a change. `path` and `version` are those of the current configuration, `time` is a Unix time."""
     kind = FILE if outcome.contents else RUNTIME
     contents = list(outcome.contents)
     objects = [content.object for content in contents] + [member.object for member in outcome.members]
@@ -113,5 +113,5 @@ def _texts(document: Document, start: int, end: int) -> set[tuple[str, str, str]
 
 
 def _shared(one: Sequence[Section], other: Sequence[Section]) -> int:
-    """Return the number of sections that are the same object at the start: edited documents share them."""
+    """Return how many sections at the start are identical objects, since edited documents share unchanged sections."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] is pair[1], zip(one, other, strict=False)))

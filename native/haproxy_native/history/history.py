@@ -3,16 +3,16 @@
 There are two ways into the journal, by when the change is made:
 
     begin, then ended or abandon    changes of files by this server. The entry is on disk before the first file is written.
-    one step (`_add`)               what has happened already: changes of the process alone, edits by others, and edits that are found
-                                    at the start.
+    one step (`_add`)               changes that have already happened: changes of the process alone, edits by others, and edits that are
+                                    found at the start.
 
-So if the server is killed during a change, the next start finds the entry, with its author, and ends or removes it by the contents of the
-files (`_settle`). If the server is killed between a change of the process alone and its entry, that entry is lost.
+So if the server is killed during a change, the next start finds the entry, with its author, compares the files with its contents, and ends
+or removes it (`_settle`). If the server is killed between a change of the process alone and its entry, that entry is lost.
 
-If an entry cannot be written, the change of files of a client is refused. The entry of a change that the server makes on its own, or of the
-process alone, waits in memory (the queue of disk/database.py).
+If the entry of a client's change of files cannot be written, the change is refused. The entry of a change that the server makes on its own,
+or of a change of the process alone, waits in memory (the queue of disk/database.py).
 
-Effects and summaries are computed behind the answers, in order, by one task (`_begin`); readers wait for it in `settled`.
+One background task (`_begin`) computes effects and summaries in order, after the requests are answered; readers wait for it in `settled`.
 """
 
 import asyncio
@@ -53,14 +53,14 @@ LONGEST_REASON = 1_000
 MOST_AT_ONCE = 100
 # The longest wait for effects that are being computed.
 SETTLE_SECONDS = 2.0
-# What reading the journal may raise: the disk fails, or contents are not stored any longer.
+# Errors of reading the journal: the disk fails, or contents are not stored any longer.
 UNREADABLE = (Unusable, Missing)
 Result = TypeVar("Result")
 Key = TypeVar("Key")
 
 
 class History(Recorder):
-    """The history of a context: within `async with`, it has an entry of every change."""
+    """Records every change of a context while it is open (`async with`)."""
 
     def __init__(
         self,
@@ -70,17 +70,17 @@ class History(Recorder):
         limits: Limits | None = None,
     ) -> None:
         self.context, self._editor, self._database = context, editor, database
-        # By the kind of objects that are no files: returns the stored content of one.
+        # For each kind of objects that are no files: returns the stored content of an object by its name.
         self.others: dict[str, Callable[[str], bytes | None]] = {}
         self._limits = limits or Limits()
         database.declare(*TABLES)
-        # Within `async with`; and whether the state at the start (below) was read.
+        # Whether it is within `async with`, and whether the state at the start (below) was read.
         self._is_open, self._was_read = False, False
         self._starting, self._is_started = asyncio.Lock(), False
-        # Work behind the answers, in order.
+        # Background work, in order.
         self._queue: asyncio.Queue[Callable[[], Awaitable[None]]] = asyncio.Queue()
         self._works = Background("the history")
-        # At the start: the configuration on disk and its version, the entries that had begun, and the configuration by the journal.
+        # State at the start: the configuration on disk and its version, entries that had begun and not ended, the journal's configuration.
         self._first, self._first_version, self._interrupted = b"", 0, list[int]()
         self._known: Content | None = None
         context.events.listen(self._on_event)
@@ -126,7 +126,7 @@ class History(Recorder):
         return replace(outcome, entry=begun.id)
 
     async def abandon(self, begun: Begun) -> None:
-        """End the entry of a change that has failed if files were written nevertheless; else remove it."""
+        """Finish the entry of a failed change: end it if files were written nevertheless, else remove it."""
         intended, current = begun.intended, self.context.current
         if texts := intended.texts:
             is_made = current.document is texts.after or await self._has_content(str(current.path), texts.after.data)
@@ -136,7 +136,7 @@ class History(Recorder):
         self._close(begun, self._current_outcome() if is_made else None, intended)
 
     def _close(self, begun: Begun, became: tuple[str, str | None] | None, outcome: Outcome) -> None:
-        """End or remove an entry. `became`: its outcome, and the id of the reload that it waits for; None if nothing was changed."""
+        """End or remove an entry. `became`: (outcome, id of the reload that the change needs), or None to remove the entry."""
         loop = asyncio.get_running_loop()
 
         def close(state: State) -> None:
@@ -157,7 +157,7 @@ class History(Recorder):
         return False
 
     def _current_outcome(self) -> tuple[str, str | None]:
-        """Return (outcome, id of a reload) of a change of files whose own outcome is lost."""
+        """Return (outcome, id of a reload) for a change of files whose own outcome is lost, from the current state."""
         context = self.context
         if context.pending:
             return "scheduled", context.pending
@@ -190,13 +190,13 @@ class History(Recorder):
         return await self._database.write(add, PART)
 
     def _queue_effects(self, loop: asyncio.AbstractEventLoop, id_: int, kind: str, of: Outcome | Edited | None) -> None:
-        """Have the effects of an entry computed, from the database's thread."""
+        """Queue the computation of an entry's effects. Called in the database's thread."""
         # After the loop has closed, the next start computes them.
         with suppress(RuntimeError):
             loop.call_soon_threadsafe(self._queue.put_nowait, partial(self._after_entry, id_, kind, of))
 
     async def catch_up(self) -> None:
-        """Write entries that wait in memory, and those of changes before the start. Raises Unusable if the disk fails."""
+        """Write the entries that wait in memory, and the entries of changes before the start. Raises Unusable if the disk fails."""
         await self._ensure_started()
         await self._database.catch_up(PART)
 
@@ -231,7 +231,7 @@ class History(Recorder):
         await self._add(record, event)
 
     async def _begin(self) -> None:
-        """Add what was changed while the server did not run; then do the work behind the answers, until it is cancelled."""
+        """Add entries of changes made while the server did not run; then do the queued background work until cancelled."""
         try:
             await self._ensure_started()
         except UNREADABLE as error:
@@ -244,7 +244,7 @@ class History(Recorder):
                 log.exception("computing the effects of an entry failed")
 
     async def _ensure_started(self) -> None:
-        """Add entries of what was changed while the server did not run, unless that is done. Raises UNREADABLE."""
+        """Add, once, entries of changes made while the server did not run. Raises UNREADABLE."""
         async with self._starting:
             if not self._is_started:
                 await self.ask(lambda journal: journal.last)
@@ -253,10 +253,10 @@ class History(Recorder):
                 self._is_started = True
 
     async def _settle(self, id_: int) -> None:
-        """End an entry that the former process has begun; remove it if the files are as they were before the change.
+        """End an entry that the former process began; remove it if the files are as they were before the change.
 
-        If the configuration is among several files, it decides alone: it is replaced last, and at the start the others are made to follow.
-        If others have edited it since, its version decides.
+        If the configuration is one of several files, only it is compared: it is replaced last, and the start makes the other files match
+        it. If others have edited it since, its version shows whether the change was made.
         """
         try:
             entry, contents = await self.ask(Journal.get_begun, id_), await self.ask(Journal.contents, id_)
@@ -271,7 +271,7 @@ class History(Recorder):
         await (self.ask(Journal.end, id_, *self._current_outcome()) if is_made else self.ask(Journal.remove, id_))
 
     async def _start(self) -> None:
-        """Settle interrupted changes, and add what was changed since the journal was written last. Raises UNREADABLE."""
+        """Settle interrupted changes, and add the changes since the journal was last written. Raises UNREADABLE."""
         while self._interrupted:
             await self._settle(self._interrupted[0])
             del self._interrupted[0]
@@ -306,7 +306,7 @@ class History(Recorder):
             await self._write(Journal.prune, time.time())
 
     async def _add_unseen_edit(self, path: str, now: bytes | None) -> None:
-        """Add an edit by others if the content of a file is not the one by the journal."""
+        """Add an edit by others if the content of a file differs from its content in the journal."""
         try:
             known = await self.ask(lambda journal: journal.at(journal.last or FIRST, path))
         except UNREADABLE as error:
@@ -315,7 +315,7 @@ class History(Recorder):
         await self._add_edit(known, path, now)
 
     async def _add_edit(self, known: Content | None, path: str, now: bytes | None) -> None:
-        """Add an edit by others, from the content by the journal to another one; nothing if they are equal."""
+        """Add an edit by others, from the journal's content (`known`) to the current content (`now`); nothing if they are equal."""
         if known is None or not known.is_kept or known.after == now:
             return
         entry = Entry(time.time(), self.context.current.version, FILE, OUTSIDE, Author(OUTSIDE), owner_of(Path(path)))
@@ -326,7 +326,7 @@ class History(Recorder):
         await self._add(lambda: Record(entry, [content], (), objects))
 
     async def _ask_if_readable(self, work: Callable[[Journal, Key], Result | None], key: Key) -> Result | None:
-        """Return what a method of Journal returns; None if the journal cannot be read."""
+        """Return the result of a method of Journal; None if the journal cannot be read."""
         with suppress(*UNREADABLE):
             return await self.ask(work, key)
         return None
@@ -352,7 +352,7 @@ class History(Recorder):
             stored = await self.ask(Journal.stored, id_)
             files = await beside_if(bool(stored), summaries.file_summaries, stored)
             effects_ = [touch.as_dict() for touch in touched]
-            # Entries of a map may be changed in the process while its file stays.
+            # Entries of a map may be changed in the process while its file stays the same.
             process = await self.ask(Journal.objects, id_) if kind == FILE and not files else ()
             is_long = len(effects_) + len(files) > MOST_AT_ONCE
             summary = await beside_if(is_long, lambda: summaries.summary(masked_object(effects_, "effect"), files, process))
@@ -403,7 +403,7 @@ class History(Recorder):
                 await are_known.wait()
 
     async def ask(self, work: Callable[..., Result], *given: Any, **named: Any) -> Result:
-        """Return what a method of Journal returns, called in the database's thread. Raises Unusable and what it raises."""
+        """Call a method of Journal in the database's thread, and return its result. Raises Unusable, and the errors of the method."""
         return await self._database.run(lambda state: work(self._journal(state), *given, **named))
 
     def _journal(self, state: State) -> Journal:

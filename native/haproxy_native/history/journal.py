@@ -2,7 +2,8 @@
 
 The entry of a change of files is written before the change, with the contents of the files before and after it, and without an outcome: it
 has *begun*. After the change it is ended with the outcome, or removed. The table `begun` has all entries; the view `entry` has those that
-have ended. After a crash, the next start settles the others, so no limit ever deletes them. Other entries are written at once.
+have ended. After a crash, the next start settles the others, so no limit ever deletes them. Entries of other changes are written in one
+step.
 
 An ended entry is never rewritten. The outcome of its reload is a row of another table, by the id of the reload, and its effects are added
 when they have been computed. Private keys are in a database with tighter permissions (keys.db).
@@ -59,9 +60,9 @@ _BY = "name, address, request_id, message, cause, confirmation"
 _ENTRY = f"id, parent, time, version, kind, outcome, owner, reload, {_BY}"
 # The id for the moment before all entries.
 FIRST = 0
-# The names of objects that match a pattern; the range selects those with its literal beginning by the index.
+# The names of objects that match a pattern. The range uses the index to select names with the literal beginning of the pattern.
 _NAMED = "SELECT DISTINCT object FROM touched WHERE object >= ? AND object < ? AND covers(?, object)"
-# Limits are enforced after every so many entries, and a limit of size deletes at least so many.
+# Limits are enforced after every PIECE entries, and the limit of the size deletes at least PIECE entries.
 PIECE = 100
 
 
@@ -87,7 +88,7 @@ class Journal:
     # -- adding
 
     def add(self, record: Record) -> int:
-        """Add an entry and sync it; return its id. Without an outcome, it has begun."""
+        """Add an entry and sync it; return its id. An entry without an outcome has begun, and is ended or removed later."""
         entry, secrets = record.entry, {content.path for content in record.contents if _is_secret(content)}
         with self._state.transaction():
             members = _packed([asdict(member) for member in record.members])
@@ -102,7 +103,7 @@ class Journal:
                 if content.is_kept and not secret:
                     contents.add_contents(self._state, added, content.path, content.before, content.after)
             self._touch(added, record.objects)
-            # Synced before the entry. If that is never written, the next entry gets its id and replaces these keys.
+            # The keys are synced before the entry. If the entry is never written, the next entry gets its id and replaces these keys.
             if secret_contents := [content for content in record.contents if content.is_kept and content.path in secrets]:
                 self._hold_keys(added, secret_contents)
         return added
@@ -125,7 +126,7 @@ class Journal:
         with self._state.transaction(is_synced=False):
             for table, column in (("begun", "id"), ("file", "entry"), ("touched", "entry"), ("held", "entry")):
                 self._state.execute(f"DELETE FROM {table} WHERE {column} = ?", (entry,))
-        # Afterwards: keys without an entry do no harm.
+        # After the entry: keys without an entry do no harm.
         with self._state.keys.transaction(is_synced=False):
             self._state.keys.execute("DELETE FROM held WHERE entry = ?", (entry,))
 
@@ -134,7 +135,7 @@ class Journal:
         return [entry for (entry,) in self._state.execute("SELECT id FROM begun WHERE outcome = '' ORDER BY id")]
 
     def add_first(self, content: Content) -> None:
-        """Store the content of a file before its first entry, and sync it; nothing if the file has an entry."""
+        """Store the content of a file before its first entry, and sync it. Does nothing if the file already has an entry."""
         if not content.is_kept or self._state.execute("SELECT 1 FROM file WHERE path = ?", (content.path,)).fetchone():
             return
         secret, first = _is_secret(content), replace(content, after=content.before)
@@ -198,7 +199,11 @@ class Journal:
     def find(
         self, pattern: str = "", author: str = "", since: float | None = None, until: float | None = None, before: int | None = None
     ) -> Iterator[Entry]:
-        """Yield entries, the newest first. `pattern`: of the name of an object that they touch, or that contains one that they touch."""
+        """Yield entries, the newest first.
+
+        `pattern`: matches an object that the entries touch, or an object that contains one. `author`: a name. `since` and `until`: Unix
+        times. `before`: the id of a later entry.
+        """
         conditions, values = ["1"], list[Any]()
         for condition, value in (("time >= ?", since), ("time <= ?", until), ("id < ?", before), ("name = ?", author or None)):
             if value is not None:
@@ -218,11 +223,11 @@ class Journal:
             yield Entry(time, version, kind, outcome, Author(*by), owner, reload_id, id_, parent)
 
     def of_version(self, version: int) -> int | None:
-        """Return the id of the newest entry with which the configuration got a version; None if there is none."""
+        """Return the id of the newest entry that gave the configuration a version; None if there is none."""
         return next((entry.id for entry in self.find() if entry.kind == CONFIGURATION and entry.version == version), None)
 
     def text_of_version(self, version: int) -> bytes | None:
-        """Return the configuration at a version, by the newest entry of it or by the one after it; None if neither is known."""
+        """Return the configuration at a version: after the newest entry of it, or before the entry of the next one; None if unknown."""
         later: Entry | None = None
         for entry in self.find():
             if entry.kind == CONFIGURATION and entry.version == version:
@@ -233,7 +238,7 @@ class Journal:
         return self.configuration(later.id).before if later and later.version == version + 1 else None
 
     def after_version(self, version: int, most: int) -> list[Entry]:
-        """Return at most so many of the newest entries after a version of the configuration, the newest first."""
+        """Return the newest entries after a version of the configuration, at most `most`, the newest first."""
         entries = (entry for entry in self.find() if entry.kind == CONFIGURATION)
         return list(islice(takewhile(lambda entry: entry.version > version, entries), most))
 
@@ -253,7 +258,7 @@ class Journal:
         return [MemberChange(**member) for member in _unpacked(row[0])]
 
     def effects(self, entry: int) -> list[Any] | None:
-        """Return an entry's effects; None if they have not been computed yet."""
+        """Return the effects of an entry as JSON objects; None if they have not been computed yet."""
         row = self._state.execute("SELECT data FROM effects WHERE entry = ?", (entry,)).fetchone()
         return _unpacked(row[0]) if row else None
 
@@ -340,7 +345,7 @@ class Journal:
         return ReloadOutcome(id_, time, status, {int(entry): outcome for entry, outcome in json.loads(changes).items()}, rest)
 
     def outcome_of(self, entry: Entry) -> ReloadOutcome | None:
-        """Return the outcome of the reload of an entry; if that failed and kept the change, of the reload that loads it then."""
+        """Return the outcome of an entry's reload. If that failed and kept the change, return that of the later reload that loads it."""
         found = self._state.execute("SELECT reload FROM load WHERE entry = ?", (entry.id,)).fetchone()
         outcome = self.outcome(found[0]) if found else None
         while outcome and outcome.rest and outcome.changes.get(entry.id) == KEPT:
@@ -355,7 +360,7 @@ class Journal:
     # -- limits
 
     def prune(self, now: float) -> None:
-        """Delete the oldest entries beyond the limits, but not the newest, and none from the oldest that has begun and not ended on."""
+        """Delete the oldest entries beyond the limits. Keeps the newest entry, and the oldest unfinished entry and all after it."""
         if (last := self.last) is None:
             return
         below = last - self._limits.entries + 1
@@ -387,7 +392,7 @@ class Journal:
 
 
 def _is_secret(content: Content) -> bool:
-    # Configurations are not, although they may have passwords.
+    # Configurations do not count as secret, although they may have passwords.
     return bool(content.object) and any(is_secret(data) for data in (content.before, content.after) if data)
 
 
@@ -400,12 +405,12 @@ def _marks(values: Sequence[Any]) -> str:
 
 
 def _packed(rows: Sequence[Any]) -> bytes:
-    # One by one: the encoder holds the interpreter's lock during a call.
+    # Encode the rows one by one: the encoder holds the GIL during a call.
     return zlib.compress(f"[{','.join(map(json.dumps, rows))}]".encode())
 
 
 def _unpacked(data: bytes) -> list[Any]:
-    """Return what `_packed` made of rows. Raises sqlite3.DatabaseError."""
+    """Return the rows that `_packed` has encoded. Raises sqlite3.DatabaseError."""
     try:
         rows: list[Any] = json.loads(zlib.decompress(data))
     except (zlib.error, ValueError) as error:

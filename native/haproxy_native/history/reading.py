@@ -36,7 +36,7 @@ class Blamed:
 
 
 def blame(steps: Iterable[tuple[Entry, bytes, bytes]], kind: str, name: str, now: Document) -> Iterator[Blamed]:
-    """Yield the lines of a section. `steps`: entries with the configuration before and after each, the oldest first."""
+    """Yield the lines that a section has in `now`. `steps`: (entry, configuration before it, configuration after it), the oldest first."""
     lines, authors = list[str](), list[Entry | None]()
     for entry, before, after in steps:
         lines, authors = _next(lines, authors, _lines(before, kind, name), None)
@@ -49,7 +49,7 @@ def blame(steps: Iterable[tuple[Entry, bytes, bytes]], kind: str, name: str, now
 
 
 def _next(lines: list[str], authors: list[Entry | None], new: list[str], by: Entry | None) -> tuple[list[str], list[Entry | None]]:
-    """Return the new lines and their authors: those of the former lines, and `by` for the others."""
+    """Return the new lines and their authors: unchanged lines keep their author, all other lines get `by`."""
     result, at = list[Entry | None](), 0
     for (start, end), (new_start, new_end) in changes(lines, new):
         result += [*authors[at:start], *([by] * (new_end - new_start))]
@@ -63,7 +63,7 @@ def _lines(data: bytes, kind: str, name: str) -> list[str]:
 
 
 async def text_at(history: History, id_: int) -> str:
-    """Return the configuration after an entry, masked. Raises NotFound."""
+    """Return the configuration after an entry, with secrets masked. Raises NotFound."""
     path = str(history.context.current.path)
     data = await history.ask(lambda journal: _text(journal, journal.get(id_).id, path))
     return await beside(lambda: masked_lines(decoded(data)))
@@ -101,7 +101,7 @@ def _difference(old: bytes, new: bytes, name: str, section: tuple[str, str] | No
 
 
 async def differences(contents: Sequence[Content]) -> str:
-    """Return the unified diff of files, masked and without private keys."""
+    """Return the unified diff of files, with secrets masked and without private keys."""
     return await beside(lambda: "".join(_differences(contents)))
 
 
@@ -118,7 +118,7 @@ def _differences(contents: Sequence[Content]) -> Iterator[str]:
 
 
 async def blamed(history: History, editor: Editor, object_: str) -> list[Blamed]:
-    """Return the current lines of the section that an object is or is inside, with their entries. Raises NotFound and BadRequest."""
+    """Return the current lines of an object's section, with the entries that last changed them. Raises NotFound and BadRequest."""
     kind, name = section_of_object(editor, object_)
     now, section = history.context.current.document, "/".join([parsed(object_)[0], *([encoded(name)] if name else [])])
     if now.find(kind, name) is None:

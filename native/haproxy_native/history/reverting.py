@@ -1,7 +1,8 @@
 """Reverts an entry of the history and keeps later changes, or restores everything as it was after an entry.
 
 Both are changes like any other, with one commit for the configuration and stored files. SPOE files and tests of routing have commits of
-their own, before it or after it; if it is refused, those before it are undone. `revert_outcome` needs no history.
+their own, before or after the commit of the configuration. If that is refused, the commits before it are undone. `revert_outcome` reverts a
+change without the history.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -79,14 +80,14 @@ class Restore:
 
 
 class OtherFiles(Protocol):
-    """A kind of objects that is no part of the commit of a configuration: SPOE files, and tests of routing, by their names."""
+    """A kind of objects with commits of their own, apart from the configuration: SPOE files or tests of routing, addressed by name."""
 
     async def change(self, name: str, wanted: Wanted, author: Author) -> Outcome: ...
 
 
 @dataclass(frozen=True)
 class Reverter:
-    """Reverts entries of the history, and restores the moments after them."""
+    """Reverts entries of the history, and restores the state after an entry."""
 
     history: History
     engine: Engine
@@ -94,18 +95,20 @@ class Reverter:
     others: dict[str, OtherFiles]
 
     def add_kind(self, kind: str, files: OtherFiles, content: Callable[[str], bytes | None]) -> None:
-        """Add a kind of objects. `content` returns the stored content of one, None if it does not exist."""
+        """Add a kind of objects. `content` returns the stored content of an object by its name; None if it does not exist."""
         self.others[kind], self.history.others[kind] = files, content
 
     async def revert(self, id_: int, author: Author) -> Reverted:
         """Revert the change of one entry.
 
-        Raises NotFound, NotRevertible for a change of the process alone, Conflict with both sides, and what a commit raises.
+        Raises NotFound, NotRevertible for a change of the process alone, Diverged with both values if later changes have changed the same
+        members or lines, and the errors of a commit.
         """
         return await self._return(await self._revert(id_), replace(author, cause=f"{REVERT}/{id_}"))
 
     async def check_revert(self, id_: int, author: Author) -> bool:
-        """Return whether `revert` would reload HAProxy. Raises what that raises before HAProxy checks the configuration."""
+        """Return whether `revert` would reload HAProxy. Raises the errors of `revert` that come before HAProxy's check of the file."""
+
         return await self._check(await self._revert(id_), author)
 
     async def _revert(self, id_: int) -> _Changes:
@@ -123,12 +126,12 @@ class Reverter:
         return await self._if_it_changes(undo), {file: partial(_content_without, file) for file in files}
 
     async def _if_it_changes(self, operation: Edit | None) -> Edit | None:
-        """Return the operation; None if it would not change the configuration. Raises what the operation raises."""
+        """Return the operation; None if it would not change the configuration. Raises the errors of the operation."""
         document = self.engine.document
         return operation if operation and not header.same_text(await beside(operation.apply, document), document) else None
 
     async def roll_back(self, id_: int, author: Author) -> Reverted:
-        """Revert an entry of a confirmation, which may also have changed servers in the process alone. Raises what `revert` raises."""
+        """Revert an entry of a confirmation, even if it changed servers in the process alone. Raises the errors of `revert`."""
         if (await self.history.ask(Journal.get, id_)).kind != RUNTIME:
             return await self._return(await self._revert(id_), author)
         members = await self.history.ask(Journal.members, id_)
@@ -136,19 +139,19 @@ class Reverter:
         return Reverted([outcome] if outcome else [])
 
     async def restore(self, id_: int, author: Author) -> Reverted:
-        """Restore the configuration and all files as they were after an entry. Raises NotFound, and what a commit raises.
+        """Restore the configuration and all files as they were after an entry. Raises NotFound, and the errors of a commit.
 
-        SPOE files are written before the configuration, and deleted after it. Tests are restored before it, since it may have to pass the
-        tests of its time. If the configuration is refused, both are undone.
+        SPOE files are written before the configuration, and deleted after it. Tests are restored before the configuration, since it may
+        have to pass the tests of its time. If the configuration is refused, the files written before it are restored.
         """
         return await self._return(await self._restore(id_), replace(author, cause=f"{RESTORE}/{id_}"))
 
     async def check_restore(self, id_: int, author: Author) -> bool:
-        """Return whether `restore` would reload HAProxy. Raises what that raises before HAProxy checks the configuration."""
+        """Return whether `restore` would reload HAProxy. Raises the errors of `restore` that come before HAProxy's check of the file."""
         return await self._check(await self._restore(id_), author)
 
     async def _restore(self, id_: int) -> _Changes:
-        """Return the changes that restore the moment after an entry. Raises NotFound and Diverged."""
+        """Return the changes that restore the state after an entry. Raises NotFound and Diverged."""
         await self.history.ask(Journal.get, id_)
         path = str(self.engine.context.current.path)
         moment = {path: await self.history.ask(Journal.at, id_, path) for path in await self.history.ask(Journal.paths)}
@@ -161,7 +164,7 @@ class Reverter:
         return await self._if_it_changes(put), {content: partial(_as_it_was, content) for content in differing}
 
     async def _check(self, changes: _Changes, author: Author) -> bool:
-        """Return whether changes would reload HAProxy. Raises Forbidden, and what the operation raises."""
+        """Return whether changes would reload HAProxy. Raises Forbidden, and the errors of the operation."""
         operation, wanted = changes
         for content in wanted:
             if _kind(content) in self.others:
@@ -173,7 +176,7 @@ class Reverter:
         return await self.engine.check_change(change) if change else False
 
     async def _return(self, changes: _Changes, author: Author) -> Reverted:
-        """Commit the configuration and stored files together, and other files before and after that."""
+        """Commit the configuration and stored files together, and the files of other kinds before or after that."""
         operation, wanted = changes
         others = [path for path in wanted if _kind(path) in self.others]
         first = [content for content in others if content.after is not None or _kind(content) == TEST]
@@ -199,10 +202,10 @@ class Reverter:
 
 
 async def revert_outcome(engine: Engine, outcome: Outcome, author: Author) -> Outcome:
-    """Revert a change by what its commit has returned, and keep later changes.
+    """Revert a change, given the outcome that its commit returned, and keep later changes.
 
-    Raises NotRevertible for a change of anything but servers in the process alone, Conflict if what it has changed was changed since, and
-    what a commit raises.
+    A change of the process alone can be reverted only if it changed servers; otherwise raises NotRevertible. Raises Conflict if the same
+    values have been changed since, and the errors of a commit.
     """
     if not outcome.lasting:
         if other := next((member.object for member in outcome.members if parsed(member.object)[0] != "backend"), None):
@@ -217,7 +220,8 @@ def _change_of(stores: Stores, author: Author, operation: Edit | None, stored: M
     """Return the change of the configuration and of stored files; None if neither changes."""
     if not (operation or stored):
         return None
-    # Files alone can be reverted even if HAProxy cannot be asked.
+    # A change of files alone skips validation, so that it can be reverted even if HAProxy's check cannot run.
+
     validation = Validation.IF_NEEDED if operation else Validation.NEVER
     operations: list[Operation] = [*([operation] if operation else []), *([_edits(stores, stored)] if stored else [])]
     return Change(operations, validation=validation, author=author)

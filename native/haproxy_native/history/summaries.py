@@ -1,4 +1,4 @@
-"""One line about each entry: what it changed of objects, and of stored files and SPOE files in numbers, without their content. Pure."""
+"""Summarizes each entry in one line: the changed objects, and counts of changes in stored files and SPOE files, not their content. Pure."""
 
 import json
 from collections import Counter
@@ -16,16 +16,16 @@ from haproxy_native.text.pieces import decoded
 # Sections of a SPOE file that a summary names.
 MOST_SECTIONS = 3
 Rows = list[tuple[str, str]]
-# By the kind of a file: the words for one and several rows, and what returns the rows of a text as (key, value).
+# For each kind of file: the words for one row and for several, and the function that parses a text to rows (key, value).
 _ROWS: Mapping[str, tuple[str, str, Callable[[str], Rows]]] = {
     "map": ("entry", "entries", lambda text: [(entry.key, entry.value) for entry in list_files.parse_map(text)]),
     "acl_file": ("pattern", "patterns", lambda text: [(pattern, "") for pattern in list_files.parse_patterns(text)]),
     "crt_list": ("entry", "entries", lambda text: [(row.file, " ".join([row.options, *row.filters])) for row in crt_list.entries(text)]),
     "general": ("line", "lines", lambda text: [(line, "") for line in text.splitlines()]),
 }
-# Members of an object that a summary names, and characters of a value.
+# How many members of an object a summary names, and how many characters of a value it shows.
 MOST_MEMBERS, LONGEST_VALUE = 3, 40
-# Part of the names of entries of maps and ACLs.
+# Part of the object names of entries in maps and ACLs.
 ENTRY = "/entry/"
 
 
@@ -66,7 +66,7 @@ def _of_effects(effects: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _renamed(effects: Sequence[Mapping[str, Any]]) -> tuple[str, str] | None:
-    """Return the names of the only removed object and of the only new one, if they differ in their names alone."""
+    """Return (old name, new name) if one object was removed and one was added that differs in its name alone; None otherwise."""
     whole = [effect for effect in effects if not effect["member"]]
     before = {effect["object"]: effect["old"] for effect in whole if isinstance(effect["old"], Mapping)}
     after = {effect["object"]: effect["new"] for effect in whole if isinstance(effect["new"], Mapping)}
@@ -82,7 +82,7 @@ def _renamed(effects: Sequence[Mapping[str, Any]]) -> tuple[str, str] | None:
 
 
 def _by_member(own: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
-    """Return the effects on an object member by member if they are its former values as a whole and its new ones."""
+    """Return one effect for each changed member if an object was removed and added as a whole; otherwise the effects themselves."""
     if len(own) != 2 or any(effect["member"] for effect in own):
         return own
     old, new = (next((effect[side] for effect in own if effect[side]), None) for side in ("old", "new"))
@@ -105,7 +105,7 @@ def _value(value: Any) -> str:
 
 
 def file_summaries(contents: Sequence[Content]) -> dict[str, str]:
-    """Return the summary of each changed file, by its object; the configuration is not among them."""
+    """Return the summary of each changed file, by its object. The configuration is left out."""
     return {content.object: text for content in contents if content.object and (text := file_summary(content))}
 
 
@@ -124,7 +124,7 @@ def file_summary(content: Content) -> str:
 
 
 def _counted(object_: str, before: bytes, after: bytes) -> str:
-    """Return the numbers of changed rows; empty for certificates, keys and binary files."""
+    """Return the text that counts the changed rows; empty for certificates, keys and binary files."""
     kind = parsed(object_)[0]
     if kind == "spoe":
         return _sections(before, after)
@@ -135,7 +135,7 @@ def _counted(object_: str, before: bytes, after: bytes) -> str:
 
 
 def _changes(one: str, several: str, old: Rows, new: Rows) -> str:
-    """Return the numbers of rows that were added, changed (another value of the same key), and removed."""
+    """Return a text with the numbers of rows that were added, changed (another value of the same key), and removed."""
     removed, added = _keys(Counter(old) - Counter(new)), _keys(Counter(new) - Counter(old))
     changed = (removed & added).total()
     numbers = [("added", added.total() - changed), ("changed", changed), ("removed", removed.total() - changed)]
@@ -152,7 +152,7 @@ def _keys(rows: "Counter[tuple[str, str]]") -> "Counter[str]":
 
 
 def _sections(before: bytes, after: bytes) -> str:
-    """Return the sections of a SPOE file that were added, removed and changed."""
+    """Return a text that lists the sections of a SPOE file that were added, removed and changed."""
     old, new = _texts(before), _texts(after)
     rows = [
         f"{name} {'added' if name not in old else 'removed' if name not in new else 'changed'}"

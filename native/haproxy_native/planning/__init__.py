@@ -1,1 +1,1 @@
-"""Plans from one document to another in the running process: commands, or the reasons for a reload. Pure."""
+"""Plan how the running process gets from one document to another: by runtime commands, or by a reload, with the reasons. Pure."""

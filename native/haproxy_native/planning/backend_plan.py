@@ -1,15 +1,15 @@
 """Plans backends that are added to and deleted from the running process.
 
 HAProxy adds a backend from a named defaults section that it has loaded: `add backend b from d`, then its servers, then `publish backend b`.
-The command takes a few keywords only, so any other line of the backend needs a reload, unless it repeats what the defaults section says.
+The command accepts only a few keywords, so any other line of the backend needs a reload, unless it repeats a line of the defaults section.
 
-HAProxy deletes a backend that nothing refers to any more. It refuses the file if a rule names a missing backend, so only names that HAProxy
-computes per request are searched for here: in rules with samples and converters (`rule_that_names`), and in maps (by the caller). Some
-lines keep HAProxy from deleting a backend or its servers (`deletion_obstacle`, by `keeps` in openapi/schemas).
+A backend can be deleted if nothing refers to it any more. HAProxy itself refuses a file with a rule that literally names a missing backend,
+so this module searches only for names that HAProxy computes per request: in rules with samples and converters (`rule_that_names`), and in
+maps (by the caller). Some lines prevent HAProxy from deleting a backend or its servers (`deletion_obstacle`; `keeps` in openapi/schemas).
 
-HAProxy computes the limit of a backend without `fullconn` when it starts, from the limits of the frontends that send to it (Configuration
-Manual, section 4.2). That matters to servers with `minconn`, so such a backend needs a reload, and so does a change of such a frontend's
-limit (`backend_limited_by`).
+If a backend has no `fullconn`, HAProxy computes it when it starts, from the `maxconn` of the frontends that use the backend (Configuration
+Manual, section 4.2). The value limits servers with `minconn`. So a new backend with such servers needs a reload, and so does a change of
+`maxconn` in a frontend that uses such a backend (`backend_limited_by`).
 """
 
 import functools
@@ -50,11 +50,12 @@ NEWER = "use HAProxy 3.4 or later, which adds and deletes backends in the runnin
 NAMED = "give the defaults section that backends inherit from a name"
 UNNAMED = "delete the entries of maps and the lines that name such backends first"
 PURGE = "tune.defaults.purge"
-# An argument of a sample or converter that is a name, perhaps with a server behind it.
+# An argument of a sample or converter that is a name, perhaps followed by a slash and a server.
+
 _ARGUMENT = r"""[(,]\s*["']?{}["']?\s*[,)/]"""
 # The end of actions that set a variable to a text, such as set-var-fmt(...).
 _FORMAT = "-fmt("
-# A target with a variable in its name.
+# Stands for any target with a variable in its name.
 _UNKNOWN = ""
 
 
@@ -63,7 +64,7 @@ class BackendPlan:
     """The plan for one backend. Lines are given by their index in its section."""
 
     commands: list[Command] = field(default_factory=list)
-    # Commands to send after those of all backends.
+    # Commands to send after the commands of all backends.
     published: list[Command] = field(default_factory=list)
     # The line of each command, by its text.
     places: dict[str, int] = field(default_factory=dict)
@@ -79,7 +80,7 @@ class BackendPlan:
 
 
 class Surroundings:
-    """What surrounds the sections of a document, read in one pass: the names of proxies and of defaults sections, and conditions."""
+    """The context of the sections in a document, read in one pass: names of proxies and defaults sections, and conditional blocks."""
 
     def __init__(self, document: Document) -> None:
         self.names = Counter(section.name for section in document.sections if section.kind in NAMED_ALIKE)
@@ -97,7 +98,7 @@ class Surroundings:
 
 
 class Sources:
-    """Finds the loaded defaults sections from which HAProxy can add the backends of a new document. `around`: surroundings in that."""
+    """Finds the loaded defaults sections from which HAProxy can add backends of `new`. `around`: the surroundings of sections in `new`."""
 
     def __init__(self, running: Document, new: Document, around: Surroundings) -> None:
         self.running, self.new, self.around = running, new, around
@@ -152,7 +153,7 @@ def added(sources: Sources, section: Section, servers: Servers, capabilities: Ca
 
 
 def _unusable(sources: Sources, section: Section, source: str) -> str:
-    """Return why the section cannot be added from its defaults section, apart from its own lines; empty if it can."""
+    """Return why HAProxy cannot add a section from the defaults section `source`; empty if it can. Ignores the section's own lines."""
     new, around = sources.new, sources.around
     if not source:
         return "HAProxy adds a backend only from a named defaults section, and there is none above it"
@@ -173,7 +174,10 @@ def _unusable(sources: Sources, section: Section, source: str) -> str:
 
 
 def repeats_inherited(line: Line, section: Section, above: Iterable[Section]) -> bool:
-    """Return whether a line of a backend has the words that it inherits anyway (`last_counts`). `above`: its defaults sections."""
+    """Return whether a line of a backend repeats the line that the backend inherits, so that a command can omit it.
+
+    `above`: the defaults sections of the backend, the nearest first. Only directives whose last line counts (`last_counts`) can repeat.
+    """
     shape = standard_editor().shape(resources()["backends"])
     number = shape.directive_of(line)
     if number is None or not shape.directives[number].last_counts:
@@ -189,7 +193,7 @@ def repeats_inherited(line: Line, section: Section, above: Iterable[Section]) ->
 
 
 def _is_inheritable(line: Line) -> bool:
-    """Return whether a defaults section may hold the line."""
+    """Return whether a defaults section may contain the line."""
     rules = (grammar().line(resource.schema) for _, resource in resources().children("defaults"))
     prefixes = {prefix for rule in rules for prefix in rule.prefixes()}
     shape = standard_editor().shape(resources()["defaults"])
@@ -203,7 +207,7 @@ class _OtherMode(Exception):
 
 
 def _options(above: Sequence[Section], sent: Sequence[tuple[int, tuple[str, ...]]]) -> Iterator[str]:
-    """Yield the options of `add backend`: the mode unless it is inherited, and the keywords that the command takes."""
+    """Yield the options of `add backend`: the mode, unless it is inherited, and the keywords in `sent`. Raises _OtherMode."""
     values = {words[0]: (place, plain(words[1])) for place, words in sent}
     inherited = mode_of(above)
     place, mode = values.pop(MODE, (0, inherited or USUAL_MODE))
@@ -220,7 +224,7 @@ def deleted(
 ) -> BackendPlan:
     """Return the plan for a removed backend of the running document.
 
-    `around`: the surroundings in that. `named`: returns what still names a backend, as a sentence, or an empty text.
+    `around`: the surroundings of sections in `running`. `named`: returns a sentence about what still names a backend, or an empty text.
     """
     result = BackendPlan()
     if not capabilities.deletes_backends:
@@ -250,7 +254,7 @@ def deleted(
 
 
 def _states(servers: Servers, served: SectionServers) -> Iterator[tuple[str, str]]:
-    """Yield the name of each server, and its state by the file."""
+    """Yield the name of each server, and the state that the file gives it, `maint` or `ready`."""
     member = live_of(servers.grammar.schemas, resources()["servers"].schema).roles[STATE]
     for server in (*served.servers, *served.templates):
         state = "maint" if server.values.get(member) == "enabled" else "ready"
@@ -275,7 +279,7 @@ def rule_that_names(document: Document, name: str) -> str:
 
 
 def deletion_obstacle(section: Section, servers: Collection[str]) -> tuple[int, str] | None:
-    """Return the first line that keeps HAProxy from deleting the backend or one of its servers, and why; None if there is none."""
+    """Return the first line that prevents HAProxy from deleting the backend or one of its servers, and why; None if there is none."""
     shape = standard_editor().shape(resources()["backends"])
     for place, line in enumerate(section.lines):
         number = shape.directive_of(line) if place else None
@@ -293,7 +297,7 @@ def deletion_obstacle(section: Section, servers: Collection[str]) -> tuple[int, 
 
 @functools.cache
 def _rules_with_servers() -> list[tuple[LineShape, list[str]]]:
-    """Return the shapes of lines in a backend that name servers, and the members that do (`keeps: server`)."""
+    """Return the shapes of backend lines that name servers, each with the members that contain the names (`keeps: server`)."""
     schemas, rules = grammar().schemas, []
     for _, child in resources().children("backends"):
         properties = schemas.properties(schemas.named(child.schema))
@@ -304,14 +308,14 @@ def _rules_with_servers() -> list[tuple[LineShape, list[str]]]:
 
 @functools.cache
 def _computed() -> tuple[str, Mapping[str, Any]]:
-    """Return the keyword whose value HAProxy computes (`computed_for` in openapi/schemas), and that note."""
+    """Return the keyword whose value HAProxy computes, `fullconn`, and its note `computed_for` in openapi/schemas."""
     schemas = grammar().schemas
     notes = {name: schemas.note(schema) for name, schema in schemas.properties(schemas.named(SERVED[0])).items()}
     return next((name, note["computed_for"]) for name, note in notes.items() if "computed_for" in note)
 
 
 def backend_limited_by(document: Document, frontend: Section) -> str:
-    """Return a backend whose servers get other limits if the frontend's limit changes; empty if there is none."""
+    """Return the name of a backend whose server limits depend on the frontend's `maxconn`; empty if there is none."""
     # HAProxy counts literal names only.
     rules = [words for words in _lines_with_inherited(document, frontend) if words[0] in _computed()[1]["behind"] and len(words) > 1]
     targets = {_UNKNOWN if "$" in words[1] else words[1] for words in rules}
@@ -322,7 +326,7 @@ def backend_limited_by(document: Document, frontend: Section) -> str:
 
 
 def has_computed_limit(document: Document, section: Section) -> bool:
-    """Return whether the limit of some server in a section depends on one that HAProxy computes for the section."""
+    """Return whether the limit of some server in a section depends on the `fullconn` that HAProxy computes for the section."""
     keyword, note = _computed()
     lines = list(_lines_with_inherited(document, section))
     explicit = any(words[0] == keyword and words[1:] != ("0",) for words in lines)
@@ -330,6 +334,6 @@ def has_computed_limit(document: Document, section: Section) -> bool:
 
 
 def _lines_with_inherited(document: Document, section: Section) -> Iterator[tuple[str, ...]]:
-    """Yield the words, without quotes, of a section's lines and of those that it inherits."""
+    """Yield the words, without quotes, of each line in a section and in the defaults sections that it inherits from."""
     for each in (section, *ancestors(document, section)):
         yield from (line.args for line in each.lines if line.args)

@@ -1,6 +1,6 @@
 """The effects of a change: the objects and members in which two documents differ, and their application to a third document. Pure.
 
-Comments and the order of sections are no effects. What no object can express appears as the member `lines` of its section.
+Comments and the order of sections are no effects. Lines that no object can express appear as the member `lines` of their section.
 """
 
 import json
@@ -37,7 +37,7 @@ class Effect:
     object: str
     # Empty for a whole object.
     member: str
-    # None for what does not exist.
+    # None if the object or member does not exist before or after the change.
     old: Any
     new: Any
     place: ObjectPlace
@@ -53,7 +53,7 @@ class Effect:
 def differing(old: Section, new: Section) -> Pair:
     """Return, for each of two sections, the header and the lines that differ; all other lines are equal.
 
-    If the header differs, or if there are snippets, return the sections themselves; if they have the same text, return one of them twice.
+    If the header differs, or if there are snippets, return the sections themselves. If the texts are equal, return the old section twice.
     """
     removed, added = old.apart_from(new)
     if removed.start == removed.stop and added.start == added.stop:
@@ -97,10 +97,10 @@ class _Comparison:
                 yield from self._texts(key)
 
     def _touched(self) -> list[Key]:
-        """Return the sections that may differ, in the order of the texts; sections that both documents share do not."""
+        """Return the keys of sections that may differ, in the order of the texts. Section objects that both documents share are equal."""
         places = self._before.apart_from(self._new)
         if self._before.keys()[places[0].stop :] != self._new.keys()[places[1].stop :]:
-            # Nameless sections have other numbers.
+            # Sections without names are numbered, and their numbers have changed.
             places = slice(None), slice(None)
         old, new = (
             {(key, id(section)) for key, section in zip(document.keys()[place], document.sections[place], strict=True)}
@@ -113,7 +113,7 @@ class _Comparison:
         return [key for key in dict.fromkeys([*self._before.keys(), *self._new.keys()]) if key in touched]
 
     def _rebound(self) -> set[Key]:
-        """Return the proxies whose implicit defaults section is another one than before."""
+        """Return the proxies whose implicit defaults section has changed."""
         if self._before.keys() == self._new.keys():
             return set()
         old, new = (dict(zip(document.keys(), all_implicit_defaults(document), strict=True)) for document in (self._before, self._new))
@@ -122,7 +122,7 @@ class _Comparison:
     def _section(self, resource: Resource, name: str) -> Iterator[Effect]:
         check()
         old, new = (self._editor.section_or_implied(document, resource, name) for document in (self._before, self._new))
-        # A proxy without `from` has an implicit one.
+        # A proxy without `from` has an implicit defaults section.
         was = implicit_defaults(self._before, old) if old else None
         now = implicit_defaults(self._new, new) if new else None
         place = ObjectPlace(resource, None, name)
@@ -149,7 +149,7 @@ class _Comparison:
                 yield _effect(place, LINES, lines, others)
 
     def _children(self, parent: tuple[Resource, str], child: Resource, sections: Pair, parts: Pair) -> Iterator[Effect]:
-        """Compare the children in two parts of sections; in the whole sections, if indices or repeated names require it."""
+        """Compare the children in the differing parts of two sections, or in the whole sections if indices or repeated names require it."""
         lines = self._editor.lines
         before, after = (lines.children(part, child).readable for part in parts)
         if before == after:
@@ -164,7 +164,7 @@ class _Comparison:
             yield from _named(parent, child, before, after)
 
     def _above(self, child: Resource, sections: Pair, before: Sequence[Object], after: Sequence[Object]) -> int:
-        """Return the number of children above those that differ."""
+        """Return the number of children above the first one that differs."""
         section, first = (sections[0], before[0]) if before else (sections[1], after[0])
         rows = self._editor.lines.children(section, child).readable
         return next(number for number, row in enumerate(rows) if row[child.key] == first[child.key])
@@ -196,7 +196,7 @@ def _texts_of(document: Document, key: Key) -> list[str]:
 def _named(
     parent: tuple[Resource, str], child: Resource, before: Sequence[Object], after: Sequence[Object], above: Callable[[], int] = lambda: 0
 ) -> Iterator[Effect]:
-    """Compare two lists of named children. `above`: returns the number of children above them."""
+    """Compare two lists of named children. `above`: returns the number of children above the lists in their section."""
     start: int | None = None
     old, new = ({str(row[child.key]): (number, row) for number, row in reversed(list(enumerate(rows)))} for rows in (before, after))
     for name in dict.fromkeys([*(str(row[child.key]) for row in before), *(str(row[child.key]) for row in after)]):
@@ -230,7 +230,7 @@ def _effect(place: ObjectPlace, member: str, old: Any, new: Any) -> Effect:
 
 
 def is_expressible(effect: Effect) -> bool:
-    """Return whether the editor can make the change: not if lines have no members, or if a section has no name."""
+    """Return whether the editor can make the change. It cannot change lines that no member expresses, or sections without a name."""
     if effect.member:
         return effect.member != LINES
     return LINES not in (effect.old or effect.new or ()) and (not _is_section(effect) or bool(effect.place.key))
@@ -239,7 +239,7 @@ def is_expressible(effect: Effect) -> bool:
 def with_effects(editor: Editor, document: Document, wanted: Iterable[Effect]) -> Document:
     """Return the document with effects applied. It must have their old values.
 
-    Raises Diverged for effects that are not expressible, and what the editor raises.
+    Raises Diverged for effects that are not expressible, and the errors of the editor.
     """
     ordered = list(wanted)
     for effect in ordered:
@@ -304,7 +304,7 @@ def _created(editor: Editor, document: Document, effect: Effect) -> Document:
 
 
 def line_of_member(editor: Editor, document: Document, object_: str, member: str = "") -> int | None:
-    """Return the line, from 1, of a member in its file, or of the object if the member has no line; None outside sections."""
+    """Return the line number, from 1, of a member in its file, or of its object if the member has no line; None without a section."""
     if (section := _section(editor, document, object_)) is None:
         return None
     _, _, *within = parsed(object_) if "/" in object_ else (object_, "")

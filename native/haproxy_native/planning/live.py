@@ -1,7 +1,7 @@
-"""Turns a changed member into the Runtime API command that the declaration names for it, and the state that proves its success. Pure.
+"""Turns a changed member into the Runtime API command that its schema declares, and the state that proves the command's success. Pure.
 
-The declarations are in openapi/schemas: `at_runtime` has the command as a template, `shows` the columns of `show servers state` that must
-have the new value afterwards. A change without a command that can express it needs a reload.
+The declarations are in openapi/schemas: `at_runtime` is the template of the command, `shows` names the columns of `show servers state` that
+must have the new value afterwards. A change that no declared command can express needs a reload.
 """
 
 import functools
@@ -47,7 +47,7 @@ class Live:
         }
         self.resolving = {name for name, note in notes.items() if "resolves" in note}
         self.unset = {name: note["unset"] for name, note in notes.items() if "unset" in note}
-        # A column that is declared for one value proves a command, but does not distinguish the other value.
+        # A column that is declared for only one of the values enabled and disabled can prove a command, but not tell the values apart.
         self.compared = [
             (name, column, declared)
             for name, note in notes.items()
@@ -61,7 +61,7 @@ class Live:
         self.kinds |= {name: note["added_as"] for name, note in notes.items() if "added_as" in note}
 
     def commands(self, parent: str, name: str, old: Values, new: Values, changed: Sequence[str]) -> tuple[list[Command], list[str]]:
-        """Return the commands for changed members, and the members without a command. Both sides include initial values."""
+        """Return the commands for changed members, and the members without a command. `old` and `new` include initial values."""
         commands_by_text: dict[str, Command] = {}
         left = []
         for member in sorted(changed, key=lambda member: _rank(new.get(member))):
@@ -73,7 +73,7 @@ class Live:
         return list(commands_by_text.values()), left
 
     def obstacle(self, member: str, old: Values, new: Values) -> str | None:
-        """Return a member beside which the command has another effect than a reload (`reload_with`), if either side has it."""
+        """Return another member, set in `old` or `new`, with which the command and a reload have different effects (`reload_with`)."""
         others: Mapping[str, Sequence[str]] = self.notes.get(member, {}).get("reload_with", {})
         for other, unless in others.items():
             if any(self._is_set(other, side) and not any(self._is_set(member, side) for member in unless) for side in (old, new)):
@@ -81,14 +81,14 @@ class Live:
         return None
 
     def require_readable(self, values: Values) -> None:
-        """Raise BadValue, with the member, if HAProxy may read a value of a server to add differently in a command than in a file."""
+        """Raise BadValue, which names the member, if HAProxy may read a value of a new server differently in a command and in a file."""
         for member, kind in self.kinds.items():
             if (value := values.get(member)) is None:
                 continue
             _checked(member, kind, plain(value))
 
     def shown(self, values: Values) -> Values:
-        """Return the columns, with their values, that HAProxy must show for an added server."""
+        """Return the columns of `show servers state`, with their values, that HAProxy must show for an added server."""
         values = {**self.initially, **values}
         columns: dict[str, object] = {}
         for member, note in self.notes.items():
@@ -105,7 +105,7 @@ class Live:
         return member in values and values[member] != self.initially.get(member, "disabled")
 
     def implications(self, values: Values) -> Values:
-        """Return members that a server line implies, but that the command for adding a server has to state (`added_with`)."""
+        """Return members that a `server` line implies, but that `add server` must state (`added_with`)."""
         return {
             member: "enabled"
             for member, note in self.implied.items()
@@ -115,7 +115,7 @@ class Live:
         }
 
     def _member_commands(self, parent: str, name: str, member: str, old: Values, new: Values) -> list[Command] | None:
-        """Return the commands for one member; None if there is none. Of several templates, the first that can be filled is used."""
+        """Return the commands for one member, from the first template that can be filled; None if there is no such template."""
         note = self.notes.get(member)
         if note is None or member not in new or self.obstacle(member, old, new):
             return None
@@ -157,7 +157,7 @@ class Live:
         for column, sources in self.notes[member].get("restored", {}).items():
             given = [new[source] for source in sources if source in new] or [source for source in sources if source == NOTHING]
             if len(given) != 1:
-                # Of several, the order of the words in the file decides.
+                # If several sources are set, the order of the words in the file decides between them.
                 raise NotExpressible(column)
             columns[column] = _as_shown(given[0])
         return columns
@@ -190,7 +190,7 @@ def _filled(template: str, names: Mapping[str, str], old: Values, new: Values) -
 
 
 def _checked(member: str, kind: str | None, word: str) -> str | int:
-    """Return a word for a placeholder of that kind. Raises BadValue."""
+    """Return the word that fills a placeholder of a kind: `ip`, `bracketed`, or a range such as `0..256`. Raises BadValue."""
     if kind is None:
         return word
     if kind in (IP, BRACKETED):
@@ -227,7 +227,7 @@ def _as_shown(value: Any) -> object:
 
 
 def ip_of(text: str) -> IPv4Address | IPv6Address | None:
-    """Return a word as an IP address, or None."""
+    """Parse a word as an IP address; None if it is none."""
     with suppress(BadValue):
         return ip_literal("", text)
     return None

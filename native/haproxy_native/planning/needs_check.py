@@ -1,7 +1,7 @@
 """Decides whether a change needs `haproxy -c`, or can be judged by sending its commands to the running HAProxy. Pure.
 
-The grammar checks members with `needs_check: false` in openapi/schemas exactly as HAProxy does. So if a text differs from one that HAProxy
-accepts in such members only, HAProxy accepts it as well.
+The grammar checks members with `needs_check: false` in openapi/schemas exactly as HAProxy does. So if HAProxy accepts a text, it also
+accepts a new text that differs only in such members.
 """
 
 import re
@@ -53,7 +53,7 @@ def _line_needs_check(kind: str, was: Line, line: Line) -> bool:
 
 
 def _read(kind: str, line: Line) -> "_ReadLine | None":
-    """Read a line in a section of that kind; None if the grammar cannot."""
+    """Parse a line in a section of a kind; None if the grammar cannot."""
     schema = resources()[SERVERS].schema
     shape = grammar().line(schema)
     if line.args[:1] not in shape.prefixes():
@@ -68,7 +68,7 @@ def _read(kind: str, line: Line) -> "_ReadLine | None":
 
 
 class _ReadLine:
-    """A line, split into `unchecked`, the words that need no check with their values, and `rest`, the other words."""
+    """A line, split into `unchecked`, the (words, values) of members that need no check, and `rest`, all other words."""
 
     def __init__(self, line: Line, reading: LineReading, schema: str) -> None:
         self.schema, listed = schema, live_of(grammar().schemas, schema).unchecked
@@ -78,7 +78,7 @@ class _ReadLine:
         self.rest = [word for place, word in enumerate(line.words) if place not in places]
 
     def is_bounded(self, before: "_ReadLine") -> bool:
-        """Return whether each member is set once, and changed ones in a form that HAProxy reads alike in files and in commands."""
+        """Return whether no unchecked member is set twice, and HAProxy reads each changed one alike in files and in commands."""
         members = [member for _, values in self.unchecked for member in values]
         known = [words for words, _ in before.unchecked]
         return len(members) == len(set(members)) and all(_is_plain(*row) for row in self.unchecked if row[0] not in known)

@@ -1,11 +1,11 @@
-"""Compares the servers of the worker in service with those that a document declares. Pure.
+"""Compares the servers of the worker in service with the servers that a document declares. Pure.
 
-Values that HAProxy changes on its own are not compared: weight, state and limit of a server with an agent, and what resolvers set. Neither
-are values that the file alone does not determine, such as addresses that are no IP literals. Servers in conditional blocks are compared
+Values that HAProxy changes on its own are not compared: weight, state and limit of a server with an agent, and what resolvers set. Values
+that do not depend on the file alone, such as host names as addresses, are not compared either. Servers in conditional blocks are compared
 with their state at the worker's start.
 
 A *claimed* server is one that a change sets as a whole: the process must have what the document says, so the plan also corrects values that
-somebody else has set there. *Kept* members are exempt from that: those that operators override at runtime.
+somebody else has set in the process. *Kept* members are exempt from this correction, because operators override them at runtime.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -27,7 +27,7 @@ from haproxy_native.text.words import unquoted
 SERVED, SERVERS, TEMPLATES = ("backend", "listen"), "servers", "server_templates"
 ADDRESS, PORT, WEIGHT = "address", "port", "weight"
 HEALTH, AGENT, STATE = "health", "agent", "state"
-# The member of running servers for whether a server is up.
+# The member under which a difference reports whether a server is up.
 OPERATIONAL, UP = "operational_state", "up"
 COUNT, HOST = "num_or_range", "fqdn"
 # Rows and limits, by backend and server.
@@ -44,7 +44,7 @@ class Claim(NamedTuple):
     is_template: bool = False
 
     def makes(self, backend: str, server: str) -> bool:
-        """Return whether this is a template from which HAProxy may have made the server."""
+        """Return whether this claim is for a template from which HAProxy may have created the server."""
         return self.is_template and backend == self.backend and server[len(self.server) :].isdecimal() and server.startswith(self.server)
 
 
@@ -64,7 +64,7 @@ class Observed:
 
     # The servers of some backends.
     rows: Rows
-    # Limits of connections, of claimed servers.
+    # Connection limits of claimed servers.
     limits: Limits = field(default_factory=dict)
     claimed: Claimed = frozenset()
     # Members, by backend and server, that must stay as they are in the process.
@@ -75,7 +75,7 @@ class Observed:
         return ObservedBackend(self, backend, self.rows[backend]) if backend in self.rows else None
 
     def is_corrected(self, found: "ServerDifference") -> bool:
-        """Return whether a plan corrects a difference: of a claimed server, in a member that is not kept."""
+        """Return whether a plan corrects a difference, because the server is claimed and the member is not kept."""
         backend, server = found.backend, found.server
         is_claimed = Claim(backend, server) in self.claimed or any(each.makes(backend, server) for each in self.claimed if each.is_template)
         return is_claimed and found.member not in self.kept_members(backend, server)
@@ -98,7 +98,7 @@ class ObservedBackend:
         return Claim(self.name, server, is_template) in self.observed.claimed
 
     def differences(self, live: Live, server: EffectiveServer) -> dict[str, Any]:
-        """Return the members of a server, without kept ones, that differ in the worker, with the worker's values."""
+        """Return the worker's values of members that differ between a server of the document and the worker, without kept members."""
         if (row := self.rows.get(server.name)) is None:
             return {}
         key, kept = (self.name, server.name), self.observed.kept_members(self.name, server.name)
@@ -115,14 +115,14 @@ class ServerDifference:
 
     backend: str
     server: str
-    # Empty for a server that only one of the two has; its value is None on the other side.
+    # Empty if only one side has the server: `declared` is None if the document lacks it, `value` is None if the worker lacks it.
     member: str
     declared: Any
     value: Any
 
 
 def differing_members(live: Live, server: EffectiveServer, row: ServerState, limit: int | None) -> dict[str, Any]:
-    """Return the members that differ between a server line and the worker, with the worker's values.
+    """Return the worker's values of members that differ between a server line and the worker.
 
     `limit`: the server's `maxconn` in the worker, if it was read.
     """
@@ -177,13 +177,13 @@ def _is_comparable(live: Live, member: str, values: Mapping[str, Any], *, is_lit
 
 
 def _is_literal(values: Mapping[str, Any], row: ServerState) -> bool:
-    """Return whether the server's address is an IP literal; a word that the worker shows unchanged counts as one."""
+    """Return whether the server's address is an IP literal; a word that the worker shows unchanged counts as a literal."""
     text = str(values.get(ADDRESS, ""))
     return (text == row.address and text != NOTHING) or ("$" not in text and ip_of(unquoted(text)) is not None)
 
 
 def _is_shown(live: Live, member: str, value: Any, shown: object) -> bool:
-    """Return whether the worker may show this for a value; True for values that the file alone does not determine."""
+    """Return whether a value of the file may appear as `shown` in the worker; True if the file alone does not determine the value."""
     if not isinstance(value, str) or value == NOTHING:
         return False
     try:
@@ -224,7 +224,7 @@ def is_settled(section: Section, above: Sequence[Section], backend: str, rows: M
 
 
 def settle(section: Section, above: Sequence[Section], backend: str, rows: Mapping[str, ServerState], limits: Limits) -> None:
-    """Remember a comparison without differences, for `is_settled`."""
+    """Store a comparison without differences in the section's cache, for `is_settled`."""
     section.cache[is_settled] = tuple(above), _marks(backend, rows, limits)
 
 
@@ -235,9 +235,9 @@ def _marks(backend: str, rows: Mapping[str, ServerState], limits: Limits) -> dic
 def server_differences(
     document: Document, servers: Servers, rows: Rows, limits: Limits, only: Claimed | None = None
 ) -> Iterator[ServerDifference]:
-    """Yield the differences between the worker's servers and a document, in its order. `only`: compare at least these.
+    """Yield the differences between the worker's servers and a document, in the order of the document.
 
-    Backends that the document does not have are ignored.
+    `only`: compare at least these servers. Backends that the document does not have are ignored.
     """
     live = live_of(servers.grammar.schemas, resources()[SERVERS].schema)
     repeated, conditional = document.repeated(), conditional_sections(document)
@@ -253,7 +253,7 @@ def _named(document: Document, backends: Collection[str]) -> Iterator[Section]:
 
 
 def _wanted(only: Claimed | None, backend: str) -> frozenset[str]:
-    """Return the servers of a backend to compare; empty for all, as with a template, which may have made any."""
+    """Return the names of the servers to compare in a backend. Empty means all, also if a template is claimed."""
     claims = [claim for claim in only or () if claim.backend == backend]
     return frozenset() if any(claim.is_template for claim in claims) else frozenset(claim.server for claim in claims)
 
@@ -277,7 +277,7 @@ def _of_section(
         return
     served = None if is_conditional((section, *above), conditional) else servers.of(document, section, wanted)
     if served and not wanted <= {server.name for server in served.servers}:
-        # A template may make it.
+        # A template may create the server that is not found.
         served = servers.of(document, section)
     try:
         named = [server for line in (*served.servers, *served.templates) for server in servers_of_line(line)] if served else None
@@ -310,7 +310,7 @@ def _shown(server: EffectiveServer) -> dict[str, Any]:
 
 
 def _since_start(live: Live, row: ServerState) -> Iterator[ServerDifference]:
-    """Yield what has changed since the worker's start, by HAProxy's own record of the first weight and state."""
+    """Yield the changes of weight and state since the worker's start, from the initial values that HAProxy records."""
     began = "enabled" if row.admin & CONFIGURED_MAINT else "disabled"
     state = {"maint": "enabled", "ready": "disabled"}.get(row.forced_state, row.forced_state)
     for member, value, former in ((live.roles[STATE], state, began), (WEIGHT, row.uweight, row.iweight)):

@@ -32,13 +32,13 @@ class Reason:
 
 @dataclass
 class Plan:
-    """The plan for a change of the configuration: with reasons, a reload; else the commands, which may be none."""
+    """The plan for a change of the configuration: a reload if there are reasons, otherwise the commands, if any."""
 
     commands: list[Command] = field(default_factory=list)
     reasons: list[Reason] = field(default_factory=list)
     # The line of each command, by its text.
     places: dict[str, tuple[Section, int]] = field(default_factory=dict)
-    # Values that others have set in the process, which the commands set back although no line changes.
+    # Values that others have set in the process, and that the commands reset although the document does not change them.
     corrected: list[ServerDifference] = field(default_factory=list)
 
     @property
@@ -53,15 +53,15 @@ class Plan:
 
 @dataclass(frozen=True)
 class FilePlan:
-    """The plan for a stored file: with reasons, a reload; else the steps."""
+    """The plan for a stored file: a reload if there are reasons, otherwise the steps."""
 
     steps: Sequence[Step] = ()
     reasons: Sequence[Reason] = ()
-    # The worker has loaded the file.
+    # Whether the worker has loaded the file.
     used: bool = False
-    # A configuration that is not loaded yet refers to the file.
+    # Whether a configuration that is not loaded yet refers to the file.
     awaited: bool = False
-    # Steps that only check whether the worker has the content already, for a change that is not sent.
+    # If no steps are sent: steps that check whether the worker already has the content.
     seen: Sequence[Step] = ()
 
 
@@ -73,6 +73,6 @@ def reason_at(document: Document, section: Section, place: int, why: str, remedy
 
 
 def line_of(document: Document, section: Section, place: int) -> int:
-    """Return the number, from 1, of a section's line in its file; 0 if the document does not have the section."""
+    """Return the number, from 1, of a line in its file; 0 if the document does not have the section. `place`: index in the section."""
     there = document.place(section)
     return first_lines(document)[there] + place if there < len(document.sections) else 0

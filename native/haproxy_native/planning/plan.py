@@ -10,7 +10,7 @@ not count. What differs is planned by kind:
 
 A plan applies as a whole: with one reason for a reload, no command is sent.
 
-`with_ready_change` serves changes that arrive while an earlier one waits for a reload: those that touch nothing of it can still be planned.
+While a change waits for a reload, later changes can still be planned if they touch none of its sections: see `with_ready_change`.
 """
 
 import functools
@@ -177,7 +177,7 @@ class _Planner:
         return [each for each in after if each in before]
 
     def _servers(self, old: Section, new: Section) -> None:
-        """Plan the servers of a section of which nothing else changes."""
+        """Plan the servers of a section in which nothing else changes."""
         if why := self._unsure(self.running, old) or self._unsure(self.new, new):
             return self._reason(new, first_difference(old, new), why)
         before, after = self.servers.of(self.running, old), self.servers.of(self.new, new)
@@ -260,7 +260,7 @@ def differ_in_words(old: Section, new: Section) -> bool:
 
 
 def observable(running: Document, new: Document, claimed: Claimed) -> set[str]:
-    """Return the backends whose state in the worker a plan needs: claimed ones, and those whose lines differ."""
+    """Return the backends whose state in the worker a plan needs: claimed backends, and backends whose lines differ."""
     before, after = running.apart_from(new)
     old = {key_of(section): section for section in running.sections[before] if section.kind in SERVED}
     changed = [section for section in new.sections[after] if key_of(section) in old and differ_in_words(old[key_of(section)], section)]
@@ -268,7 +268,7 @@ def observable(running: Document, new: Document, claimed: Claimed) -> set[str]:
 
 
 def only_in_first(sections: Sequence[Section], others: Sequence[Section]) -> list[Section]:
-    """Return the backends among the sections whose names the others do not have."""
+    """Return the backends in `sections` that `others` does not have."""
     if len(sections) == len(others) and all(
         one is other or key_of(one) == key_of(other) for one, other in zip(sections, others, strict=True)
     ):
@@ -278,7 +278,7 @@ def only_in_first(sections: Sequence[Section], others: Sequence[Section]) -> lis
 
 
 def changed_lines(old: Section, new: Section) -> list[tuple[Line | None, Line | None]]:
-    """Return the lines between the first and the last that differ, in pairs; None for the one that is missing."""
+    """Return pairs (old line, new line) from the first to the last difference; None in place of a missing line."""
     before, after = ([line for line in section.lines if line.words] for section in (old, new))
     mine, theirs = apart([line.words for line in before], [line.words for line in after])
     return list(zip_longest(before[mine], after[theirs]))
@@ -303,7 +303,7 @@ def directives_outside_sections(document: Document) -> list[str]:
 def with_ready_change(running: Document, before: Document, new: Document) -> Document | None:
     """Return the running document with the change from `before` to `new` alone; None if it touches a section that waits for a reload.
 
-    `before` is the current configuration, which differs from the running document by what waits for the reload.
+    `before` is the current configuration, which differs from the running document by the changes that wait for a reload.
     """
     old, latest = sections_of(before), sections_of(new)
     removed, added = only_in_first(old, latest), only_in_first(latest, old)
@@ -328,7 +328,7 @@ def with_ready_change(running: Document, before: Document, new: Document) -> Doc
 
 
 def _with_backends(running: Document, new: Document, added: Sequence[Section]) -> Document | None:
-    """Return the document with each backend below the section that it follows in `new`; None if it would inherit other values there."""
+    """Return `running` with each added backend below the section that it follows in `new`; None if it would inherit other lines there."""
     ids = set(map(id, added))
     behind: dict[int, list[Section]] = {}
     last = None
@@ -354,7 +354,7 @@ def _with_backends(running: Document, new: Document, added: Sequence[Section]) -
 
 
 def _ended(section: Section, followers: Sequence[Section]) -> list[Section]:
-    """Return the section and its followers; if there are any, each ends in a line end."""
+    """Return the section and its followers. If there are followers, each section ends in a line feed."""
     if not followers:
         return [section]
     return [each if each.text.endswith("\n") else each.with_text(each.text + each.newline) for each in (section, *followers)]

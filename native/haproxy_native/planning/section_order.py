@@ -54,7 +54,10 @@ def pairs(old: Sequence[Section], new: Sequence[Section]) -> list[tuple[Section,
 
 
 def _arrangement(sections: Sequence[Section]) -> Iterator[Key | list[Key]]:
-    """Yield the sections that must keep their order, and between them sorted lists of those that may move: those with a unique name."""
+    """Yield the keys of sections that must keep their order, and between them sorted lists of the keys of sections that may move.
+
+    A section may move if its kind is movable and its key is unique.
+    """
     names = Counter(map(key_of, sections))
     between: list[Key] = []
     for section in sections:
@@ -81,7 +84,7 @@ def is_conditional(sections: Iterable[Section], inside: Collection[int]) -> bool
 
 
 def conditional_sections(document: Document) -> frozenset[int]:
-    """Return the ids of the sections that are inside a conditional block which begins above them."""
+    """Return the ids (`id()`) of the sections that are inside a conditional block which begins above them."""
     known: frozenset[int] | None = document.cache.get(conditional_sections)
     if known is not None:
         return known

@@ -1,7 +1,7 @@
 """Plans the servers of a backend: the commands that change, delete and add them in the running process, or the reasons for a reload.
 
-`ServerPlanner` compares the servers of two documents. `add_server_commands` serves the API call that adds a server to the process only. In
-commands, values are the words that HAProxy makes of those in the file: variables cannot be resolved here, so they need a reload.
+`ServerPlanner` compares the servers of two documents. `add_server_commands` serves the API call that adds a server to the process only.
+Commands contain the words of the file after HAProxy's unquoting. Variables cannot be resolved here, so they need a reload.
 """
 
 import functools
@@ -86,7 +86,7 @@ class ServerPlanner:
                 self._added(server)
 
     def plan_templates(self, befores: Sequence[EffectiveServer], afters: Sequence[EffectiveServer]) -> None:
-        """Plan servers of templates: only a reload changes what they inherit. Both lists come from the same template lines."""
+        """Plan the servers of templates. Only a reload changes the values of a template. Both lists come from the same template lines."""
         for old, new in zip(befores, afters, strict=True):
             before, after = {**self.live.initially, **old.values}, {**self.live.initially, **new.values}
             changed = sorted(member for member in {**before, **after} if before.get(member) != after.get(member))
@@ -134,14 +134,14 @@ class ServerPlanner:
             self._send(new.place, new_commands)
 
     def _is_claimed(self, name: str, *, is_template: bool = False) -> bool:
-        """Return whether a server, or those of a template, are claimed and HAProxy accepts commands for them."""
+        """Return whether a server, or a template, is claimed, and HAProxy accepts commands for its servers."""
         return self.observed is not None and self.observed.is_claimed(name, is_template=is_template) and not self.fixed.everything
 
     def _is_missing(self, name: str) -> bool:
         return self.observed is not None and name not in self.observed.rows
 
     def _refusal(self, name: str, member: str, value: object) -> str:
-        """Return why HAProxy refuses a new value of a member by command, although it accepts others; empty if it does not."""
+        """Return why HAProxy would refuse this value of a member in a command, although it accepts other values; empty if it would not."""
         row = self.observed.rows.get(name) if self.observed else None
         if member == WEIGHT and self.fixed.weights and value not in (0, row.iweight if row else 0):
             return f"HAProxy computes {self.fixed.weights} when it loads the file, with the weights that servers have then"
@@ -186,7 +186,7 @@ class ServerPlanner:
         self._send(server.place, new_commands)
 
     def _options(self, server: EffectiveServer) -> list[list[str]]:
-        """Return the words of each option, without those that an added server has by default."""
+        """Return the words of each option, without options that an added server has by default."""
         unsaid = {} if self.capabilities.added_servers_have_defaults else self.live.lacking
         implied = self.live.implications(server.values) if server.values.get(self.health) == "enabled" else {}
         values = {**unsaid, **server.values, **implied}
@@ -232,7 +232,7 @@ SEVERAL_WORDS = "source"
 
 
 def add_server_commands(backend: str, values: Mapping[str, Any], capabilities: Capabilities) -> list[Command]:
-    """Return the commands that add a server to the process, with its checks if they are enabled; HAProxy leaves it in maintenance.
+    """Return the commands that add a server to the process and start its checks if they are enabled. The server stays in maintenance.
 
     Options follow the order of `values`. Only `source` may be several words, the first of them an address. Raises BadValue and
     NotExpressible.
@@ -257,7 +257,7 @@ def add_server_commands(backend: str, values: Mapping[str, Any], capabilities: C
 
 
 def server_line(values: Mapping[str, Any]) -> str:
-    """Return the server line for what `add_server_commands` sends, without the state. Raises BadValue and NotExpressible."""
+    """Return the `server` line for the values of `add_server_commands`, without the state. Raises BadValue and NotExpressible."""
     servers = _servers()
     live = live_of(servers.grammar.schemas, resources()["servers"].schema)
     # HAProxy reads single quotes as a shell does, and expands nothing in them.

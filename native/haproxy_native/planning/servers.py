@@ -1,10 +1,10 @@
-"""The servers of a backend as HAProxy builds them, and what it fixes for them when it loads the file. Pure.
+"""The servers of a backend with all that they inherit, and the settings that HAProxy fixes for them when it loads the file. Pure.
 
 A server has the options of the `default-server` lines that apply to it, of the defaults sections and of its backend, then its own (HAProxy
 Configuration Manual, sections 4.2 "default-server" and 5.2).
 
-Most algorithms of `balance` and `hash-type` use a map that HAProxy computes once. With these, it accepts no weight but 0 and the one at the
-start, and no further server. `fixed` returns these limits; openapi/schemas/server.yaml declares them (`fixed_by`).
+Most algorithms of `balance` and `hash-type` use a map that HAProxy computes once. With these algorithms it accepts only 0 and the initial
+weight at runtime, and no new servers. `fixed` returns these limits; openapi/schemas/server.yaml declares them (`fixed_by`).
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -28,12 +28,12 @@ MODE, USUAL_MODE = "mode", "tcp"
 class EffectiveServer:
     """A server with everything that it inherits."""
 
-    # As HAProxy has it, unless it holds a variable.
+    # Without quotes, as HAProxy knows it, unless it contains a variable.
     name: str
     # The index of its line in the section.
     place: int
     values: Mapping[str, Any]
-    # Words that no member expresses, those of inherited lines first.
+    # Words that no member expresses, the words of inherited lines first.
     opaque: tuple[str, ...]
 
 
@@ -63,7 +63,7 @@ class Servers:
         return self._shapes.get(line.args[:1]) is self.default
 
     def of(self, document: Document, section: Section, names: frozenset[str] = frozenset()) -> SectionServers | None:
-        """Return a section's servers; None if a server line cannot be read. `names`: skip all other servers."""
+        """Return a section's servers; None if a server line cannot be parsed. `names`: parse only these servers; empty means all."""
         inherited, opaque = self._inherited(document, section)
         servers: list[EffectiveServer] = []
         templates: list[EffectiveServer] = []
@@ -85,7 +85,7 @@ class Servers:
         return SectionServers(servers, templates)
 
     def _read_server(self, shape: LineShape, line: Line) -> tuple[LineReading, tuple[str, ...]] | None:
-        """Return the reading of a server line and its opaque words; None if it cannot be read."""
+        """Return the parsed server line and its opaque words; None if the grammar cannot parse it."""
         words = line.words
         if words not in self._readings:
             reading = shape.take(words)
@@ -107,7 +107,7 @@ class Servers:
         return values, opaque
 
     def words(self, server: EffectiveServer, skip: Sequence[str] = ()) -> list[list[str]]:
-        """Return the words behind a server's name, one list for each option."""
+        """Return the words after a server's name, one list for each option."""
         flat = {name: value for name, value in server.values.items() if name not in skip}
         parts = [words for _, words, _ in self.server.written(self.server.choose(flat), flat)]
         return parts[2:]
@@ -120,7 +120,7 @@ class Servers:
 
 
 def mode_of(chain: Iterable[Section]) -> str | None:
-    """Return the mode of the first section that sets one; None if none does, which means USUAL_MODE."""
+    """Return the mode from the first section that sets a mode; None if no section does, which means USUAL_MODE."""
     for section in chain:
         given = [line.words[1] for line in section.lines if line.args[:1] == (MODE,) and len(line.words) > 1]
         if given:
@@ -148,9 +148,9 @@ NEGATION = "no"
 class Fixed:
     """Limits on commands for the servers of a proxy: each is the line that causes it, or empty."""
 
-    # HAProxy accepts no weight but 0 and the one at the start.
+    # HAProxy accepts only 0 and the initial weight.
     weights: str = ""
-    # HAProxy accepts no further server.
+    # HAProxy accepts no new server.
     additions: str = ""
     # HAProxy accepts no command.
     everything: str = ""
@@ -180,7 +180,7 @@ def _holds(rule: Mapping[str, Any], value: str, settings: Mapping[str, str | Non
 
 
 def _settings(section: Section, rules: Sequence[Mapping[str, Any]], first: Collection[str]) -> Iterator[tuple[str, str | None]]:
-    """Yield (keyword, value) of a section's lines, None for a keyword that a line resets; the last of a keyword takes precedence."""
+    """Yield (keyword, value) of a section's lines. The value is None if a line resets the keyword. The last line takes precedence."""
     ends = {rule["ended_by"]: rule["keyword"] for rule in rules if "ended_by" in rule}
     for line in section.lines[1:]:
         words = line.args

@@ -1,13 +1,12 @@
-"""What a change does to each object, which permissions are checked against. Pure.
+"""Computes what a change does to each object (its touches), for the check of permissions. Pure.
 
-`touches` derives it from the effects. For a change of a text, `all_touches` also finds what no effect shows: comments, conditional blocks,
-repeated sections and the order of lines count as `lines` of their section; the text above all sections, the order of sections, and what
-reaches from one section into the next count as the object RAW.
+`touches` derives the touches from the effects. For a change of a text, `all_touches` also finds differences that no effect shows. Comments,
+conditional blocks, repeated sections and the order of lines count as the member `lines` of their section. The text above all sections, the
+order of sections, and lines that reach from one section into the next count as the object RAW.
 
-Some values give access beyond their object. Whoever may change a server, a rule or a log format writes a small program: the SNI for a
-server may be a line of any file that HAProxy can read, and its address may be the socket that administers HAProxy. expressions.toml lists
-such values. A change that adds one also touches `global/expressions`, by whatever member, line or text it does so; a change that keeps or
-moves existing ones does not.
+Some values give access beyond their object: the SNI for a server may be computed from a line of any file that HAProxy can read, and the
+address of a server may be the socket that administers HAProxy. expressions.toml lists such values. A change that adds such a value, in any
+member, line or text, also touches `global/expressions`. A change that keeps or moves existing values does not.
 """
 
 import re
@@ -37,7 +36,7 @@ CREATE, CHANGE, DELETE = "create", "change", "delete"
 RAW = "raw"
 # Stands for all members, if they are not known individually.
 ANY = "*"
-# First words of lines: with quotes or of a conditional block; with a variable.
+# The start of lines whose first word has quotes, belongs to a conditional block, or has a variable.
 _SUSPECT = re.compile(r"^[^\S\n]*(?:[\"'\\.]|[^\s#]*\$)", re.MULTILINE)
 _VARIABLE = re.compile(r"\s*(?:[\"'\\].*\$|[^\s#]*\$)")
 _QUOTING = frozenset("\"'\\")
@@ -50,26 +49,26 @@ class Touch:
     object: str
     # CREATE, CHANGE or DELETE.
     verb: str
-    # The changed members; of an object that is created or deleted, all that it has, without the name.
+    # The changed members; if the object is created or deleted, all its members without the name.
     members: frozenset[str] = frozenset()
 
 
-# For changes that add a value which gives access beyond its object.
+# The touch of a change that adds a value which gives access beyond its object.
 EXPRESSIONS = Touch("global/expressions", CHANGE, frozenset((ANY,)))
 
 
 def changed(object_: str, members: Iterable[str]) -> Touch:
-    """Return the touch of a change of members."""
+    """Return the touch for a change of members of an object."""
     return Touch(object_, CHANGE, frozenset(members))
 
 
 def touches(editor: Editor, found: Iterable[Effect]) -> list[Touch]:
-    """Return the touches of effects, in their order; children of a section that is created or deleted are listed as well."""
+    """Return the touches of effects, in the order of the effects, also for each child of a section that is created or deleted."""
     return _merged(touch for effect in _paired(found) for touch in _effect_touches(editor, effect))
 
 
 def all_touches(editor: Editor, before: Document, new: Document, known: Sequence[Effect] | None = None) -> list[Touch]:
-    """Return the touches of the effects, and of everything else in which the text differs from the one that the effects produce.
+    """Return the touches of the effects, and of all other differences between the new text and the text that the effects produce.
 
     `known`: the effects, if they have been computed.
     """
@@ -163,14 +162,14 @@ def _by_key(sections: Sections) -> dict[Key, list[Section]]:
 
 
 def _kept(sections: Sections, others: Sections) -> list[tuple[Key, str | None, list[str]]]:
-    """Return the file of each section that both have, and the lines that reach into other sections, of any section."""
+    """Return (key, file, lines that reach into other sections) of each section that both lists contain or that has such lines."""
     both = {key for key, _ in others}
     rows = ((key, section.file, _reaching(section)) for key, section in sections)
     return [(key, file, reaching) for key, file, reaching in rows if key in both or reaching]
 
 
 def _reaching(section: Section) -> list[str]:
-    """Return the lines of conditional blocks that end in another section, and lines whose keyword may be anything: a variable."""
+    """Return the lines of conditional blocks that end in another section, and lines whose keyword is a variable."""
     if not _SUSPECT.search(section.text):
         return []
     open_ = [line.text.strip() for line in section.open_conditionals()]
@@ -219,16 +218,16 @@ def _rows(child: Resource, rows: Mapping[str, Any] | Sequence[Any] | None) -> It
         yield (str(row[child.key]) if child.kind == "named" and child.key in row else position), row
 
 
-# Characters of quotes, calls and addresses. Lines without them hold such a value only by their words.
+# Characters of quotes, calls and addresses. A line without them can contain such a value only in the form of certain words.
 _SIGNS = r"[\"'\\($/@]"
 _WITHOUT_QUOTING = str.maketrans("", "", "\"'\\")
-# HAProxy expands variables in weak quotes only.
+# HAProxy expands variables in double quotes (weak quoting) only.
 _EXPANDED = re.compile(r"\$[{A-Za-z_.]")
 Value = tuple[str, ...]
 
 
 def has_new_expression(before: Iterable[str], after: Iterable[str]) -> bool:
-    """Return whether the texts after a change have a value that gives access beyond its object more often than those before it."""
+    """Return whether a value that gives access beyond its object occurs more often in the texts `after` a change than `before` it."""
     was, now = (Counter(value for text in texts for value in _values_of_text(text)) for texts in (before, after))
     return not now <= was
 
@@ -247,7 +246,7 @@ def _values_of_line(written: Sequence[str]) -> Iterator[Value]:
     found.update(place for place in _places(words, table.addresses.get(first, ())) if not table.is_of_network(words[place]))
     found.update(_places(words, table.files.get(first, ())))
     if first in table.of_options:
-        # Values count with their option only: which server or listener has it is another permission.
+        # A value counts together with its option, whichever server or listener has it: permissions on those are checked separately.
         yield from (words[max(0, place - 1) : place + 1] for place in sorted(found))
     elif found or table.patterns in words or any(f"{' '.join(words)} ".startswith(f"{begin} ") for begin in table.lines):
         yield words

@@ -1,1 +1,1 @@
-"""Which places of a configuration and of stored files name an object, and other names for objects in all of them."""
+"""Find all places in the configuration and in stored files that refer to an object, and rename the object in all of them."""

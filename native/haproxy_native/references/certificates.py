@@ -1,4 +1,6 @@
-"""References to certificates of crt-stores, in lines and in crt-lists: a word made of the store's name and an alias or a path. Pure.
+"""Finds references to certificates of crt-stores in lines and in crt-lists. Pure.
+
+A reference is a word made of the store's name and an alias or a path:
 
     load crt site.pem alias a    @NAME/a           in a store without a name: @/a
     load crt site.pem            @NAME/site.pem    in a store without a name: site.pem, or its path below crt-base
@@ -49,7 +51,7 @@ class CertificateReferences:
                 self._words |= {word: (start, len(word), "/<>" if store else "<>") for word in words}
 
     def edit(self, word: str) -> Edit | None:
-        """Return the edit of the characters of a word that refer to the object; None if none do."""
+        """Return the edit that replaces the object's name in a word; None if the word does not refer to the object."""
         if self._prefix and word.startswith(self._prefix):
             return (1, len(self._prefix) - 1, "<>")
         return self._words.get(word)
@@ -65,7 +67,10 @@ class CertificateReferences:
             at += len(line)
 
     def entries(self, directory: str, read: Read) -> tuple[list[Spot], list[ReferringEntry]]:
-        """Return the lines that load crt-lists which refer to it, and the lines of these. `directory`: where relative paths begin."""
+        """Return (lines that load crt-lists with references to the object, entries in these crt-lists).
+
+        `directory`: the directory to which paths are relative by default.
+        """
         through, found = list[Spot](), dict[ReferringEntry, None]()
         where = bases(self._document, directory)
         for place, section in enumerate(self._document.sections):
@@ -91,7 +96,7 @@ class CertificateReferences:
 
 
 def _behind(keyword: str, line: Line) -> Iterator[Word]:
-    """Return the word behind each occurrence of a keyword in a line."""
+    """Return the word after each occurrence of a keyword in a line."""
     words = words_of(line) if keyword in line.text else []
     return (word for before, word in pairwise(words) if before.value == keyword)
 
@@ -107,7 +112,7 @@ def _loads(section: Section) -> Iterator[tuple[str, str]]:
 
 
 def _paths(path: str, base: str) -> list[str]:
-    """Return the ways to write a path that is relative to `crt-base`."""
+    """Return the ways to write a certificate's path: as it is, and with `base`, the value of `crt-base`, before a relative path."""
     return [path, posixpath.join(base, path)] if base and not path.startswith("/") else [path]
 
 

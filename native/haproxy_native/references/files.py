@@ -1,4 +1,4 @@
-"""Edits of stored files when one of them is renamed, or an object that they refer to."""
+"""Edits stored files if one of them is renamed, or if an object that they refer to is renamed."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,7 +20,7 @@ from haproxy_native.storage.store import Store, is_file_name, uploaded_name
 from haproxy_native.text.document import Document
 from haproxy_native.text.pieces import split_lines
 
-# The extensions of files that HAProxy reads along with a certificate.
+# The extensions of files that HAProxy reads together with a certificate.
 ALONG = (".key", *EXTRA_FILES)
 
 
@@ -31,7 +31,7 @@ class StoredFile:
 
 
 def check_name(file: StoredFile, name: str) -> None:
-    """Raise BadValue for a name that the store does not accept, and Exists for one in use."""
+    """Raise BadValue if the store does not accept the new name of a file, and Exists if another file has it."""
     wanted = file.store.name_of(name) or uploaded_name(name)
     if name != wanted or not is_file_name(name):
         text = f"to in body: {name[:100]!r} is no name of a stored file"
@@ -59,7 +59,7 @@ def listing(file: StoredFile, document: Document, directory: str) -> list[Referr
 
 
 def moved(file: StoredFile, name: str, lists: Sequence[Path]) -> EditFiles:
-    """Return the edits that rename a file, the files that HAProxy reads along with it, and its entries in crt-lists."""
+    """Return the edits that rename a file, the files that HAProxy reads together with it, and its name in the crt-lists `lists`."""
     old, new = file.path, file.path.with_name(name)
     ends = [end for end in ALONG if isinstance(file.store, CertificateStore) and _beside(old, end).exists()]
     pairs = {old: new} | {_beside(old, end): _beside(new, end) for end in ends}
@@ -86,7 +86,7 @@ def _relisted(data: bytes | None, certificate: Path, name: str) -> bytes | None:
 
 
 def _with_name(line: str, certificate: Path, name: str) -> str:
-    """Return a line of a crt-list with another name of the certificate."""
+    """Return a line of a crt-list, with the certificate's file name replaced if the line refers to it."""
     file = line.split("[")[0].split()[:1]
     if not file or not is_same_file(os.path.join(certificate.parent, file[0]), str(certificate)):
         return line
@@ -99,7 +99,7 @@ Find = Callable[[str, str], Iterable[ReferringEntry]]
 
 
 def renamed(stores: Mapping[Path, Store], find: Find, old: str, new: str) -> EditFiles:
-    """Return the edits that rename an object in maps and crt-lists."""
+    """Return the edits that replace an object's old name in maps and crt-lists. `stores`: their paths, with the store of each."""
 
     def edit(now: Contents) -> Contents:
         return {path: _renamed(path, now[path], find, old, new) for path in stores}

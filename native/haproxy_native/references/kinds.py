@@ -55,7 +55,7 @@ def tables() -> TableForms:
 
 @dataclass(frozen=True)
 class Lookups:
-    """The functions that look up names at run time, and what makes names that are in no line; by the words of references.yaml."""
+    """The functions, actions and directives that may compute names at run time, under the words of references.yaml."""
 
     maps: Sequence[str]
     texts: Sequence[str]
@@ -73,7 +73,7 @@ def lookups() -> Lookups:
 
 @dataclass(frozen=True)
 class CertificateWords:
-    """The keywords of certificates: of the section that loads them, its lines, a file, a list, and the directive for their directory."""
+    """The keywords for certificates: the section that loads them, its lines, a certificate file, a crt-list, and the base directory."""
 
     store: str
     load: str

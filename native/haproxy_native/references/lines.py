@@ -1,4 +1,4 @@
-"""The words of a configuration that refer to an object, and those that define it. Pure."""
+"""Finds the words of a configuration that refer to an object, and the words that define it. Pure."""
 
 import functools
 import re
@@ -38,13 +38,13 @@ PATTERN, CONDITION, STICK_TABLE, IMPLICIT = "pattern", "condition", "stick table
 
 @dataclass(frozen=True)
 class ReferenceTarget:
-    """An object of the configuration to which references are searched."""
+    """An object of the configuration whose references are searched."""
 
     kind: Kind
     name: str
-    # Keyword and name of the section that it is or is inside.
+    # Keyword and name of the section that is the object or contains it.
     section: tuple[str, str]
-    # Search references to the stick table of the object alone.
+    # Whether to search only references to the object's stick table.
     only_table: bool = False
 
     @property
@@ -64,10 +64,10 @@ class Spot:
     # Indices of the section, and of the line in it.
     place: int
     line: int
-    # None if no word of the line refers to the object.
+    # None if the line refers to the object without naming it in a word.
     span: Span | None
     how: str
-    # What replaces the span, with `<>` for the name.
+    # The text that replaces the span in a renaming, with `<>` for the new name.
     form: str = NAME
 
 
@@ -81,7 +81,7 @@ Make = Callable[[str, Callable[[str, str, Mapping[str, str]], Finder], Iterable[
 
 @functools.cache
 def section_kinds() -> dict[str, str]:
-    """Return the keyword of a section by the kind of its object."""
+    """Return a mapping from kinds of objects to keywords of sections."""
     return {
         kind_of(resource): resource.section
         for resource in resources().by_name.values()
@@ -90,7 +90,7 @@ def section_kinds() -> dict[str, str]:
 
 
 def target(document: Document, object_: str) -> ReferenceTarget:
-    """Return the target for an object's name. Raises BadRequest for kinds that lines cannot refer to, and NotFound."""
+    """Return the target with this object name. Raises NotFound, and BadRequest if lines cannot refer to objects of its kind."""
     parts = parsed(object_)
     if is_table := parts[0] == TABLE and len(parts) == 2:
         parts = _of_table(document, parts[1])
@@ -105,7 +105,7 @@ def target(document: Document, object_: str) -> ReferenceTarget:
 
 
 def _of_table(document: Document, name: str) -> tuple[str, ...]:
-    """Return the object that a stick table is or belongs to, by the name of the table in lines."""
+    """Return kinds and names of the object that is a stick table or contains it. `name`: the name of the table in lines."""
     peers, _, table = name.partition("/")
     if table:
         return ("peer_section", peers, "table", table)
@@ -122,7 +122,7 @@ def _has_table(kind: Kind, section: Section) -> bool:
 
 
 def kinds_of(kind: Kind) -> list[Kind]:
-    """Return a kind, and the kinds that it also is."""
+    """Return a kind, and the kinds as which its objects also count (`is` in references.yaml)."""
     return [kind, *(kinds()[name] for name in kind.also)]
 
 
@@ -138,7 +138,7 @@ def definitions(document: Document, wanted: ReferenceTarget) -> Iterator[Spot]:
 
 
 def _made(document: Document, wanted: ReferenceTarget, name: str | None) -> Iterator[tuple[str, Spot]]:
-    """Yield (name, definition) of objects of the target's kind and section: with that name, or all for None."""
+    """Yield (name, definition) of the objects with the target's kind and section. `name`: only objects with this name; None for all."""
     patterns = [Pattern(text, name) for text in wanted.kind.defined]
     for place, (section, known) in enumerate(zip(document.sections, document.names(), strict=True)):
         if section.kind != wanted.section[0]:
@@ -172,7 +172,7 @@ def objects(document: Document) -> list[ReferenceTarget]:
 
 
 def spots(document: Document, wanted: ReferenceTarget) -> Iterator[Spot]:
-    """Yield the references to an object in order, without its definitions."""
+    """Yield the references to an object in the order of the text, without its definitions."""
     finders = _Finders(document, wanted)
     made = {(spot.place, spot.line, spot.span) for spot in definitions(document, wanted)}
     implied = all_implicit_defaults(document) if wanted.section[0] == DEFAULTS and wanted.is_section else None
@@ -190,12 +190,12 @@ def spots(document: Document, wanted: ReferenceTarget) -> Iterator[Spot]:
 
 
 def may_name(text: str, name: str) -> bool:
-    """Return whether a text may have a name, with or without quotes: a quick test."""
+    """Return whether a text may contain a name, with or without quotes: a quick test without false negatives."""
     return name in text or (_QUOTES.search(text) is not None and name in _QUOTES.sub("", text))
 
 
 class _Finders:
-    """The patterns for references to one object, by where they apply."""
+    """The patterns that find references to one object, grouped by the lines to which they apply."""
 
     def __init__(self, document: Document, wanted: ReferenceTarget) -> None:
         kind, name, values = wanted.kind, wanted.name, {PARENT: wanted.section[1]}
@@ -219,7 +219,7 @@ class _Finders:
             self._headers, self._lines, self._calls = [], [], []
 
     def _of_table(self, document: Document, title: str, made: Make) -> None:
-        """Add the patterns for references to the object's stick table. `title`: what replaces `<>` in them."""
+        """Set the patterns for references to the object's stick table. `title`: the table's name, which replaces `<>` in the patterns."""
         section = next(
             (section_ for name, section_ in document.of_kind(self._wanted.section[0]) if unquoted(name) == self._wanted.section[1]), None
         )

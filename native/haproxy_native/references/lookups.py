@@ -1,7 +1,7 @@
-"""References that HAProxy resolves per request: the lines that compute names, the maps that they use, and what cannot be followed. Pure.
+"""Finds references that HAProxy resolves per request: lines that compute names, the maps that they use, and untraceable ones. Pure.
 
-A line such as `use_backend %[path,map(/etc/hosts.map)]` computes a name. It is followed through maps, texts and variables. Whatever else
-may compute the name (environment variables, other samples, Lua, SPOE agents) is reported as lost, with the reason.
+A line such as `use_backend %[path,map(/etc/hosts.map)]` computes a name. The search traces it through maps, texts and variables. Anything
+else that may compute the name (environment variables, other samples, Lua, SPOE agents) is reported as lost, with the reason.
 """
 
 import posixpath
@@ -38,18 +38,18 @@ class ReferringEntry:
     # A range of characters in the whole text.
     start: int
     end: int
-    # Empty for the value of a map.
+    # The form of the reference; empty for the value of a map entry.
     how: str = ""
-    # What replaces the range, with `<>` for the name.
+    # The text that replaces the range in a renaming, with `<>` for the new name.
     form: str = NAME
 
 
 @dataclass(frozen=True)
 class Lost:
-    """What may refer to an object, but cannot be followed."""
+    """A place that may refer to an object, but cannot be traced."""
 
     why: str
-    # Indices as in `Spot`; in a file, the number of the line from 1.
+    # Indices of section and line as in `Spot`. In another file, `place` is -1 and `line` is the line number, from 1.
     place: int = -1
     line: int = 0
     path: str = ""
@@ -60,16 +60,16 @@ class Lost:
 class LookupResult:
     """The result of a lookup."""
 
-    # Words with the name, in lines that compute names.
+    # References by words with the object's name in lines that compute names.
     spots: list[Spot] = field(default_factory=list)
-    # Lines that use a map which has the name.
+    # Lines that use a map in which the object's name is a value.
     through: list[Spot] = field(default_factory=list)
     entries: list[ReferringEntry] = field(default_factory=list)
     lost: list[Lost] = field(default_factory=list)
 
 
 class Lookup:
-    """Searches references to one object; `directory`: where relative paths begin."""
+    """Searches references to one object. `directory`: the directory to which paths are relative by default."""
 
     def __init__(self, document: Document, wanted: ReferenceTarget, directory: str, read: Read) -> None:
         self._document, self._wanted, self._read = document, wanted, read
@@ -130,7 +130,7 @@ class Lookup:
                     found.spots.append(Spot(place, number, word.span(argument.start, argument.end), ARGUMENT))
 
     def _set(self, variable: str) -> Iterator[tuple[int, int, list[Word]]]:
-        """Yield the words of the values that lines set a variable to."""
+        """Yield (section, line, words of the value) of each line that sets a variable."""
         for place, number, words in self._words_of_lines:
             plain = list(up_to_condition(words))
             for at, word in enumerate(plain):
@@ -140,10 +140,11 @@ class Lookup:
     def _sets(self, argument: Argument, variable: str) -> bool:
         return argument.place == 0 and argument.text == variable and self._setters.fullmatch(argument.function) is not None
 
-    # -- whether a name may be computed in a way that is not followed
+    # -- whether a name may be computed in a way that cannot be traced
 
     def _may_be(self, word: str, followed: set[str]) -> bool:
-        """Return whether a word may produce the name other than by texts and maps."""
+        """Return whether a word may produce the object's name other than by texts and maps. `followed`: variables already traced."""
+
         if "$" in word:
             return True
         expressions = _EXPRESSION.findall(word)
@@ -199,7 +200,7 @@ class Lookup:
                     found.lost.append(Lost("the map is also written while HAProxy runs", place, number))
 
     def _by_others(self) -> Iterator[Lost]:
-        """Yield what Lua scripts and SPOE agents may refer to."""
+        """Yield the places in Lua scripts and SPOE files that may refer to the object, and lines that pass its name to Lua."""
         name = re.compile(rf"(?<![\w.:-]){re.escape(self._wanted.name)}(?![\w.:-])")
         scripts = set(lookups().scripts)
         for place, number, words in self._words_of_lines:
@@ -213,7 +214,7 @@ class Lookup:
                 yield from self._in_agent(path, self._read(path) or "")
 
     def _is_passed_to_lua(self, words: Sequence[Word]) -> bool:
-        """Return whether the name is an argument of an action, a fetch or a converter in Lua."""
+        """Return whether the object's name is an argument of a Lua action, fetch or converter."""
         name, plain = self._wanted.name, [word.value for word in up_to_condition(words)]
         action = next((place for place, word in enumerate(plain) if word.startswith(LUA)), len(plain))
         calls = (argument for word in words for argument in arguments(word.value))
@@ -257,7 +258,7 @@ def _calls(expression: str) -> Iterator[tuple[str, str]]:
 
 
 def entries_with_value(path: str, text: str, value: str) -> Iterator[ReferringEntry]:
-    """Yield the entries of a map that have a value."""
+    """Yield the entries of a map whose value is `value`."""
     at = 0
     for number, line in enumerate(text.split("\n"), 1):
         entry = parse_map_line(line) if value in line else None

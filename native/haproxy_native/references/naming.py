@@ -51,7 +51,7 @@ ObjectOf = Callable[[str], str]
 class ReferenceRow:
     """A reference as clients see it."""
 
-    # The object that has it: a section or a stored file.
+    # The object that contains the reference: a section or a stored file.
     object: str
     file: str
     # The line in its file, from 1.
@@ -61,19 +61,22 @@ class ReferenceRow:
     text: str = ""
     # The form of the reference, such as "line" or "argument".
     how: str = ""
-    # Why it cannot be followed, for one that may be a reference.
+    # For a place that may be a reference: why it cannot be traced.
     why: str = ""
 
 
 class ReferenceFormatter:
-    """Makes rows for the references of a document; `main` is the path of its main file."""
+    """Converts references in a document to rows. `main` is the path of the document's main file."""
 
     def __init__(self, document: Document, main: str, stored: ObjectOf) -> None:
         self._document, self._main, self._stored = document, main, stored
         self._first = first_lines(document)
 
     def places(self, found: References, *, made: bool = False) -> list[ReferenceRow]:
-        """Return the rows of the configuration in order, then those of files. `made`: include the lines that define the object."""
+        """Return rows for the references in the configuration, in order, then in other files.
+
+        `made`: include the lines that define the object.
+        """
         spots = sorted({*(found.made if made else ()), *found.spots, *found.through}, key=lambda row: (row.place, row.line))
         return [*dict.fromkeys(map(self._of_spot, spots)), *map(self._of_entry, found.entries)]
 
@@ -97,22 +100,24 @@ class ReferenceFormatter:
         return self._of_file(lost.path, lost.line, lost.text, why=lost.why)
 
     def _of_file(self, path: str, line: int, text: str, how: str = "", why: str = "") -> ReferenceRow:
-        """Return the row of a line in a file; without the text if the file is not a stored one."""
+        """Return the row for a line in a file other than the configuration; without the text if it is not a stored file."""
         object_ = self._stored(path)
         return ReferenceRow(object_ or "file", path, line, "", text if object_ else "", how, why)
 
 
 class RenameFollower(Protocol):
-    """A part of the server that stores something under the names of objects, such as owners or overrides."""
+    """A part of the server that stores data under the names of objects, such as owners or overrides."""
 
     def kept(self, object_: str) -> list[str]:
-        """Return what is stored for an object and for objects inside it, by name. Raises Conflict if that would restore the old name."""
+        """Return the names of the data stored for an object and for objects inside it.
+
+        Raises Conflict if a renaming is impossible because the stored data would restore the old name.
+        """
 
     def renamed(self, object_: str, to: str, author: Author) -> AbstractAsyncContextManager[None]:
-        """Surround the commit of a renaming. Within, what is stored applies to both names; afterwards to the new one, or after an error to
-        the old one.
+        """Return the context manager for the commit of a renaming.
 
-        Raises Unusable.
+        Inside, the stored data applies to both names; afterwards to the new name, or after an error to the old name. Raises Unusable.
         """
 
 
@@ -121,7 +126,7 @@ class ReferenceRows:
     """The references to an object, as clients see them."""
 
     places: Sequence[ReferenceRow]
-    # What may refer to it, but cannot be followed.
+    # Places that may refer to the object, but cannot be traced.
     lost: Sequence[ReferenceRow]
 
 
@@ -137,7 +142,7 @@ class Rename:
     is_whole: ClassVar[bool] = False
 
     def apply(self, document: Document) -> Document:
-        """Return the document with the new name. Raises Conflict if other files refer to the object by now."""
+        """Return the document with the new name. Raises Conflict if files that are not in `stored` now refer to the object."""
         found_places = self.naming.found(document, self.object)
         here = {posixpath.basename(path) for path in entries_by_path(found_places) if self.naming.store_of(path)}
         if here - {posixpath.basename(path) for path in self.stored}:
@@ -147,15 +152,15 @@ class Rename:
 
 @dataclass(frozen=True)
 class Renaming:
-    """A renaming that was prepared."""
+    """A prepared renaming, which `Naming.rename` commits."""
 
     object: str
-    # The new name of the whole object, as in backend/new.
+    # The new object name with kinds, as in backend/new.
     to: str
-    # The references that change or lead to it, with the lines that define the object.
+    # The references to the object, and the lines that define it.
     places: Sequence[ReferenceRow]
     lost: Sequence[ReferenceRow]
-    # What followers store for it, which gets the new name.
+    # The names of data that followers store for the object, and that the renaming moves to the new name.
     carried: Sequence[str]
     change: Change
     transaction_id: str | None = None
@@ -190,10 +195,11 @@ class Naming:
         alone: bool = True,
         member: str = "to",
     ) -> Renaming:
-        """Return the change that renames an object in a document: the current one, that of a transaction, or one between calls of a batch.
+        """Prepare the renaming of an object in a document.
 
-        `alone`: the call is not part of a batch. `member`: the member of the request with the new name, for errors. Raises BadRequest,
-        BadValue, Conflict, Exists, NotFound and Unusable.
+        `document`: the current document, the document of a transaction, or the document between two calls of a batch. `alone`: the call is
+        not part of a batch. `member`: the member of the request that has the new name, for errors. Raises BadRequest, BadValue, Conflict,
+        Exists, NotFound and Unusable.
         """
         stored = await asyncio.to_thread(self._stored_file, object_)
         if stored:
@@ -215,7 +221,7 @@ class Naming:
         return Renaming(object_, whole_name, places, formatter.lost([*found.lost, *left]), carried, change, transaction_id)
 
     async def plan(self, renaming: Renaming) -> Preview:
-        """Return what a renaming would do."""
+        """Return the preview of a renaming: what its commit would do."""
         change = renaming.change
         if renaming.transaction_id:
             put = PutDocument(await beside(change.apply, self._engine.read(renaming.transaction_id)))
@@ -223,7 +229,7 @@ class Naming:
         return await self._engine.plan(change)
 
     async def rename(self, renaming: Renaming, reload: Reload = Reload.AUTO) -> Outcome:
-        """Commit a renaming, or add it to its transaction. Raises what these raise."""
+        """Commit a renaming, or add it to its transaction. Raises the errors of a commit or of a transaction."""
         change = renaming.change
         if renaming.transaction_id:
             id_ = renaming.transaction_id
@@ -254,7 +260,7 @@ class Naming:
         return replace(references, entries=files.listing(stored, document, self._directory))
 
     def _stored_file(self, object_: str) -> StoredFile | None:
-        """Return the stored file that an object is; None if it is of another kind. Raises NotFound."""
+        """Return the stored file with this object name; None if the object is not a stored file. Raises NotFound."""
         parts = parsed(object_)
         store = next((store for store in self._engine.stores.values() if store.kind == parts[0]), None)
         if store is None or len(parts) != 2:
@@ -276,14 +282,14 @@ class Naming:
         return spelled(store.kind, posixpath.basename(path)) if store else ""
 
     def store_of(self, path: str) -> Store | None:
-        """Return the store of a map or a crt-list, or None; a crt-list may have any name in the directory of certificates."""
+        """Return the store of a stored file; None for any other file. Any file in the directory of crt-lists may be a crt-list."""
         lists = self._engine.stores.get(CRT_LISTS)
         return self._engine.stores.of(Path(path)) or (lists if lists and lists.file_at(path) else None)
 
     # -- files
 
     def _file_edits(self, found: References, stored: StoredFile | None, object_: str, to: str) -> tuple[EditFiles | None, list[Lost]]:
-        """Return the edits of stored files, and the references in files that are not stored ones."""
+        """Return (edits of stored files, references in files that are not stored, which cannot be edited)."""
         if stored:
             return files.moved(stored, to, [Path(path) for path in entries_by_path(found)]), []
         stores, left = dict[Path, Store](), list[Lost]()
@@ -299,7 +305,7 @@ class Naming:
 
 
 class _Texts:
-    """Reads files other than the configuration, each once."""
+    """Reads files other than the configuration, each file only once."""
 
     def __init__(self) -> None:
         self._known: dict[str, str | None] = {}

@@ -1,4 +1,4 @@
-"""All references to an object, and a document with another name in all of them.
+"""Finds all references to an object, and renames the object in all of them.
 
 References are words of the configuration (lines.py), lookups at run time with the maps that they use (lookups.py), and names of
 certificates (certificates.py). Nothing is read from disk, except through a function that the caller passes.
@@ -39,14 +39,14 @@ class References:
     spots: Sequence[Spot] = ()
     # Lines of the configuration that lead to the object through a file.
     through: Sequence[Spot] = ()
-    # Lines of such files.
+    # The entries in such files.
     entries: Sequence[ReferringEntry] = ()
-    # What may refer to it, but cannot be followed.
+    # Places that may refer to the object, but cannot be traced.
     lost: Sequence[Lost] = ()
 
 
 def references_to_object(document: Document, wanted: ReferenceTarget, directory: str, read: Read) -> References:
-    """Return the references to an object of the configuration. `directory`: where relative paths begin."""
+    """Return the references to an object of the configuration. `directory`: the directory to which paths are relative by default."""
     lookup = Lookup(document, wanted, directory, read).found()
     plain = list(spots(document, wanted))
     through, entries = list(lookup.through), list(lookup.entries)
@@ -62,7 +62,7 @@ def references_to_object(document: Document, wanted: ReferenceTarget, directory:
 
 
 def entries_naming(document: Document, wanted: ReferenceTarget) -> Callable[[str, str], Iterable[ReferringEntry]]:
-    """Return a function that returns the references to an object in a map or a crt-list, given its path and text."""
+    """Return a function (path, text) that returns the references to an object in the text of a map or a crt-list."""
     if wanted.kind.name in (STORE, LOAD):
         return CertificateReferences(document, wanted).listed
     return lambda path, text: entries_with_value(path, text, wanted.name)
@@ -92,7 +92,7 @@ def _of_file(place: int, number: int, line: Line, path: str, where: list[str]) -
 
 
 def check_name(document: Document, wanted: ReferenceTarget, name: str, member: str = "to") -> None:
-    """Raise BadValue for a name that HAProxy does not accept, and Exists for one in use. `member`: its member in the request."""
+    """Raise BadValue if HAProxy does not accept a new name, and Exists if it is in use. `member`: the request's member with the name."""
     if not (_PATH if wanted.kind.path else _NAME).fullmatch(name):
         characters = ". _ : - /" if wanted.kind.path else ". _ : -"
         text = f"{member} in body: {name[:100]!r} is no name that HAProxy takes: it has letters, digits and {characters} alone"
@@ -108,7 +108,7 @@ def check_name(document: Document, wanted: ReferenceTarget, name: str, member: s
 
 
 def _sharing(wanted: ReferenceTarget) -> list[str]:
-    """Return the kinds among which names are unique."""
+    """Return the kinds of objects that must not have the same name as the target."""
     if not wanted.is_section:
         return [wanted.kind.name]
     own = {kind_.name for kind_ in kinds_of(wanted.kind)}
@@ -116,7 +116,7 @@ def _sharing(wanted: ReferenceTarget) -> list[str]:
 
 
 def renamed(found: References, name: str) -> Document:
-    """Return the document with another name in all references, and in the object itself."""
+    """Return the document with a new name in all references to the object and in its definitions."""
     document = found.document
     sections = list(document.sections)
     named = {spot.place for spot in found.made if spot.line == 0}
@@ -135,9 +135,10 @@ def renamed(found: References, name: str) -> Document:
 
 
 def with_name_at(text: str, edits: Iterable[Edit], name: str) -> str:
-    """Return a text with edits applied, and a name in their forms."""
+    """Return a text with each edit's range replaced by its form, with the name in place of `<>`."""
     for start, end, form in sorted(edits, reverse=True):
-        # The slash of an absolute path replaces the one in the form.
+        # The slash of an absolute path replaces the slash in the form.
+
         form = form.replace(f"/{NAME}", NAME) if name.startswith("/") else form
         text = text[:start] + form.replace(NAME, name) + text[end:]
     return text

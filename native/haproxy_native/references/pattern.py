@@ -1,4 +1,4 @@
-"""Patterns of lines and calls, in the notation of openapi/haproxy/references.yaml, which find a name in a line. Pure."""
+"""Finds a name in a line by patterns of lines and calls, in the notation of openapi/haproxy/references.yaml. Pure."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,12 +11,12 @@ from haproxy_native.text.line import Line
 from haproxy_native.text.words import unquoted
 
 NAME, ONE_OF, PARENT, MANY = "<>", "<,>", "<parent>", "..."
-# (start, end) of characters in a text, and the form that replaces them, with `<>` for the name.
+# (start, end, form): the range of characters in a text, and the form that replaces it, with `<>` for the name.
 Edit = tuple[int, int, str]
 _SIGNS = re.compile(r"<>|<,>|<parent>|\*|\|")
 # A call of a sample fetch, a converter or an action, with its arguments.
 _CALL = re.compile(r"(?<![\w.-])([A-Za-z_][\w.-]*)\(([^()]*)\)")
-# A converter without arguments behind a call: that of a text takes it as its argument.
+# A converter without parentheses after a call. After `str(...)`, the text counts as the converter's argument.
 _NEXT = re.compile(r",([A-Za-z_][\w.-]*)(?![\w.(-])")
 _TEXT = "str"
 # Characters around an argument that are not part of it.
@@ -44,7 +44,7 @@ class Word:
     start: int
 
     def span(self, start: int, end: int) -> Span:
-        """Return the range in the line for a range of characters of the value."""
+        """Return the range in the line that corresponds to a range of characters in `value`."""
         if self.raw == self.value:
             return Span(self.start + start, self.start + end)
         sizes = [len(unquoted(self.raw[:size])) for size in range(len(self.raw) + 1)]
@@ -67,7 +67,7 @@ def words_of(line: Line) -> list[Word]:
 
 @dataclass(frozen=True)
 class Argument:
-    """One argument of a call; `start` and `end` are indices in the value of its word."""
+    """One argument of a call. `place` is its index in the call; `start` and `end` are indices in the value of its word."""
 
     function: str
     place: int
@@ -89,12 +89,12 @@ def arguments(value: str) -> Iterator[Argument]:
 
 
 def call_pattern(names: Sequence[str]) -> re.Pattern[str]:
-    """Return the pattern of functions with one of these names, in which * matches any characters."""
+    """Return a pattern that matches a function with one of these names. In a name, * matches any characters."""
     return re.compile("|".join(re.escape(name).replace(r"\*", ".*") for name in names) or "(?!)")
 
 
 class Pattern:
-    """A pattern of a line. `<>` matches the name, or any name for None; `values` has the texts for other signs, such as `<parent>`."""
+    """A pattern of a line. `<>` matches `name`, or any name if it is None. `values` are the texts for signs such as `<parent>`."""
 
     def __init__(self, text: str, name: str | None, values: Mapping[str, str] | None = None) -> None:
         self._tokens = [token if token == MANY else _regex(token, name, values or {}) for token in text.split()]
@@ -109,7 +109,7 @@ class Pattern:
 
 
 class CallPattern:
-    """A pattern `function(argument)` of calls, anywhere in a line."""
+    """A pattern `function(argument)`, which finds the name in calls anywhere in a line."""
 
     def __init__(self, text: str, name: str, values: Mapping[str, str] | None = None) -> None:
         function, argument = text.removesuffix(")").split("(", 1)
@@ -124,7 +124,7 @@ class CallPattern:
 
 
 class CriterionPattern:
-    """The name as one of the patterns that an ACL's criterion compares with, in an ACL line or in braces."""
+    """Finds the name among the values with which a criterion is compared, in an ACL line or in braces."""
 
     def __init__(self, text: str, name: str, values: Mapping[str, str] | None = None) -> None:
         self._criterion, self._name = _regex(text, name, values or {}), name
@@ -138,7 +138,7 @@ class CriterionPattern:
 
 
 class ConditionPattern:
-    """The name of an ACL in the condition of a line, outside braces."""
+    """Finds the name of an ACL in the condition of a line, outside braces."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -156,7 +156,7 @@ def up_to_condition(words: Sequence[Word]) -> Sequence[Word]:
 
 
 def _match(tokens: Sequence[re.Pattern[str] | str], words: Sequence[Word]) -> bool:
-    """Return whether tokens match all words."""
+    """Return whether the tokens of a pattern match the whole sequence of words."""
     if not tokens:
         return not words
     first, others = tokens[0], tokens[1:]

@@ -1,4 +1,4 @@
-"""Words of a runtime command: quoting, and checks of the values that HAProxy would misread on the socket."""
+"""Quote the words of a runtime command, and check values that HAProxy would misread on the socket."""
 
 import re
 from contextlib import suppress
@@ -14,7 +14,7 @@ _FORBIDDEN = re.compile(r"[\n\r\0]")
 def argument(text: str | int) -> str:
     """Escape a text so that HAProxy reads it as one word (HAProxy Management Guide, section 9.3).
 
-    Raises BadValue for a text that cannot be escaped: an empty one, or one with a line break or NUL.
+    Raises BadValue if the text is empty, or contains a line break or NUL, which cannot be escaped.
     """
     word = str(text)
     if not word or _FORBIDDEN.search(word):
@@ -22,14 +22,14 @@ def argument(text: str | int) -> str:
     return _SPECIAL.sub(r"\\\g<0>", word)
 
 
-# The socket does not validate values: HAProxy reads the port 65536 as 0 there and `80x` as 80, lets -1 wrap, and halves a weight on `50%`,
-# which means 50 in a file. So a value goes to the socket only in a form that both read alike.
+# HAProxy does not validate values on the socket: it reads the port 65536 as 0 and `80x` as 80, lets -1 wrap, and halves a weight on `50%`,
+# which means 50 in the file. So a value is sent only in a form that means the same on the socket and in the file.
 MOST = 2**31 - 1
 _NUMBER = re.compile(r"[0-9]{1,10}", re.ASCII)
 
 
 def number(member: str, value: int | str, least: int, most: int) -> int:
-    """Return a number that is written in digits. Raises BadValue, with the member, for anything else and outside the bounds."""
+    """Parse a number in decimal digits. Raises BadValue, which names `member`, for any other text and outside `least`..`most`."""
     text = str(value)
     if isinstance(value, bool) or not _NUMBER.fullmatch(text) or not least <= int(text) <= most:
         raise BadValue(f"{member}: {value} is outside {least}..{most}", place=Place(member=member))
@@ -37,10 +37,10 @@ def number(member: str, value: int | str, least: int, most: int) -> int:
 
 
 def ip_literal(member: str, text: str, *, bracketed: bool = False) -> IPv4Address | IPv6Address:
-    """Return the address that a word is: a decimal dotted quad, or an IPv6 literal with or without brackets.
+    """Parse an IP address: a decimal dotted quad, or an IPv6 literal with or without brackets.
 
-    With `bracketed` an IPv6 literal needs its brackets, because the file reads what follows its last colon as a port. Raises BadValue, with
-    the member, for anything else, which HAProxy resolves or parses only when it loads the file: names, `127.1`, `ipv4@...`, ports,
+    With `bracketed` an IPv6 literal must have brackets, because in the file HAProxy reads the text after its last colon as a port. Raises
+    BadValue, which names `member`, for all that HAProxy resolves or parses only when it loads the file: names, `127.1`, `ipv4@...`, ports,
     prefixes, scopes, paths.
     """
     literal = text[1:-1] if text.startswith("[") and text.endswith("]") else text

@@ -1,7 +1,7 @@
 """What the worker in service can change at runtime.
 
-It is derived from the answers to `show info`, `help`, `show cli level`, and from the help of `add server` and `add backend`. `help` lists
-every command whatever the socket's level, so the level decides as well.
+This is derived from the answers to `show info`, `help` and `show cli level`, and from the help of `add server` and `add backend`. `help`
+lists every command, even those that the socket's level does not permit, so the level is checked as well.
 """
 
 import re
@@ -18,9 +18,9 @@ class Capabilities:
     version: quirks.Version = UNKNOWN
     commands: frozenset[str] = frozenset()
     level: str = ""
-    # What `add server` accepts; None before 3.2, which does not say. An attempt is harmless: HAProxy creates nothing that it refuses.
+    # Keywords of `add server`; None before 3.2, which does not list them. Trying one is harmless: a refused command creates no server.
     server_keywords: frozenset[str] | None = None
-    # What `add backend` accepts behind the defaults section.
+    # Keywords of `add backend` after the defaults section.
     backend_keywords: frozenset[str] = frozenset()
 
     def can(self, command: str) -> bool:
@@ -45,7 +45,7 @@ class Capabilities:
 
     @property
     def deletes_backends(self) -> bool:
-        # `wait` tells beforehand whether HAProxy would.
+        # `wait` reports beforehand whether HAProxy would refuse the deletion.
         return self.can("del backend") and self.can("unpublish backend") and self.can("wait") and self.deletes_servers
 
     @property
@@ -55,12 +55,12 @@ class Capabilities:
 
     @property
     def relays(self) -> bool:
-        """Whether a master can hand a whole connection over to its worker (`@@1`)."""
+        """Whether a master can relay a whole connection to its worker (`@@1`)."""
         return quirks.RELAYED_CONNECTIONS.holds(self.version)
 
     @property
     def may_report_events(self) -> bool:
-        """False if the worker is known to have no ring of events."""
+        """False only if the worker is known to have no ring of events."""
         return self.version == UNKNOWN or quirks.WORKER_EVENTS.holds(self.version)
 
     @property
@@ -81,11 +81,11 @@ class Capabilities:
 
 
 def server_keywords(answer: str) -> frozenset[str] | None:
-    """Parse an answer to `add server help`; None before 3.2, which takes `help` for a server's name."""
+    """Parse an answer to `add server help`. Returns None before 3.2, which reads `help` as the name of a server."""
     head, _, rest = answer.partition("\n")
     return frozenset(rest.split()) if head.startswith("List of keywords") else None
 
 
 def backend_keywords(answer: str) -> frozenset[str]:
-    """Parse the optional keywords of the usage of `add backend`."""
+    """Parse the optional keywords from the usage message of `add backend`."""
     return frozenset(re.findall(r"\[(\w+) ", answer)) if answer.startswith("Usage: add backend") else frozenset()

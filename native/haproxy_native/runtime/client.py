@@ -1,10 +1,10 @@
-"""The Runtime API of one HAProxy: chooses a socket, reconnects when it is gone, and turns refusals into errors.
+"""The client of one HAProxy's Runtime API: it chooses a socket, reconnects when that socket is gone, and turns refusals into errors.
 
-Sockets are tried in this order: the master's, since it survives reloads and failed ones; the stats sockets in the order of the file; those
-of TCP last. The socket in use stays so until it no longer answers, or until `refresh` after a reload.
+The client tries sockets in this order: the master's, since it survives reloads, even failed ones; Unix stats sockets in the order of the
+file; TCP stats sockets. It uses one socket until that no longer answers, or until `refresh` after a reload.
 
-A command that changes something is sent again through another socket only if the first one certainly did not deliver it. What HAProxy
-cannot be asked through the socket in use, such as a request too long for a master, goes through a stats socket of the same worker.
+A command that changes something is sent again through another socket only if the first one certainly did not deliver it. A request that
+is too long for the master's socket is sent through a stats socket of the same worker.
 """
 
 import asyncio
@@ -31,40 +31,40 @@ from haproxy_native.runtime.socket import READING, AnswerSink, DumpLock, Request
 log = logging.getLogger(__name__)
 NOT_CONFIGURED = "no master socket and no stats socket is configured"
 NEVER_FOUND = "retry - unable to configure runtime client"
-# From so many commands on another socket is worth looking for, or one dump instead of many.
+# With more commands than this it pays to look for a faster socket, or to read one dump of everything instead of many dumps.
 MANY = 50
 _WHO = "show info float"
-# Seconds that a socket has to say whose it is when it is tried.
+# Timeout, in seconds, for the first answer of a socket that is tried.
 PATIENCE = 5.0
-# Seconds that another worker has to replace one that is stopping, and between two polls for it.
+# Seconds to wait for the successor of a stopping worker, and between two polls for it.
 SUCCESSION = 1.0
 POLL = 0.02
-# CLOCK_REALTIME_COARSE, the kernel's clock for files, which Python does not name; it lags behind by up to a tick.
+# Clock 5 is CLOCK_REALTIME_COARSE, which Python does not name. The kernel stamps files with it, and it lags by up to one tick.
 _TICK = time.clock_getres(5)
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Worker:
-    """One generation of the worker process. Its pid alone does not identify it: in a container every start may give the same one."""
+    """One generation of the worker process. Its pid alone does not identify it: in a container, each start may get the same pid."""
 
     pid: int
-    # Unix time when it began, before it read its configuration; whole seconds up to HAProxy 2.6.
+    # Unix time when it started, before it read its configuration; whole seconds up to HAProxy 2.6.
     started: float
 
     def may_have_started_after(self, moment: float) -> bool:
-        """Return False only if it certainly started before."""
+        """Return False only if the worker certainly started before `moment`, a Unix time."""
         return self.started >= (int(moment) if self.started.is_integer() else moment)
 
     def started_after(self, moment: float) -> bool:
-        """Return True only if it certainly read its configuration after that moment, at which a file was written."""
+        """Return True only if the worker certainly read its configuration after `moment`, the modification time of a file."""
         return self.started > moment + _TICK
 
 
 class Runtime:
     """A client of the worker in service. Call `connect` first.
 
-    Without a socket every call tries once to find one, and then raises RuntimeAbsent.
+    While no socket is in use, each call tries all addresses once, and raises RuntimeAbsent if none answers.
     """
 
     def __init__(self, *, timeout: float = 30.0) -> None:
@@ -74,25 +74,25 @@ class Runtime:
         # Whether the last attempt to connect failed.
         self.is_known_absent = False
         self._dump_lock = DumpLock()
-        # Locked while a second version of a list is prepared: HAProxy forgets it when another one is committed.
+        # Locked while a second version of a list is prepared: HAProxy discards it when another version is committed.
         self.versions = asyncio.Lock()
         # Locked during a change of TLS files: HAProxy has one transaction for all its clients, so two changes would mix.
         self.transaction = asyncio.Lock()
         self.capabilities = Capabilities()
-        # How often no socket answered ("absent") and how often HAProxy refused ("refused"). A watcher that polls for the worker counts
-        # an absence once.
+        # How often no socket answered ("absent") and how often HAProxy refused ("refused"). Repeated polls during one absence count once.
         self.failures: Counter[str] = Counter()
         self.use(None, ())
 
     def use(self, master: str | None, stats: Sequence[str]) -> None:
-        """Set the addresses to choose from. The socket in use stays so if it is among them."""
+        """Set the addresses to choose from. The socket in use is kept if its address is among them."""
         self._master = master if master and _is_unix(master) else None
         self._stats = tuple(sorted(stats, key=lambda place: not _is_unix(place)))
         if self._socket and self._socket.address not in (self._master, *self._stats):
             self._socket = None
 
     async def connect(self, master: str | None, stats: Sequence[str], max_wait: float = 30.0, tick: float = 0.5) -> bool:
-        """Wait up to `max_wait` seconds for each address in turn, and return whether one answers."""
+        """Return whether an address answers. Tries one after the other, each for up to `max_wait` seconds and every `tick` seconds."""
+
         self.use(master, stats)
         self._socket = None
         for socket in self.sockets():
@@ -109,18 +109,18 @@ class Runtime:
 
     @property
     def address(self) -> str:
-        """The address of the socket in use; without one, all addresses that are tried."""
+        """The address of the socket in use; if there is none, all addresses, separated by commas."""
         places = [place for place in (self._master, *self._stats) if place]
         return self._socket.address if self._socket else ", ".join(places) or NOT_CONFIGURED
 
     @property
     def place(self) -> str:
-        """The address of the socket in use; without one, the first that is tried."""
+        """The address of the socket in use; if there is none, the first that is tried, or an empty text."""
         return self._socket.address if self._socket else self._master or next(iter(self._stats), "")
 
     @property
     def worker_place(self) -> str:
-        """The worker's address as the API shows it, with `@1` behind a master's socket."""
+        """The worker's address as the API shows it: a master's socket is followed by `@1`."""
         return f"{self.place}@1" if self.place == self._master else self.place
 
     @property
@@ -128,7 +128,7 @@ class Runtime:
         return bool(self._master or self._stats)
 
     def last_opened(self) -> float:
-        """Return the Unix time when HAProxy last opened one of its sockets, whether or not it still runs; 0 without a socket."""
+        """Return the Unix time when HAProxy last created a socket file, even if it has exited since; 0 if there is no file."""
         opened = [0.0]
         for place in map(parse_address, filter(None, (self._master, *self._stats))):
             with suppress(OSError, ValueError):
@@ -137,7 +137,7 @@ class Runtime:
 
     @property
     def stats_places(self) -> Sequence[str]:
-        """The addresses of stats sockets, those of TCP last."""
+        """The addresses of the stats sockets, TCP addresses last."""
         return self._stats
 
     @property
@@ -147,15 +147,15 @@ class Runtime:
 
     @property
     def master(self) -> Master | None:
-        """The master, if its socket is the one in use."""
+        """The master if its socket is in use; otherwise None."""
         in_use = self._socket and self._socket.address == self._master
         return Master(self._master, timeout=self._timeout) if self._master and in_use else None
 
     async def send(self, command: str, payload: str | None = None) -> str:
-        """Return the worker's answer, which may be a refusal.
+        """Send a command, and return the worker's answer, which may be a refusal.
 
-        Raises RuntimeDenied if the socket's level is too low, and RuntimeRefused for a command that this HAProxy does not have, as all
-        methods that send commands do.
+        Like all methods that send commands, raises RuntimeDenied if the socket's level is too low, and RuntimeRefused if this HAProxy does
+        not have the command.
         """
         answer = await self._send_somewhere(lambda socket: socket.send(command, payload), [command])
         self._check_known(answer, command)
@@ -164,7 +164,7 @@ class Runtime:
     async def send_each(self, commands: Sequence[str]) -> list[str]:
         """Send many commands over few connections, and return their answers; each may be a refusal (`answers.refusal`).
 
-        Before 3.2 a master opens a connection to its worker for every single command, so a socket of the worker's own is ten times as fast.
+        Before 3.2 a master opens a connection to its worker for every single command, so the worker's own socket is ten times as fast.
         """
         if len(commands) > MANY and self.master and not self.capabilities.relays and (socket := await self._larger()):
             return await socket.send_each(commands)
@@ -186,9 +186,9 @@ class Runtime:
         return answer
 
     async def read_dump(self, command: str, head: str, sink: AnswerSink | None = None) -> str:
-        """Return a dump; one that is not empty begins with the regular expression `head`. Raises RuntimeRefused with any other answer.
+        """Return a dump. Raises RuntimeRefused if the answer is neither empty nor begins with the regular expression `head`.
 
-        With a `sink`, which receives the dump as it arrives, only its beginning is returned.
+        With a `sink`, which receives the dump piece by piece, only the beginning of the dump is returned.
         """
         answer = await self._send_once_more(lambda socket: socket.send(command, None, sink), [command])
         self._check_known(answer, command)
@@ -203,7 +203,7 @@ class Runtime:
         return (await self.worker()).pid
 
     async def servers(self, backend: str = "") -> list[ServerState]:
-        """Return the servers of a backend, or all. Raises RuntimeRefused if the worker does not have the backend."""
+        """Return the servers of a backend, or of all backends. Raises RuntimeRefused if the worker does not have the backend."""
         text = await self.read_dump(f"show servers state {argument(backend)}" if backend else "show servers state", r"1\n")
         return await beside_if(len(text) > LARGE, server_states, text)
 
@@ -213,7 +213,7 @@ class Runtime:
         return self.capabilities
 
     async def _send_somewhere(self, work: Callable[[Socket], Awaitable[T]], commands: Sequence[str]) -> T:
-        """Send as `_send_once_more`, or through a socket that takes longer requests than the one in use."""
+        """Send like `_send_once_more`. If the request is too long for a master's socket, send it through a stats socket."""
         try:
             return await self._send_once_more(work, commands)
         except RequestTooLong:
@@ -236,9 +236,9 @@ class Runtime:
             return await work(self._socket)
 
     async def _send_to_successor(self, command: str, payload: str | None) -> str:
-        """Send a command that a worker has refused because it is stopping, or because the proxy is disabled, to one that is not stopping.
+        """Send a command again that was refused because the worker is stopping, or because the proxy is disabled.
 
-        Raises RuntimeAbsent after `SUCCESSION` seconds.
+        Waits until the worker that answers is not stopping. Raises RuntimeAbsent if there is none within `SUCCESSION` seconds.
         """
         deadline = asyncio.get_running_loop().time() + SUCCESSION
         while asyncio.get_running_loop().time() < deadline:
@@ -251,7 +251,7 @@ class Runtime:
         raise RuntimeAbsent(f"{self.address}: the worker that answers is stopping, and no other serves")
 
     async def _serving_worker(self) -> Worker | None:
-        """Return the worker that answers; None while it is stopping."""
+        """Return the worker that answers; None if it is stopping."""
         facts = answers.info(await self.send(_WHO))
         return None if facts.get("Stopping") == "1" else _worker(facts)
 
@@ -268,7 +268,7 @@ class Runtime:
             raise self._refused(answers.first_words(answer), command)
 
     async def _larger(self) -> Socket | None:
-        """Return a socket of the worker's own with the same level, which takes longer requests than the master's."""
+        """Return a stats socket of the same worker and level, which accepts longer requests than the master's; None if there is none."""
         pid = await self.worker_pid()
         for place in self._stats:
             socket = Socket(place, timeout=self._timeout, dump_lock=self._dump_lock)
@@ -286,7 +286,7 @@ class Runtime:
             yield Socket(place, timeout=self._timeout, dump_lock=self._dump_lock)
 
     async def _reconnect(self, *, expected: bool = False) -> None:
-        """Select the first address that answers, without waiting. With `expected` an absence that is known is not counted again."""
+        """Select the first address that answers, without waiting. With `expected`, a known absence is not counted again."""
         self._socket, reasons = None, []
         for socket in self.sockets():
             reason = await _silence(socket)
@@ -305,21 +305,21 @@ class Runtime:
         commands = answers.command_words(await socket.send("help"))
         keywords = server_keywords(await socket.send("add server help")) if "add server" in commands else None
         level = (await socket.send("show cli level")).strip()
-        # A keyword that does not exist is refused with the usage, and nothing is made.
+        # HAProxy answers an unknown keyword with the usage, and creates nothing.
         words = backend_keywords(await socket.send("add backend usage from usage ?")) if "add backend" in commands else frozenset()
         self.capabilities = Capabilities(version, commands, level, keywords, words)
         self._socket, self._was_found, self.is_known_absent = socket, True, False
 
 
 async def _silence(socket: Socket) -> str | None:
-    """Return why no worker answers at a socket; None if one does."""
+    """Return why no worker answers at a socket; None if a worker answers."""
     try:
         async with asyncio.timeout(PATIENCE):
             answer = await socket.send("show info")
     except RuntimeAbsent as error:
         return error.detail
     except TimeoutError:
-        # A master that starts may take a connection and lose it.
+        # A master that is starting may accept a connection and drop it.
         return f"{socket.address}: no answer within {PATIENCE:g} s"
     return None if "Pid" in answers.info(answer) else f"{socket.address}: no answer of HAProxy's: {answer[:80]!r}"
 

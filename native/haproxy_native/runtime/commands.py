@@ -1,11 +1,11 @@
 """Runtime commands as data: changes of servers, frontends and backends, sent in order and proved.
 
 A builder such as `weight` or `delete_server` returns the command, or the commands in their order, of one change. `apply` sends any number
-of them. HAProxy accepts a command without a word and may still do nothing, so each command says what a re-read has to show afterwards
-(`check`), and what takes it back when a later one is refused (`undo`). If neither is possible, the caller reloads HAProxy.
+of them. HAProxy may accept a command and still do nothing, so each command states what a re-read must show afterwards (`check`), and which
+command undoes it if a later command is refused (`undo`). If a change fails and cannot be undone completely, the caller reloads HAProxy.
 
-Backends can be added and deleted from HAProxy 3.4 on (HAProxy Management Guide 3.4, section 9.3). To delete one, HAProxy is first asked
-whether it would: the questions among the commands change nothing, and everything up to the first deletion can be undone.
+Backends can be added and deleted from HAProxy 3.4 on (HAProxy Management Guide 3.4, section 9.3). A deletion begins with queries whether
+HAProxy would refuse it. They change nothing, and every command before the first `del` can be undone.
 """
 
 import asyncio
@@ -25,15 +25,15 @@ from haproxy_native.runtime.responses import refused
 from haproxy_native.runtime.verification import BACKENDS, SERVERS, BackendIs, Check, Gone, Limit, Shows, is_disabled, prove
 
 STATES = ("ready", "drain", "maint")
-# A server in maintenance still finishes what it has begun.
+# HAProxy refuses to delete a server in maintenance while its sessions have not ended.
 _STILL_IN_USE = "still has connections"
 _POLL = 0.02
 ADD_SERVER = "add server"
 # How many seconds HAProxy has to show a change: 3.2 to 3.4 accept a new address before they set it.
 PROOF_PATIENCE = 0.5
-# How many seconds the sessions of a backend that is to be deleted have to end.
+# How many seconds to wait for the sessions of a backend that is about to be deleted.
 _SESSIONS_PATIENCE = 2.0
-# HAProxy names an obstacle of a backend in service before these two, and one of a server before the last.
+# Refusals that only say that the backend or server is still in service: HAProxy would have reported any other obstacle first.
 _IN_SERVICE = re.compile(
     r"Failed\. (?:Backend must be unpublished|Only a backend without server|Only servers in maintenance)|Wait delay expired\."
 )
@@ -44,17 +44,20 @@ class Command:
     """One runtime command."""
 
     text: str
-    # What a re-read has to show; None if HAProxy shows nothing of it.
+    # What a re-read must show; None if HAProxy does not show the effect.
     check: Check | None = None
     # How many seconds to wait for a server's last connections.
     patience: float = 0.0
-    # The command that takes it back when a later one of the same change is refused.
+    # The command that undoes this one if a later command of the same change is refused.
     undo: str | None = None
-    # Whether it is a question: its answer may be a refusal, and it changes nothing.
+    # Whether this is a query, which changes nothing and may be answered with a refusal.
     asks: ClassVar[bool] = False
 
     async def execute(self, runtime: Runtime) -> None:
-        """Send it. Raises RuntimeRefused with HAProxy's words, RuntimeAbsent if no worker answers."""
+        """Send the command, and retry for up to `patience` seconds while the server still has connections.
+
+        Raises RuntimeRefused with HAProxy's words, RuntimeAbsent if no worker answers.
+        """
         deadline = asyncio.get_running_loop().time() + self.patience
         while True:
             try:
@@ -68,7 +71,7 @@ class Command:
 
 @dataclass(frozen=True)
 class Removable(Command):
-    """Asks whether a backend, or a server of it, can be deleted once it is out of service."""
+    """Asks whether a backend or server can be deleted once it is out of service. Raises RuntimeRefused if not."""
 
     asks = True
 
@@ -80,7 +83,7 @@ class Removable(Command):
 
 @dataclass(frozen=True)
 class OnlyServers(Command):
-    """Asks whether the backend has other servers than these, which the configuration does not name."""
+    """Checks that a backend has no servers but `servers`. Raises RuntimeConflict for a server that exists in the process alone."""
 
     asks = True
     backend: str = ""
@@ -94,7 +97,7 @@ class OnlyServers(Command):
 
 @dataclass(frozen=True)
 class Idle(Command):
-    """Waits for the last session of a backend, at most `patience` seconds. Raises RuntimeBusy."""
+    """Waits until a backend has no sessions. Raises RuntimeBusy if it still has some after `patience` seconds."""
 
     backend: str = ""
 
@@ -110,17 +113,17 @@ class Idle(Command):
             await asyncio.sleep(_POLL)
 
     def _sessions(self, answer: str) -> dict[str, int]:
-        """The sessions of each server, and of the backend under `BACKEND`, where there are any."""
+        """Return the number of sessions of each server, and of the whole backend under `BACKEND`, without zeros."""
         rows = (row for row in answers.table(answer) if row.get("pxname") == self.backend)
         return {row["svname"]: int(row["scur"]) for row in rows if row["scur"] not in ("", "0")}
 
 
 class Step(Protocol):
-    """A change of the process that belongs to a stored file, such as the entries of a map: many commands, applied all or none."""
+    """A runtime change that belongs to a stored file, such as new entries of a map. All of its commands are applied, or none."""
 
     @property
     def texts(self) -> Sequence[str]:
-        """Its commands for people to read, without the contents of files."""
+        """The commands as people see them in a plan, without the contents of files."""
 
     async def apply(self, runtime: Runtime) -> None:
         """Send the commands. Raises RuntimeRefused with the process as it was before, RuntimeAbsent if the outcome is unknown."""
@@ -164,7 +167,7 @@ def state(backend: str, server: str, value: str) -> Command:
 
 
 def health(backend: str, server: str, value: str) -> Command:
-    """Set up, stopping or down. The next check may decide otherwise, so a re-read proves nothing."""
+    """Set a server's health to `up`, `stopping` or `down`. The next check may change it, so a re-read proves nothing."""
     return _set("set server {} health {}", backend, server, value)
 
 
@@ -181,9 +184,9 @@ def agent(backend: str, server: str, enabled: bool) -> Command:
 
 
 def agent_address(backend: str, server: str, ip: str) -> Command:
-    """Set an agent's address, which HAProxy accepts while the agent is enabled.
+    """Set the address of an agent. HAProxy accepts it only while the agent is enabled.
 
-    HAProxy would resolve a name while all traffic waits, so only IP addresses are sent.
+    HAProxy would block all traffic while it resolves a name, so only IP addresses are sent.
     """
     literal = ip_literal("agent address", ip)
     return _set("set server {} agent-addr {}", backend, server, str(literal), agent_addr=literal)
@@ -212,10 +215,11 @@ def add_server(
 ) -> list[Command]:
     """Add a server: register it in maintenance, start its checks, then set it ready.
 
-    `words` are those of its line behind the name, with quotes and variables resolved. `shown` is what a re-read has to show.
+    `words` are the words after the name in its `server` line, with quotes and variables resolved. `shown` maps members of ServerState to
+    the values that a re-read must show.
 
-    Without `ready` it stays in maintenance with its checks paused, like a server that the file disables: HAProxy pauses them when a server
-    enters maintenance, so the server leaves it first.
+    Without `ready` the server ends in maintenance with its checks paused, like a server with `disabled` in the file. HAProxy pauses checks
+    only when a server enters maintenance, so the server leaves maintenance and enters it again.
     """
     path = _path(backend, server)
     line = " ".join(argument(word) for word in words)
@@ -229,9 +233,9 @@ def add_server(
 
 
 def delete_server(backend: str, server: str, *, was: str = "ready", patience: float = 2.0) -> list[Command]:
-    """Take a server out of service, and delete it when its last connection has ended, within `patience` seconds.
+    """Put a server in maintenance, and delete it when its last connection has ended, within `patience` seconds.
 
-    If HAProxy refuses, it returns to the state that it `was` in.
+    If HAProxy refuses the deletion, the server returns to the state `was`.
     """
     path = _path(backend, server)
     out = replace(state(backend, server, "maint"), undo=f"set server {path} state {was}")
@@ -239,7 +243,7 @@ def delete_server(backend: str, server: str, *, was: str = "ready", patience: fl
 
 
 def add_backend(name: str, defaults: str, words: Sequence[str] = ()) -> Command:
-    """Add an empty backend from a named defaults section, unpublished."""
+    """Add an empty, unpublished backend that is based on the named defaults section `defaults`."""
     line = " ".join(map(argument, (name, "from", defaults, *words)))
     return Command(f"add backend {line}", BackendIs(name, False), undo=f"del backend {argument(name)}")
 
@@ -249,9 +253,10 @@ def publish_backend(name: str) -> Command:
 
 
 def delete_backend(name: str, servers: Sequence[tuple[str, str]]) -> list[Command]:
-    """Delete a backend and its servers, each given with the state that it returns to if HAProxy refuses.
+    """Delete a backend and its servers. `servers` are pairs of a name and the state that it returns to if HAProxy refuses.
 
-    Asks HAProxy first, takes the backend and its servers out of service, waits for its sessions, and deletes.
+    The commands ask whether HAProxy would refuse, take the backend and its servers out of service, wait for its sessions to end, and
+    delete.
     """
     backend = argument(name)
     paths = [f"{backend}/{argument(server)}" for server, _ in servers]
@@ -270,9 +275,9 @@ def delete_backend(name: str, servers: Sequence[tuple[str, str]]) -> list[Comman
 
 
 async def apply(runtime: Runtime, commands: Sequence[Command]) -> None:
-    """Send the commands and prove them by a re-read.
+    """Send the commands, and prove their effects by a re-read.
 
-    Raises RuntimeRefused if one is refused, or has no visible effect, after undoing the earlier ones that can be undone. Raises
+    If a command is refused or has no visible effect, undoes the earlier commands as far as possible and raises RuntimeRefused. Raises
     RuntimeAbsent if no socket answers.
     """
     done: list[Command] = []
@@ -291,7 +296,7 @@ async def apply(runtime: Runtime, commands: Sequence[Command]) -> None:
 
 
 async def _refuse_disabled(runtime: Runtime, commands: Sequence[Command]) -> None:
-    """Raise RuntimeConflict for a server that is to be added to a disabled backend: HAProxy 3.4 ends on that command."""
+    """Raise RuntimeConflict if a command adds a server to a disabled backend: HAProxy 3.4 terminates on that command."""
     made = {command.check.name for command in commands if isinstance(command.check, BackendIs)}
     adding = (command for command in commands if command.text.startswith(f"{ADD_SERVER} "))
     first = {command.check.backend: command for command in adding if isinstance(command.check, Shows)}
@@ -301,7 +306,7 @@ async def _refuse_disabled(runtime: Runtime, commands: Sequence[Command]) -> Non
 
 
 def _batches(runtime: Runtime, commands: Sequence[Command]) -> Iterator[list[Command]]:
-    """Group commands that can be sent together: many plain ones, if the master relays them over one connection; publications last."""
+    """Group adjacent commands that can be sent together, if there are more than MANY and the master relays them over one connection."""
     together = len(commands) > MANY and runtime.capabilities.relays
     for key, some in itertools.groupby(commands, lambda command: together and _batch_key(command)):
         group = list(some)
@@ -309,14 +314,14 @@ def _batches(runtime: Runtime, commands: Sequence[Command]) -> Iterator[list[Com
 
 
 def _batch_key(command: Command) -> str:
-    """Return the key of adjacent commands that may be sent together; empty for one that waits or deletes."""
+    """Return a key that is equal for commands that may be sent together; empty for a command that waits or deletes."""
     if type(command) is not Command or command.patience or command.text.startswith("del "):
         return ""
     return "publication" if isinstance(command.check, BackendIs) and command.check.published else "plain"
 
 
 async def _send_batch(runtime: Runtime, batch: Sequence[Command], done: list[Command]) -> None:
-    """Send commands together, and add to `done` those that HAProxy executed, also behind a refusal. Raises as `Command.execute`."""
+    """Send commands together. Appends to `done` those that HAProxy executed, even after a refused one. Raises like `Command.execute`."""
     if len(batch) == 1:
         await batch[0].execute(runtime)
         done.append(batch[0])
@@ -332,7 +337,7 @@ async def _send_batch(runtime: Runtime, batch: Sequence[Command], done: list[Com
 
 
 def _set(template: str, backend: str, server: str, *words: str | int, **shown: object) -> Command:
-    """Build a change of one server. Without `shown` only the answer proves it."""
+    """Build a command that changes a server. `shown` are the members that a re-read must show; without them only the answer counts."""
     text = template.format(_path(backend, server), *map(argument, words))
     return Command(text, Shows(backend, server, tuple(shown.items())) if shown else None)
 
@@ -363,9 +368,10 @@ ACTIONS: dict[str, tuple[int, Callable[..., Command]]] = {
 
 
 async def run_actions(runtime: Runtime, header: str) -> None:
-    """Run the actions of a raw push: separated by `;`, their words by blanks. Unknown and empty actions are skipped.
+    """Run the actions of a raw push. `;` separates actions, blanks separate their words. Unknown and empty actions are skipped.
 
-    Raises RuntimeRefused `cannot execute <action>: <detail>` at the first that fails, and RuntimeFailure; earlier ones stay applied.
+    The first action that fails raises RuntimeRefused `cannot execute <action>: <detail>`, or another RuntimeFailure. Earlier actions stay
+    applied.
     """
     for item in header.split(";"):
         name, *words = item.split() or [""]
@@ -383,5 +389,5 @@ async def run_actions(runtime: Runtime, header: str) -> None:
 
 
 def _action_failed(name: str, why: str) -> RuntimeRefused:
-    # Always this class, whatever HAProxy says: the header is wrong, while the text that came with it is committed.
+    # Always this class, whatever HAProxy's reason: the header is wrong, but the configuration of the same request is already committed.
     return RuntimeRefused(why, name, f"cannot execute {name}: {why}")

@@ -1,7 +1,7 @@
 """Convert long answers piece by piece while HAProxy still writes them: statistics and maps to JSON, lists to a digest.
 
 A map may have a million entries, and a large HAProxy prints a hundred cells for each of thousands of servers: neither is ever in memory
-as one text. A piece ends anywhere, so each sink keeps what follows the last line feed until the next piece arrives.
+as one text. A piece may end inside a line, so each sink stores the bytes after the last line feed until the next piece arrives.
 
 Most lines need no escaping in JSON. Each sink tests a whole piece for that with one `bytes.translate`, and assembles the JSON of all its
 lines by `split`, slices and `join`; only the other lines are parsed one by one.
@@ -32,7 +32,7 @@ class LineSink(ABC):
         self.start()
 
     def start(self) -> None:
-        """Forget what arrived: another attempt to get the answer begins."""
+        """Discard what has arrived, because a new attempt to read the answer begins."""
         self._rest = b""
 
     def take(self, data: bytes) -> None:
@@ -49,7 +49,7 @@ class LineSink(ABC):
         """Convert one or more whole lines, without the last line feed."""
 
 
-# What stands before an entry is its address in memory, which is another one after each reload.
+# Each entry begins with its address in memory, which changes with each reload.
 _ADDRESS = re.compile(rb"^0x[0-9a-f]+ ", re.MULTILINE)
 
 
@@ -91,12 +91,12 @@ class MapDump(LineSink):
 
 
 def _plain_entries(lines: bytes) -> bytes:
-    """Return the JSON of entries of three words that JSON does not escape; nothing if one of them is different."""
+    """Return the JSON of entries if each has exactly three words without characters that JSON escapes; otherwise empty bytes."""
     count = lines.count(b"\n") + 1
     if len(lines.translate(None, _PLAIN)) != count - 1 or lines.count(b" ") != 2 * count:
         return b""
     words = lines.split(b" ")
-    # A line's end is in the word that holds a value and the next reference, and in no other.
+    # After the split at blanks, a value, its line feed and the next reference are one word; no other word may contain a line feed.
     if not lines.startswith(b"0x") or lines.count(b"\n0x") != count - 1 or not all(map(contains, words[2:-1:2], repeat(b"\n"))):
         return b""
     woven = [_KEY] * (4 * count + 1)
@@ -115,7 +115,7 @@ def _escaped_entries(lines: bytes) -> Iterator[bytes]:
 STATISTICS_HEAD = "# pxname,"
 _SERVER = b"2"
 _KINDS = {b"0": "frontend", b"1": "backend", _SERVER: "server"}
-# Of proxy, server and counters; a frontend's or backend's row calls itself FRONTEND or BACKEND.
+# Templates for (proxy, server, counters). `%.0b` omits the server's name, which is FRONTEND or BACKEND in these rows.
 _OBJECTS = {
     b"0": b'{"name":%b,"stats":{%.0b%b},"type":"frontend"}',
     b"1": b'{"name":%b,"stats":{%.0b%b},"type":"backend"}',
@@ -129,7 +129,7 @@ _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)").fullmatch
 class StatisticsDump(LineSink):
     """Converts the CSV of `show stat` to one JSON object for each row (`objects`; HAProxy Management Guide, section 9.1).
 
-    `numbers` says of each known column whether it is an integer. Unknown columns, empty cells and malformed numbers are omitted.
+    `numbers` maps each known column to whether its values are integers. Unknown columns, empty cells and malformed numbers are omitted.
     `wanted` selects rows by type (`frontend`, `backend`, `server`), name and proxy.
     """
 
@@ -159,7 +159,7 @@ class StatisticsDump(LineSink):
 
 
 class RowConverter:
-    """Converts rows of one `show stat`; a row that is not wanted, of a listener or incomplete becomes nothing.
+    """Converts rows of one `show stat` to JSON. Incomplete rows, rows of listeners and unwanted rows become empty bytes.
 
     Rows with the same empty cells have the same members, and so share a template.
     """
@@ -170,7 +170,7 @@ class RowConverter:
         self._commas = len(header) - 1 - (header[-1] == "")
         self._columns = [(place, name, numbers[name]) for place, name in enumerate(header) if name in numbers]
         self._members = [(b',"%b":%%b' if is_number else b',"%b":"%%b"') % name.encode() for _, name, is_number in self._columns]
-        # Of a single place an itemgetter gives no tuple.
+        # An itemgetter with a single index returns no tuple, so a last index is added, whose value `convert_plain` drops.
         self._values = itemgetter(*(place for place, _, _ in self._columns), 0)
         self._integers = itemgetter(*(place for place, _, is_number in self._columns if is_number), header.index("type"))
         self._last = 1 + max(header.index("type"), *(place for place, _, _ in self._columns))

@@ -1,8 +1,8 @@
 """Listen to events of the worker: the ring `dpapi` (HAProxy 3.2), read through the master's socket.
 
-A worker that exits closes the connection, but a former worker lives as long as somebody reads its ring. So the owner of a listener calls
-`leave_worker` when another worker is in service. The listener connects again, to the worker's successor, until it is stopped. Each
-connection reads the ring from its beginning, so events that are not later than the last one are skipped.
+A worker that exits closes the connection, but a worker that a reload has replaced does not exit while a client reads its ring. So the owner
+of a listener calls `leave_worker` when another worker is in service. The listener then connects to the new worker. Each connection reads
+the ring from its beginning, so the listener skips events that are not later than the last one it has seen.
 """
 
 import asyncio
@@ -21,8 +21,7 @@ log = logging.getLogger(__name__)
 REQUEST = b"@@1 set severity-output number;show events dpapi -w -0\n"
 CONNECTING = 3.0
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 60.0
-# Seconds without an event after which the listener connects again: it may have reached a former worker after the next one was seen through
-# another socket.
+# Seconds without an event after which the listener reconnects, because it may still be connected to a worker that has been replaced.
 SILENCE = 600.0
 LONGEST_EVENT = 1 << 20
 _REFUSED = re.compile(r"\[[0-3]\]:")
@@ -57,7 +56,7 @@ class EventListener:
         await self._background.stop()
 
     def leave_worker(self) -> None:
-        """Close the connection, and connect again soon."""
+        """Close the connection; the listener then connects to the worker in service."""
         if self._writer:
             self._writer.close()
 

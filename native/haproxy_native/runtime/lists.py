@@ -1,8 +1,8 @@
 """Maps and ACLs of the running HAProxy: their names, their entries, and their changes as steps (HAProxy Management Guide, section 9.3).
 
 Single entries are added, set and deleted one command at a time. A whole list is replaced through a second version of it: `prepare`
-creates the version, `add` fills it, and `commit` puts it in the place of the first at once. HAProxy stores a payload line by line, so
-without a second version a refusal in the middle of a payload would leave half of it.
+creates the version, `add` fills it, and `commit` replaces the first version at once. HAProxy stores a payload line by line, so without a
+second version a refusal in the middle of a payload would leave half of it in the list.
 
 HAProxy knows a map by its file, or by the name that the configuration gives it, and an ACL by its file or as `#<id>`.
 """
@@ -23,9 +23,9 @@ from haproxy_native.runtime.responses import refused
 CHUNK = 8_000
 # The longest single entry, in bytes, which a worker's own socket accepts with the default of tune.bufsize.
 LONGEST_ENTRY = 15_000
-# How the dump of a list begins that has entries.
+# How the dump of a list with entries begins.
 ENTRIES_HEAD = "0x[0-9a-f]+ "
-# The two refusals of a version that this worker has not prepared, or has committed already, begin so: "in the future" and "out of range"
+# The start of both refusals of a version that this worker has not prepared, or has already committed: "in the future" and "out of range"
 # (pattern.c).
 _OTHER_VERSION = "Version number"
 _VERSION = re.compile(r"New version created: (\d+)")
@@ -36,15 +36,15 @@ _BREAK = re.compile(r"[\n\r\0]")
 _ACL = re.compile(r"(?P<id>\d+) \((?P<file>.*?)\) (?P<rest>(?:pattern loaded from|acl '|used by).*)")
 _OTHER_ACL = re.compile(r"(?P<id>\d+) \((?P<file>.*?)\) ?(?P<rest>.*)")
 _SAMPLE = re.compile(r"acl '(.*?)' file")
-# The form of the commands for a kind of list: a verb, and what follows.
+# Templates of the commands for maps and ACLs, to be filled with a verb and the rest of the command.
 MAP_COMMAND, ACL_COMMAND = "{} map {}", "{} acl {}"
 
 
 async def replace_list(runtime: Runtime, form: str, name: str, fill: Callable[[str], Awaitable[None]]) -> None:
-    """Replace all entries of a list at once. `name` is quoted for a command; `fill` gets the start of the commands that add entries, such
-    as `add map @2 NAME`.
+    """Replace all entries of a list at once.
 
-    If `fill` raises, the list stays as it was and the new version is discarded. Raises RuntimeRefused, what `fill` raises, and
+    `name` is already quoted for a command. `fill` gets the start of the commands that add entries, such as `add map @2 NAME`, and sends
+    them. If `fill` raises, the list stays as it was and the new version is discarded. Raises RuntimeRefused, any error of `fill`, and
     RuntimeAbsent if the worker was replaced meanwhile.
     """
     async with runtime.versions:
@@ -106,13 +106,13 @@ async def read_map(runtime: Runtime, name: str) -> list[MapEntry]:
 async def find_entry(runtime: Runtime, name: str, key: str) -> MapEntry | None:
     """Return the first entry with exactly this key.
 
-    `get map` looks a key up by the map's method, such as a prefix, so it may answer with the entry of another key. Only then is the whole
-    map read.
+    `get map` looks a key up by the map's match method, such as a prefix match, so it may answer with the entry of another key. In that case
+    the whole map is read.
     """
     command = f"get map {argument(name)} {argument(key)}"
     answer = await runtime.send(command)
     exact = re.compile(f'key="{re.escape(key)}", value="(.*)", type="[^"]*"')
-    # A line for each way in which the configuration looks the map up.
+    # The answer has one line for each match method with which the configuration uses the map.
     lookups = [(line, _LOOKED_UP.match(line)) for line in answer.split("\n")]
     for line, lookup in lookups:
         if lookup is None:
@@ -126,7 +126,7 @@ async def find_entry(runtime: Runtime, name: str, key: str) -> MapEntry | None:
 
 @dataclass(frozen=True)
 class AddEntry:
-    """Appends an entry. HAProxy refuses an empty key or value in its own words."""
+    """Appends an entry. An empty key or value is sent as it is, so that HAProxy refuses it in its own words."""
 
     name: str
     key: str
@@ -149,12 +149,12 @@ class AddEntry:
 
 @dataclass(frozen=True)
 class SetEntry:
-    """Sets the value of all entries of a key, and reads it back: HAProxy 2.6 silently accepts a value that it does not understand."""
+    """Sets the value of all entries with a key, and reads it back: HAProxy 2.6 silently accepts a value that it cannot parse."""
 
     name: str
     key: str
     value: str
-    # The value to which `undo` sets them.
+    # The value that `undo` restores.
     former: str = ""
 
     @property
@@ -177,7 +177,7 @@ class SetEntry:
 
 @dataclass(frozen=True)
 class DeleteEntries:
-    """Deletes all entries of a key."""
+    """Deletes all entries with a key."""
 
     name: str
     key: str
@@ -188,7 +188,7 @@ class DeleteEntries:
 
     async def apply(self, runtime: Runtime) -> None:
         await runtime.execute(self.texts[0])
-        # Since 3.4 each command deletes one of them.
+        # Since 3.4 each command deletes only one of the entries.
         with suppress(RuntimeRefused):
             while True:
                 await runtime.execute(self.texts[0])
@@ -202,7 +202,7 @@ class ReplaceMap:
     """Replaces all entries of a map at once."""
 
     name: str
-    # Called when the entries are needed; each has at most LONGEST_ENTRY bytes, and a value.
+    # Returns the entries when they are needed; each has a value and at most LONGEST_ENTRY bytes.
     source: Callable[[], Iterable[MapEntry]]
 
     @property
@@ -238,7 +238,7 @@ class ClearMap:
 
 
 def payloads(entries: Iterable[MapEntry]) -> Iterator[str]:
-    """Yield the lines of entries, in their order, in pieces of about CHUNK bytes. Raises BadValue."""
+    """Yield payloads of about CHUNK bytes with one line for each entry, in order. Raises BadValue like `payload_line`."""
     lines: list[str] = []
     size = 0
     for entry in entries:
@@ -256,7 +256,7 @@ def payloads(entries: Iterable[MapEntry]) -> Iterator[str]:
 def payload_line(entry: MapEntry) -> str:
     """Return an entry as a line of a payload.
 
-    Raises BadValue for what cannot be a line: blanks in a key or before a value, a line break, no value, or more than HAProxy shows.
+    Raises BadValue for an empty key or value, blanks in the key or before the value, a line break, and more than LONGEST_ENTRY bytes.
     """
     if not entry.key or re.search(r"[ \t\n\r\0]", entry.key):
         detail = f"key: an entry of a whole map has a key without blanks that is not empty, unlike {entry.key!r}"
@@ -339,7 +339,7 @@ class AddPattern:
 
 @dataclass(frozen=True)
 class DeletePattern:
-    """Deletes the pattern of a reference from an ACL."""
+    """Deletes the pattern with this reference from an ACL."""
 
     name: str
     reference: str

@@ -10,26 +10,26 @@ from haproxy_native.runtime.responses import DENIED, Processes, denied
 from haproxy_native.runtime.socket import Socket, parse_address
 
 POLL = 0.02
-# A master that answers so long after a request to reload, and has not begun to reload, has missed it.
+# If a master answers this many seconds after a reload request and has not begun to reload, the request was lost.
 MISSED_SECONDS = 1.0
-# How long a reload may take for `ReloadWatch`. The worker of a longer one is noticed when it is queried next.
+# How many seconds `ReloadWatch` allows for a reload. The worker of a slower reload is noticed at the next query of the worker.
 RELOAD_SECONDS = 30.0
 # The answer since 3.1 during another client's reload.
 _BUSY = "Another reload is still in progress"
-# For an answer of a worker that may be exiting, or of a master that may be re-executing itself: neither may come.
+# Timeout in seconds for a worker that may be exiting, or a master that may be re-executing itself: either may never answer.
 FORMER_SECONDS = 3.0
 
 
 @dataclass(frozen=True)
 class ReloadAnswer:
-    # None if the master neither said nor showed it.
+    # None if the outcome is unknown: the master did not report it, and its processes did not show it.
     success: bool | None
     # The start-up log, if the master returned one.
     log: str
 
     @property
     def is_busy(self) -> bool:
-        """Whether the master reloads for another client, and has not read the file for this one."""
+        """Whether the master is reloading for another client, and did not read the file for this request."""
         return self.success is False and self.log.startswith(_BUSY)
 
 
@@ -41,7 +41,7 @@ class Master:
 
     @property
     def socket_path(self) -> str:
-        """The path to connect to, of an address such as `unix@/run/master.sock`."""
+        """The path to connect to, without a prefix such as `unix@`."""
         place = parse_address(self.path)
         return place.path if place and place.path else self.path
 
@@ -67,7 +67,7 @@ class Master:
         return answers.processes(answer)
 
     def process(self, pid: int) -> Socket:
-        """Return a socket of one worker, also of one that has been replaced."""
+        """Return a socket that reaches a worker by its pid, even if the worker has been replaced."""
         return Socket(self.path, timeout=min(self._timeout, FORMER_SECONDS), pid=pid)
 
     async def startup_log(self) -> str:
@@ -78,17 +78,17 @@ class Master:
     async def outcome(self, before: Processes, patience: float) -> bool | None:
         """Wait up to `patience` seconds for the end of a reload, and return whether it succeeded.
 
-        `before` is the state before it. Returns None if the outcome is unknown by then, or a reload has not begun after a second.
+        `before` lists the processes before the reload. Returns None if the outcome is unknown by then, or no reload begins within a second.
         """
         clock = asyncio.get_running_loop().time
         began = clock()
         while clock() < began + patience:
             now = None
-            # While the master re-executes itself, it does not answer, and it may forget what it has just been asked.
+            # While the master re-executes itself, it does not answer, and it may lose a request that has just arrived.
             with suppress(RuntimeAbsent):
                 now = await self._processes(Socket(self.path, timeout=min(self._timeout, FORMER_SECONDS), master=True))
             verdict = judge(before, now) if now else None
-            # Old workers that exit meanwhile say nothing about a reload.
+            # Only the master is compared: old workers may exit without a reload.
             if verdict is not None or (now and now.master == before.master and clock() >= began + MISSED_SECONDS):
                 return verdict
             await asyncio.sleep(POLL)
@@ -96,14 +96,15 @@ class Master:
 
 
 class ReloadWatch:
-    """Tells when no reload is in progress, without sending anything.
+    """Reports whether a reload may be in progress, without sending anything.
 
-    A master closes its connections when it begins a reload, before it starts another worker. So one connection is kept open.
+    A master closes its connections when it begins a reload, before it starts another worker. So the watch keeps one connection open, and
+    takes the end of that connection for the beginning of a reload.
     """
 
     def __init__(self) -> None:
         self._connection: asyncio.Transport | None = None
-        # When the last connection has ended, by the clock of the event loop; at first, when this was made.
+        # Event loop time when the last connection ended; initially, when this object was created.
         self._ended = asyncio.get_running_loop().time()
 
     async def is_quiet(self, master: Master | None) -> bool:
@@ -122,7 +123,7 @@ class ReloadWatch:
 
 
 def judge(before: Processes, now: Processes) -> bool | None:
-    """Return whether a reload between the two states has succeeded; None if there is no sign of one."""
+    """Return whether a reload between the two states has succeeded; None if there is no sign of a finished reload."""
     if not now.master or not before.master:
         return None
     if now.master.pid == before.master.pid and now.master.reloads <= before.master.reloads:

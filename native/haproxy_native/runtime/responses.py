@@ -13,7 +13,7 @@ from typing import Any
 
 from haproxy_native.errors import RuntimeConflict, RuntimeDenied, RuntimeMissing, RuntimeRefused, RuntimeTaken
 
-# What a worker that is stopping answers to any change of a server (2.6 to 3.4), and every worker where the text says `disabled`.
+# The answer of a stopping worker to any change of a server (2.6 to 3.4), and of any worker if the file says `disabled` in the proxy.
 PROXY_STOPPED = "Proxy is disabled."
 # The start of the answer to a command that this HAProxy does not have; the list of all commands follows.
 UNKNOWN = "Unknown command"
@@ -27,12 +27,12 @@ _LAST_DONE = re.compile(r"Server deleted\.|New backend registered\b|Backend (?:u
 # HAProxy 2.8 warns of words that it ignores, and adds the server.
 _ADDED = re.compile(r"^New server registered\.$", re.MULTILINE)
 _MOVED = re.compile(r"IP changed from |port changed from |no need to change the (?:addr|port)")
-# What `set server ... addr` adds to a change that it made only in part.
+# Words in the answer to `set server ... addr` if HAProxy made only a part of the change.
 _HALF_DONE = re.compile(r"(?i)invalid|can't|cannot|problem|incompatible|not supported|only supported")
 
 
 def refusal(answer: str) -> str | None:
-    """Return HAProxy's own words if it refused a change; None if it made it."""
+    """Return HAProxy's words if it refused a change; None if it made the change."""
     text = answer.strip()
     if not text or _DONE.match(text) or _LAST_DONE.match(text.splitlines()[-1]) or _ADDED.search(text):
         return None
@@ -42,7 +42,7 @@ def refusal(answer: str) -> str | None:
 
 
 def first_words(text: str) -> str:
-    """Return a refusal without the list of all commands that follows an unknown one."""
+    """Return the text of a refusal. The refusal of an unknown command loses the list of all commands, which follows its first line."""
     return text.splitlines()[0] if text.startswith(UNKNOWN) else text.strip()
 
 
@@ -53,7 +53,7 @@ def version(text: str) -> tuple[int, int]:
 
 
 def info(text: str) -> dict[str, str]:
-    """Parse `show info` to values by HAProxy's names."""
+    """Parse `show info` to a mapping from HAProxy's names to values."""
     pairs = (line.partition(": ") for line in text.splitlines())
     return {name: value.strip() for name, sign, value in pairs if sign}
 
@@ -70,7 +70,7 @@ class ListedProcess:
 
     pid: int
     kind: str
-    # How many reloads the master has done, or a worker has outlived.
+    # How many reloads the master has performed, or how many reloads a worker has survived.
     reloads: int
     failed: int
     version: str
@@ -79,7 +79,7 @@ class ListedProcess:
 @dataclass(frozen=True)
 class Processes:
     master: ListedProcess | None
-    # Empty after a failed reload since 3.1: the youngest of `old_workers` still serves.
+    # Empty after a failed reload since 3.1: the youngest of `old_workers` is still in service.
     workers: tuple[ListedProcess, ...]
     old_workers: tuple[ListedProcess, ...]
 
@@ -107,7 +107,7 @@ def processes(text: str) -> Processes:
 
 
 def table(text: str) -> Iterator[dict[str, str]]:
-    """Yield the rows of a CSV answer whose first line names the columns behind `# ` (`show stat`)."""
+    """Yield the rows of a CSV answer whose first line is `# ` and the names of the columns (`show stat`)."""
     places, rows = cells(text)
     return (dict(zip(places, row, strict=False)) for row in rows)
 
@@ -143,9 +143,9 @@ _WORD_START = re.compile(r"(?<=[a-z])(?=[A-Z])|-")
 
 
 def process_info(facts: Mapping[str, str], known: frozenset[str]) -> dict[str, Any]:
-    """Return the values of `show info` with the API's names and types: those members in `known` that this version prints.
+    """Return the values of `show info` with the API's names and types, as far as `known` contains the name.
 
-    `release_date` is always one of them.
+    `release_date` is always present.
     """
     info: dict[str, Any] = {"release_date": facts.get("Release_date", "").replace("/", "-") or NO_DATE}
     for name, value in facts.items():
@@ -161,11 +161,11 @@ def process_info(facts: Mapping[str, str], known: frozenset[str]) -> dict[str, A
 
 # The whole answer to any command for which the socket's level is too low (cli_permission_denied_msg).
 DENIED = "Permission denied"
-# The same for `show ssl cert`, `ca-file` and `crl-file` at level user (ssl_ckch.c).
+# The answer to `show ssl cert`, `ca-file` and `crl-file` at level user (ssl_ckch.c).
 DENIED_TO_USERS = "Can't allocate memory!"
 # Classes of refusals, and the words that identify them, from the source of HAProxy 2.6 to 3.4 (cli_err, cli_dynerr and ha_alert in
 # server.c, proxy.c, map.c, pattern.c, stick_table.c, stream.c, ssl_ckch.c, ssl_crtlist.c and cli.c). The first row that matches decides.
-# Without one it is a plain RuntimeRefused: a value or a command that HAProxy does not accept.
+# If no row matches, the refusal is a plain RuntimeRefused: a value or a command that HAProxy does not accept.
 KINDS: Sequence[tuple[type[RuntimeRefused], re.Pattern[str]]] = tuple(
     (kind, re.compile("|".join(words), re.IGNORECASE))
     for kind, words in (
@@ -231,7 +231,7 @@ _LONGEST = 80
 
 
 def refused(answer: str, command: str) -> RuntimeRefused:
-    """Return the error of a refusal, in the class that its words identify."""
+    """Return the error for a refused command. The words of the answer determine its class (`KINDS`)."""
     words = _QUOTED.sub("''", answer)
     return next((kind for kind, known in KINDS if known.search(words)), RuntimeRefused)(answer, command)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 FORMAT = "1"
 COLUMNS = 25
 OPERATIONAL = {0: "down", 1: "up", 2: "up", 3: "stopping"}
-# Results of checks by the numbers of srv_check_status, as `show stat` names them. Others are those of a check that has not ended.
+# Results of checks by the number in srv_check_status, as `show stat` names them. Other numbers mean that the check has not ended.
 CHECKS = dict(enumerate("HANA SOCKERR L4OK L4TOUT L4CON L6OK L6TOUT L6RSP L7TOUT L7RSP".split(), 4)) | dict(
     enumerate("L7OK L7OKC L7STS PROCERR PROCTOUT PROCOK".split(), 15)
 )
@@ -21,7 +21,7 @@ IN_PROGRESS, CONFIGURED, ENABLED = 0x01, 0x02, 0x04
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ServerState:
-    """The columns in HAProxy's order. `address`, `fqdn`, `srvrecord`, `check_addr` and `agent_addr` are `-` without a value."""
+    """The columns of a row in HAProxy's order. `address`, `fqdn`, `srvrecord`, `check_addr` and `agent_addr` are `-` if unset."""
 
     backend_id: int
     backend_name: str
@@ -75,25 +75,25 @@ class ServerState:
 
     @property
     def settings(self) -> str:
-        """What can be changed in the process alone, as one text for comparisons."""
+        """The settings that can be overridden in the process alone, as one text for comparisons."""
         return f"{self.address} {self.port} {self.uweight} {self.forced_state}"
 
     @property
     def compared(self) -> tuple[object, ...]:
-        """What a configuration or a command decides, whatever the results of checks, for comparisons."""
+        """All values that the configuration or a command determines, without results of checks, for comparisons."""
         decided = self.admin, self.uweight, self.address, self.port, self.fqdn, self.use_ssl
         checks = self.check_state & (CONFIGURED | ENABLED), self.agent_state & (CONFIGURED | ENABLED)
         return (*decided, self.set_health, *checks, self.check_addr, self.check_port, self.agent_addr, self.agent_port)
 
     @property
     def set_health(self) -> str | None:
-        """The health that a command has set, `up` without one; None if checks, an agent or maintenance decide it."""
+        """The health that a command has set, `up` by default; None if checks, an agent or maintenance determine the health."""
         is_decided = self.check_enabled or self.agent_enabled or self.admin_state == "maint"
         return None if is_decided else self.operational_state
 
     @property
     def check_configured(self) -> bool:
-        """Whether it was created with checks, so that they can be enabled again."""
+        """Whether the server was created with checks, so that a command can enable them."""
         return bool(self.check_state & CONFIGURED)
 
     @property
@@ -106,7 +106,7 @@ class ServerState:
 
     @property
     def check_settled(self) -> bool:
-        """Whether it is up or in maintenance, and no check is in progress that could still change that."""
+        """Whether the server is up or in maintenance, and no check is in progress that could change this."""
         return not self.check_state & IN_PROGRESS and (self.operational_state == "up" or self.admin_state == "maint")
 
     @property
@@ -122,7 +122,7 @@ def admin_state(bits: int) -> str:
 
 
 def server_states(text: str) -> list[ServerState]:
-    """Parse an answer to `show servers state`, without malformed rows. Another format than the known one has no servers."""
+    """Parse an answer to `show servers state`, without malformed rows. Returns an empty list if the format is not version 1."""
     format_, *lines = text.split("\n")
     states = []
     if format_.strip() == FORMAT:

@@ -3,11 +3,11 @@
 Each request has a connection of its own, which is read until HAProxy closes it. Requests of one `Socket` run one after another: a master
 accepts few connections, and transactions of certificates are global.
 
-A master's socket reaches the worker with the prefix `@1`, and any process with `@!<pid>`. The master takes what follows a request for
+A master's socket reaches the worker with the prefix `@1`, and any process with `@!<pid>`. The master reads the bytes after a request as
 the next command, and closes the connection only on `quit`.
 
-An answer of a worker ends in an empty line; without one it was cut short, and the outcome of a change is unknown. Only 2.6 omits it
-behind some refusals of a change, which are one line.
+An answer of a worker ends in an empty line. If that is missing, the answer was cut short, and the outcome of a change is unknown. Only
+2.6 omits the empty line after some refusals of a change, which have one line.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ from haproxy_native.errors import BadRequest, RuntimeAbsent, RuntimeRefused
 _TCP = re.compile(r"(?:(?:ip|ipv[46]|(?:mp)?tcp[46]?)@)?(?:\[(?P<bracketed>[^\]]*)\]|(?P<host>[^@]*)):(?P<port>\d+)(?:-\d+)?")
 # HAProxy binds an `abns@` name with NULs up to the end of `sun_path`, and an `abnsz@` name as it is.
 _SUN_PATH_BYTES = 108
-# `stats socket` names an address to listen on; this is where to connect to.
+# `stats socket` may name a wildcard address to listen on; these are the addresses to connect to.
 _ANY = {"": "127.0.0.1", "*": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}
 
 
@@ -44,7 +44,7 @@ class SocketAddress:
 def parse_address(text: str) -> SocketAddress | None:
     """Parse an address of the configuration or the settings: a Unix path, an abstract name, or a TCP address, with or without its family.
 
-    Returns None for what cannot be connected to: an inherited descriptor, or a variable that only HAProxy resolves.
+    Returns None if a client cannot connect to it: an inherited descriptor, or a variable that only HAProxy resolves.
     """
     text = text.removeprefix("stream+")
     kind, sign, rest = text.partition("@")
@@ -69,10 +69,12 @@ Result = TypeVar("Result")
 
 
 class DumpLock:
-    """A readers-writer lock for all connections to one worker: dumps run together, a deletion alone; a waiting deletion is next.
+    """A readers-writer lock for all connections to one worker.
 
-    HAProxy up to 3.4 may crash when a server or a backend is deleted while a dump walks over them, and when a dump is cut short. Both are
-    fixed in 3.5; HAProxy does not say whether an older patch release has the fixes.
+    Dumps run together, a deletion runs alone, and new dumps wait for a waiting deletion. HAProxy up to 3.4 may crash when a server or a
+    backend is deleted during a dump, and when a dump is cut short. Both bugs are fixed in 3.5; HAProxy does not report whether an older
+    patch release has the fixes.
+
     """
 
     def __init__(self) -> None:
@@ -81,7 +83,10 @@ class DumpLock:
         self._changed = asyncio.Event()
 
     async def run(self, commands: Sequence[str], work: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
-        """Run a request of these commands when it may, and return its result. A dump runs to its end even if the caller is cancelled."""
+        """Acquire the lock that `commands` need, and return the result of `work`, which sends them.
+
+        A dump runs to its end even if the caller is cancelled.
+        """
         if any(map(_DELETION.match, commands)):
             return await self._run_deletion(work)
         if not any(map(_DUMP.match, commands)):
@@ -110,13 +115,13 @@ class DumpLock:
     def _end_dump(self, task: asyncio.Task[Any]) -> None:
         self._dumps.discard(task)
         self._changed.set()
-        # The caller may have gone; asyncio warns of an exception that nobody retrieves.
+        # The caller may have been cancelled, and asyncio warns of an exception that nobody retrieves.
         task.cancelled() or task.exception()
 
 
-# Bytes that are stored of an answer that goes to a sink: enough to recognize a refusal.
+# How many bytes of an answer to store if a sink receives it: enough to recognize a refusal.
 BEGINNING = 2000
-# The whole answer of a master without such a process, which then waits for the client to close the connection.
+# The whole answer of a master that does not have the addressed process. It then waits for the client to close the connection.
 NO_PROCESS = re.compile(rb"Can't (?:find|connect to) the target (?:PID|CLI|process)", re.IGNORECASE)
 
 
@@ -131,9 +136,9 @@ class AnswerSink(Protocol):
 class RuntimeExchange(asyncio.Protocol):
     """One request and its answer; `closed` is done when nothing more can arrive.
 
-    The connection is half-closed when the answer begins: otherwise some masters (2.6, 3.0) now and then do not close it after a long one.
-    Never earlier: of the connections that are half-closed when a master (2.8 to 3.4) refuses a process, it leaks one in twenty, and it
-    accepts only ten. With a sink only the beginning and the last two bytes of the answer are stored.
+    The client half-closes the connection when the answer begins, because some masters (2.6, 3.0) sometimes leave it open after a long
+    answer. It must not do so earlier: a master (2.8 to 3.4) that does not have the addressed process leaks one in twenty connections that
+    are already half-closed, and it accepts only ten. With a sink only the beginning and the last two bytes of the answer are stored.
     """
 
     def __init__(self, request: bytes, *, half_close: bool, sink: AnswerSink | None = None) -> None:
@@ -182,14 +187,14 @@ class RuntimeExchange(asyncio.Protocol):
 _FORBIDDEN = re.compile(r"[\n\r\0]")
 _SEMICOLON = re.compile(r"(?<!\\)(?:\\\\)*;")
 _WORD = re.compile(r"(?:[^ \t\\]|\\.)+")
-# One more ends the process in 2.6 and 2.8 (measured); later versions refuse it in these words.
+# One word more terminates HAProxy 2.6 and 2.8 (measured); later versions refuse it with the text TOO_MANY_WORDS.
 MOST_WORDS = 64
-# So many commands take a millisecond or more to encode.
+# Encoding this many commands takes a millisecond or more.
 MANY = 100
 TOO_MANY_WORDS = f"Too many arguments. Commands must have at most {MOST_WORDS} arguments."
-# The longest request to a master, in bytes; it executes what follows as the next request (measured, 2.6 to 3.2).
+# The longest request to a master, in bytes; it executes further bytes as the next request (measured, 2.6 to 3.2).
 MASTER_BYTES = 15_360
-# About the longest request that a worker accepts with the default of tune.bufsize, in bytes; on a longer one 2.6 just closes.
+# About the longest request, in bytes, that a worker accepts with the default of tune.bufsize; 2.6 closes the connection on a longer one.
 WORKER_BYTES = 16_000
 BATCH_BYTES = 8_000
 # The prefix of a message, not of a dump, on a socket with `severity-output`.
@@ -228,22 +233,22 @@ class Socket:
         self._one_at_a_time = asyncio.Lock()
 
     async def send(self, command: str, payload: str | None = None, sink: AnswerSink | None = None) -> str:
-        """Send one command, and return its answer without line feeds at the end; with a `sink` only the beginning of it.
+        """Send one command, and return its answer without trailing line feeds; with a `sink` only the beginning of the answer.
 
-        A payload loses its empty lines, which would end it.
+        Empty lines of a payload are removed, because an empty line ends a payload.
 
         Raises BadRequest for more than one command, RuntimeRefused for too many words, and RequestTooLong, all of them before anything is
-        sent. Raises RuntimeAbsent if there is no answer; its cause is a TimeoutError if there was none in time.
+        sent. Raises RuntimeAbsent if there is no answer; after a timeout its cause is a TimeoutError.
         """
         return _without_severity((await self._answer(self._request([command], payload), [command], sink)).strip("\n"))
 
     async def send_each(self, commands: Sequence[str], *, relayed: bool = False) -> list[str]:
         """Send many commands over few connections, and return one answer for each. No answer may contain an empty line.
 
-        With `relayed` a master connects to its worker once for all commands of a request (`@@1`, HAProxy 3.2), not for each of them.
+        With `relayed` a master connects to its worker once for all commands of a request (`@@1`, HAProxy 3.2), not once for each command.
         """
         result: list[str] = []
-        # All are encoded before the first is sent: if one of them cannot be, nothing is sent.
+        # All commands are encoded before the first is sent: if one is invalid, nothing is sent.
         for batch, request in await beside_if(len(commands) > MANY, self._requests, commands, relayed=relayed):
             answers = [_without_severity(answer) for answer in _split(await self._answer(request, batch))]
             if len(answers) != len(batch):
@@ -304,7 +309,7 @@ class Socket:
         return text
 
     async def _exchange(self, request: bytes, sink: AnswerSink | None) -> tuple[bytes, Exception | None]:
-        """Return everything until the other side closes, and the error that it closed with, if any."""
+        """Send a request, and return all bytes until HAProxy closes the connection, and the error that ended it, if any."""
         place = parse_address(self.address)
         if place is None:
             raise RuntimeAbsent(f"{self.address}: no address to connect to")

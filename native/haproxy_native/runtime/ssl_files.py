@@ -1,11 +1,11 @@
 """TLS files in HAProxy's memory: certificates, CA files, CRL files and crt-lists (HAProxy Management Guide, section 9.3).
 
 A certificate, CA file or CRL file is replaced in a transaction: `set` (or `add`) opens it, `commit` makes the new content visible at once.
-HAProxy has one open transaction of each kind for all its clients. A change that fails therefore aborts its own, and only its own, so that
-it blocks no other client; and a change runs to its end even if the request is cancelled.
+HAProxy has at most one open transaction of each kind, which all its clients share. So that no change blocks other clients, a change that
+fails aborts its own transaction, never another client's, and a change runs to its end even if the request is cancelled.
 
-A crt-list has no transactions. HAProxy appends the entries that are added, and deletes an entry by its certificate and, if that has several
-entries, by the number that `show ssl crt-list -n` prints.
+A crt-list has no transactions. HAProxy appends new entries. It deletes an entry by its certificate; if the certificate has several entries,
+the command must add the line number that `show ssl crt-list -n` prints.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ _MEMBERS = {
     "Chain Subject": "chain_subject",
     "Chain Issuer": "chain_issuer",
 }
-# HAProxy prints them for each certificate of a chain; the reference answers with those of the last.
+# HAProxy prints these for each certificate of a chain; the reference implementation returns the last ones.
 _OF_THE_LAST = ("chain_subject", "chain_issuer")
 _REVOKED = re.compile(r"^\s*Serial Number: (\S+)\s+Revocation Date: (.*)$", re.MULTILINE)
 _ENTRY = re.compile(r"(?P<file>\S+?):(?P<line>\d+)(?: \[(?P<options>[^\]]*)\])?(?P<filters>.*)")
@@ -50,24 +50,24 @@ class CrtListRow:
     """A row of `show ssl crt-list -n`."""
 
     file: str
-    # The number by which HAProxy deletes it; 0 in a directory.
+    # The line number with which HAProxy deletes the entry; 0 in a directory.
     line: int
     options: str = ""
     filters: tuple[str, ...] = ()
 
     def as_object(self) -> dict[str, Any]:
-        """Return it as the API's ssl_crt_list_entry."""
+        """Return the row as the API's ssl_crt_list_entry, without empty members."""
         members = {"file": self.file, "line_number": self.line, "ssl_bind_config": self.options, "sni_filter": list(self.filters)}
         return {name: value for name, value in members.items() if value}
 
 
 def parse_names(text: str) -> list[str]:
-    """Parse `show ssl cert` and `show ssl crl-file` to the loaded files, without those of a transaction."""
+    """Parse `show ssl cert` or `show ssl crl-file` to the names of the loaded files, without files of an open transaction."""
     return [row.removeprefix("\\") for row in _committed(text)]
 
 
 def parse_open_transaction(text: str) -> str:
-    """Parse `show ssl ...` to the file of the open transaction, which may be another client's; empty without one."""
+    """Parse `show ssl ...` to the name of the file in the open transaction, which may be another client's; empty if there is none."""
     rows = text.splitlines()
     return rows[rows.index("# transaction") + 1].removeprefix("*").partition(" - ")[0] if "# transaction" in rows[:-1] else ""
 
@@ -79,7 +79,7 @@ def parse_ca_files(text: str) -> list[dict[str, Any]]:
 
 def parse_crt_list(text: str) -> list[CrtListRow]:
     """Parse `show ssl crt-list -n LIST`."""
-    # HAProxy prints a NUL behind the value of alpn.
+    # HAProxy prints a NUL after the value of alpn.
     matches = (_ENTRY.fullmatch(row.rstrip()) for row in _rows(text.replace("\0", "")))
     return [
         CrtListRow(match["file"], int(match["line"]), " ".join((match["options"] or "").split()), tuple(match["filters"].split()))
@@ -91,10 +91,10 @@ def parse_crt_list(text: str) -> list[CrtListRow]:
 def parse_certificate(text: str) -> dict[str, Any]:
     """Parse `show ssl cert NAME`, or the first certificate of `show ssl ca-file NAME:INDEX`, to the API's ssl_certificate.
 
-    Returns nothing without a certificate. `file` is present if HAProxy knows it by another name, as in a crt-store.
+    Returns an empty dict if there is no certificate. `file` is present if HAProxy knows the file by another name, as in a crt-store.
     """
     members: dict[str, Any] = {}
-    # HAProxy stops at the algorithm of an Ed25519 key, without the end of the line.
+    # For an Ed25519 key HAProxy prints neither the algorithm nor the line feed after it.
     for row in text.replace("Algorithm: OCSP", "OCSP").splitlines():
         label, sign, value = row.partition(": ")
         member = _MEMBERS.get(label) if sign else None
@@ -106,20 +106,20 @@ def parse_certificate(text: str) -> dict[str, Any]:
 
 
 def parse_crl_entries(text: str) -> list[dict[str, Any]]:
-    """Parse `show ssl crl-file NAME` to the API's ssl_crl_entry objects, one for each list."""
+    """Parse `show ssl crl-file NAME` to the API's ssl_crl_entry objects, one for each revocation list in the file."""
     head, *parts = re.split(r"^Certificate Revocation List #\d+:$", text, flags=re.MULTILINE)
     about = {"storage_name": _value(head, "Filename"), "status": _value(head, "Status")}
     return [_revocation_list(part) | about for part in parts]
 
 
 def parse_authorities(text: str) -> list[tuple[str, str, str]]:
-    """Parse `show ssl ca-file NAME` to the serial number and both dates of each certificate."""
+    """Parse `show ssl ca-file NAME` to (serial number, notBefore, notAfter) of each certificate."""
     parts = re.split(r"^Certificate #\d+:$", text, flags=re.MULTILINE)[1:]
     return [(_value(part, "Serial"), _date_time(_value(part, "notBefore")), _date_time(_value(part, "notAfter"))) for part in parts]
 
 
 def parse_revocations(text: str) -> list[tuple[str, str, tuple[str, ...]]]:
-    """Parse `show ssl crl-file NAME` to both dates and the sorted serial numbers of each list."""
+    """Parse `show ssl crl-file NAME` to (last update, next update, sorted serial numbers) of each revocation list."""
     parts = re.split(r"^Certificate Revocation List #\d+:$", text, flags=re.MULTILINE)[1:]
     serials = [tuple(sorted(re.findall(r"^\s*Serial Number: (\S+)", part, re.MULTILINE))) for part in parts]
     dates = [[_value(part, "Last Update") or _value(part, "This Update"), _value(part, "Next Update")] for part in parts]
@@ -165,7 +165,7 @@ def _date(text: str) -> str:
     return _date_time(text).partition("T")[0] if text else ""
 
 
-# What the answer to a command contains if it succeeded, and never otherwise.
+# For each verb, what the answer contains if and only if the command succeeded.
 _DONE: Mapping[str, re.Pattern[str]] = {
     "new": re.compile(r"^New (?:empty certificate store|CA file created|CRL file created) ", re.MULTILINE),
     "set": re.compile(r"^transaction (?:created|updated) for ", re.MULTILINE | re.IGNORECASE),
@@ -181,7 +181,7 @@ _CONTINUED = re.compile(r"^transaction updated for ", re.MULTILINE | re.IGNORECA
 class TlsFileKind:
     """A kind of TLS files."""
 
-    # Of its commands: a verb, HAProxy's words for the kind, and a name.
+    # The template of its commands, with places for a verb and a name.
     form: str
 
     def command(self, verb: str, name: str = "") -> str:
@@ -192,18 +192,18 @@ CERTIFICATES, CA_FILES, CRL_FILES = TlsFileKind("{} ssl cert {}"), TlsFileKind("
 
 
 async def show(runtime: Runtime, kind: TlsFileKind, name: str = "", index: int | None = None) -> str:
-    """Return the dump of all files, of one file, or of the certificate with an index in it. Raises RuntimeRefused."""
+    """Return the list of all files, the dump of one file, or the dump of the certificate at `index` in it. Raises RuntimeRefused."""
     command = kind.command("show", name) + ("" if index is None else f":{index}")
     return await runtime.read_dump(command, r"Filename: " if name else r"# ")
 
 
 async def create(runtime: Runtime, kind: TlsFileKind, name: str, pem: str) -> None:
-    """Create a file. Raises RuntimeRefused, after which the name is still unused."""
+    """Create a file. If this raises RuntimeRefused, the name is still unused."""
     await _run_to_its_end(_create(runtime, kind, name, pem))
 
 
 async def replace(runtime: Runtime, kind: TlsFileKind, name: str, pem: str) -> None:
-    """Replace what is used from the next handshake on. Raises RuntimeRefused, after which the former content is still in use."""
+    """Replace a file's content from the next handshake on. If this raises RuntimeRefused, the former content is still in use."""
     await _run_to_its_end(_fill(runtime, kind, "set", name, pem))
 
 
@@ -218,7 +218,7 @@ async def delete(runtime: Runtime, kind: TlsFileKind, name: str) -> None:
 
 
 async def _run_to_its_end(work: Coroutine[None, None, None]) -> None:
-    """Run even if the request is cancelled: a transaction that stays open would block every other one."""
+    """Run `work` to its end even if the request is cancelled: a transaction that stays open would block every other one."""
     task = asyncio.create_task(work)
     task.add_done_callback(lambda done: done.cancelled() or done.exception())
     await asyncio.shield(task)
@@ -238,7 +238,7 @@ async def _fill(runtime: Runtime, kind: TlsFileKind, verb: str, name: str, pem: 
     async with runtime.transaction:
         try:
             if _CONTINUED.search(await _do(runtime, kind, verb, name, pem)):
-                # Another client left its own parts in a transaction of that name.
+                # Another client left a transaction of that name open, with its own content.
                 await _do(runtime, kind, "abort", name)
                 await _do(runtime, kind, verb, name, pem)
             await _do(runtime, kind, "commit", name)

@@ -45,7 +45,7 @@ def parse_tables(text: str) -> Iterator[Table]:
 
 
 def parse_entries(text: str, known: frozenset[str]) -> Iterator[dict[str, Any]]:
-    """Parse `show table <name>` to entries: `id`, `key`, `use` if it is in use, `exp` in milliseconds, and the data that are `known`."""
+    """Parse `show table <name>` to entries: `id`, `key`, `use` if the entry is in use, `exp` in milliseconds, and data types in `known`."""
     for line in text.split("\n"):
         if match := _ENTRY.fullmatch(line):
             entry: dict[str, Any] = {"id": match["id"], "key": unescaped(match["key"]), "exp": int(match["exp"])}
@@ -55,7 +55,7 @@ def parse_entries(text: str, known: frozenset[str]) -> Iterator[dict[str, Any]]:
 
 
 def unescaped(text: str) -> str:
-    """Return a key as it was before HAProxy made it printable."""
+    """Undo the escapes that HAProxy prints in a key."""
     if "\\" not in text:
         return text
     raw = _ESCAPE.sub(lambda match: bytes([int(match[1], 16)]) if match[1] else _LETTERS.get(match[2], match[2]), text.encode())
@@ -103,7 +103,10 @@ def _bad_key(detail: str) -> BadValue:
 
 
 def explain_refusal(error: RuntimeRefused, members: Iterable[str], capabilities: Capabilities) -> RuntimeRefused:
-    """Return the refusal of some data. For an element of an array it names the first version that sets elements."""
+    """Return the error to raise for refused data.
+
+    If a member is an array element and this HAProxy sets only the first element, the error names the first version that sets any.
+    """
     if capabilities.sets_array_elements or not any("[" in member for member in members):
         return error
     since = ".".join(map(str, TABLE_ARRAYS.since))

@@ -1,6 +1,6 @@
 """Prove that commands had their effect, by reading back what HAProxy shows of servers, backends and limits.
 
-A command says what has to be visible afterwards, as a `Check`. `prove` takes the checks of a whole change and reads each backend once.
+Each command states what must be visible afterwards, as a `Check`. `prove` takes the checks of a whole change and reads each backend once.
 """
 
 import asyncio
@@ -42,7 +42,7 @@ class Gone:
 
 @dataclass(frozen=True)
 class Limit:
-    """The limit of connections of a server, or of a frontend if `server` is empty (`slim` of `show stat`)."""
+    """The connection limit of a server, or of a frontend if `server` is empty (`slim` of `show stat`)."""
 
     proxy: str
     server: str
@@ -60,10 +60,10 @@ Check = Shows | Gone | Limit | BackendIs
 
 
 async def prove(runtime: Runtime, changes: Sequence[tuple[str, Check]], *, patience: float = 0.0) -> None:
-    """Raise RuntimeUnseen with the first command whose effect HAProxy does not show.
+    """Raise RuntimeUnseen with the first command whose effect HAProxy does not show. `changes` are pairs (command, check).
 
-    The last check of each member counts: one change may take a server out of service and put it back. Servers are read again for up to
-    `patience` seconds.
+    Only the last check of each member counts, since one change may take a server out of service and put it back. Servers are read again
+    for up to `patience` seconds until they pass.
     """
     servers: dict[tuple[str, str], dict[str, tuple[str, object]]] = {}
     limits: dict[tuple[str, str], tuple[str, Limit]] = {}
@@ -122,8 +122,8 @@ async def _prove_servers(runtime: Runtime, servers: dict[tuple[str, str], dict[s
 
 
 async def is_disabled(runtime: Runtime, backend: str) -> bool:
-    """Return whether the configuration disables a backend: it is in the worker, but not in the statistics. False without that backend."""
-    # A frontend may have its name, and HAProxy finds only one of them by it.
+    """Return whether the configuration disables a backend: the worker has it, but `show stat` omits it. False if it does not exist."""
+    # If a frontend has the same name, HAProxy may find only the frontend by that name; `-1` lists all proxies.
     for proxies in (argument(backend), "-1"):
         if any(row["pxname"] == backend for row in answers.table(await runtime.send(f"show stat {proxies} {BACKENDS} -1"))):
             return False
@@ -135,7 +135,7 @@ async def is_disabled(runtime: Runtime, backend: str) -> bool:
 
 
 async def server_rows(runtime: Runtime, backends: Collection[str]) -> dict[str, dict[str, ServerState]]:
-    """Return the servers of each backend by name. A backend that the worker does not have has none."""
+    """Return the servers of each backend by name; no servers for a backend that the worker does not have."""
     states: dict[str, dict[str, ServerState]] = {backend: {} for backend in backends}
     if len(backends) <= MANY:
         for backend in backends:
@@ -149,7 +149,7 @@ async def server_rows(runtime: Runtime, backends: Collection[str]) -> dict[str, 
 
 
 async def server_limits(runtime: Runtime, backends: Collection[str] | None = None) -> dict[tuple[str, str], int]:
-    """Return the servers' limits of connections, by backend and server; 0 means no limit. Without `backends`: those of all servers."""
+    """Return connection limits by (backend, server); 0 means no limit. Without `backends`, returns the limits of all servers."""
     only = ["-1"] if backends is None or len(backends) > MANY else [argument(backend) for backend in backends]
     texts = [await runtime.send(f"show stat {proxies} {SERVERS} -1") for proxies in only]
     return await beside_if(sum(map(len, texts)) > LARGE, lambda: {key: limit for text in texts for key, limit in parse_limits(text)})
@@ -193,7 +193,7 @@ async def _prove_limit(runtime: Runtime, command: str, limit: Limit) -> None:
     row, kind = (limit.server, SERVERS) if limit.server else ("FRONTEND", FRONTENDS)
     shown = await _limit(runtime, argument(limit.proxy), limit.proxy, row, kind)
     if shown is None:
-        # A frontend and a backend may have the same name, and HAProxy finds only one of them by it.
+        # A frontend and a backend may have the same name, and HAProxy may have found the other one; `-1` lists all proxies.
         shown = await _limit(runtime, "-1", limit.proxy, row, kind)
     if shown is None or int(shown or 0) != limit.value:
         raise RuntimeUnseen(f"HAProxy accepted it, but the limit shown is {shown or 'none'}, not {limit.value}", command)

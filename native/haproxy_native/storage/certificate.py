@@ -1,4 +1,4 @@
-"""Parse certificate files as HAProxy does: certificates and the private key of the first, in one PEM text.
+"""Parse certificate files as HAProxy does: a PEM text with certificates and the private key of the first certificate.
 
 Errors never quote the file, so that no private key gets into a response or a log line.
 """
@@ -27,7 +27,7 @@ _INCOMPLETE = "file should contain both certificate and private key"
 
 @dataclass(frozen=True)
 class CertificateFile:
-    """The certificates of a file in their order: HAProxy serves the first one, and sends the others as its chain."""
+    """The certificates of a file, in order: HAProxy serves the first one, and sends the others as its chain."""
 
     certificates: Sequence["Certificate"]
 
@@ -39,7 +39,7 @@ class CertificateFile:
     def leaf(self) -> "Certificate | None":
         """Return the certificate whose subject and serial number the API shows, as the Data Plane API chooses it.
 
-        Of several certificates, it is the first one that has a name, is no CA and has issued none of the others.
+        If there are several certificates, it is the first one that has a name, is no CA and has not issued any of the others.
         """
         if len(self.certificates) == 1:
             return self.certificates[0]
@@ -64,7 +64,7 @@ class CertificateFile:
         return f"the certificate ({_title(self.served)}) expired on {_time(self.served.not_valid_after_utc)}"
 
     def described(self) -> dict[str, Any]:
-        """Return the members of the API's ssl_certificate that the file's content determines: sorted lists, times in UTC."""
+        """Return the members of the API's ssl_certificate that follow from the file's content. Lists are sorted, times are UTC."""
         members: dict[str, Any] = {
             "not_after": _time(self.expires),
             "not_before": _time(max(certificate.not_valid_before_utc for certificate in self.certificates)),
@@ -77,14 +77,14 @@ class CertificateFile:
         return {name: value for name, value in members.items() if value}
 
     def is_shown(self, shown: Mapping[str, Any]) -> bool:
-        """Return whether the answer to `show ssl cert` is this certificate."""
+        """Return whether `shown`, the parsed answer to `show ssl cert`, is the served certificate of this file."""
         # For Ed25519 keys HAProxy prints no fingerprint.
         if fingerprint := shown.get("sha1_finger_print"):
             return bool(fingerprint == self.fingerprint)
         return (shown.get("serial"), shown.get("not_before"), shown.get("not_after")) == self.identities()[0]
 
     def identities(self) -> list[tuple[str, str, str]]:
-        """Return the serial number, as HAProxy prints it, and both dates of each certificate."""
+        """Return (serial number, notBefore, notAfter) of each certificate, as HAProxy prints them."""
         certificates = self.certificates
         return [(_hex(each.serial_number), _time(each.not_valid_before_utc), _time(each.not_valid_after_utc)) for each in certificates]
 
@@ -110,7 +110,7 @@ def parse_certificates(data: bytes) -> CertificateFile:
 
 
 def parse_revocations(data: bytes) -> list[tuple[str, str, tuple[str, ...]]]:
-    """Return (last update, next update, revoked serial numbers) of each revocation list in a PEM text, spelled as HAProxy prints them.
+    """Return (last update, next update, revoked serial numbers) of each revocation list in a PEM text, as HAProxy prints them.
 
     Raises BadRequest.
     """
@@ -128,9 +128,9 @@ def parse_revocations(data: bytes) -> list[tuple[str, str, tuple[str, ...]]]:
 
 
 def parse_loadable(data: bytes, key_file: bytes | None = None) -> CertificateFile:
-    """Parse a certificate file, with `key_file`, the content of its `.key` file, if it has no key itself.
+    """Parse a certificate file. If the file has no private key, the key is in `key_file`, the content of its `.key` file.
 
-    Raises BadRequest with the reason if HAProxy would not load it. Expired certificates are accepted, since HAProxy loads them.
+    Raises BadRequest with the reason if HAProxy would not load the file. Accepts expired certificates, since HAProxy loads them.
     """
     from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
@@ -152,7 +152,7 @@ def parse_loadable(data: bytes, key_file: bytes | None = None) -> CertificateFil
 
 
 def holds_certificate(data: bytes, key_file: bytes | None = None) -> bool:
-    """Return whether a file has a certificate, and it or its `.key` file a private key, so that it is no list or CA file."""
+    """Return whether a file has a certificate and a private key, so that it is no list or CA file. The key may be in its `.key` file."""
     try:
         parse_certificates(data)
     except BadRequest:
@@ -161,7 +161,7 @@ def holds_certificate(data: bytes, key_file: bytes | None = None) -> bool:
 
 
 def split_key(data: bytes) -> tuple[bytes, bytes]:
-    """Return the file's certificates, and its key."""
+    """Return (PEM blocks that are no keys, PEM blocks of keys) of a file."""
     blocks = [(kind in _KEYS, text + b"\n") for kind, text in _blocks(data)]
     return b"".join(text for is_key, text in blocks if not is_key), b"".join(text for is_key, text in blocks if is_key)
 
@@ -171,7 +171,7 @@ def holds_key(data: bytes) -> bool:
 
 
 def _blocks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """Yield the label and the text of each PEM block. A BEGIN line without its END is skipped, and the search goes on behind it."""
+    """Yield (label, text) of each PEM block. A BEGIN line without its END line is skipped."""
     begins, ends = list[re.Match[bytes]](), dict[bytes, list[int]]()
     for mark in _MARK.finditer(data):
         if mark[1] == b"BEGIN":

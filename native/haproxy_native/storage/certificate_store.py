@@ -1,9 +1,9 @@
-"""The store of certificates with their keys, and the steps that update HAProxy's memory for one of them.
+"""The store of certificates with their keys, and the steps that update a certificate in HAProxy's memory.
 
-HAProxy may have a file loaded under several names: a path as a line spells it, or `@STORE/ALIAS` of a crt-store. It may serve it through a
-line, through a list, or through a directory that is loaded as a list. A file that it serves is replaced at runtime under all its names; a
-new file is added to the directories. A reload is needed if HAProxy also uses the file as a CA or CRL file, or if the certificate has an
-extra file (`EXTRA_FILES`, see ssl-load-extra-files), which HAProxy reads only when it starts.
+HAProxy may have loaded a file under several names: a path as a line spells it, or `@STORE/ALIAS` of a crt-store. A file is in use through a
+line, through a crt-list, or through a directory that is loaded like a crt-list. If HAProxy serves a file, the file is replaced at runtime
+under all its names; a new file is added to the loaded directories. A reload is needed if HAProxy also uses the file as a CA or CRL file, or
+if the certificate has an extra file (`EXTRA_FILES`, see ssl-load-extra-files), which HAProxy reads only when it starts.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ from haproxy_native.storage.crt_list import lines_naming
 from haproxy_native.storage.store import Store, plan_reload, plan_reload_of_loaded
 from haproxy_native.text.document import Document
 
-# In bytes; a chain is parsed as a whole.
+# The largest certificate file, in bytes; a chain is parsed as a whole.
 LARGEST = 1 << 20
 # The extensions of extra files.
 EXTRA_FILES = (".ocsp", ".sctl", ".issuer")
@@ -38,15 +38,15 @@ EXTRA_FILES = (".ocsp", ".sctl", ".issuer")
 
 @dataclass(frozen=True)
 class LoadedCertificate:
-    """What HAProxy has loaded of a certificate file."""
+    """How HAProxy has loaded a certificate file."""
 
     # Its names in HAProxy.
     names: Sequence[str] = ()
-    # Whether HAProxy uses one of them.
+    # Whether HAProxy uses the file under one of these names.
     used: bool = False
-    # Directories that HAProxy has loaded as lists, and that contain the file.
+    # Directories that contain the file, and that HAProxy has loaded like crt-lists.
     directories: Sequence[str] = ()
-    # Whether it is also a CA file or a CRL file.
+    # Whether HAProxy has also loaded it as a CA file or a CRL file.
     authority: bool = False
     # The name of an extra file; empty without one.
     extra_file: str = ""
@@ -57,7 +57,10 @@ class LoadedCertificate:
 
 
 def plan_certificate(path: Path, loaded: LoadedCertificate, used: Sequence[FileReference], wanted: Sequence[FileReference]) -> FilePlan:
-    """Plan steps for a file that HAProxy serves, else the reload that its references need."""
+    """Plan runtime steps for a file that HAProxy serves, or the reload that its references need.
+
+    `used`: references of the running configuration. `wanted`: references of the current configuration.
+    """
     if loaded.authority:
         return plan_reload_of_loaded(used, wanted, f"HAProxy verifies others with {path.name} too")
     if not loaded.is_served:
@@ -72,18 +75,18 @@ _OTHER_CAUSES = re.compile(r"too big|closed the connection|Unknown command|must 
 
 
 def needs_reload(error: RuntimeRefused) -> bool:
-    """Return whether the file is not the cause of a refusal, so that a reload will load it."""
+    """Return whether the cause of a refusal is not the file's content, so that a reload can load the file."""
     return isinstance(error, RuntimeConflict) or _OTHER_CAUSES.search(error.answer) is not None
 
 
 @dataclass(frozen=True)
 class CertificateStep:
-    """Replaces, creates or deletes a certificate in HAProxy's memory, by what the file contains then."""
+    """Replaces, creates or deletes a certificate in HAProxy's memory, depending on the file when the step is applied."""
 
     path: Path
     # Its names in HAProxy.
     names: Sequence[str]
-    # Lists that it joins, or leaves when it is deleted.
+    # Loaded directories to which the certificate is added, or from which it is removed if the file is deleted.
     directories: Sequence[str] = ()
 
     @property
@@ -92,7 +95,7 @@ class CertificateStep:
         return [*changes, *(f"add ssl crt-list {name} {self.path}" for name in self.directories if not self.names)]
 
     async def apply(self, runtime: Runtime) -> None:
-        """Update the memory. Raises RuntimeRefused if HAProxy refuses and nothing has changed, NotLive if a reload is needed."""
+        """Update HAProxy's memory. Raises RuntimeRefused if HAProxy refuses and nothing has changed, NotLive if a reload is needed."""
         pem = await asyncio.to_thread(read_with_key, self.path)
         try:
             if pem is None:
@@ -126,7 +129,7 @@ class CertificateStep:
         await self._join(runtime, self.names[0])
 
     async def _create(self, runtime: Runtime, pem: str) -> None:
-        # The name that HAProxy would give it in a directory that is a list.
+        # The name that HAProxy would give the file in a directory that it loads like a crt-list.
         name = "/".join([self.directories[0].rstrip("/") if self.directories else str(self.path.parent), self.path.name])
         await ssl_files.create(runtime, CERTIFICATES, name, pem)
         try:
@@ -169,9 +172,9 @@ class CertificateCheck:
 
 
 def read_with_key(path: Path) -> str | None:
-    """Return a certificate's file, with the key of its `.key` file if it has none itself; None if the file does not exist.
+    """Return the text of a certificate file, followed by its `.key` file if it has no key itself; None if the file does not exist.
 
-    Raises NotLive for a file that cannot be read.
+    Raises NotLive if the file cannot be read.
     """
     try:
         data = path.read_bytes()
@@ -185,7 +188,7 @@ def read_with_key(path: Path) -> str | None:
 
 
 def read_key_file(path: Path) -> bytes | None:
-    """Return the content of a certificate's `.key` file; None if that is missing or cannot be read."""
+    """Return the content of a certificate's `.key` file; None if it is missing or cannot be read."""
     try:
         return path.with_name(f"{path.name}.key").read_bytes()
     except OSError:
@@ -193,7 +196,7 @@ def read_key_file(path: Path) -> bytes | None:
 
 
 async def verify_shown(runtime: Runtime, name: str, pem: str) -> None:
-    """Verify that HAProxy has loaded the certificate of a text. Raises NotLive."""
+    """Verify that HAProxy has loaded the certificate in `pem` under a name. Raises NotLive."""
     try:
         wanted = certificate.parse_certificates(pem.encode("utf-8", "surrogateescape"))
     except BadRequest as error:
@@ -204,7 +207,10 @@ async def verify_shown(runtime: Runtime, name: str, pem: str) -> None:
 
 
 def is_name_of(name: str, path: Path, base: str) -> bool:
-    """Return whether HAProxy's name for something loaded is the path of a file. Relative names begin at `base`, and links are followed."""
+    """Return whether `name`, which HAProxy prints for a loaded file, is the file at `path`.
+
+    Relative names start at the directory `base`. Follows links on the disk.
+    """
     if posixpath.basename(name) != path.name:
         return False
     place = posixpath.join(base, name)
@@ -212,7 +218,7 @@ def is_name_of(name: str, path: Path, base: str) -> bool:
 
 
 class CertificateStore(Store):
-    """The store `ssl_certificates`. Its directory may contain crt-lists and CA files as well, which it does not list."""
+    """The store `ssl_certificates`. Its directory may also contain crt-lists and CA files, which the store does not list."""
 
     kind = "certificate"
     description = created = "managed SSL file"
@@ -262,7 +268,7 @@ class CertificateStore(Store):
         return plan_certificate(path, loaded, used, wanted)
 
     async def load_unreferenced(self, context: CommitContext, path: Path) -> None:
-        """Update HAProxy's memory for a file that no line refers to, so that a list can refer to it at runtime."""
+        """Load a file that no line refers to into HAProxy's memory, so that a crt-list can refer to it at runtime."""
         loaded = await self._loaded(context, path, ())
         if loaded is None or loaded.used or loaded.directories:
             return
@@ -270,7 +276,7 @@ class CertificateStore(Store):
             await CertificateStep(path, loaded.names).apply(context.runtime)
 
     def naming_lines(self, path: Path, document: Document, directory: str) -> list[FileReference]:
-        """Return the lines that name the file itself, not its directory: HAProxy can drop a certificate of a directory at runtime."""
+        """Return the lines that name the file itself. Lines that name its directory do not count: HAProxy can drop it at runtime."""
         return [reference for reference in super().naming_lines(path, document, directory) if path.name in reference.text]
 
     def check_unused(self, context: CommitContext, path: Path) -> None:
@@ -284,7 +290,7 @@ class CertificateStore(Store):
         return lines_naming(context.current.document, path, str(context.current.path.parent))
 
     async def _loaded(self, context: CommitContext, path: Path, used: Sequence[FileReference]) -> LoadedCertificate | None:
-        """Return what HAProxy has loaded of a file; None if it does not answer, or cannot replace certificates at runtime."""
+        """Return how HAProxy has loaded a file; None if HAProxy does not answer, or cannot replace certificates at runtime."""
         runtime, base = context.runtime, str(context.current.path.parent)
         try:
             known = ssl_files.parse_names(await ssl_files.show(runtime, CERTIFICATES))
@@ -307,7 +313,7 @@ class CertificateStore(Store):
         return LoadedCertificate(names, is_used, directories, any(is_name_of(name, path, base) for name in others), extra)
 
     def _is_alias(self, shown: Mapping[str, Any], path: Path, used: Sequence[FileReference]) -> bool:
-        """Return whether `@STORE/ALIAS` is the file: the section of that store refers to it, and certificate and name match."""
+        """Return whether a certificate named `@STORE/ALIAS` is the file: that store's section refers to it, and name and content match."""
         store = f" {shown['storage_name'][1:].partition('/')[0]}"
         if (
             not any(reference.section.endswith(store) for reference in used)

@@ -1,4 +1,4 @@
-"""The text of crt-lists: parse entries, and edit them without touching other lines (HAProxy Configuration Manual, section 5.1, crt-list).
+"""Parses the text of crt-lists, and edits entries without changing other lines (HAProxy Configuration Manual, section 5.1, crt-list).
 
 A line is `FILE [OPTIONS] FILTER ...`. HAProxy ignores blank lines, and lines whose very first character is `#`.
 """
@@ -17,7 +17,7 @@ from haproxy_native.storage import key_material
 from haproxy_native.text.document import Document
 from haproxy_native.text.pieces import split_lines
 
-# HAProxy separates words by the blanks of C, which are ASCII.
+# HAProxy separates words by the ASCII blanks of C's isspace().
 _BLANKS = " \t\n\v\f\r"
 _WORD = re.compile(rf"[^{_BLANKS}]+")
 _LINE = re.compile(rf"(?P<file>[^{_BLANKS}\[]+)[{_BLANKS}]*(?:\[(?P<options>[^\]]*)\])?\[?(?P<filters>.*)", re.DOTALL)
@@ -27,7 +27,7 @@ _UNFIT = re.compile(r"[\s\0\[\]]")
 
 @dataclass(frozen=True)
 class CrtListLine:
-    """An entry: a certificate that HAProxy serves for names."""
+    """An entry: a certificate, with bind options, and the server names for which HAProxy serves it."""
 
     # The certificate's path.
     file: str
@@ -77,13 +77,13 @@ def entries(text: str) -> list[CrtListLine]:
 
 
 def with_entry(text: str, entry: CrtListLine) -> str:
-    """Append a line. HAProxy requires a line feed at the end of the last one."""
+    """Return the text with an entry appended. The text ends in a line feed, which HAProxy requires."""
     end = "" if not text or text.endswith("\n") else "\n"
     return f"{text}{end}{entry.text}\n"
 
 
 def without_entry(text: str, file: str, line: int) -> tuple[str, CrtListLine]:
-    """Remove the entry of a file at a line, the first one for line 0, and return it as well. Raises Missing."""
+    """Return the text without the entry of a file at a line, and that entry. Line 0 means the first entry of the file. Raises Missing."""
     entry = next((entry for entry in entries(text) if entry.file == file and line in (0, entry.line)), None)
     if entry is None:
         place = f" at line {line}" if line else ""
@@ -93,14 +93,14 @@ def without_entry(text: str, file: str, line: int) -> tuple[str, CrtListLine]:
 
 
 def is_list(data: bytes) -> bool:
-    """Return whether a file can be a crt-list: it has no PEM block, no secret and is no JSON."""
+    """Return whether a file may be a crt-list: it contains no PEM block and no secret, and is not JSON."""
     if _PEM.encode() in data or key_material.is_secret(data):
         return False
     return not any(entry.file.startswith(("{", '"')) for entry in entries(data.decode("utf-8", "surrogateescape")))
 
 
 def difference(old: Sequence[CrtListLine], new: Sequence[CrtListLine]) -> tuple[Sequence[int], Sequence[CrtListLine]] | None:
-    """Return the positions to remove from the old entries, and the entries to append, which together make the new ones.
+    """Return (indices of old entries to remove, entries to append) that turn the old entries into the new ones.
 
     Returns None if that is impossible, because a new entry precedes an old one: HAProxy can only append.
     """
@@ -129,9 +129,9 @@ LARGEST_LIST = 1 << 20
 
 
 def lines_naming(document: Document, certificate: Path, directory: str) -> list[FileReference]:
-    """Return the crt-list entries that name a certificate, in the lists of its directory that the document loads.
+    """Return the entries that name a certificate, in the crt-lists that are in its directory and that the document loads.
 
-    The `section` of a returned reference is the path of the list. Relative paths of the document begin at `directory`. Blocks.
+    The `section` of a returned reference is the path of the list. Relative paths in the document start at `directory`. Blocks.
     """
     found: list[FileReference] = []
     for path in sorted(certificate.parent.iterdir()):

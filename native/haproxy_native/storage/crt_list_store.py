@@ -1,7 +1,7 @@
 """The store of crt-lists, edits of their entries, and the step that updates a list in HAProxy's memory.
 
-HAProxy only appends entries. A change of a loaded list is made at runtime if it appends and removes entries, and by a reload if it would
-put an entry before others. New entries are added before old ones are deleted, so that no name is without a certificate in between.
+HAProxy only appends entries. So a change of a loaded list that only appends and removes entries is made at runtime; a change that inserts
+an entry before others needs a reload. New entries are added before old ones are deleted, so that each name has a certificate at any time.
 """
 
 import asyncio
@@ -26,14 +26,14 @@ from haproxy_native.storage.crt_list import CrtListLine
 from haproxy_native.storage.store import Store, Upload, plan_reload, plan_reload_of_loaded
 from haproxy_native.text.words import unquoted
 
-# The extension of lists that the API lists; lists with other names can be stored as well.
+# The API lists only crt-lists with this extension. Lists with other names can be stored as well.
 LISTED = ".txt"
 # Bytes of a list that clients may store: each change parses the whole list.
 LARGEST = 1 << 24
 
 
 def plan_crt_list(steps: Sequence[Step], obstacle: str, used: Sequence[FileReference], wanted: Sequence[FileReference]) -> FilePlan:
-    """Plan the steps of the list's names in HAProxy, or a reload if there is an obstacle, or if HAProxy has not loaded the list."""
+    """Plan the steps, one for each name of the list in HAProxy, or a reload if there is an obstacle or the list is not loaded."""
     if steps:
         return plan_reload_of_loaded(used, wanted, obstacle) if obstacle else FilePlan(steps, (), True, bool(wanted))
     return plan_reload(used, wanted, "HAProxy has not loaded the list, though its configuration refers to it")
@@ -54,7 +54,7 @@ class CrtListStep:
         return [f"{verb} ssl crt-list {self.name} ..." for verb in ("add", "del")]
 
     async def apply(self, runtime: Runtime) -> None:
-        """Update the list. Raises RuntimeRefused if HAProxy refuses and nothing has changed, NotLive if a reload is needed."""
+        """Update HAProxy's list. Raises RuntimeRefused if HAProxy refuses and nothing has changed, NotLive if a reload is needed."""
         try:
             text = await asyncio.to_thread(self.path.read_text, "utf-8", "surrogateescape")
         except OSError as error:
@@ -72,7 +72,7 @@ class CrtListStep:
             for place in removed:
                 await ssl_files.delete_crt_list_entry(runtime, self.name, shown[place].file, shown[place].line)
         except RuntimeFailure as error:
-            # HAProxy refuses to delete the default certificate, for example. The reload loads what was added, too.
+            # HAProxy refuses to delete the default certificate, for example. The reload loads the added entries, too.
             raise NotLive(str(error)) from error
         shown = await ssl_files.read_crt_list(runtime, self.name)
         if [(row.file, row.filters) for row in shown] != [(row.file, row.filters) for row in new]:
@@ -115,7 +115,7 @@ class CrtListStore(Store):
 
     def __init__(self, name: str, directory: Directory, state: Path) -> None:
         super().__init__(name, directory, state)
-        # So that an edit of one entry starts from the text that the previous edit wrote.
+        # Locked during an edit of an entry, so that the next edit starts from the text that this one writes.
         self._editing = asyncio.Lock()
 
     def check_content(self, path: Path, draft: Path) -> None:
@@ -126,7 +126,7 @@ class CrtListStore(Store):
         return [path for path in super().files() if path.name.endswith(LISTED)]
 
     def find(self, name: str) -> Path:
-        """Return the path of a list. Raises Missing, also for a certificate in the same directory, whose text is secret."""
+        """Return the path of a list. Raises Missing if there is no such list, or if the file is a certificate, whose text is secret."""
         path = super().find(name)
         try:
             if crt_list.is_list(self.content(path)):
@@ -136,7 +136,10 @@ class CrtListStore(Store):
         raise self.not_there(path)
 
     def may_send(self, context: CommitContext, path: Path) -> bool:
-        """Return whether clients may read a file: one that the configuration loads only as a crt-list, or one with a list's extension."""
+        """Return whether clients may read a file.
+
+        They may if the configuration loads it only as a crt-list, or if no line names it and it has the extension of lists.
+        """
         named = [reference for reference in self.references(context, path) if path.name in reference.text]
         if named:
             base = str(context.current.path.parent)
@@ -144,7 +147,7 @@ class CrtListStore(Store):
         return path.name.endswith(LISTED)
 
     def readable(self, context: CommitContext, name: str) -> Path:
-        """Return a list that clients may read. Raises Missing."""
+        """Return the path of a list that clients may read. Raises Missing."""
         path = self.find(name)
         if not self.may_send(context, path):
             raise self.not_there(path)
@@ -185,7 +188,7 @@ class CrtListStore(Store):
     async def add_entry(
         self, context: CommitContext, name: str, entry: CrtListLine, author: Author, reload: Reload = Reload.AUTO
     ) -> Outcome:
-        """Append an entry to a list, which is created if it is missing."""
+        """Append an entry to a list. Creates the list if it is missing."""
         async with self._editing:
             try:
                 upload, former = self.upload_existing(name, author), self.text(self.find(name))
@@ -196,7 +199,7 @@ class CrtListStore(Store):
     async def delete_entry(
         self, context: CommitContext, name: str, file: str, line: int, author: Author, reload: Reload = Reload.AUTO
     ) -> Outcome:
-        """Delete the entry of a certificate at a line; the first one for line 0. Raises Missing."""
+        """Delete the entry of a certificate at a line. Line 0 means the first entry of the certificate. Raises Missing."""
         async with self._editing:
             former = self.text(self.readable(context, name))
             text, _ = crt_list.without_entry(former, file, line)

@@ -1,6 +1,6 @@
-"""Detect secret files: private keys in any encoding, and keys of session tickets. Pure.
+"""Detect secret files: private keys in any encoding, and keys of TLS session tickets. Pure.
 
-Certificates, lists and general files may share a directory. A file that is recognized here is never sent to a client.
+Certificates, lists and general files may share a directory. A file that this module recognizes as secret is never sent to a client.
 """
 
 import base64
@@ -13,11 +13,11 @@ from itertools import islice
 _NAMED = re.compile(rb"PRIVATE KEY|PRIVATE-KEY|Private-Lines:|PrivateKey\s*=|\"kty\"\s*:|'kty'\s*:", re.IGNORECASE)
 # DER, PKCS#12 and any other binary file.
 _BINARY = re.compile(rb"[\0-\x08\x0e-\x1f\x7f]")
-# How much one call of C code searches, during which all other threads wait, and how far pieces overlap, in bytes.
+# How many bytes one call of a regular expression searches, since all other threads wait for it, and by how many bytes pieces overlap.
 _PIECE, _OVERLAP = 1 << 17, 1 << 10
 _WORD = re.compile(rb"\S+")
 _COMMENT = re.compile(rb"^[ \t]*#.*$", re.MULTILINE)
-# The length of a key in base64 or hexadecimal digits, and the least length of its first line.
+# The possible lengths of a key in base64 or hexadecimal digits, and the least length of its first line.
 _ENCODED, _LEAST_LINE = range(64, 1 << 17), 40
 _LETTERS = re.compile(rb"[A-Za-z0-9+/_-]+={0,2}")
 # The start of an ASN.1 sequence of more than 127 bytes: keys in DER and PKCS#12.
@@ -29,7 +29,7 @@ _TICKET_BYTES = (48, 80)
 def is_secret(data: bytes) -> bool:
     """Return whether a file may contain a secret.
 
-    Any binary file may: keys can be binary, and the lists and pages that HAProxy reads are text.
+    Any binary file counts as secret: keys can be binary, and the lists and pages that HAProxy reads are text.
     """
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return True
@@ -44,7 +44,7 @@ def is_secret(data: bytes) -> bool:
 
 
 def _is_encoded_key(words: list[bytes]) -> bool:
-    """Return whether a file of these words is nothing but one key (DER or PEM, in base64 or hexadecimal digits), or ticket keys."""
+    """Return whether words consist only of one encoded key (DER or PEM, in base64 or hexadecimal digits), or only of ticket keys."""
     if not words or len(words[0]) < _LEAST_LINE or not all(map(_LETTERS.fullmatch, words)):
         return False
     letters = b"".join(words)

@@ -1,10 +1,10 @@
-"""The text of list files: maps, patterns of ACLs, and the maps of splits. Pure.
+"""Parses and edits the text of list files: maps, patterns of ACLs, and the maps of splits. Pure.
 
-Texts are parsed as HAProxy reads them. An edit takes the entries that the file shall have and changes as little as possible: order,
-comments, blank lines and the spelling of lines that stay are preserved. Only a `#` in the first column begins a comment.
+Texts are parsed as HAProxy reads them. An edit gets the entries that the file must have, and changes as little as possible: order,
+comments, blank lines and the spelling of remaining lines are preserved. Only a `#` in the first column begins a comment.
 
-Map: key, blanks, value (HAProxy Configuration Manual, section 7.3.1, `map`). Pattern file: one pattern a line (section 7.1, `-f`). Split:
-a map of which HAProxy reads a bucket's backend, and in whose first line, a comment, the sidecar stores the shares that were asked for.
+A line of a map is: key, blanks, value (HAProxy Configuration Manual, section 7.3.1, `map`). A pattern file has one pattern in each line
+(section 7.1, `-f`). A split is a map from buckets to backends; its first line, a comment, stores the shares that clients requested.
 """
 
 import json
@@ -20,7 +20,7 @@ from haproxy_native.planning.touches import CHANGE, CREATE, DELETE
 from haproxy_native.runtime.lists import LONGEST_ENTRY, MapEntry
 
 _MAP_LINE = re.compile(r"([ \t]*)([^ \t\r\0]+)([ \t]*)(.*?)([ \t]*(?:[\r\0].*)?)$", re.DOTALL)
-# HAProxy reads a line of a map up to the first of these.
+# HAProxy reads a line of a map up to the first of these characters.
 _LINE_ENDS = re.compile(r"[\r\n\0]")
 _AT_BLANK = re.compile(r"[ \t]")
 _BLANKS = " \t\r\n"
@@ -52,7 +52,7 @@ def parse_map_line(line: str) -> MapEntry | None:
 
 
 def content_of(line: str) -> str:
-    """Return what HAProxy reads of a line: everything before a carriage return or NUL, without blanks at the end."""
+    """Return the part of a line that HAProxy reads: everything before a carriage return or NUL, without trailing blanks."""
     line = line.rstrip(_BLANKS)
     if "\r" in line or "\0" in line:
         line = _LINE_ENDS.split(line, maxsplit=1)[0].rstrip(" \t")
@@ -60,7 +60,7 @@ def content_of(line: str) -> str:
 
 
 def payload_obstacle(lines: Iterable[bytes]) -> str:
-    """Return why these lines cannot be sent to HAProxy as a payload; empty if they can."""
+    """Return why these lines of a map cannot be sent to HAProxy as a payload; empty if they can."""
     for number, line in enumerate(lines, 1):
         entry = parse_map_line(line.decode("utf-8", "surrogateescape"))
         if entry and not entry.value:
@@ -71,7 +71,7 @@ def payload_obstacle(lines: Iterable[bytes]) -> str:
 
 
 def edit_map(text: str, entries: Sequence[MapEntry]) -> str:
-    """Edit a text so that it has exactly these entries in this order. Raises BadValue for an entry that does not fit in a line."""
+    """Return the text edited to have exactly these entries, in this order. Raises BadValue for an entry that does not fit in a line."""
     wanted = [MapEntry(entry.key, entry.value.strip(" \t")) for entry in entries]
     end = "\r\n" if "\r\n" in text else "\n"
     there = parse_map(text)
@@ -89,16 +89,16 @@ def edit_map(text: str, entries: Sequence[MapEntry]) -> str:
 
 
 def check_map_value(value: str) -> None:
-    """Raise BadValue for a value that HAProxy would not read from a file as it is."""
+    """Raise BadValue for a value that begins or ends with a blank, which HAProxy would not read from a file."""
     if value != value.strip(_BLANKS):
         detail = f"value in body: {value!r} begins or ends with a blank, and HAProxy reads a map file without these; send it without them"
         raise BadValue(detail, place=Place(member="value"))
 
 
 def changed_keys(before: str, after: str) -> dict[str, str] | None:
-    """Return the keys whose entries differ, each with CREATE, CHANGE or DELETE.
+    """Return the keys whose entries differ between two texts of a map, each with CREATE, CHANGE or DELETE.
 
-    Returns None if something else differs (a comment, the order), or if a key occurs twice.
+    Returns None if anything else differs (a comment, the order), or if a key occurs twice.
     """
     old, new = ({entry.key: entry.value for entry in parse_map(text)} for text in (before, after))
     entries = parse_map(after)
@@ -116,7 +116,7 @@ def changed_keys(before: str, after: str) -> dict[str, str] | None:
 
 
 def _blocks(text: str) -> tuple[list[str], list[_Block], list[str]]:
-    """Split a text into the comment of the file, the lines with entries, and what follows the last of them."""
+    """Split a text into (comments at its top, blocks with an entry each, lines after the last entry)."""
     blocks: list[_Block] = []
     above: list[str] = []
     for line in _split_lines(text):
@@ -138,7 +138,7 @@ def _split_lines(text: str) -> list[str]:
 
 
 def _match_lines(blocks: Sequence[_Block], wanted: Sequence[MapEntry]) -> list[_Block | None]:
-    """Return for each entry the line that it keeps: the same entry, else one with its key."""
+    """Return the block that each wanted entry keeps: one with the same entry, else one with the same key; None for a new line."""
     same: dict[MapEntry, deque[_Block]] = defaultdict(deque)
     for block in blocks:
         same[block.entry].append(block)
@@ -194,12 +194,15 @@ def parse_patterns(text: str) -> list[str]:
 
 
 def _parse_pattern(line: str) -> str:
-    """Return the pattern of a line, behind leading blanks; empty for comments and blank lines."""
+    """Return the pattern of a line, without leading blanks; empty for comments and blank lines."""
     return "" if line.startswith("#") else _PATTERN_ENDS.split(line, maxsplit=1)[0].lstrip(" \t")
 
 
 def edit_patterns(text: str, patterns: Sequence[str]) -> str:
-    """Edit a text so that it has exactly these patterns; new ones are appended. Raises BadValue for one that does not fit in a line."""
+    """Return the text edited to have exactly these patterns, with new ones appended.
+
+    Raises BadValue for a pattern that does not fit in a line.
+    """
     left = Counter(patterns)
     lines = []
     for line in _PATTERN_LINES.findall(text):
@@ -209,7 +212,7 @@ def edit_patterns(text: str, patterns: Sequence[str]) -> str:
             left[pattern] -= 1
     end = "\r\n" if "\r\n" in text else "\n"
     added: deque[str] = deque()
-    # Of equal patterns, the last ones are new.
+    # If a pattern is repeated, its last occurrences are the new ones.
     for pattern in reversed(patterns):
         if left[pattern] > 0:
             left[pattern] -= 1
@@ -228,19 +231,19 @@ def _pattern_line(pattern: str) -> str:
 
 
 _SPLIT_HEAD = "# split "
-# The entries of the map: each is the backend of one hundredth of all requests.
+# The number of entries in the map: each maps one hundredth of all requests to a backend.
 BUCKETS = 100
 
 
 @dataclass(frozen=True)
 class Split:
-    """What was asked for."""
+    """The shares that clients requested for a split."""
 
     by: str
     weights: Mapping[str, float]
     # Unix time of the last change.
     since: float
-    # The requests of each backend until then, by process.
+    # The number of requests of each backend up to that time, by process.
     before: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
 
@@ -260,7 +263,7 @@ def parse_split(text: str) -> Split | None:
 
 
 def rename_backend(text: str, old: str, new: str) -> str:
-    """Return the text with a backend's new name in its first line; the text itself if it is another map."""
+    """Return the text of a split with a backend renamed in its first line, not in its entries. Returns any other map unchanged."""
     if (split := parse_split(text)) is None:
         return text
     before = {process: _rename_key(counts, old, new) for process, counts in split.before.items()}
@@ -273,6 +276,6 @@ def _rename_key(members: Mapping[str, Any], old: str, new: str) -> Mapping[str, 
 
 
 def parse_buckets(text: str) -> list[str]:
-    """Return the backend of each bucket; empty if its line is missing."""
+    """Return the backend of each bucket, in order; an empty text for a bucket without a line."""
     entries = {entry.key: entry.value for entry in parse_map(text)}
     return [entries.get(str(bucket), "") for bucket in range(BUCKETS)]

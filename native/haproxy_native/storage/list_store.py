@@ -1,7 +1,7 @@
-"""Stores of files from which HAProxy makes a list in memory: maps and ACLs (HAProxy Management Guide, section 9.3, `show map`, `show acl`).
+"""Stores of files that HAProxy loads as lists: maps and ACLs (HAProxy Management Guide, section 9.3, `show map`, `show acl`).
 
-A file whose list is loaded changes at runtime, as a whole or not at all. Only the worker knows which lists are loaded: a configuration
-may refer to a file that HAProxy has not read yet.
+If HAProxy has loaded a file, a change replaces the loaded list at runtime, as a whole or not at all. Only the worker knows which lists are
+loaded: a configuration may refer to a file that HAProxy has not read yet.
 """
 
 import asyncio
@@ -30,24 +30,27 @@ Loaded = TypeVar("Loaded")
 
 
 class ListStore(Store, Generic[Loaded]):
-    """The base of both stores. `Loaded` is the list in the process."""
+    """The base of both stores. `Loaded` is the type of a list in the process."""
 
-    # What HAProxy loads a file as, for the reasons of a reload.
+    # The word for a loaded file, such as "a map", in reasons for a reload.
     word: str
-    # In bytes: larger files are loaded by a reload, which is quicker than commands.
+    # The largest file, in bytes, that is sent by commands. For a larger file a reload is quicker.
     largest: int
 
     @abstractmethod
     async def all_loaded(self, context: CommitContext) -> Mapping[Path, Loaded]:
-        """Return the lists that the worker has loaded, by their files. Raises RuntimeFailure."""
+        """Return the lists that the worker has loaded from files of this store, by path. Raises RuntimeFailure."""
 
     async def loaded(self, context: CommitContext, path: Path) -> Loaded | None:
-        """Return the list that the worker has loaded from a file. Raises RuntimeFailure."""
+        """Return the list that the worker has loaded from a file; None if it has not loaded the file. Raises RuntimeFailure."""
         return (await self.all_loaded(context)).get(path)
 
     @abstractmethod
     def replacing_step(self, loaded: Loaded, path: Path, content: Path) -> tuple[Step, str]:
-        """Return the step that replaces a loaded list by the file `content`, later at `path`, and what prevents that or "". Blocks."""
+        """Return the step that replaces a loaded list by the file at `path`, and the reason why that is impossible, or "". Blocks.
+
+        The new file is now at `content`, and will be at `path` when the step is applied.
+        """
 
     @abstractmethod
     def show_command(self, loaded: Loaded) -> str:
@@ -94,7 +97,7 @@ class ListStore(Store, Generic[Loaded]):
         return FilePlan([step], (), True, bool(wanted)) if step and not obstacle else plan_reload_of_loaded(used, wanted, obstacle)
 
     def _filling(self, loaded: Loaded, path: Path, content: Path) -> tuple[Step | None, str]:
-        """Return the same as `filling`, for a file of any size."""
+        """Return the result of `replacing_step`; for a file that is too large, return no step and the reason."""
         size = content.stat().st_size
         return (None, f"{size} bytes are quicker loaded than sent") if size > self.largest else self.replacing_step(loaded, path, content)
 
@@ -143,7 +146,10 @@ class MapStore(ListStore[LoadedMap]):
         return (f"{each.key} {each.value}" for each in self.entries(path))
 
     def find_value(self, directory: Path, document: Document, value: str) -> str:
-        """Return a sentence with the first entry of this value, in the maps that the document refers to; empty without one. Blocks."""
+        """Return a sentence about the first entry with this value in the maps that the document refers to; empty if there is none.
+
+        Blocks.
+        """
         try:
             for path in self.files():
                 if references(document, str(path), str(directory)):
@@ -162,7 +168,7 @@ class AclStore(ListStore[LoadedAcl]):
     description = "managed ACL file"
     created = "managed but not loaded ACL file"
     word = "an ACL"
-    # HAProxy takes one command for each pattern.
+    # HAProxy needs one command for each pattern.
     largest = 16 << 20
 
     async def all_loaded(self, context: CommitContext) -> Mapping[Path, LoadedAcl]:

@@ -1,4 +1,4 @@
-"""Change the patterns of ACLs: in the process alone or, with `sync`, in their files as well (see `live_maps`)."""
+"""Change the patterns of ACLs in the process alone or, with `sync`, also in their files (see `live_maps`)."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
@@ -23,7 +23,7 @@ from haproxy_native.storage.store import Store
 
 @dataclass(frozen=True)
 class AclFile(LiveFile[str]):
-    """An ACL whose patterns are in a stored file, for changes with `sync`."""
+    """An ACL with a stored file, for changes of process and file (`sync`)."""
 
     # The ACL's name in HAProxy.
     acl: str
@@ -40,9 +40,9 @@ class AclFile(LiveFile[str]):
 
 @dataclass(frozen=True)
 class LiveAcl:
-    """An ACL that HAProxy has loaded, for the changes of one author.
+    """An ACL that HAProxy has loaded. All changes are made by one author.
 
-    Changes raise RuntimeFailure and, with `sync`, BadRequest for an ACL without a stored file, NotTaken, BadValue and WriteFailed.
+    Changes raise RuntimeFailure. With `sync` they also raise NotTaken, BadValue, WriteFailed, and BadRequest if the ACL has no stored file.
     """
 
     context: CommitContext
@@ -50,7 +50,7 @@ class LiveAcl:
     # `#<id>`, or its file as HAProxy spells it.
     name: str
     author: Author
-    # The path of its file by `acl_path`, for rights and the history.
+    # The path of its file, from `acl_path`, which permissions and the history use as its name.
     object_name: str = ""
 
     async def add(self, pattern: str, *, sync: bool = False) -> None:
@@ -67,7 +67,7 @@ class LiveAcl:
         )
 
     async def delete(self, reference: str, *, sync: bool = False) -> None:
-        """Delete the pattern of a reference."""
+        """Delete the pattern with a reference, the address in the worker's memory that HAProxy prints."""
         there = dict[str, str]()
 
         async def read_current() -> None:
@@ -91,7 +91,7 @@ class LiveAcl:
         await self._change(ReplacePatterns(self.name, patterns), lambda before: list(patterns), sync)
 
     async def _there(self) -> list[tuple[str, str]]:
-        """Return (reference, pattern) for each pattern; none for a missing ACL, which HAProxy reports when it is changed."""
+        """Return (reference, pattern) for each pattern; nothing for a missing ACL, since HAProxy refuses its change anyway."""
         with suppress(RuntimeRefused):
             return await lists.read_acl(self.context.runtime, self.name)
         return []
@@ -101,7 +101,7 @@ class LiveAcl:
         return f"acl/{encoded(self.object_name or self.name)}"
 
     def touch(self, entry: str, verb: str) -> Touch:
-        """Return the effect on an entry: a new pattern, or the reference of an existing one."""
+        """Return the effect on an entry. `entry`: a new pattern, or the reference of an existing pattern."""
         return Touch(f"{self.object}/entry/{encoded(entry)}", verb)
 
     async def _change(
@@ -114,7 +114,11 @@ class LiveAcl:
         check: Callable[[], Awaitable[None]] = unchecked,
         changes: Callable[[], Sequence[MemberChange]] = list,
     ) -> None:
-        """Change the pattern `touched`, or all patterns if it is None. `changes`, called after `check`, returns what the step changes."""
+        """Change one pattern by a step, or all patterns if `touched` is None.
+
+        `edit` makes the same change to the patterns of the file, for `sync`. `changes` is called after `check`, and returns the changes of
+        the step for the history.
+        """
         touches = [touched] if touched else ()
         if sync:
             await (await self._file()).change(step, edit, whole=touched is None, check=check, touched=touches)
@@ -128,7 +132,7 @@ class LiveAcl:
         await change_process(self.context, self.object, apply, touches, author=self.author)
 
     async def _file(self) -> AclFile:
-        """Return the ACL's stored file. Raises BadRequest without one."""
+        """Return the ACL's stored file. Raises BadRequest if it has none."""
         acl = next((acl for acl in await lists.list_acls(self.context.runtime) if self.name in (f"#{acl.id}", acl.file)), None)
         if acl is None:
             # Raises HAProxy's refusal for a missing ACL.
@@ -145,7 +149,7 @@ class LiveAcl:
 
 
 def acl_path(context: CommitContext, stores: Mapping[str, Store], acl: LoadedAcl) -> str:
-    """Return the absolute path of an ACL's file, whichever way HAProxy spells it; empty for an ACL without a file."""
+    """Return the absolute path of an ACL's file, however HAProxy spells it; empty for an ACL without a file."""
     if not acl.file:
         return ""
     own = next(filter(None, (store.file_loaded_as(context, acl.file) for store in stores.values())), None)
@@ -154,9 +158,9 @@ def acl_path(context: CommitContext, stores: Mapping[str, Store], acl: LoadedAcl
 
 
 async def find_acl(context: CommitContext, stores: Mapping[str, Store], name: str) -> LoadedAcl | None:
-    """Return the ACL with a number, or with a file of this path or name. Raises RuntimeFailure.
+    """Return the ACL with this number, or with a file of this path or name. Raises RuntimeFailure.
 
-    If several files have the name, the one in `acl_dir` counts. If none of them is there, no ACL is found.
+    If the files of several ACLs have this name, returns the one in `acl_dir`; None if none of them is in that directory.
     """
     there = [(acl, acl_path(context, stores, acl)) for acl in await lists.list_acls(context.runtime)]
     for acl, place in there:

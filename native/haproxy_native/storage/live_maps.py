@@ -1,8 +1,8 @@
-"""Change the entries of maps: in the process alone, with `sync` in process and file, or in the staged files of a transaction.
+"""Change the entries of maps: in the process alone, in process and file (`sync`), or in the staged files of a transaction.
 
-A change with `sync` writes the entries of the process to the file, and keeps the file's order, its comments, and entries that the process
-has not read yet. File and process are changed under the commit's lock, both or none. A change without `sync` lasts until the next reload,
-unless `MapSync` runs, which writes the maps of the process to their files at intervals.
+A change with `sync` writes the entries of the process to the file. It keeps the file's order and comments. If the process has not read the
+current file yet, the change edits the entries of the file instead. File and process are changed under the commit's lock, both or none. A
+change without `sync` lasts until the next reload, unless `MapSync` runs, which writes the maps of the process to their files at intervals.
 """
 
 import asyncio
@@ -59,12 +59,12 @@ EntriesEdit = Callable[[Sequence[Item]], list[Item]]
 
 
 async def unchecked() -> None:
-    """Accept any change."""
+    """Check nothing, so that any change is accepted."""
 
 
 @dataclass(frozen=True)
 class LiveFile(ABC, Generic[Item]):
-    """A file and the list that HAProxy has loaded from it, for the changes of one author: the base of maps and ACLs.
+    """A file and the list that HAProxy has loaded from it: the base of maps and ACLs. All changes are made by one author.
 
     Changes raise RuntimeFailure, NotTaken, NotFound, BadValue and WriteFailed.
     """
@@ -84,11 +84,11 @@ class LiveFile(ABC, Generic[Item]):
 
     @abstractmethod
     def parse(self, text: str) -> list[Item]:
-        """Parse a text of the file."""
+        """Return the entries in a text of the file."""
 
     @abstractmethod
     def edited(self, text: str, entries: Sequence[Item]) -> str:
-        """Edit a text so that it has exactly these entries. Raises BadValue for one that does not fit in a line."""
+        """Return the text edited to have exactly these entries. Raises BadValue for an entry that does not fit in a line."""
 
     async def change(
         self,
@@ -99,9 +99,9 @@ class LiveFile(ABC, Generic[Item]):
         check: Callable[[], Awaitable[None]] = unchecked,
         touched: Sequence[Touch] = (),
     ) -> Outcome:
-        """Change file and process by `step` and `edit`, which has the same effect on the file. `check` runs under the lock.
+        """Change the process by `step`, and the entries of the file by `edit`, which has the same effect.
 
-        With `whole`, all former entries are replaced. `touched` are the effects on single entries.
+        `check` runs under the commit's lock. With `whole`, all former entries are replaced. `touched` are the effects on single entries.
         """
 
         async def drafted() -> Drafted:
@@ -117,7 +117,10 @@ class LiveFile(ABC, Generic[Item]):
     async def drafted(
         self, steps: Sequence[Step], edit: EntriesEdit[Item], *, whole: bool = False, touched: Sequence[Touch] = ()
     ) -> Drafted:
-        """Draft the file under the lock: with the edited entries of the process, or of the file if the process has not read that yet."""
+        """Draft the new file, under the commit's lock.
+
+        Edits the entries of the process, or those of the file if the process has not read the current file yet.
+        """
         unread = str(self.path) in self.context.ledger.entries and not whole
         before = None if unread else await self.entries()
         draft = await asyncio.to_thread(self._draft, before, edit)
@@ -125,7 +128,7 @@ class LiveFile(ABC, Generic[Item]):
         return Drafted({self.path: draft}, {self.path: self.store}, touches=touched or None, steps={self.path: steps}, partial=partial)
 
     def _draft(self, before: Sequence[Item] | None, edit: EntriesEdit[Item]) -> Draft:
-        """Write a draft with the edited entries `before`, or those of the file if it is None."""
+        """Write a draft of the file with edited entries. `before`: the entries to edit; None for those of the file."""
         text = self.text()
         entries = edit(self.parse(text) if before is None else before)
         return self.store.draft(self.path, self.edited(text, entries).encode("utf-8", "surrogateescape"))
@@ -141,7 +144,10 @@ class LiveFile(ABC, Generic[Item]):
 
 
 def check_live(outcome: Outcome) -> Outcome:
-    """Return the outcome of a change of file and process. Raises RuntimeAbsent if it waits for a reload, which the answer cannot say."""
+    """Return the outcome of a change of file and process.
+
+    Raises RuntimeAbsent if the process waits for a reload, since the API's response cannot express that.
+    """
     if not outcome.live:
         why = "; ".join(reason.why for reason in outcome.reasons)
         reload = f"reload {outcome.reload_id}" if outcome.reload_id else "the next reload"
@@ -155,9 +161,9 @@ VIRTUAL = "virt@"
 
 @dataclass(frozen=True)
 class LiveMap(LiveFile[MapEntry]):
-    """A map that HAProxy has loaded, for the changes of one author."""
+    """A map that HAProxy has loaded. All changes are made by one author."""
 
-    # HAProxy's name of the map, if that is not its path.
+    # HAProxy's name of the map, if it is not the path.
     loaded_as: str = ""
     # The path of a map outside the store, for which `sync` is refused with BadRequest.
     elsewhere: str = ""
@@ -168,7 +174,7 @@ class LiveMap(LiveFile[MapEntry]):
 
     @property
     def object(self) -> str:
-        """The map's name for rights and the history. A map outside the store has its whole path."""
+        """The map's object name for permissions and the history. For a map outside the store it contains the whole path."""
         return spelled("map", self.elsewhere or self.path.name)
 
     async def entries(self) -> list[MapEntry]:
@@ -226,7 +232,7 @@ class LiveMap(LiveFile[MapEntry]):
         return check_live(await self.commit(PutFile(self.store, self.path, check=check, steps=steps)))
 
     async def follow(self) -> bool:
-        """Write the entries of the process to the file, unless the file still has to be loaded. Return whether the file has changed."""
+        """Write the entries of the process to the file, unless HAProxy still has to load the file. Return whether the file has changed."""
         if str(self.path) in self.context.ledger.entries:
             return False
         entries = await self.entries()
@@ -242,7 +248,10 @@ class LiveMap(LiveFile[MapEntry]):
     async def _change(
         self, step: Step, edit: EntriesEdit[MapEntry], sync: bool, touched: Touch | None = None, *, value: str | None = None
     ) -> Outcome:
-        """Change the entry `touched` to `value`, or all entries if it is None. Raises Exists for an entry to be created that exists."""
+        """Change one entry by a step, or all entries if `touched` is None. `value`: the entry's new value, None for a deletion.
+
+        Raises Exists if the step creates an entry whose key exists.
+        """
         key = parsed(touched.object)[3] if touched else ""
 
         async def check() -> None:
@@ -266,14 +275,14 @@ class LiveMap(LiveFile[MapEntry]):
         return await change_process(self.context, self.object, apply, [touched] if touched else (), author=self.author)
 
     def _check_ours(self) -> None:
-        """Raise BadRequest for a map outside the store."""
+        """Raise BadRequest if the map's file is outside the store."""
         if self.elsewhere:
             raise BadRequest(f"the file of map {self.elsewhere} is not in maps_dir {self.store.directory} and stays as it is")
 
 
 @dataclass(frozen=True)
 class StagedMap:
-    """A map in a transaction, for the changes of one author. It has the methods of `LiveMap`, and ignores `sync`.
+    """A map file in a transaction, with the methods of `LiveMap`, which ignore `sync`. All changes are made by one author.
 
     Changes raise Missing, NotFound, BadValue, Conflict and WriteFailed.
     """
@@ -291,7 +300,7 @@ class StagedMap:
         return next((entry for entry in await self.entries() if entry.key == key), None)
 
     async def existing(self, key: str) -> MapEntry:
-        """Return the entry of a key. Raises NotFound."""
+        """Return the first entry with a key. Raises NotFound."""
         return next(entry for entry in _require(await self.entries(), key) if entry.key == key)
 
     async def add(self, key: str, value: str, *, sync: bool = True) -> None:
@@ -363,9 +372,10 @@ def _require_absent(entries: Sequence[MapEntry], key: str) -> Sequence[MapEntry]
 
 
 async def find_map(context: CommitContext, store: MapStore, name: str, author: Author) -> LiveMap:
-    """Return the map that a client names by its file in the store, or by the number or path that HAProxy prints.
+    """Return the map that a client names, by its file in the store, or by the number or path that HAProxy prints.
 
-    If HAProxy has loaded no such map, it is the file of that name in the store. Raises RuntimeFailure, and NotFound for a malformed name.
+    If HAProxy has not loaded such a map, returns one for the file of that name in the store, which may not exist. Raises RuntimeFailure,
+    and NotFound for a malformed name.
     """
     own: Path | None = None
     with suppress(NotFound):
@@ -387,7 +397,7 @@ async def find_map(context: CommitContext, store: MapStore, name: str, author: A
 
 
 def check_key(key: str) -> None:
-    """Raise BadValue for an empty key, or one with a blank: HAProxy accepts that, but prints its entry with the value beginning there."""
+    """Raise BadValue for an empty key, or a key with a blank: HAProxy accepts it, but prints the rest of the key as part of the value."""
     if not key:
         raise BadValue("the key of a map entry must not be empty", place=Place(member="key"))
     if any(sign in key for sign in " \t\r\n\0"):
@@ -398,9 +408,9 @@ _SYNC_AUTHOR = Author("map_sync")
 
 
 class MapSync:
-    """Writes the maps of HAProxy's memory to their files in the store at intervals.
+    """Writes the maps in HAProxy's memory to their files in the store at intervals.
 
-    A file that another process has edited since the worker read it stays as it is: it is newer than the map.
+    If another process has edited a file since the worker read it, the file is newer than the map, and is not overwritten.
     """
 
     def __init__(self, context: CommitContext, store: MapStore, seconds: float) -> None:
@@ -418,7 +428,7 @@ class MapSync:
                 log.exception("writing maps to their files failed")
 
     async def once(self) -> list[str]:
-        """Write all maps that have changed, and return their files. Raises RuntimeFailure."""
+        """Write the files of all maps that have changed, and return their paths. Raises RuntimeFailure."""
         worker = await self._context.runtime.worker()
         managed = await self._store.all_loaded(self._context)
         return [str(path) for path, map_ in managed.items() if await self._follow(path, map_.name, worker)]
@@ -440,7 +450,7 @@ class MapSync:
         return changed
 
     def _warn_once(self, about: str, text: str) -> None:
-        """Log a problem once, until it changes."""
+        """Log a text unless it was the last one logged about the same file."""
         if self._warned.get(about) != text:
             self._warned[about] = text
             log.warning("%s", text)

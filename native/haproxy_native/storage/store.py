@@ -1,12 +1,12 @@
-"""A directory of files that clients store and HAProxy reads: the base class of all stores, and uploads.
+"""The base class of all stores, which are directories of files that clients store and HAProxy reads, and uploads into them.
 
-A subclass of `Store` names its kind of file, and plans the runtime commands or the reload that a change of a file needs, by what the worker
-has loaded. The module `stores` lists the subclasses. Every change of a file is a commit: it holds the commit's lock, is entered into the
-ledger, and is undone if HAProxy refuses it.
+A subclass of `Store` names its kind of file. Depending on what the worker has loaded, it plans the runtime commands or the reload that a
+change of a file needs. The module `stores` lists the subclasses. Every change of a file is a commit: it holds the commit's lock, is entered
+into the ledger, and is undone if HAProxy refuses it.
 
-A file has one name (`resolved`): uploads get a sanitized name, and clients may use that or the one they uploaded. Rules, logs and the
-history have the sanitized name. In a transaction or a batch, `within` and `with_staged` return a copy of the store that shows the staged
-files, and stages changes instead of committing them.
+A file has one stored name (`resolved`): uploads get a sanitized name, and clients may use that name or the name that they uploaded. Rules,
+logs and the history use the stored name. In a transaction or a batch, `within` and `with_staged` return a copy of the store that shows the
+staged files, and stages changes instead of committing them.
 """
 
 import asyncio
@@ -52,7 +52,7 @@ _NOT_IN_NAMES = re.compile(r"[/\\\x00-\x1f\x7f-\x9f]")
 
 
 def sanitized_name(name: str) -> str:
-    """Return a name as one path element: except for the last dot, characters other than letters, digits, `_` and `-` become `_`."""
+    """Return a name as one path element: each run of characters other than letters, digits, `_`, `-` and the last dot becomes `_`."""
     stem, dot, extension = name.rpartition(".")
     if not dot or "/" in extension:
         return _one(name) if name else ""
@@ -65,12 +65,12 @@ def _one(path: str) -> str:
 
 
 def uploaded_name(name: str) -> str:
-    """Return the name under which an upload is stored: the last element of the client's name, sanitized."""
+    """Return the name under which an upload is stored: the sanitized last path element of the client's name."""
     return sanitized_name(name.rpartition("/")[2])
 
 
 def is_file_name(name: str) -> bool:
-    """Return whether a file of a directory can have this name: one path segment without backslashes and control characters."""
+    """Return whether a stored file may have this name: one path element without backslashes and control characters."""
     return name not in ("", ".", "..") and not _NOT_IN_NAMES.search(name)
 
 
@@ -89,7 +89,10 @@ class Staging:
         return self.staged.files[path].is_there if path in self.staged.files else None
 
     async def put(self, store: FileStore, path: Path, draft: Draft | None, check: Callable[[], None], *, is_there: bool) -> None:
-        """Stage a draft, or without one the deletion. Raises what `check` raises, NoTransaction, Forbidden, BadRequest and Unusable."""
+        """Stage a draft, or a deletion if `draft` is None.
+
+        Raises the errors of `check`, NoTransaction, Forbidden, BadRequest and Unusable.
+        """
         async with self.opened() as staged:
             check()
             if rights := self.author.rights:
@@ -103,16 +106,16 @@ class Staging:
             await asyncio.to_thread(staged.put, path, store.name, spelled(store.kind, path.name), draft, path)
 
 
-# Bytes that are collected before they are written.
+# How many bytes to buffer before a write.
 PIECE = 1 << 18
 
 
 class Upload:
     """The new content of a file, written piece by piece to a draft next to it.
 
-    Call `admit`, then `append` for each piece, then `commit`, and finally `discard`, whatever happened. `draft` is called for the first
-    piece, so an upload that is refused before leaves nothing on the disk. `check` is called under the commit's lock, and refuses the upload
-    by an error. In a transaction, `commit` calls `stage` with the draft and the check.
+    Call `admit`, then `append` for each piece, then `commit`, and in any case `discard` at the end. `draft` creates the draft for the first
+    bytes, so an upload that is refused earlier leaves nothing on the disk. `check` is called under the commit's lock, and raises an error
+    to refuse the upload. In a transaction, `commit` calls `stage` with the draft and the check.
     """
 
     def __init__(
@@ -129,11 +132,11 @@ class Upload:
         self._store, self._make, self._check_content, self._stage = store, draft, check_content, stage
         self._made: Draft | None = None
         self._pieces, self._committed = bytearray(), False
-        # Whether a line feed is added to a last line without one; `size` does not count it.
+        # Whether to add a line feed to a last line that has none; `size` does not count it.
         self.ends_lines, self._last = False, b"\n"
 
     def admit(self, context: CommitContext) -> None:
-        """Raise the error that refuses every change at the moment, such as Conflict, before the content arrives."""
+        """Raise the error, such as Conflict, if every change is refused at the moment. Call this before the content arrives."""
         if not self._stage:
             admit(context, Change([PutFile(self._store, self.path)], author=self._author))
 
@@ -146,7 +149,7 @@ class Upload:
             await self._flush()
 
     async def commit(self, context: CommitContext, reload: Reload = Reload.AUTO) -> Outcome:
-        """Replace the file. Raises what `commit` raises, with the former file in place."""
+        """Replace the file. Raises the errors of a commit; the former file is then still in place."""
         put = await self.operation()
         if self._stage:
             await self._stage(put.draft, self.check)
@@ -163,7 +166,7 @@ class Upload:
         draft = await self._flush()
         await asyncio.to_thread(self._check_content, self.path, draft.path)
         if drafts_directory.get():
-            # There may be thousands of drafts that never become files.
+            # Close the draft: there may be thousands of drafts that never become files.
             draft.close()
         return PutFile(self._store, self.path, draft, self.check)
 
@@ -184,22 +187,23 @@ class Upload:
 
 
 log = logging.getLogger(__name__)
-# How many further lines one message names.
+# How many lines, besides the first, an error message names.
 MOST_NAMED = 50
 LONGEST_NAME = 255 - len(".") - len(".") - 36
 
 
 class Store:
-    """The files of a directory. `name` is the API's name of the store; journals are below `state`."""
+    """The files of a directory. `name` is the API's name of the store; `state` is the directory for journals."""
 
-    # The kind of its files as objects.
+    # The kind in the object names of its files, as in map/hosts.map.
     kind = ""
-    # The descriptions that the API returns for a file, and for one that was just created.
+    # The descriptions that the API returns for a file, and for a file that was just created.
     description = ""
     created = ""
-    # The mode of new files. Their group is that of the directory.
+    # The mode of new files. Their group is the directory's group.
+
     mode = 0o640
-    # The directory of private keys. A store in the same directory sends no file with a secret.
+    # The directory of private keys. A store that shares this directory sends no file with a secret to clients.
     keys: Path | None = None
     # Set in a transaction or a batch.
     staging: Staging | None = None
@@ -208,11 +212,12 @@ class Store:
         self.name, self.directory, self._kept, self.state = name, directory.path, directory, state / "journals" / name
 
     def touches(self, path: Path, before: bytes, after: bytes) -> Sequence[Touch]:
-        """Return the effects of a change on the objects in a file; none if it also changes anything else. Blocks."""
+        """Return the effects of a change on the objects in a file; empty if the change also affects anything else in the file. Blocks."""
         return ()
 
     async def loaded_digest(self, context: CommitContext, path: Path) -> str | None:
-        """Return a digest of a file as the worker has loaded it; None if it has not loaded it or cannot print it. Raises RuntimeFailure."""
+        """Return a digest of a file as loaded by the worker; None if it has not loaded it or cannot print it. Raises RuntimeFailure."""
+
         return None
 
     async def differing(self, context: CommitContext) -> list[tuple[str, str, str]]:
@@ -223,12 +228,12 @@ class Store:
         return []
 
     def within(self, transactions: Transactions, id_: str, author: Author) -> Self:
-        """Return the store as an author sees and changes it in a transaction in progress. Raises NoTransaction."""
+        """Return a copy of the store that shows and changes the staged files of a transaction, for an author. Raises NoTransaction."""
         staged = transactions.staged(transactions.in_progress(id_).id)
         return self._within(Staging(staged, partial(transactions.staging, id_, author), author))
 
     def with_staged(self, staged: Staged, author: Author) -> Self:
-        """Return the store with these staged files, which only the author changes."""
+        """Return a copy of the store that shows and changes these staged files, for an author. No one else changes them meanwhile."""
         return self._within(Staging(staged, lambda: nullcontext(staged), author))
 
     def _within(self, staging: Staging) -> Self:
@@ -242,7 +247,7 @@ class Store:
         return self._kept.setting
 
     def recover(self) -> None:
-        """Complete files that are half written, and remove drafts, at the start of the server. Raises Unusable."""
+        """Complete half-written files and remove drafts when the server starts. Raises Unusable."""
         journals: list[Path] = []
         # A directory that cannot be read is reported elsewhere.
         with suppress(OSError):
@@ -274,9 +279,9 @@ class Store:
         raise Missing(f"file {sanitized_name(name)} doesn't exist in dir: {self.directory}")
 
     def resolved(self, name: str) -> str:
-        """Return the name that the store, rules, logs and the history use for the file that a client names.
+        """Return the stored name, which rules, logs and the history use, of the file that a client names.
 
-        It is the name of an existing file, else the name that an upload would get. A malformed name is returned unchanged.
+        This is the name of an existing file, or else the name that an upload would get. A malformed name is returned unchanged.
         """
         if not is_file_name(name):
             return name
@@ -284,7 +289,7 @@ class Store:
         return next((each for each in dict.fromkeys((name, sanitized_name(name), normal)) if each and self._is_ours(each)), normal)
 
     def opened(self, path: Path, buffering: int = 0) -> BinaryIO:
-        """Open a file of the directory for reading. Raises OSError, also for a link that leads out of the directory."""
+        """Open a file of the directory, or its staged content, for reading. Raises OSError, also for a link out of the directory."""
         if self.staging and path in self.staging.staged.files:
             if (content := self.staging.staged.content(path)) is None:
                 raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
@@ -292,12 +297,12 @@ class Store:
         return os.fdopen(beneath.opened(self.directory, path.name), "rb", buffering=buffering)
 
     def content(self, path: Path) -> bytes:
-        """Return what a file contains. Raises OSError."""
+        """Return the content of a file. Raises OSError."""
         with self.opened(path) as file:
             return file.read()
 
     def open_for_client(self, context: CommitContext, name: str) -> BinaryIO:
-        """Open a file for a client. Blocks. Raises OSError, and Missing, also for a file that clients may not read."""
+        """Open a file for a client. Blocks. Raises OSError, and Missing if the file is missing or clients may not read it."""
         path = self.find(name)
         if not self.may_send(context, path):
             raise self.not_there(path)
@@ -334,7 +339,7 @@ class Store:
         return uploaded_name(upload)
 
     def file_loaded_as(self, context: CommitContext, name: str) -> Path | None:
-        """Return the file of this directory that HAProxy has loaded under a name, whichever way that spells its path; else None."""
+        """Return the file of this directory that HAProxy has loaded under a name, however the name spells its path; otherwise None."""
         document = context.running.document or context.current.document
         return self.file_at(path_of_name(document, str(context.current.path.parent), name))
 
@@ -357,14 +362,20 @@ class Store:
     # -- changing
 
     async def plan(self, context: CommitContext, path: Path, content: Path | None) -> FilePlan:
-        """Plan how the worker gets the new content of a file, which is now at `content`; None for a deletion. Never raises."""
+        """Plan how the worker gets the new content of the file at `path`. Never raises.
+
+        `content`: the path of the draft with the new content; None for a deletion.
+        """
         raise NotImplementedError
 
     def check_content(self, path: Path, draft: Path) -> None:
-        """Raise BadRequest for a draft that this store does not accept as the file at `path`. Blocks."""
+        """Raise BadRequest if this store does not accept the draft as the content of the file at `path`. Blocks."""
 
     def path_for(self, name: str) -> Path:
-        """Return the path of a file by its name, which a new file would get. Raises Exists, BadRequest, Unusable."""
+        """Return the path of the file that a client names, or the path that a new file of this name would get.
+
+        Raises Exists, BadRequest, Unusable.
+        """
         try:
             return self.find(name)
         except Missing:
@@ -415,7 +426,7 @@ class Store:
         return await commit(context, Change([delete], reload=reload, validation=Validation.NEVER, author=author))
 
     def check_deletion(self, name: str, author: Author) -> Path:
-        """Return the file that is to be deleted. Raises Forbidden and Missing."""
+        """Return the path of the file to delete. Raises Forbidden and Missing."""
         permit_file(author, self.kind, self.directory / self.resolved(name), DELETE)
         return self.find(name)
 
@@ -431,14 +442,15 @@ class Store:
         return Upload(self, path, author, draft, check, self.check_content, stage if self.staging else None)
 
     def draft(self, path: Path, data: bytes = b"") -> Draft:
-        """Create the draft of a file, which may be outside the directory. Raises WriteFailed, and Unusable for the directory."""
+        """Create the draft of a file, which may be outside the directory. Raises WriteFailed, and Unusable if the directory is unusable."""
         self._make_ready(path)
         label = "" if path.parent == self.directory else sha256(os.fsencode(path)).hexdigest()
         within = None if label else self.directory
         return ConfigFile(path, self.state, mode=self.mode, label=label, within=within).draft(data, str(uuid.uuid4()))
 
     def _make_ready(self, path: Path) -> None:
-        """Prepare the directories. Raises Unusable."""
+        """Check that the directory is writable, and create it and the directory of journals as needed. Raises Unusable."""
+
         if drafts_directory.get():
             return
         if path.parent == self.directory:
@@ -456,22 +468,22 @@ class Store:
             raise self.not_there(path)
 
     def check_unused(self, context: CommitContext, path: Path) -> None:
-        """Raise InUse for a file that the configuration needs."""
+        """Raise InUse if the current configuration needs the file."""
         self.refuse_named(path, context.current.document, str(context.current.path.parent))
 
     def refuse_named(self, path: Path, document: Document, directory: str) -> None:
-        """Raise InUse with the lines of a document that need a file. Relative paths of the document begin at `directory`."""
+        """Raise InUse, which quotes the lines, if a document needs a file. Relative paths in the document start at `directory`."""
         if lines := self.naming_lines(path, document, directory):
             first, *others = (f"at line {line.line}: {line.text}" for line in lines)
             text = f"rejecting attempt to delete file {path} referenced in haproxy conf {first}"
             raise InUse("\n".join([text, *(f"and {other}" for other in others[:MOST_NAMED])]))
 
     def naming_lines(self, path: Path, document: Document, directory: str) -> list[FileReference]:
-        """Return the lines because of which HAProxy would not start without the file."""
+        """Return the lines that need the file, so that HAProxy would not start without it."""
         return references(document, str(path), directory)
 
     def _is_ours(self, name: str) -> bool:
-        """Return whether a name is that of a regular file in the directory that is no draft. A link may not lead out of the directory."""
+        """Return whether the directory has a regular file of this name that is no draft. A link must not lead out of the directory."""
         path = self.directory / name
         if self.staging and (is_there := self.staging.is_there(path)) is not None:
             return is_there
@@ -491,8 +503,8 @@ class Store:
 def plan_reload(used: Sequence[FileReference], wanted: Sequence[FileReference], why: str) -> FilePlan:
     """Plan a reload for a file that HAProxy reads only when it starts.
 
-    `used` are the lines of the running configuration that refer to the file, `wanted` those of the current one. If the running one does not
-    refer to it, no reload is needed.
+    `used` are the lines of the running configuration that refer to the file, `wanted` those of the current configuration. If the running
+    configuration does not refer to the file, no reload is needed.
     """
     reasons = [Reason(place.section, place.line, place.keyword, why) for place in used[:1]]
     return FilePlan((), reasons, bool(used), bool(wanted))

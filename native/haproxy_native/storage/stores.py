@@ -50,9 +50,9 @@ KINDS: dict[str, type[Store]] = {
 
 
 class Stores(dict[str, Store]):
-    """The stores of the directories that are configured, by name; `state` is the engine's directory.
+    """The stores by name, one for each configured directory. `state` is the directory of the engine's own files.
 
-    A store whose directory cannot be used raises Unusable when it is used.
+    If a directory cannot be used, its store raises Unusable when it is called.
     """
 
     def __init__(self, directories: Mapping[str, Directory], state: Path) -> None:
@@ -62,15 +62,15 @@ class Stores(dict[str, Store]):
                 store.keys = certificates.directory
 
     def naming(self, directory: Path) -> Callable[[Document, str], str]:
-        """Return a function of a document and a backend that returns a sentence with the stored map entry that names the backend, or "".
+        """Return a function (document, backend) that searches the stored maps to which the document refers for the backend.
 
-        The function blocks. Relative paths of the document begin at `directory`.
+        The function returns a sentence about the entry that names the backend, or "". It blocks. Relative paths start at `directory`.
         """
         maps = self.get("maps")
         return partial(maps.find_value, directory) if isinstance(maps, MapStore) else lambda document, backend: ""
 
     def of(self, path: Path) -> Store | None:
-        """Return the store that lists a file, given its absolute path; the first one of several that do."""
+        """Return the first store that lists the file at an absolute path; None if no store does."""
         for store in self.values():
             try:
                 if store.file_at(str(path)) in store.files():

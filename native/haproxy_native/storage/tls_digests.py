@@ -1,7 +1,7 @@
 """Compare stored CA files, CRL files and crt-lists with what HAProxy has loaded, by digests.
 
-HAProxy prints the certificates, revocations or entries, not the file. A digest is of these, so it ignores comments and order, except for
-the order of a crt-list, which matters. It reveals nothing secret.
+HAProxy prints certificates, revocations or entries, not the text of the file. A digest is computed from these, so it ignores comments and
+order, except for the order of a crt-list, which matters. A digest reveals nothing secret.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ async def differing(context: CommitContext, store: Store, kind: TlsFileKind | st
 
 
 async def _names(runtime: Runtime, kind: TlsFileKind | str) -> list[str]:
-    """Return the names of the loaded files; none if HAProxy has no TLS, or not the command."""
+    """Return the names of the loaded files; none if HAProxy is built without TLS or does not have the command."""
     with suppress(RuntimeRefused):
         if isinstance(kind, str):
             return await ssl_files.list_crt_lists(runtime)
@@ -46,7 +46,7 @@ async def _names(runtime: Runtime, kind: TlsFileKind | str) -> list[str]:
 
 
 async def loaded_digest(runtime: Runtime, kind: TlsFileKind | str, name: str) -> str | None:
-    """Return the digest of what is loaded under a name; None if nothing is. Raises RuntimeFailure."""
+    """Return the digest of the file that is loaded under a name; None if there is none. Raises RuntimeFailure."""
     try:
         if isinstance(kind, str):
             return _digest(_row(row.file, row.filters) for row in await ssl_files.read_crt_list(runtime, name))
@@ -59,7 +59,7 @@ async def loaded_digest(runtime: Runtime, kind: TlsFileKind | str, name: str) ->
 
 
 def file_digest(kind: TlsFileKind | str, data: bytes) -> str | None:
-    """Return the digest of a file's content; None if it is no such file."""
+    """Return the digest of a file's content; None if it is not a file of this kind."""
     try:
         if isinstance(kind, str):
             entries = crt_list.entries(data.decode("utf-8", "surrogateescape"))
