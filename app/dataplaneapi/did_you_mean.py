@@ -113,8 +113,9 @@ class Guide:
         return [_spell(path, above, below) for rank, path in ranked if rank == ranked[0][0]][:3]
 
     def _known(self, segments: Sequence[str]) -> list[str | None]:
-        """Return for each segment the fixed segment that was meant; None for a name. A segment after a collection is a name, unless it is
-        itself a fixed segment.
+        """Return for each segment the fixed segment that was meant; None for a name.
+
+        A segment after a collection is a name, unless it is exactly a fixed segment.
         """
         known: list[str | None] = []
         for segment in segments:

@@ -118,7 +118,10 @@ def status_command(settings: Settings) -> list[str]:
 
 
 def reload_delay(settings: Settings, override: str | None) -> float:
-    """Return the reload delay in seconds. `override`, for tests of whole installations, is in milliseconds, and invalid if it is 0."""
+    """Return the reload delay in seconds: `override` (in milliseconds, for tests of whole installations) or the setting.
+
+    Returns DELAY_SECONDS for an override that is not a number above 0.
+    """
     if override is None:
         return float(settings.reload_delay) or DELAY_SECONDS
     return int(override) / 1000 if override.isdigit() and int(override) else DELAY_SECONDS
