@@ -1,4 +1,4 @@
-"""Builds the agent for ACME certificates from the settings and environment variables."""
+"""Create the agent for ACME certificates from the settings and environment variables."""
 
 import os
 import re
@@ -25,11 +25,14 @@ def acme(engine: Engine, editor: Editor, programs: Sequence[str]) -> Acme:
 
 
 def base(engine: Engine, editor: Editor, certificate: str) -> Path | None:
-    """The directory that names in the certificate's crt-store are relative to; None outside of one, and where only HAProxy resolves it."""
+    """Return the `crt-base` of a certificate's crt-store, else that of the section global; None for a certificate in no crt-store.
+
+    None is also returned if neither is set: then only HAProxy resolves the name.
+    """
     match = _IN_STORE.match(certificate)
     if not match:
         return None
-    # What HAProxy has loaded counts: an edit of the base must not lead elsewhere.
+    # The configuration that HAProxy has loaded takes precedence over a later edit of `crt-base`.
     document = engine.context.running.document or engine.document
     for resource, name, path in (("crt_stores", match[1], ("crt_base",)), ("global", "", ("ssl_options", "crt_base"))):
         try:

@@ -1,4 +1,4 @@
-"""Puts the parts of the server together: `create_app` joins them, `opened` opens and closes them."""
+"""Assemble the server: `create_app` creates and connects its parts, `opened` starts and stops them."""
 
 import asyncio
 import os
@@ -56,7 +56,7 @@ DAY = 86400.0
 
 @asynccontextmanager
 async def opened(settings: Settings) -> AsyncIterator[Application]:
-    """The application of an engine of these settings, both started. Raises SettingsError, NoUsers, NativeError and OSError."""
+    """Yield a started application with a started engine. Raises SettingsError, NoUsers, NativeError and OSError."""
     async with open_engine(settings) as engine:
         app = create_app(settings, engine)
         async with app.router.lifespan_context(app):
@@ -65,7 +65,7 @@ async def opened(settings: Settings) -> AsyncIterator[Application]:
 
 @asynccontextmanager
 async def lifespan(app: Application) -> AsyncIterator[None]:
-    """Runs what works beside requests."""
+    """Run the parts that work in the background."""
     services = app.services
     try:
         migrate(services.settings, services.discovery)
@@ -74,14 +74,14 @@ async def lifespan(app: Application) -> AsyncIterator[None]:
                 await parts.enter_async_context(part)
             yield
     finally:
-        # Either may wait for its collector.
+        # Closing may block until the collector of the audit log or of the traces has accepted the last records.
         await asyncio.to_thread(services.audit.close)
         if services.traces:
             await asyncio.to_thread(services.traces.close)
 
 
 def _parts(services: Services) -> Sequence[AbstractAsyncContextManager[Any]]:
-    """Returns the parts in the order in which they start, without those that only change things if the server is read-only."""
+    """Return the background parts in the order in which they start. A read-only server has none of the parts that only make changes."""
     is_read_only = services.settings.read_only
     features = [part for feature in services.features.values() if not (feature.only_changes and is_read_only) for part in feature.runs]
     acting = [services.discovery] if is_read_only else [services.discovery, services.acme]
@@ -89,7 +89,7 @@ def _parts(services: Services) -> Sequence[AbstractAsyncContextManager[Any]]:
 
 
 def create_app(settings: Settings, engine: Engine) -> Application:
-    """The whole application, with the module of every handler imported. Raises NoUsers and MissingHandler."""
+    """Return the complete application, with the module of every handler imported. Raises NoUsers and MissingHandler."""
     users = Users(settings, lambda: engine.read(None))
     bearers = Bearers(users, Tokens(engine.database), read_jwt(settings.jwt, settings.role_of))
     language = grammar() if settings.time_suffix == "nearest" else Grammar(time_suffix=settings.time_suffix)
@@ -144,7 +144,7 @@ def create_app(settings: Settings, engine: Engine) -> Application:
 
 @cache
 def route_index() -> RouteIndex:
-    """Returns the index of the operations, with their handlers imported. Raises MissingHandler."""
+    """Return the index of the operations, with their handlers imported. Raises MissingHandler."""
     document = served_document()
     index = RouteIndex(operations(document), Guide(document["paths"], object_places(document)))
     for operation in index.operations:
@@ -153,7 +153,7 @@ def route_index() -> RouteIndex:
 
 
 def _add(services: Services, kind: type[Feature]) -> None:
-    """Make a feature, and let it take part."""
+    """Create a feature, and add what it contributes to the services."""
     feature = services.features[kind] = kind(services)
     services.public += feature.public
     services.write_options += feature.write_options
@@ -173,7 +173,7 @@ def _listen(services: Services) -> None:
 
 
 def _follow_users(services: Services, _: object) -> None:
-    """Closes the streams of callers who are no users any more, or have another password, where the configuration has the users."""
+    """Close the streams of removed users and of users with a changed password, after an event that may have changed a userlist."""
     generation = services.users.generation
     services.users.refresh()
     if services.users.generation != generation:

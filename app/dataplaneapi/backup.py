@@ -1,6 +1,7 @@
-"""The commands `dataplaneapi backup` and `dataplaneapi restore`: what the server remembers, in one file.
+"""The commands `dataplaneapi backup` and `dataplaneapi restore`: the stored data of the server in one file.
 
-It is the directory `dataplane_storage_dir`, with the databases as SQLite copies them at one moment, so that the server may run meanwhile.
+A backup has the files of the directory `dataplane_storage_dir`, and a consistent snapshot of its SQLite databases, so that the server may
+run meanwhile.
 """
 
 import argparse
@@ -28,7 +29,7 @@ COMMANDS = {
     "backup": "Writes what the server remembers to a file. The server may run.",
     "restore": "Puts back what a backup holds. The server is stopped, and its directory is moved aside or empty.",
 }
-# Where the databases are.
+# The directory of the databases.
 _PLACE = Path("engine/state")
 
 
@@ -41,7 +42,7 @@ def parser(command: str) -> argparse.ArgumentParser:
 
 
 def main(command: str, argv: Sequence[str]) -> NoReturn:
-    """Ends the process."""
+    """Run the command, and end the process with its status."""
     given = parser(command).parse_args(argv)
     flags = [] if given.settings_file is None else ["-f", given.settings_file]
     try:
@@ -58,7 +59,7 @@ main_of_backup, main_of_restore = partial(main, "backup"), partial(main, "restor
 
 
 def backup(directory: Path, file: Path) -> None:
-    """Writes the backup of a directory. Raises OSError, sqlite3.Error and TarError, with no file written or replaced."""
+    """Write the backup of a directory to a file. Raises OSError, sqlite3.Error and TarError; the file is then unchanged."""
     os.scandir(directory).close()
     if directory.resolve() in file.resolve().parents:
         raise OSError(0, f"it would be part of the next backup; put it outside of {directory}", str(file))
@@ -82,7 +83,7 @@ def _pieces(source: IO[bytes]) -> Iterator[bytes]:
 
 
 def _stored(directory: Path) -> Iterator[Path]:
-    """The directories and files below it, without those of the databases and without drafts."""
+    """Yield the files and directories below a directory, without database files, drafts and symbolic links."""
     for path in sorted(directory.rglob("*")):
         is_plain = path.is_dir() or (path.is_file() and path.parent != directory / _PLACE and not is_draft(path.name))
         if is_plain and not path.is_symlink():
@@ -91,14 +92,15 @@ def _stored(directory: Path) -> Iterator[Path]:
 
 @contextmanager
 def _of_one_moment(place: Path) -> Iterator[dict[str, sqlite3.Connection]]:
-    """Connections to the databases, by name, which read what these hold now."""
+    """Yield connections to the databases, by name. All of them read from one consistent snapshot."""
     with ExitStack() as open_:
         found = [name for name in (STATE, KEYS) if (place / name).exists()]
         if not found:
             yield {}
             return
         writer, *readers = (open_.enter_context(closing(sqlite3.connect(place / name, isolation_level=None))) for name in (STATE, *found))
-        # What is written to both is written while state.db is locked. On a disk that takes no writes nothing is.
+        # Writes to both databases happen while state.db is locked, so the readers start under this lock. On a read-only disk the lock
+        # fails, but nothing is written either.
         with suppress(sqlite3.OperationalError):
             writer.execute("BEGIN IMMEDIATE")
         for reader in readers:
@@ -119,7 +121,7 @@ def _copy(source: sqlite3.Connection, database: Path, copy: Path) -> None:
 
 
 def restore(directory: Path, file: Path) -> None:
-    """Puts a backup in the place of a directory that is missing or empty. Raises OSError and TarError, with nothing put there."""
+    """Restore a backup to a directory that is missing or empty. Raises OSError and TarError; the directory is then unchanged."""
     if directory.exists() and any(directory.iterdir()):
         raise OSError(0, "it is not empty; stop the server and move it aside", str(directory))
     with _opened(file) as archive, tempfile.TemporaryDirectory(prefix=f".{directory.name}.", dir=directory.parent) as scratch:
@@ -129,7 +131,7 @@ def restore(directory: Path, file: Path) -> None:
             _be_like(root, directory.stat())
         for member in archive:
             _extract(archive, member, root)
-        # Its checksum stands at the end, behind all that the archive holds.
+        # Read to the end of the file, where gzip verifies the checksum.
         for _ in _pieces(cast(IO[bytes], archive.fileobj)):
             pass
         if directory.exists():
@@ -139,7 +141,7 @@ def restore(directory: Path, file: Path) -> None:
 
 @contextmanager
 def _opened(file: Path) -> Iterator[tarfile.TarFile]:
-    """Opens a backup. Raises OSError, and TarError if it is none or is damaged, also while it is read."""
+    """Open a backup. Raises OSError. Raises TarError if the file is not a backup or is damaged, even if that appears in the body."""
     try:
         with tarfile.open(file, "r:gz") as archive:
             yield archive

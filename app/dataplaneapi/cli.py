@@ -1,6 +1,6 @@
-"""The command `dataplaneapi`: reads arguments, variables and the settings file, and runs the server.
+"""The command `dataplaneapi`: read arguments, environment variables and the settings file, and run the server.
 
-Only what `--help` and `--version` need is imported at the top; the server is imported when it is to run.
+The top of the module imports only what `--help` and `--version` need. The server is imported when it is about to run.
 """
 
 import argparse
@@ -25,12 +25,12 @@ FORMER = tuple(
         "syslog-address syslog-protocol syslog-tag syslog-level syslog-facility"
     ).split()
 )
-# What may be asked instead of serving, with its help.
+# The commands that run instead of the server, with their help.
 COMMANDS = {
     "check": "Says whether settings and configuration can be used. Changes nothing.",
     "doctor": "List everything that keeps this installation from working, with remedies. Change nothing.",
 }
-# What dataplaneapi.command runs, where it is the first word.
+# Commands that dataplaneapi.command runs. They must be the first word.
 FIRST_WORDS = ("backup", "ctl", "lint", "restore", "test")
 USAGE = "dataplaneapi ctl COMMAND [OPTION ...]\n       dataplaneapi [OPTION ...] [check | doctor]"
 DESCRIPTION = """\
@@ -44,14 +44,14 @@ FORMER_HELP = "accepted for old unit files, without effect"
 
 
 class FlagParser(argparse.ArgumentParser):
-    """A message on standard error, exit status 1."""
+    """A parser that reports errors as one message on standard error, with exit status 1."""
 
     def error(self, message: str) -> NoReturn:
         refuse(message)
 
 
 class BadFlagValue(str):
-    """Why the text of a flag is no value of its kind."""
+    """The error message for an invalid value of a flag. It takes the place of the value, so that all errors are reported at once."""
 
 
 def refuse(message: str) -> NoReturn:
@@ -95,7 +95,7 @@ def _add_report(made: argparse.ArgumentParser) -> None:
 
 
 def command_help(command: str) -> str:
-    """The help of one command; the flags of the server, which it takes as well, are named as such."""
+    """Return the help of one command. It refers to the server's flags, which the command accepts as well, instead of listing them."""
     made = argparse.ArgumentParser(prog=f"dataplaneapi {command}", description=COMMANDS[command], add_help=False)
     made.add_argument("-h", "--help", action="store_true", help="show this and exit")
     made.add_argument("-f", metavar="FILE", help=f"settings file; empty for none (default {SETTINGS_FILE})")
@@ -117,7 +117,7 @@ def _reader(kind: str) -> Any:
 
 
 def arguments(argv: Sequence[str]) -> dict[str, Any]:
-    """The flags that were given. What cannot be used is refused, all of it at once."""
+    """Return the values of the flags on the command line. Print all errors at once and exit if there are any."""
     asked = next((word for word in argv if word in COMMANDS), "")
     if asked and {"-h", "--help"} & set(argv):
         print(command_help(asked), end="")
@@ -142,7 +142,7 @@ def _unusable_values(made: FlagParser, given: Mapping[str, Any]) -> Iterator[str
 
 
 def _unknown_words(made: FlagParser, command: str | None, rest: Sequence[str]) -> Iterator[str]:
-    """Unknown flags; where there are none, since one may have a value, also words that are no commands."""
+    """Yield an error for each unknown flag; if there are none, for each unknown command, since a word may be the value of such a flag."""
     known_flags = [flag for flag in made._option_string_actions if flag not in FORMER]
     flags = [word for word in rest if word.startswith("-") and word not in ("-", "--")]
     for word in flags:
@@ -163,7 +163,7 @@ def _meant(word: str, known: Iterable[str]) -> str:
 
 
 def settings(argv: Sequence[str], environ: Mapping[str, str]) -> Settings:
-    """The effective settings; what the operator should know on the way is printed."""
+    """Return the effective settings, with warnings for the operator. Raises SettingsError."""
     from dataplaneapi.host import mworker
     from dataplaneapi.settings import yaml_file as settings_file
 
@@ -206,24 +206,24 @@ def version_text() -> str:
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Ends with the status of the command; with that of a program ended by SIGPIPE where its reader has gone, as in `| head`."""
+    """Run the command. If the reader of its output has ended, as in `| head`, exit with the status of a program that SIGPIPE has ended."""
     try:
         try:
             _main(argv)
         finally:
             sys.stdout.flush()
     except BrokenPipeError:
-        # Python writes what is left at its end.
+        # At exit Python flushes the rest of the output, which would fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(CLOSED_PIPE)
 
 
 def _refuse_settings(error: SettingsError, asked: Mapping[str, Any]) -> NoReturn:
-    """Prints the errors, then the warnings; `doctor --fix` corrects what it can in a file with errors, too."""
+    """Print errors and then warnings, and exit. With `doctor --fix`, first write what can be corrected in the settings file."""
     if "fix" in asked and "as_json" not in asked:
         from dataplaneapi.doctor import checks as doctor
 
-        # A file that cannot be read is what `error` is about.
+        # If the file cannot be read, `error` says so already.
         with contextlib.suppress(SettingsError):
             print(doctor.fixed(asked.get("settings_file", SETTINGS_FILE)))
     errors = [f"configuration error: {line}" for line in str(error).splitlines()]
@@ -244,7 +244,7 @@ def _main(argv: Sequence[str] | None) -> None:
         from dataplaneapi.doctor import checks as doctor
 
         sys.exit(doctor.report(given, asked["command"], as_json="as_json" in asked, fix="fix" in asked))
-    # Imports leave no garbage, and what they make stays: looking for some in between costs a tenth of the start.
+    # Imports create objects that stay and no garbage. Collections during the imports would cost a tenth of the time to start.
     gc.disable()
     from dataplaneapi.program import serve
 

@@ -1,10 +1,10 @@
-"""Where the command `dataplaneapi` begins: it runs the client for the command line, a command of another module, or the server's own."""
+"""The entry point of the command `dataplaneapi`: run a command of COMMANDS, such as the command line client `ctl`, or the server."""
 
 import sys
 from importlib.util import find_spec
 from pkgutil import resolve_name
 
-# What takes the rest of the line. That of a feature is not there without it.
+# Functions that get the rest of the command line. A command of a feature exists only if the feature is installed.
 COMMANDS = {
     "ctl": "dataplaneapi.ctl.main:main",
     "backup": "dataplaneapi.backup:main_of_backup",

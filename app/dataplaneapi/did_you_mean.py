@@ -1,6 +1,6 @@
 """Hints for common mistakes: paths of older API versions and tutorials, misspelt segments and names.
 
-Everything is worked out from the paths and names that the document declares.
+All hints are derived from the paths and names that the document declares.
 """
 
 import re
@@ -11,17 +11,17 @@ from itertools import pairwise
 from typing import Any
 from urllib.parse import parse_qsl, quote
 
-# Comparing spellings takes time that grows with their length.
+# Longer words are not compared, because the time for a comparison grows with the length.
 LONGEST_WORD = 100
 BASE, OLD_BASES = "v3", ("v1", "v2", "v3")
-# An object's name, as `/v3/sidecar` writes it, begins with a kind.
+# The name of an object, as in `/v3/sidecar`: it begins with a kind.
 OBJECT = re.compile(r"[a-z][a-z_]*(?:/[^/]+)*")
-# Below these a name can hold slashes: that of a file, or `peers/table`.
+# Below these segments a name can contain slashes: the name of a file, or `peers/table`.
 NAMED_BY_FILE = {"runtime", "storage"}
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
-    """The known word that was most likely meant: the closest spelling, else the longest one that is part of the word."""
+    """Return the known word that was most likely meant: the closest spelling, else the longest known word within `word`; or None."""
     if len(word) > LONGEST_WORD:
         return None
     known = sorted(known)
@@ -32,7 +32,7 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
 
 
 def distance(word: str, other: str, most: int) -> int:
-    """How many letters have to be added, dropped or replaced to make one of the other; more than `most` where it is more."""
+    """Return the edit distance of two words (Levenshtein). If it exceeds `most`, the result is some number above `most`."""
     if abs(len(word) - len(other)) > most:
         return most + 1
     row = list(range(len(other) + 1))
@@ -63,7 +63,7 @@ def _body(operation: Mapping[str, Any], document: Mapping[str, Any]) -> Mapping[
 
 
 class Guide:
-    """Finds the declared paths that a wrong one resembles. `object_places` is what the function of that name returns."""
+    """Finds the declared paths that an unknown path resembles. `object_places` is the result of the function of that name."""
 
     def __init__(self, paths: Iterable[str], object_places: Mapping[str, str] | None = None) -> None:
         self._object_places = object_places or {}
@@ -74,14 +74,14 @@ class Guide:
         self._nearest = lru_cache(256)(lambda word: _section(word, self._words) or nearest(word, self._words))
 
     def __call__(self, path: str, query: bytes) -> str:
-        """A question that names what was meant, or nothing."""
+        """Return the hint for an unknown path, such as `did you mean ...?`; empty if no declared path resembles it."""
         if advice := self._object_elsewhere(path):
             return advice
         meant = self.meant(path, dict(parse_qsl(query.decode("latin-1"))))
         return f"did you mean {' or '.join(meant)}?" if meant else ""
 
     def _object_elsewhere(self, path: str) -> str:
-        """The advice for an object that is in the path of a call which takes it elsewhere."""
+        """Return the hint for an object name in the path of an operation that expects it in the query or body; empty for any other path."""
         called = path.removeprefix(f"/{BASE}")
         for known, place in self._object_places.items():
             if not called.startswith(f"{known}/"):
@@ -113,7 +113,10 @@ class Guide:
         return [_spell(path, above, below) for rank, path in ranked if rank == ranked[0][0]][:3]
 
     def _known(self, segments: Sequence[str]) -> list[str | None]:
-        """The words that are meant, None for names: what stands behind a collection is one, whatever it resembles."""
+        """Return for each segment the fixed segment that was meant; None for a name.
+
+        A segment after a collection is a name, unless it is exactly a fixed segment.
+        """
         known: list[str | None] = []
         for segment in segments:
             is_name = bool(known) and known[-1] in self._collections and segment not in self._words
@@ -122,7 +125,7 @@ class Guide:
 
 
 def _parent(query: dict[str, str]) -> tuple[str, str | None]:
-    """(kind, name) of the parent that older versions took from the query: `backend=web`, or parent_type and parent_name."""
+    """Return (kind, name) of the parent in the query, as in older versions of the API: `backend=web`, or parent_type and parent_name."""
     for kind in ("backend", "frontend"):
         if kind in query:
             return kind, query[kind]
@@ -130,13 +133,13 @@ def _parent(query: dict[str, str]) -> tuple[str, str | None]:
 
 
 def _leads_to(path: tuple[str, ...], target: str) -> bool:
-    """Whether the target, in the singular or the plural, is the last fixed segment of the path."""
+    """Return whether the last fixed segment of the path is the target, in the singular or the plural."""
     end = _end(path)
     return end is not None and _singular(end) == _singular(target)
 
 
 def _section(word: str, known: Iterable[str]) -> str | None:
-    """The collection whose name says that it is one of sections: `mailers_section` is meant by `mailers`."""
+    """Return the collection of sections that a word means, such as `mailers_section` for `mailers`; None if there is none."""
     stem = _singular(word.lower().replace("-", "_"))
     return next((each for each in sorted(known) if _singular(each) in (f"{stem}_section", f"{stem}s_section")), None)
 
@@ -150,7 +153,7 @@ def _end(path: tuple[str, ...]) -> str | None:
 
 
 def _rank(path: tuple[str, ...], known: list[str | None], kind: str, above: int, below: int) -> tuple[int, ...]:
-    """The smaller the better: the parent that was asked for, most segments in common, names at the end of both or neither."""
+    """Return a sort key that is lower for a better match: the same kind of parent, more common segments, a name at the end of both."""
     holes = sum(word.startswith("{") for word in path)
     fixed = {_singular(word) for word in path if not word.startswith("{")}
     wanted = {_singular(word) for word in known if word}
@@ -161,7 +164,7 @@ def _rank(path: tuple[str, ...], known: list[str | None], kind: str, above: int,
 
 
 def _spell(path: tuple[str, ...], above: list[str], below: list[str]) -> str:
-    """The path with the names that were given above and below its last fixed segment; what is not given keeps its braces."""
+    """Return the path with its parameters replaced by the names above and below its last fixed segment; the others keep their braces."""
     place = max(at for at, word in enumerate(path) if not word.startswith("{"))
     left, absent = iter(below), sum(word.startswith("{") for word in path[:place]) - len(above)
     names = iter([*[""] * absent, *above[max(0, -absent) :]])

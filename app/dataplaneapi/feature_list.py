@@ -1,6 +1,6 @@
-"""The features, and which of them are there. Without its folder, the operations and parameters of a feature are not in the document.
+"""The features, and which of them are installed. If the folder of a feature is missing, the document omits its operations and parameters.
 
-`make core` removes all of them, and runs the tests of the contract.
+`make core` removes the folders of all features and runs the contract tests.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -10,7 +10,7 @@ from pkgutil import resolve_name
 from typing import Any
 
 FOLDER = "dataplaneapi.features"
-# In the order in which they are made and started: a feature may use those before it. A feature with operations alone has no class.
+# In the order in which they are created and started: a feature may use earlier ones. A feature that has only operations has no class.
 FEATURES: Sequence[tuple[str, str]] = (
     ("history", ""),
     ("events", "EventsFeature"),
@@ -31,22 +31,22 @@ FEATURES: Sequence[tuple[str, str]] = (
 
 
 def is_installed(name: str) -> bool:
-    """Return whether the folder of a feature is there."""
+    """Return whether the folder of a feature exists."""
     return find_spec(f"{FOLDER}.{name}") is not None
 
 
 def missing() -> Collection[str]:
-    """Return the names of the features whose folders are not there."""
+    """Return the names of the features whose folders are missing."""
     return frozenset(name for name, _ in FEATURES if not is_installed(name))
 
 
 def installed() -> Sequence[Any]:
-    """Return the classes of the features that are there, imported: subclasses of `api.feature.Feature`."""
+    """Import and return the classes of the installed features: subclasses of `api.feature.Feature`."""
     return [resolve_name(f"{FOLDER}.{name}.feature:{class_}") for name, class_ in FEATURES if class_ and is_installed(name)]
 
 
 def modules(name: str) -> Iterator[Any]:
-    """Yield the modules of this name of the features that have one."""
+    """Import and yield the module of this name from each installed feature that has it."""
     for feature, _ in FEATURES:
         if is_installed(feature) and find_spec(place := f"{FOLDER}.{feature}.{name}"):
             yield import_module(place)

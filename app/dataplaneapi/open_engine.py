@@ -1,4 +1,4 @@
-"""Opens an engine from the settings, with its runtime client and its reload strategy."""
+"""Open an engine from the settings, with its runtime client and its reload strategy."""
 
 import logging
 import os
@@ -23,10 +23,10 @@ from haproxy_native.reload.strategies import split_command
 from haproxy_native.runtime.client import Runtime
 
 logger = logging.getLogger(__name__)
-# What a strategy runs when no command is configured.
+# The default command of each reload strategy, and its default service.
 COMMANDS = {"systemd": ("sudo -n systemctl reload", "haproxy.service"), "s6": ("s6-svc -2", "/var/run/service/haproxy")}
 DELAY_SECONDS = 5.0
-# Which setting names the directory of which store.
+# The setting for the directory of each store.
 STORES = {
     "maps": "maps_dir",
     "acls": "acl_dir",
@@ -64,12 +64,12 @@ def engine_settings(settings: Settings) -> EngineSettings:
 
 
 def own_directory(settings: Settings) -> Path:
-    """What the engine remembers, apart from the files that the reference keeps in the same place."""
+    """Return the directory of the engine's data, within the directory that the reference uses for its own files."""
     return Path(settings.dataplane_storage_dir) / "engine"
 
 
 def prepare_storage(storage: Directory) -> None:
-    """The directory with the files that every server finds in it; an empty one means no data. Raises Unusable."""
+    """Create the files that the reference expects in its storage directory; an empty file means no data. Raises Unusable."""
     with storage.used() as directory:
         (directory / "service_discovery").mkdir(mode=0o750, exist_ok=True)
         for name in STORED:
@@ -77,7 +77,7 @@ def prepare_storage(storage: Directory) -> None:
 
 
 def _make_private(file: Path) -> None:
-    """Users, tokens and keys stand in it: for the user of this process alone, also where a file of other rights is found."""
+    """Create a file that only this user can access, since it may contain passwords, tokens and keys. Restrict an existing file as well."""
     file.touch(mode=0o600)
     status = file.stat()
     if status.st_uid == os.geteuid() and stat.S_IMODE(status.st_mode) & 0o077:
@@ -85,7 +85,7 @@ def _make_private(file: Path) -> None:
 
 
 def reload_command(settings: Settings) -> list[str]:
-    """The words of the reload command; none where only the master's socket is left. Raises SettingsError."""
+    """Return the words of the reload command; none if reloads use the master's socket. Raises SettingsError."""
     text = settings.reload_cmd
     if settings.reload_strategy not in ("custom", *COMMANDS):
         raise SettingsError(f"invalid reload strategy: '{settings.reload_strategy}'")
@@ -104,7 +104,10 @@ def reload_command(settings: Settings) -> list[str]:
 
 
 def status_command(settings: Settings) -> list[str]:
-    """The words of the command whose exit status says whether HAProxy runs; none without one. Raises ValueError for an open quote."""
+    """Return the words of the command whose exit status says whether HAProxy runs; none if the settings have no such command.
+
+    Raises ValueError for an unclosed quote.
+    """
     if settings.status_cmd:
         return shlex.split(settings.status_cmd)
     service = settings.service_name
@@ -115,14 +118,17 @@ def status_command(settings: Settings) -> list[str]:
 
 
 def reload_delay(settings: Settings, override: str | None) -> float:
-    """Seconds; the override is in milliseconds, for tests of whole installations."""
+    """Return the reload delay in seconds: `override` (in milliseconds, for tests of whole installations) or the setting.
+
+    Returns DELAY_SECONDS for an override that is not a number above 0.
+    """
     if override is None:
         return float(settings.reload_delay) or DELAY_SECONDS
     return int(override) / 1000 if override.isdigit() and int(override) else DELAY_SECONDS
 
 
 def unconfined(settings: Settings) -> list[str]:
-    """Return what the confinement of checks lacks, or may break, with these settings on this machine."""
+    """Return a text for each gap in the confinement of `haproxy -c` on this machine, and for each thing that the confinement may break."""
     if settings.validate_cmd:
         return ["validate_cmd is not confined: what a text makes it do is done with all rights of this user"]
     lacks = [f"{settings.haproxy_bin} -c is not confined: {lack}" for lack in sandbox.lacking()]
@@ -134,15 +140,15 @@ def unconfined(settings: Settings) -> list[str]:
 
 
 def tell_unconfined(settings: Settings) -> None:
-    """Warns of what the confinement of checks lacks."""
+    """Log a warning for each result of `unconfined`."""
     for lack in unconfined(settings):
         logger.warning("%s", lack)
 
 
 def tell_loadable(places: Iterable[Path]) -> None:
-    """Warn of directories that clients or checks write to and from which Lua can load a library.
+    """Log a warning if Lua can load a library from a directory that clients or checks write to.
 
-    Only the server itself can tell: the unit mounts them noexec in its own namespace (`NoExecPaths=`).
+    The doctor cannot check this: the unit mounts these directories noexec in its own namespace (`NoExecPaths=`).
     """
     loadable = sorted({str(place) for place in places if place.is_dir() and not os.statvfs(place).f_flag & os.ST_NOEXEC})
     if loadable:
@@ -155,12 +161,12 @@ def config_files(settings: Settings) -> ConfigFiles:
 
 
 def look_for_sockets(runtime: Runtime, settings: Settings) -> None:
-    """Lets the runtime client choose among the sockets that the file opens, from now on."""
+    """Make the runtime client choose again among the master's socket in the settings and the sockets in the configuration."""
     use_sockets(runtime, settings.master_runtime or None, config_files(settings))
 
 
 def process(settings: Settings) -> Process:
-    """Raises SettingsError."""
+    """Return how the engine reaches and reloads HAProxy's process. Raises SettingsError."""
     return Process(
         master=settings.master_runtime or None,
         master_reloads=settings.master_worker_mode,
@@ -172,7 +178,7 @@ def process(settings: Settings) -> Process:
 
 @asynccontextmanager
 async def open_engine(settings: Settings) -> AsyncIterator[Engine]:
-    """A started engine; at the end what is pending is carried out. Raises SettingsError and Unreadable."""
+    """Yield a started engine. Pending work is finished at the end. Raises SettingsError and Unreadable."""
     how, named = process(settings), directories(settings)
     tell_unconfined(settings)
     with suppress(Unusable):

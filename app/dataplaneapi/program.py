@@ -1,4 +1,4 @@
-"""The process: starts, serves until it is stopped, and handles signals."""
+"""The server's process: start, serve until it is stopped, and handle signals."""
 
 import asyncio
 import contextlib
@@ -37,7 +37,7 @@ from haproxy_native.scratch import remove_leftovers
 
 logger = logging.getLogger(__name__)
 Reread = Callable[[], Settings]
-# What SIGHUP changes in a running application beside its listeners; all else takes another application and its engine.
+# Settings that SIGHUP changes in the running application, like those of listeners. Other changes need a new application and engine.
 TAKEN_OVER = frozenset(
     (
         "userlist",
@@ -52,13 +52,13 @@ TAKEN_OVER = frozenset(
         "tests",
     )
 )
-# What only a new process can be.
+# Settings that only a new process can apply.
 IDENTITY = frozenset(name for name, source, _ in table() if source.yaml in ("dataplaneapi.uid", "dataplaneapi.gid"))
 FATAL = (SettingsError, NoUsers, NativeError, OSError)
 
 
 def serve(settings: Settings, reread: Reread) -> int:
-    """Runs until SIGTERM or SIGINT; the exit status."""
+    """Run the server until SIGTERM or SIGINT. Return the exit status."""
     try:
         drop_privileges(settings.uid, settings.gid)
         limit_modes()
@@ -97,13 +97,13 @@ def _changed(before: Settings, after: Settings) -> set[str]:
 
 
 async def _tidy() -> None:
-    """Removes what a process that was killed has left."""
+    """Remove the temporary files of killed processes."""
     if removed := await asyncio.to_thread(remove_leftovers):
         logger.info("removed what a former process has left: %s", ", ".join(map(str, removed)))
 
 
 class Program:
-    """The running server and what signals do to it."""
+    """The running server, and its reactions to signals."""
 
     def __init__(self, settings: Settings, reread: Reread) -> None:
         self.settings, self._reread = settings, reread
@@ -129,7 +129,7 @@ class Program:
         return 0
 
     async def _assemble(self, settings: Settings) -> None:
-        """The application of these settings and the socket for debugging; raises what FATAL lists."""
+        """Start the application and the debug socket with these settings. Raises the exceptions in FATAL."""
         async with contextlib.AsyncExitStack() as parts:
             app = await parts.enter_async_context(opened(settings))
             commands = debug_socket.Commands(app.services.engine, lambda: self.settings)
@@ -183,14 +183,14 @@ class Program:
         task.add_done_callback(self._tasks.discard)
 
     async def _tell_refusal(self) -> None:
-        """Logs what is wrong with the file: the server starts on any, but no change can be made while HAProxy refuses it."""
+        """Log why HAProxy refuses the file, if it does. The server starts with any file, but refuses changes until the file is fixed."""
         try:
             await self.engine.validate(self.engine.raw(), author=NOBODY)
         except NativeError as error:
             logger.warning("until this is mended changes are refused, for HAProxy does not take %s: %s", self.settings.config_file, error)
 
     async def _survive(self, action: Callable[[], Awaitable[None]]) -> None:
-        """What a signal asks for may fail, and the server goes on as it was."""
+        """Run the action of a signal. If it fails, log the error and go on."""
         try:
             async with self._changing:
                 await action()
@@ -200,7 +200,7 @@ class Program:
             logger.exception("a signal is not obeyed")
 
     async def restart(self) -> None:
-        """SIGHUP: settings, users, log targets, listeners and the configuration anew; another engine where its settings differ."""
+        """Handle SIGHUP: read settings, users and configuration again, and apply them. A new engine starts if its settings have changed."""
         self._manager.reloading()
         try:
             await self._restart()
@@ -211,7 +211,7 @@ class Program:
         former, settings = self.settings, self._reread()
         changed = _changed(former, settings)
         try:
-            # Another application would not start with users that cannot be read, and neither would the former one.
+            # Read the users first: if they are unreadable, a new application could not start, nor could the old one start again.
             self.app.services.users.read(settings)
             await self._serving.change(settings)
             await (self._exchange if changed - TAKEN_OVER - OF_LISTENERS - IDENTITY else self._take_over)(settings)
@@ -229,7 +229,7 @@ class Program:
         logger.info("Reread %s", settings.file or "the settings")
 
     async def _take_over(self, settings: Settings) -> None:
-        # First, since only this can fail.
+        # First, because this is the only step that can fail.
         await self.engine.reread()
         self.app.services.proxies = read_proxies(settings.trusted_proxies)
         self.app.services.roles = read_roles(settings.roles, settings.role_of, settings.users, settings.userlist)
@@ -240,7 +240,7 @@ class Program:
         self.settings = self.app.services.settings = settings
 
     async def _exchange(self, settings: Settings) -> None:
-        """Another engine and application while requests wait; the former ones where these settings cannot be used."""
+        """Replace engine and application while requests wait. If the new settings are unusable, start the old ones again and raise."""
         former = self.settings
         await self._doorway.close(settings.graceful_timeout)
         try:
@@ -251,7 +251,7 @@ class Program:
             raise
 
     async def _go_back(self, former: Settings) -> None:
-        """Ends the process when that cannot be done either."""
+        """Start engine and application with the old settings. If that fails as well, end the process."""
         try:
             await self._assemble(former)
         except Exception as error:  # noqa: BLE001 - run() raises it
@@ -259,14 +259,14 @@ class Program:
             self._stopping.set()
 
     async def renew_runtime(self) -> None:
-        """SIGUSR1."""
+        """Handle SIGUSR1: look for HAProxy's sockets again."""
         look_for_sockets(self.engine.runtime, self.settings)
         with contextlib.suppress(RuntimeFailure):
             await self.engine.runtime.refresh()
         logger.info("Reloaded Data Plane API")
 
     async def reread_configuration(self) -> None:
-        """SIGUSR2."""
+        """Handle SIGUSR2: read the configuration and the users again."""
         await self.engine.reread()
         self.app.services.users.read(self.settings)
         self.app.services.streams.review(self.app.services.roles)

@@ -1,4 +1,4 @@
-"""Opens the SPOE files of a running engine, as the settings name them."""
+"""Open the SPOE files of a running engine according to the settings."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from haproxy_native.spoe.store import SpoeFilters, SpoeStore
 
 
 def spoe_files(settings: Settings, engine: Engine, editor: Editor, directory: Directory) -> SpoeFiles:
-    """What an earlier process left half done is finished."""
+    """Return the SPOE files, after finishing changes that an earlier process did not complete."""
     home = Path(settings.config_file).absolute().parent
     store = SpoeStore(
         context=engine.context,

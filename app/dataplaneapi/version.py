@@ -3,5 +3,5 @@
 VERSION = "v3.4.0"
 COMMIT = "sidecar"
 REPOSITORY = "dataplane-sidecar"
-# The reference's zero date: a wheel built twice is the same wheel.
+# The zero date, as in the reference, so that builds are reproducible.
 BUILD_DATE = "0001-01-01T00:00:00.000Z"

@@ -1,11 +1,12 @@
-"""What a caller with a role may request, and what an answer shows it. The commit checks what a change may do.
+"""Permissions of callers with roles: which operations they may call, and what responses show them.
 
-If roles are configured, a caller without one gets an answer about itself only. Answers leave out what the caller may not read, and mask
-secrets unless it has the right to them.
+The commit checks the effects of a change. If roles are configured, a caller without a role may call only operations for ANYONE. Responses
+omit objects that the caller may not read, and mask secrets unless the caller may see them.
 
-An operation of `/services` shows one object, or a list of which each row is one: `rows` in its x-operation is the name of a row, from its
-members and the parameters. One of `/sidecar` names objects in members `object` and `objects` (OBJECTS). The counters of HAProxy (COUNTERS)
-are of proxies and servers. All else shows of everything.
+The objects that a response shows follow from the operation. An operation of `/services` shows one object, or a list with one object per
+row: `rows` in its x-operation is a template for the object name of a row, filled from the row's members and the parameters. An operation of
+`/sidecar` names its objects in the members `object` and `objects` (OBJECTS). HAProxy's counters (COUNTERS) are those of proxies and
+servers. Any other operation requires the right to read the object that its `access` names, or all objects if it names none.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -41,16 +42,16 @@ from haproxy_native.planning.touches import CHANGE, CREATE, DELETE
 from haproxy_native.request_context import Author
 
 HIDDEN = "HAProxy refuses it for what stands in sections that you may not read"
-# Members of answers with OBJECTS that are of no one object.
+# Members that are removed from answers with OBJECTS: their text may show any object.
 _TEXTS = frozenset(("diff", "commands", "reasons", "messages", "notes", "response", "refused"))
-# Members with objects that the caller has named itself, without what these are.
+# Members that are not filtered: they repeat names which the caller has sent, without the content of these objects.
 _NAMED_BY_CALLER = frozenset(("conflicts", "taken"))
 
 
 def object_to_read(operation: Operation, call: Call) -> str:
-    """Return the object that a caller must have the right to read: empty if the answer is filtered, ALL if it shows everything.
+    """Return the name of the object that the caller must have the right to read.
 
-    Raises BadRequest.
+    The name is ALL if the answer may show any object, and empty if the answer is filtered instead. Raises BadRequest.
     """
     if operation.rows:
         return ""
@@ -64,14 +65,14 @@ def object_to_read(operation: Operation, call: Call) -> str:
         return spelled(file, call.values["parent_name"]) if file else ALL
     if operation.action == "list":
         resource, parent, _ = place_of(operation, call.values, call.services.editor, one=False)
-        # One by position is whole or refused, whether there is anything in it or not.
+        # A list by position is not filtered, since that would shift positions. It is refused as a whole, even if it is empty.
         return name_of(ObjectPlace(resource, parent, 0)) if resource.kind == "indexed" else ""
     resource, parent, key = place_of(operation, call.values, call.services.editor, one=True)
     return name_of(ObjectPlace(resource, parent, "" if key is None else key))
 
 
 def object_to_change(operation: Operation, call: Call) -> str:
-    """Return the object that a call is to change, or in which it is to change something; empty where its effects are elsewhere."""
+    """Return the object that a call changes, or in which it changes something; empty if the call changes other objects."""
     resource = call.services.editor.resources.by_name.get(operation.resource or "")
     if resource and resource.file:
         return spelled(resource.file, call.values["parent_name"])
@@ -94,7 +95,7 @@ def parent_of_list(operation: Operation, call: Call) -> str:
 def readable_part(call: Call, rights: Rights, answer: Any) -> Any:
     """Return the part of a JSON answer that the caller may read.
 
-    Raises Forbidden if a list by position would miss a row, or if nothing is left.
+    Raises Forbidden if a list by position has a row that the caller may not read, or if an answer about one object shows nothing else.
     """
     if call.operation.rows == OBJECTS:
         return _readable_objects(rights, answer)
@@ -135,7 +136,7 @@ def _is_of_configuration(call: Call) -> bool:
 
 
 def _readable_objects(rights: Rights, answer: Any) -> Any:
-    """Return the readable rows of an answer, or its one object. Raises Forbidden if that is not readable."""
+    """Return the readable rows of a list, or the readable part of a single object. Raises Forbidden for an unreadable single object."""
     if isinstance(answer, Mapping):
         left = _readable_members(rights, answer)
         if left is None:
@@ -145,14 +146,14 @@ def _readable_objects(rights: Rights, answer: Any) -> Any:
 
 
 def _readable_members(rights: Rights, value: Any) -> Any:
-    """Return the part of a value that may be read; None for an object that may not be."""
+    """Return the readable part of a value; None if the value is about an object that the caller may not read."""
     if isinstance(value, list):
         return [left for element in value if (left := _readable_members(rights, element)) is not None]
     if not isinstance(value, Mapping):
         return value
     if "object" in value and not rights.may(READ, value["object"]):
         return None
-    # Names of objects, or rows that have an `object` each and are members like others.
+    # `objects` has either names, or rows with an `object` each. The rows are filtered like any other member.
     objects = value.get("objects")
     are_names = objects is not None and not any(isinstance(each, Mapping) for each in objects)
     readable = [name for name in objects if rights.may(READ, name)] if are_names and objects else []
@@ -170,13 +171,16 @@ _VERBS = {"GET": READ, "HEAD": READ, "POST": CREATE, "PUT": CHANGE, "PATCH": CHA
 
 
 async def answer_within_rights(call: Call, next: Handler) -> Response:
-    """Answer a call by the next layer, if the author may make it, with what the author may see of the answer. Raises Forbidden."""
+    """Check that the author may make a call, pass it to the next layer, and remove from the response what the author may not see.
+
+    Raises Forbidden.
+    """
     operation, rights = call.operation, call.author.rights
     if not isinstance(rights, Rights):
         return await (await next(call)).complete()
     _require(operation, call, rights)
     if (parent := parent_of_list(operation, call)) and not rights.reaches(parent):
-        # Nothing of it may be read; whether it is there or not.
+        # The caller may read nothing in the parent. The answer does not reveal whether the parent exists.
         return await json_response(200, []).complete()
     if IF_MATCH in call.values:
         call = replace(call, view=view_of(call, rights, 200, is_read=True) or call.view)
@@ -190,17 +194,17 @@ async def answer_within_rights(call: Call, next: Handler) -> Response:
 
 
 def _refusal(call: Call, rights: Rights, error: ApiError | NativeError) -> Response:
-    """Returns the response to an error without the lines that HAProxy quotes of what the caller may not read."""
+    """Return the response to an error, without HAProxy's messages and test results that the caller may not see."""
     if isinstance(error, NativeError) and not rights.may(READ, ALL):
         error = without_others(error, rights.may_read)
     if isinstance(error, BreaksTests) and not rights.may(SECRETS, ALL):
-        # The first line counts the tests; the others say what they have found, which `failed_tests` shows without secrets.
+        # The first line counts the failed tests. The other lines may contain secrets; in the member `failed_tests` they are masked.
         error = BreaksTests(error.detail.partition("\n")[0], failed=error.failed, failed_before=error.failed_before)
     return response_to(error)
 
 
 def without_others(error: NativeError, may_read: Callable[[str], bool]) -> NativeError:
-    """Return a refusal without what HAProxy quotes of sections that the caller may not read."""
+    """Return the error without HAProxy's messages about sections that the caller may not read. `may_read` gets the name of an object."""
     if isinstance(error, ReloadFailed):
         return ReloadFailed("Reload failed: what HAProxy said is for those who may read everything")
     if isinstance(error, InUse):
@@ -218,17 +222,17 @@ def without_others(error: NativeError, may_read: Callable[[str], bool]) -> Nativ
 
 
 def require_role(by: Author, operation: Operation) -> None:
-    """Raises Forbidden for a caller without a role, but where anyone may ask."""
+    """Raise Forbidden for a caller without a role, unless the operation is for ANYONE."""
     if isinstance(by.rights, Rights) and not by.rights.rules and operation.access != ANYONE:
         who = f"{by.name!r} has no role" if by.name else "a caller without a name has no role"
         raise Forbidden(by.rights.why or f"{who}; an administrator gives it one in the settings, as role of a user or in role_of")
 
 
 def _require(operation: Operation, call: Call, rights: Rights) -> None:
-    """Raises Forbidden unless the caller may call the operation for its object, whether that exists or not. Commits permit changes."""
+    """Raise Forbidden unless the caller may call the operation for its object, which need not exist. The commit checks the changes."""
     verb = READ if operation.action == PATCH else _verb(operation)
     if (transaction := call.query.transaction_id) and (verb == READ or operation.rows):
-        # What does not exist has an answer of its own.
+        # If the transaction does not exist, the handler answers with its own error.
         with suppress(NoTransaction):
             call.services.engine.transaction(transaction, author=call.author)
     if operation.access in (ANY, ANYONE):
@@ -243,7 +247,7 @@ def _require(operation: Operation, call: Call, rights: Rights) -> None:
 
 
 def reader(by: Author) -> Callable[[str], bool] | None:
-    """Return what says whether a caller may read an object; None if it may read all."""
+    """Return the predicate for the names of objects that a caller may read; None if it may read all objects."""
     return by.rights.may_read if isinstance(by.rights, Rights) and not by.rights.may_read(ALL) else None
 
 
@@ -282,7 +286,7 @@ async def _apply(view: View, response: Response) -> None:
         return
     seen = await beside_if(len(body) > LARGE, lambda: to_json(view(decode(body), JSON)) if kind == JSON else of_text(view, body))
     if seen != body:
-        # A checksum is that of the whole text with its secrets.
+        # The checksum is of the complete text with its secrets, so it does not fit the masked text.
         headers = [header for header in response.raw_headers if header[0] not in (CONTENT_LENGTH, CONFIGURATION_CHECKSUM)]
         response.body, response.raw_headers = seen, [*headers, (CONTENT_LENGTH, b"%d" % len(seen))]
 

@@ -1,8 +1,8 @@
-"""The application: FastAPI, within the layers of api/stack.py, one of which finds the operation of a request.
+"""The application: FastAPI inside the layers of api/stack.py, which find the operation of a request.
 
-Every operation of the document is a route, in the APIRouter of its tag. FastAPI would try more than 800 routes one by one; its first route
-is therefore an index, which passes a request on to the route of its operation. A handler is a path function; the annotation of its
-parameter (`ReadCall`, `JsonCall`, ...) is a dependency, which makes the call.
+Every operation of the document is a route in the APIRouter of its tag. FastAPI would try more than 800 routes one by one. The first route
+is therefore `RouteOfExchange`, which matches every request and passes it to the route of its operation. A handler is a path function; the
+annotation of its parameter (`ReadCall`, `JsonCall`, ...) is a dependency that creates the `Call`.
 """
 
 from typing import Any
@@ -23,7 +23,7 @@ from haproxy_native.errors import NativeError
 
 
 class Application(FastAPI):
-    """Serves the operations of `services.index` to users, and what is public to everyone."""
+    """The ASGI application: it serves the operations of `services.index` to authenticated callers, and `services.public` to everyone."""
 
     def __init__(self, services: Services, lifespan: "Lifespan[Application] | None" = None) -> None:
         super().__init__(
@@ -56,7 +56,7 @@ class Application(FastAPI):
         router.routes.append(route)
 
     def openapi(self) -> dict[str, Any]:
-        """The document that declares the operations."""
+        """Return the OpenAPI document that declares the operations."""
         return dict(self.services.bundle)
 
 
@@ -74,7 +74,7 @@ async def _of_fastapi(request: Request, error: Exception) -> Response:
     return error_response(422, "\n".join(f"{detail['loc'][-1]} in {detail['loc'][0]}: {detail['msg']}" for detail in error.errors()))
 
 
-# Anything else is logged and answered by a layer.
+# The layer `errors` in api/stack.py logs and answers any other exception.
 HANDLERS: dict[int | type[Exception], Any] = {
     ApiError: _known,
     NativeError: _known,

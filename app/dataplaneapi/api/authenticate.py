@@ -1,4 +1,7 @@
-"""Who asks, with which rights, and how much of the server it may hold: the author that history, events and rights go by."""
+"""Authentication of requests, and limits for each caller.
+
+The author of a request has the caller's rights; history and events record it.
+"""
 
 from collections import defaultdict
 from typing import Any
@@ -33,9 +36,10 @@ class Authenticate:
 
 
 def author_of(exchange: Exchange, services: Services) -> CallAuthor:
-    """Return the author of what this request changes, with the rights of its roles.
+    """Return the author of a request, with the rights of the caller's roles.
 
-    The caller is the user or the token, or the name in the client's certificate if the listener asks for no password.
+    The caller is the user or the token that the credentials identify. On a listener without `basic_auth` it is the name in the client's
+    certificate.
     """
     over = exchange.connection
     known = services.gate.caller(exchange.headers.get(b"authorization", b"")) if over.endpoint.basic_auth else None
@@ -53,13 +57,13 @@ def author_of(exchange: Exchange, services: Services) -> CallAuthor:
 
 
 def message(sent: bytes) -> str:
-    """Return a change message on one line, without control characters, and of a limited length in characters."""
+    """Return a change message as one line without control characters, cut to LONGEST_MESSAGE characters."""
     text = "".join(sign if sign.isprintable() else " " for sign in sent.decode("utf-8", "replace"))
     return " ".join(text.split())[:LONGEST_MESSAGE].rstrip()
 
 
 class Shares:
-    """The layer that limits what one caller holds of the server, until its response is sent."""
+    """The layer that limits each caller's concurrent requests and the bytes of their bodies. They count until the response is sent."""
 
     def __init__(self) -> None:
         # One pool for each listener, since each has a limit of its own.

@@ -1,4 +1,4 @@
-"""Request bodies: media types and encodings, reading with a limit on size and time, then from JSON or YAML to values."""
+"""Request bodies: check media type and encoding, read within limits on size and time, and decode JSON or YAML."""
 
 import asyncio
 import json
@@ -19,15 +19,16 @@ from haproxy_native.check.run import memory
 from haproxy_native.shares import Holding
 
 DEEPEST = 64
-# Largest bodies in bytes where the settings name no limit: of one object; of a list, a section or a text as a whole; of a file.
+# Limits in bytes if `max_body_size` is not set: for one object; for a list, a section with its children or a text; for a file.
 OBJECT_BYTES, WHOLE_BYTES, FILE_BYTES = 1_000_000, 50_000_000, 1_000_000_000
 _memory = cache(memory)
 
 
 async def read(receive: Receive, headers: Iterable[Header], limit: int, seconds: float, held: Holding | None = None) -> bytes:
-    """The whole body; 413 as soon as it is known to be larger than the limit (0: none), 408 when it does not arrive in time.
+    """Return the whole body. `limit` is in bytes; 0 as `limit` or `seconds` means no limit. `held` counts the bytes for the caller.
 
-    `held` counts its bytes. Raises ShareExceeded for a caller whose other requests hold too much already.
+    Raises ApiError: 413 as soon as the body is known to be too large, 408 if it does not arrive in time. Raises ShareExceeded if the bodies
+    of the caller's concurrent requests are too large together.
     """
     announced = next((value for name, value in headers if name == b"content-length"), b"")
     if limit and announced.isdigit() and int(announced) > limit:
@@ -61,7 +62,10 @@ def too_large(limit: int) -> ApiError:
 
 
 def decode(data: bytes) -> Any:
-    """The first JSON value; what follows it is ignored, and of a member given twice the last counts, as with the reference."""
+    """Return the first JSON value of a body. Raises ApiError (400).
+
+    As in the reference, anything after the value is ignored, and the last of duplicate members counts.
+    """
     try:
         text = data.decode("utf-8").lstrip(" \t\r\n")
         value = _raw_decode(text) if len(text) > _LARGE else _DECODER.raw_decode(text)[0]
@@ -86,12 +90,12 @@ _DECODER = json.JSONDecoder(parse_constant=_no_constant)
 _SCAN: Callable[[str, int], tuple[Any, int]] = c_make_scanner(_DECODER)
 _ARRAY: Callable[..., tuple[Any, int]] = json.decoder.JSONArray  # type: ignore[attr-defined]
 _OBJECT: Callable[..., tuple[Any, int]] = json.decoder.JSONObject  # type: ignore[attr-defined]
-# What is scanned in one call of C code, in characters: the event loop waits for it.
+# Characters that one call of C code scans while the event loop waits, and characters above which a text is scanned in several calls.
 _SCANNED, _LARGE = 1 << 12, 1 << 18
 
 
 def _raw_decode(text: str) -> Any:
-    """The first value of a large text. What is large in it is scanned piece by piece."""
+    """Decode the first value of a large text. Large lists and objects are decoded element by element."""
     try:
         return _scan(text, 0, {})[0]
     except StopIteration as error:
@@ -99,7 +103,7 @@ def _raw_decode(text: str) -> Any:
 
 
 def _scan(text: str, at: int, keys: dict[str, str]) -> tuple[Any, int]:
-    """(value, index behind it), as a decoder's `scan_once`. Raises Abandoned."""
+    """Return (value, index after the value), like `JSONDecoder.scan_once`. Raises Abandoned."""
     check()
     sign = text[at : at + 1]
     if sign not in ("{", "["):
@@ -114,7 +118,7 @@ def _scan(text: str, at: int, keys: dict[str, str]) -> tuple[Any, int]:
 
 
 def _deeper_than(value: Any, depth: int) -> bool:
-    """Level by level, so that the check itself cannot run out of stack."""
+    """Return whether lists and objects are nested deeper than `depth` levels. It does not recurse, so it cannot run out of stack."""
     level = [value]
     for _ in range(depth + 1):
         level = [
@@ -129,7 +133,7 @@ ACCEPT_PATCH = HeaderName(b"Accept-Patch")
 
 
 def check_accept(accept: str, available: Collection[str]) -> None:
-    """406 unless a range of the header covers one of the types; weights do not matter."""
+    """Raise ApiError (406) unless a range of an `Accept` header covers one of the types; weights (`q=`) are ignored."""
     ranges = [part.partition(";")[0].strip().lower() for part in accept.split(",")]
     if not accept.strip() or any(_covers(range_, kind) for range_ in ranges for kind in available):
         return
@@ -141,7 +145,10 @@ def _covers(wanted: str, kind: str) -> bool:
 
 
 def check_content_type(sent: str, wanted: Collection[str], *, patch: bool = False) -> None:
-    """415 unless the body is of a type the operation takes; the message names the header to send, and of a PATCH a header all types."""
+    """Raise ApiError (415) unless the operation accepts the type of the body.
+
+    The message names the header to send. For a PATCH the header `Accept-Patch` lists the accepted types.
+    """
     if sent.partition(";")[0].strip().lower() in wanted:
         return
     shown = sent.partition(";")[0] if any(kind.startswith("multipart/") for kind in wanted) else sent
@@ -151,30 +158,30 @@ def check_content_type(sent: str, wanted: Collection[str], *, patch: bool = Fals
 
 
 def check_content_encoding(sent: str) -> None:
-    """415 for a compressed body: nothing here unpacks it."""
+    """Raise ApiError (415) for a compressed body, which the server does not support."""
     if sent.strip().lower() not in ("", "identity"):
         raise ApiError(415, f'header Content-Encoding has unexpected value "{sent}"; send the body as it is, without this header')
 
 
 def preferred(accept: str, available: Collection[str]) -> str:
-    """The first of the header's ranges that is one of the types, else the first type."""
+    """Return the first range of an `Accept` header that is one of the types, else the first type."""
     ranges = (part.partition(";")[0].strip().lower() for part in accept.split(","))
     return next((range_ for range_ in ranges if range_ in available), next(iter(available)))
 
 
 YAML_TYPE = "application/yaml"
 MERGE = "tag:yaml.org,2002:merge"
-# Bytes of one body: reading takes 15 s and 300 MB for each of its megabytes at worst.
+# Largest YAML body in bytes: each megabyte takes up to 15 s and 300 MB of memory to parse.
 LARGEST = OBJECT_BYTES
-# Values in one body; aliases count each time. Members that its mappings merge of others (`<<`).
+# Largest number of values in a body, with each use of an alias counted, and of members that merge keys (`<<`) add to mappings.
 MOST, MOST_MERGED = 2_000_000, 100_000
 _INT64 = 1 << 63
-# What ruamel raises, beside its own errors, for a value that is not of its explicit tag, as in `!!bool x`.
+# Further exceptions that ruamel raises for a value that does not fit its explicit tag, such as `!!bool x`.
 _OF_TAGS = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
 
 def of_yaml(data: bytes) -> Any:
-    """Return a body of YAML 1.2 as JSON values. Raises ApiError."""
+    """Decode a body of YAML 1.2 to JSON values. Raises ApiError."""
     from ruamel.yaml import YAML
     from ruamel.yaml.composer import MaxDepthExceededError
     from ruamel.yaml.error import YAMLError
@@ -198,7 +205,7 @@ def of_yaml(data: bytes) -> Any:
 
 @cache
 def _constructor() -> Any:
-    """ruamel's, which would let a few lines of aliases fill the memory."""
+    """Return ruamel's safe constructor with a limit on merged members. Without it a few lines of nested merges would fill the memory."""
     from ruamel.yaml.constructor import ConstructorError, SafeConstructor
     from ruamel.yaml.nodes import MappingNode, ScalarNode
 
@@ -230,7 +237,10 @@ def _constructor() -> Any:
 
 
 def _plain(value: Any, counted: list[int], depth: int) -> Any:
-    """Raises ApiError for what JSON has no words for, and for aliases that would fill the memory."""
+    """Return a YAML value as a JSON value. `counted` has one element: the number of values so far.
+
+    Raises ApiError for values that JSON does not have, and if aliases expand to too many values.
+    """
     counted[0] += 1
     if counted[0] > MOST or depth > DEEPEST:
         raise ApiError(422, f"the YAML has more than {MOST} values, or more than {DEEPEST} levels")

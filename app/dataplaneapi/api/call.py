@@ -1,6 +1,6 @@
-"""`Call`, which a handler gets: a request whose parameters, `Accept` and body are converted and checked, in the order of the reference.
+"""`Call`, the argument of a handler: a request whose parameters, `Accept` and body are checked and converted, in the reference's order.
 
-`read_call`, `json_call` and `strict_call` are FastAPI dependencies; a handler names the one that it needs in the type of its parameter.
+`read_call`, `json_call` and `strict_call` are FastAPI dependencies that create it. The type of a handler's parameter selects one of them.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -50,14 +50,14 @@ class Incoming:
 
     services: "Services"
     exchange: Exchange
-    # Whether unknown parameters and members are an error; None: as its query or the settings say.
+    # Whether unknown parameters and members are an error; None: the query decides, else the settings.
     strict: bool | None = None
     # As in `Call`.
     base: Document | None = None
     staged: Staged | None = None
 
     async def body(self, limit: int) -> bytes:
-        """Return the whole body, of `limit` bytes at most, 0 for any number. Raises ApiError and ShareExceeded."""
+        """Return the whole body, which may have `limit` bytes, or any number if it is 0. Raises ApiError and ShareExceeded."""
         exchange = self.exchange
         return await bodies.read(exchange.receive, exchange.raw_headers, limit, exchange.connection.endpoint.read_timeout, exchange.held)
 
@@ -76,46 +76,42 @@ Arriving = Annotated[Incoming, Depends(arriving)]
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A request for an operation, with its parameters and body.
-
-    `values` holds the parameters that were sent, by name; `body` is plain data, or bytes of what is no JSON.
-
-    `author` is that of all it changes; a write option such as `confirm` replaces it (api/write_options.py).
-
-    `sent` is the JSON that the body was made of, `sent_query` all values of the query.
-
-    `exchange` is that of the request: a handler that waits longer than `dataplaneapi.server.protocol.ANSWER_SECONDS`, or streams, declares
-    the time until its answer with `exchange.answer_within(seconds)`.
-    `view(answer, media_type)` removes from a JSON value or a text what the caller may not see.
-    `base`: the configuration that it is made on, and `staged` the stored files, if it is one of several calls; else both are those of its
-    transaction, or the current ones.
-    """
+    """A request for an operation, with its parameters and body."""
 
     services: "Services"
     operation: Operation
+    # The converted values of the parameters that were sent, by name.
     values: Mapping[str, Any]
+    # All values of the query, as sent.
     sent_query: Mapping[str, list[str]]
+    # The author of the change. A write option such as `confirm` passes on a call with another author (api/write_options.py).
     author: CallAuthor
+    # A handler that streams, or waits longer than `dataplaneapi.server.protocol.ANSWER_SECONDS`, calls `exchange.answer_within(seconds)`.
     exchange: Exchange = field(repr=False)
+    # The validated body as plain data; bytes if it is not JSON.
     body: Any = None
+    # The JSON value of the body, as sent.
     sent: Any = None
+    # Whether unknown parameters and members are an error.
     strict: bool = False
+    # `view(answer, media_type)` removes from a JSON value or a text what the caller may not see.
     view: View = _all_of
+    # In a batch: the configuration and stored files after the preceding calls. None: those of the transaction, or the current ones.
     base: Document | None = field(default=None, repr=False)
     staged: Staged | None = None
 
     @property
     def transaction_id(self) -> str | None:
-        """The transaction that it reads or edits, if it names one."""
+        """The id of the transaction that the call reads or edits, if it names one."""
         return self.values.get("transaction_id")
 
     @property
     def is_part(self) -> bool:
-        """Whether it is one of several that are committed together, in a transaction or a batch."""
+        """Whether the call is one of several that are committed together, in a transaction or a batch."""
         return self.staged is not None or bool(self.transaction_id)
 
     def within(self, store: AnyStore) -> AnyStore:
-        """Return a store as the call sees and changes it. Raises NoTransaction."""
+        """Return the store with the files of the call's transaction or batch, if it is part of one. Raises NoTransaction."""
         if self.staged is not None:
             return store.with_staged(self.staged, self.author)
         if not self.transaction_id:
@@ -124,7 +120,7 @@ class Call:
 
     @property
     def document(self) -> Document:
-        """The configuration that it reads, or is made on. Raises NoTransaction."""
+        """The configuration that the call reads or changes. Raises NoTransaction."""
         return self.services.engine.read(self.transaction_id) if self.base is None else self.base
 
     @property
@@ -223,7 +219,7 @@ async def json_call(incoming: Arriving) -> Call:
 
 
 def _present(call: Call) -> Any:
-    """Return what a body replaces; None for one that creates something."""
+    """Return the value that the body of a PUT replaces; None for other methods."""
     return present_value(call.operation, call.values, call.services, call.base) if call.operation.method == "PUT" else None
 
 
@@ -236,7 +232,7 @@ def _embedded(call: Call) -> list[str]:
 
 
 def _largest_body(call: Call) -> int:
-    """Returns the largest body in bytes; 0 for no limit."""
+    """Return the size limit of the body in bytes; 0 for none."""
     setting, declared = call.services.settings.max_body_size, call.operation.body
     if setting is not None or declared is None:
         return setting or 0
@@ -266,7 +262,7 @@ def _names_parent(call: Call, parameter: parameters.Parameter) -> bool:
 
 
 def _parent(call: Call) -> tuple[Resource, str] | None:
-    """Return the section that contains the object of the call; None for a caller that may not know whether it exists."""
+    """Return the section that contains the object of the call; None if there is none or the caller may not know whether it exists."""
     if call.operation.parent is None:
         return None
     _, parent, _ = place_of(call.operation, call.values, call.services.editor, one=False)
@@ -277,9 +273,9 @@ def _parent(call: Call) -> tuple[Resource, str] | None:
 
 
 async def strict_call(incoming: Arriving) -> Call:
-    """Return a call whose body is JSON or YAML, each of its members known; None as its body if it has none. Raises ApiError.
+    """Return a call with a JSON or YAML body that may have known members only; the body is None if none was sent. Raises ApiError.
 
-    For calls where a member that is left out would go unnoticed.
+    This is for operations where nobody would notice that a misspelt member was ignored.
     """
     call = await read_call(incoming)
     declared, limit = call.operation.body, call.services.settings.max_body_size
@@ -306,8 +302,8 @@ def decoded_strictly(data: bytes, schema: Mapping[str, Any], schemas: ResolvedSc
     return validated(value, schema, schemas, unknown=partial(ignored.members, embedded=(), strict=True, headers=[]))
 
 
-# What a handler declares as the type of its call: without a body, with one of JSON or text, and with one of known members only.
-# `api/upload.py` has those for files and forms.
+# The types of a handler's parameter: a call without a body, with a body of JSON or text, and with a body that may have known members only.
+# `api/upload.py` has the types for files and forms.
 ReadCall = Annotated[Call, Depends(read_call)]
 JsonCall = Annotated[Call, Depends(json_call)]
 StrictCall = Annotated[Call, Depends(strict_call)]

@@ -1,8 +1,8 @@
-"""Writes on what another client has changed meanwhile: `on_conflict` and `If-Match`.
+"""Conflicts with changes that other clients have made meanwhile: `on_conflict` and `If-Match`.
 
 `on_conflict=merge` merges a write on an old version into the current one; without it the write is refused with 409. `If-Match` (RFC 9110,
-section 13.1.1) makes a write conditional: the server compares it with what GET would answer before it makes the change, and the change
-expects to find what the client has seen. If that differs, the answer is 412.
+section 13.1.1) makes a write conditional: before the change the server compares it with the ETag of a GET, and the commit then checks that
+the object is still the one that was compared. If either fails, the answer is 412.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -40,7 +40,7 @@ def merges(call: Call) -> bool:
 
 
 async def explain_collisions(call: Call, next: Handler) -> Response:
-    """Add to a refusal what collides, and who has changed it."""
+    """Pass on a write. If it collides with another change, raise ApiError (409) with the collisions and the author of that change."""
     try:
         return await next(call)
     except Collided as error:
@@ -63,7 +63,7 @@ async def _shown(call: Call, error: Collided) -> ApiError:
 
 
 async def conflicts_of(call: Call, error: Collided) -> list[dict[str, Any]]:
-    """Return both sides of each collision and the author of the last change, without values that the caller may not read."""
+    """Return a row for each collision: both values, without those that the caller may not read, and the author of the last change."""
     may_read = reader(call.author)
     try:
         await call.services.history.settled()
@@ -74,7 +74,7 @@ async def conflicts_of(call: Call, error: Collided) -> list[dict[str, Any]]:
 
 
 def _authors(journal: Journal, error: Collided) -> dict[str, Entry]:
-    """Return the newest entry of each object that is newer than the version which the change was made on."""
+    """Return the newest history entry of each object, if it is newer than the version that the change was based on."""
     entries = {}
     for object_ in dict.fromkeys(clash.object for clash in error.clashes):
         if entry := next(_since(journal, object_, error.version), None):
@@ -83,7 +83,7 @@ def _authors(journal: Journal, error: Collided) -> dict[str, Entry]:
 
 
 async def last_changes(call: Call, objects: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Return who has changed each object last; an object without an entry in the history is left out."""
+    """Return who changed each object last, by object. Objects without an entry in the history are left out."""
 
     def newest(journal: Journal) -> dict[str, Entry]:
         entries = ((object_, next(iter(journal.find(object_)), None)) for object_ in dict.fromkeys(objects))
@@ -104,7 +104,7 @@ def _since(journal: Journal, object_: str, version: int) -> Iterator[Entry]:
 def _as_dict(clash: Clash, entry: Entry | None, is_readable: bool) -> dict[str, Any]:
     by = _by(entry) if entry else {}
     theirs = clash.theirs if is_readable else None
-    # A mask goes by the member that such a pair has.
+    # Secrets in `theirs` and `mine` are masked later, according to `member`.
     return present({"object": clash.object, "member": clash.member, "theirs": theirs, "mine": clash.mine, **by})
 
 
@@ -112,20 +112,20 @@ def _by(entry: Entry) -> dict[str, Any]:
     return {"author": entry.author.name, "entry": str(entry.id), "version": entry.version, "time": timestamp(entry.time)}
 
 
-# Actions on one object; the others are compared with their collection.
+# Actions whose `If-Match` is compared with one object; that of other actions is compared with the collection.
 _OF_ONE = ("replace", PATCH, "delete")
 
 
 def compares_one(call: Call) -> bool:
-    """Return whether `If-Match` of a write is compared with one object or a whole text; else with a collection."""
+    """Return whether `If-Match` of a write is compared with one object or text, and not with a collection."""
     return not call.operation.resource or call.operation.action in _OF_ONE
 
 
 def expected_object(call: Call, document: Document, place: ObjectPlace, ways: Iterable[bool]) -> Expect:
-    """Return what a write with `If-Match` expects of its object: the value that the client has seen, or a value that never holds.
+    """Return what the commit of a write with `If-Match` expects: the value with that ETag, or an expectation that always fails.
 
-    `ways`: for each form in which GET answers the object, whether that form has the children of a section. Raises Forbidden for an object
-    that the caller may not read.
+    `ways` lists the forms in which GET can return the object: True for a section with its children, False for one without. Raises Forbidden
+    for an object that the caller may not read.
     """
     wanted: str = call.values[IF_MATCH]
     rights, number = call.author.rights, call.query.version or 0
@@ -146,7 +146,7 @@ def matches_text(call: Call, text: bytes) -> bool:
 
 
 def precondition_failed(call: Call) -> ApiError:
-    """Return the error 412 for an `If-Match` that does not hold; it names the GET that returns the present ETag."""
+    """Return the error 412 for an `If-Match` that does not match; it names the GET that returns the current ETag."""
     weak = "; a weak ETag (W/) never holds here" if "W/" in call.values[IF_MATCH] else ""
     return ApiError(
         412, f"{IF_MATCH} does not match the current state{weak}; nothing was changed. GET {_path(call)} returns that state with its ETag"
@@ -154,7 +154,7 @@ def precondition_failed(call: Call) -> ApiError:
 
 
 def _path(call: Call) -> str:
-    """Return the path of the GET whose response is compared."""
+    """Return path and query of the GET whose ETag is compared with `If-Match`."""
     path = call.operation.at(call.values)
     if not compares_one(call) and call.operation.is_of_one:
         path = path.rpartition("/")[0]

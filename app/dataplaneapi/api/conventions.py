@@ -1,4 +1,4 @@
-"""What the answers of `/v3/sidecar` have in common: times, and lists that come in pages."""
+"""Conventions of `/v3/sidecar`: times, durations, absent members, and lists in pages."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -14,17 +14,17 @@ LINK = HeaderName(b"Link")
 
 
 def timestamp(seconds: float) -> str:
-    """RFC 3339 in UTC, to the millisecond."""
+    """Format a Unix time as RFC 3339 in UTC, with milliseconds."""
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def present(members: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the members that have a value: neither None nor an empty text."""
+    """Return the members that have a value: neither None nor an empty text."""
     return {name: value for name, value in members.items() if value is not None and value != ""}
 
 
 def moment(call: Call, name: str) -> float | None:
-    """The Unix time that a parameter gives, in RFC 3339; None without it. Raises ApiError."""
+    """Return the Unix time of a parameter in RFC 3339, in UTC if it has no offset; None if it was not sent. Raises ApiError."""
     if (text := call.values.get(name)) is None:
         return None
     try:
@@ -35,7 +35,7 @@ def moment(call: Call, name: str) -> float | None:
 
 
 def duration(member: str, text: str) -> float:
-    """The seconds that a member of a body tells, `90s`, `5m` or a bare number. Raises ApiError."""
+    """Return the seconds of a duration in a body: `90s`, `5m` or a bare number. `member` names it in the error. Raises ApiError (422)."""
     try:
         return seconds(text)
     except ValueError as error:
@@ -43,9 +43,9 @@ def duration(member: str, text: str) -> float:
 
 
 def page(call: Call, rows: Sequence[Mapping[str, Any]]) -> Response:
-    """A list, the newest first, each row with a number as its `id`: those older than `before`, at most `limit`.
+    """Return one page of a list: up to `limit` of the rows whose `id` is below the parameter `before`.
 
-    Where more follow, a header `Link` says with which query.
+    The rows are sorted newest first, and each `id` is a number. If rows follow, the header `Link` has the query of the next page.
     """
     before, limit = call.query.before, call.query.limit
     left = rows if not before else [row for row in rows if int(row["id"]) < int(before)]

@@ -1,6 +1,6 @@
-"""Other sites in browsers: which may use the API from their pages, and that no other makes a browser change anything.
+"""CORS for the origins in the setting `cors_origins`, and protection against cross-site request forgery (CSRF) by pages of other origins.
 
-Requests without `Origin` and `Sec-Fetch-Site` come from no browser, and nothing here concerns them.
+Requests without `Origin` and `Sec-Fetch-Site` do not come from a browser and are not checked.
 """
 
 from collections.abc import Collection, Mapping
@@ -22,7 +22,7 @@ Headers = Mapping[bytes, bytes]
 
 
 async def other_sites(services: Services, exchange: Exchange, next: Next) -> Response:
-    """Answer what a browser asks before a request of another site, and refuse the changes that such a page may not make."""
+    """Answer preflight requests, and refuse writes by pages of other sites whose origin is not allowed."""
     origins = services.settings.cors_origins
     return preflight(exchange, origins) or refusal(exchange, origins) or await next(exchange)
 
@@ -32,7 +32,7 @@ def is_preflight(exchange: Exchange) -> bool:
 
 
 def preflight(exchange: Exchange, origins: Collection[str]) -> Response | None:
-    """The answer to a browser's question before its request; None for anything else."""
+    """Return the response to a preflight request; None for any other request."""
     if not is_preflight(exchange):
         return None
     sent = exchange.headers
@@ -46,7 +46,7 @@ def preflight(exchange: Exchange, origins: Collection[str]) -> Response | None:
 
 
 def headers(exchange: Exchange, origins: Collection[str]) -> list[Header]:
-    """What any other answer carries."""
+    """Return the CORS headers of a response; none for a preflight request, whose response has its own."""
     if is_preflight(exchange):
         return []
     sent = exchange.headers
@@ -54,7 +54,7 @@ def headers(exchange: Exchange, origins: Collection[str]) -> list[Header]:
 
 
 def refusal(exchange: Exchange, origins: Collection[str]) -> Response | None:
-    """The answer to a change that a page of another site asks for; None when nothing speaks against it."""
+    """Return the response 403 to a write by a page of another site whose origin is not allowed; None for any other request."""
     sent = exchange.headers
     origin, site = sent.get(b"origin"), sent.get(b"sec-fetch-site", b"").lower()
     if exchange.method in _READING or (origin is None and not site) or _is_allowed(sent, origins):
@@ -70,7 +70,7 @@ def _is_allowed(sent: Headers, origins: Collection[str]) -> bool:
 
 
 def _is_own(origin: bytes, host: bytes) -> bool:
-    """Whether it is this server's, whatever TLS was taken off on the way."""
+    """Return whether an origin has the host and port of this server. The scheme may differ, since a proxy may have terminated TLS."""
     scheme, _, place = origin.lower().partition(b"://")
     default = b":443" if scheme == b"https" else b":80"
     return bool(place) and place.removesuffix(default) == host.lower().removesuffix(default)

@@ -1,4 +1,4 @@
-"""A call that is described in the body of another: what it asks for, and whether it may be made (`verdict`)."""
+"""Calls that are described in the body of another call: those of a batch, and those of an access check (`verdict`)."""
 
 import json
 from collections.abc import Mapping
@@ -31,14 +31,16 @@ _SAFE = "/?%:@!$&'()+,*;=~[]"
 
 @dataclass(frozen=True)
 class Described:
-    """`path` with its query. A `body` that is a text is sent as it is, anything else as JSON; with `file` as a form with a file of that
-    name.
-    """
+    """A call that is described in the body of another."""
 
     method: str
+    # With the query.
     path: str
+    # A text is sent as it is, any other value as JSON.
     body: Any = None
+    # If it is empty, the type follows from the body.
     content_type: str = ""
+    # The name of a file: the body is sent as its content, in a form. Empty for a body that is no form.
     file: str = ""
 
     @property
@@ -61,7 +63,7 @@ class Described:
         return head.encode("utf-8", "surrogatepass") + content + f"\r\n--{self._boundary}--\r\n".encode()
 
     def found(self, services: Services) -> tuple[Operation, dict[str, str]]:
-        """The operation that it is for, and the values of its path. Raises ApiError."""
+        """Return the operation of the call and the values of its path. Raises ApiError."""
         path, query = self._place
         operation, values = services.index.find(self.method, path, query)
         return operation, with_known_names(operation, values, services)
@@ -76,7 +78,7 @@ class Described:
         return path.encode(), query.encode()
 
     def incoming(self, call: Call, operation: Operation, values: Mapping[str, str], author: CallAuthor) -> Incoming:
-        """The request that it describes, within the call that describes it."""
+        """Return the described call as a request. `call` is the one whose body describes it."""
         kind = self.content_type or (TEXT if isinstance(self.body, str) else JSON)
         if self.file:
             kind = f"{MULTIPART}; boundary={self._boundary}"
@@ -93,9 +95,9 @@ class Described:
 
 
 async def verdict(call: Call, described: Described, author: CallAuthor) -> bool | None:
-    """Check a call by this author, without making it: return whether it would reload HAProxy, None where that is not known.
+    """Check a described call by this author without making it. Return whether it would reload HAProxy; None if that is unknown.
 
-    `call` is the one that asks. Raises ApiError and NativeError for a call that would be refused.
+    `call` is the one whose body describes it. Raises the ApiError or NativeError with which the described call would be refused.
     """
     operation, values = described.found(call.services)
     require_role(author, operation)

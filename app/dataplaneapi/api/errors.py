@@ -1,6 +1,7 @@
-"""The border: the one table from an error of the library to a status, and the one writer of error bodies.
+"""Errors as responses: the table from the errors of the library to statuses, and the function that writes all error bodies.
 
-Every failure is `{"code": status, "message": text}`, the text's first line short; more members may follow where they help.
+A body is `{"code": status, "message": text}`, with further members for some errors. The first line of the text has at most LONGEST
+characters.
 """
 
 import dataclasses
@@ -13,19 +14,19 @@ from dataplaneapi.api.responses import RETRY_AFTER, Header, Reply, json_response
 from haproxy_native import errors as native
 
 LONGEST = 300
-# What is left of a long name or value, in characters.
+# The length to which a long name or value is shortened, in characters.
 _KEPT = 100
 _MARK = "..."
 _LONG_QUOTED = re.compile(rf"\"[^\"\n]{{{_KEPT + 1},}}\"|(?<![^\s(\[=:,])'[^'\n]{{{_KEPT + 1},}}'")
 _LONG_WORD = re.compile(rf"\S{{{_KEPT + 1},}}")
-# Where a line may be broken, best first.
+# Separators at which a line may be broken, best first.
 _BREAKS = ("\n", "; ", ": ", ", ", " ")
 
 
 def summarized(message: str) -> str:
-    """The message, whose first line has at most LONGEST characters.
+    """Return the message with a first line of at most LONGEST characters.
 
-    Names and values of a longer one are shortened in the middle; what is still too much stands on the next line.
+    In a longer line, long names and values are shortened in the middle. If it is still too long, the rest goes to the next line.
     """
     line, end, rest = message.partition("\n")
     if len(line) <= LONGEST:
@@ -37,7 +38,7 @@ def summarized(message: str) -> str:
 
 
 def _shortened(match: re.Match[str]) -> str:
-    """The beginning and the end, with the quotes where there are any."""
+    """Return the beginning and the end of a long word or quoted text, with its quotes."""
     text = match[0]
     side = (_KEPT - len(_MARK)) // 2
     return text[:side] + _MARK + text[-side:]
@@ -119,7 +120,7 @@ STATUS: dict[type[native.NativeError], int] = {
 }
 
 
-# What to call then, behind the text of the error; the attributes of the error fill it.
+# The call that helps, which is appended to the text of the error. The placeholders are attributes of the error.
 _MERGE = (
     "PUT /v3/services/haproxy/transactions/{transaction}?on_conflict=merge merges it into what came between, where that has changed "
     "other members"
@@ -138,7 +139,7 @@ CALLS: dict[type[native.NativeError], str] = {
     ),
 }
 
-# The same as a member of its own, where the text is that of the Data Plane API to the letter.
+# The same as the member `remedy`, for errors whose text must equal that of the Data Plane API.
 REMEDIES: dict[type[native.NativeError], str] = {
     native.Stale: (
         "read again what is to be changed and send ?version={current}, or ?on_conflict=merge beside the old version, "
@@ -150,7 +151,7 @@ REMEDIES: dict[type[native.NativeError], str] = {
 
 
 class ApiError(Exception):
-    """A refusal of the HTTP layer itself."""
+    """An error of the HTTP layer itself. `members` are further members of the error body."""
 
     def __init__(self, status: int, message: str, *, headers: Iterable[Header] = (), **members: Any) -> None:
         super().__init__(message)
@@ -166,7 +167,7 @@ def error_response(status: int, message: str, headers: Iterable[Header] = (), **
 
 
 def response_to(error: Exception) -> Reply:
-    """The answer to an error of the library or of this layer; anything else is a fault of ours, and 500."""
+    """Return the response to an error of the library or of the HTTP layer. Any other exception is a bug: its response is a 500."""
     if isinstance(error, ApiError):
         return error_response(error.status, error.message, error.headers, **error.members)
     if isinstance(error, native.NativeError):
@@ -186,7 +187,7 @@ def _headers(error: native.NativeError) -> list[Header]:
 
 
 def _places(error: native.NativeError) -> dict[str, Any]:
-    """Returns the place of an error for programs: HAProxy's alerts, and the place that the library knows."""
+    """Return the further members of an error body: remedy, confirmation, failed tests, HAProxy's alerts, place."""
     members: dict[str, Any] = {}
     if remedy := REMEDIES.get(type(error)):
         members["remedy"] = remedy.format_map(vars(error))

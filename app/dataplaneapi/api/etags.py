@@ -1,4 +1,4 @@
-"""Entity tags: a strong hash of what an answer holds (RFC 9110, section 8.8.3), and their comparison. Of a file it is remembered."""
+"""Strong entity tags (RFC 9110, section 8.8.3): the hash of a response body, and the comparison of tags. Tags of files are cached."""
 
 import hashlib
 import os
@@ -10,9 +10,9 @@ from typing import BinaryIO
 SIZE = 16
 ANY = "*"
 PIECE = 1 << 20
-# Files that are remembered.
+# Files whose tags are cached.
 MOST_FILES = 1000
-# Between two writes to a file in this time its stamps may stay the same, in nanoseconds.
+# Two writes to a file within this time may leave it with the same timestamps, in nanoseconds.
 UNSETTLED = 1_000_000_000
 _TAG = r'(W/)?("[\x21\x23-\x7e\x80-\xff]*")'
 _LIST = re.compile(rf"[ \t,]*{_TAG}(?:[ \t]*,(?:[ \t]*{_TAG})?)*[ \t]*")
@@ -25,12 +25,12 @@ def tag_of(body: bytes | memoryview) -> str:
 
 
 def is_well_formed(header: str) -> bool:
-    """Whether it is `*`, or a list of entity tags and nothing else."""
+    """Return whether a header is `*` or a list of entity tags."""
     return header.strip() == ANY or _LIST.fullmatch(header) is not None
 
 
 def holds(header: str, tag: str, *, weakly: bool = False) -> bool:
-    """Whether a header `If-Match` names this tag; of `If-None-Match`, `weakly` (section 8.8.3.2)."""
+    """Return whether a header matches this tag. `If-Match` is compared strongly, `If-None-Match` weakly (section 8.8.3.2)."""
     return header.strip() == ANY or any(tag_ == tag and (weakly or not is_weak) for is_weak, tag_ in _tags(header))
 
 
@@ -39,13 +39,13 @@ def _tags(header: str) -> Iterator[tuple[bool, str]]:
 
 
 class FileTags:
-    """Tags of files, by the stamps that the kernel keeps of each: a file is read again after any write to it."""
+    """A cache of the tags of files. Its key is inode, size and timestamps, so that a file is hashed again after a write."""
 
     def __init__(self) -> None:
         self._tags: dict[_Stamp, str] = {}
 
     def of(self, file: BinaryIO) -> str:
-        """Returns the tag of an open file, which is rewound to its beginning. Raises OSError."""
+        """Return the tag of an open file, whose position is its beginning before and after the call. Raises OSError."""
         stamp = _stamp(file)
         if (known := self._tags.get(stamp)) is not None:
             return known

@@ -1,6 +1,6 @@
-"""One request and its response: what arrived, what the layers have found out about it, and what was answered.
+"""`Exchange`: a request, what the layers have found out about it, and its response.
 
-The outermost layer makes it, and every other finds it in the scope of ASGI under `EXCHANGE`, the one key there that is ours.
+`Stack` creates the exchange and stores it in the ASGI scope under `EXCHANGE`, the only key there that ASGI does not define.
 """
 
 import copy
@@ -24,11 +24,11 @@ Peer = tuple[str, int] | None
 
 
 async def _to_nobody(message: Message) -> None:
-    """Send nothing: the request is described in the body of another, which answers."""
+    """Discard a message: the exchange has no connection, because it is described in the body of another call or is finished."""
 
 
 async def _from_nobody() -> Message:
-    """Return that the client has left, whatever was still to come."""
+    """Report that the client has disconnected."""
     return {"type": "http.disconnect"}
 
 
@@ -52,7 +52,7 @@ class Exchange(Channel):
         send: Send = _to_nobody,
         common: "Callable[[Exchange], list[Header]]" = _no_headers,
     ) -> None:
-        """`common` returns the headers that every response has; it is called when the response begins, and `sent_headers` is its own."""
+        """`common` returns the headers of every response. It is called when the response begins: `sent_headers` then has the others."""
         channel = scope.get(EXCHANGE) or Channel()
         super().__init__(channel.connection, channel.answer_within, channel.write_part, channel.recording)
         self.began = time.perf_counter()
@@ -66,27 +66,27 @@ class Exchange(Channel):
         self.client: Peer = scope.get("client")
         self.server: Peer = scope.get("server")
         self.raw_headers: list[Header] = scope["headers"]
-        # Of a header that is sent twice the first counts, as with the reference.
+        # If a header is sent twice, the first counts, as in the reference.
         self.headers: Mapping[bytes, bytes] = dict(reversed(self.raw_headers))
         self.request_id = ""
-        # The client's, on which access and limits depend: behind a trusted proxy not the peer's.
+        # The client's address, which access and limits depend on. Behind a trusted proxy it is not the peer's.
         self.address = peer(self.client)
-        # None for what needs no credentials, and until they were checked.
+        # None for a public path, and until the credentials are checked.
         self.author: CallAuthor | None = None
-        # Whether the user that the request names gave the right password.
+        # Whether the request has sent valid credentials.
         self.authenticated = False
-        # None for what no operation is for, and until one was looked for; the values of a kept answer were not looked for.
+        # Both are None until `Route` has found the operation. With a cached response only `operation` is set.
         self.operation: Operation | None = None
         self.path_values: Mapping[str, str] | None = None
-        # What FastAPI serves the operation with.
+        # The ASGI application of the operation's route.
         self.route: ASGIApp | None = None
         # The configuration that a GET is answered from.
         self.document: Document | None = None
-        # Counts the bytes of its body.
+        # Counts the bytes of the request body for the caller.
         self.held: Holding | None = None
-        # Headers of the answer that name what nothing reads.
+        # Response headers that list ignored parameters and members.
         self.ignored: list[Header] = []
-        # Whether the answer is that of an earlier call with the same Idempotency-Key.
+        # Whether the response is the stored one of an earlier call with the same Idempotency-Key.
         self.is_replayed = False
         self.response: Response | None = None
         self.status = 0
@@ -95,7 +95,7 @@ class Exchange(Channel):
 
     @property
     def operation_id(self) -> str:
-        """The id of its operation; empty without one."""
+        """The id of the operation; empty if there is none."""
         return self.operation.id if self.operation else ""
 
     @property
@@ -109,7 +109,7 @@ class Exchange(Channel):
         return ",".join([value.decode("latin-1") for key, value in self.raw_headers if key == name])
 
     async def send(self, message: Message) -> None:
-        """Send a message of ASGI, or the response that it hands on."""
+        """Send an ASGI message. A message of type RESPONSE contains a response, which is sent instead."""
         if message["type"] == RESPONSE:
             await self.respond(message["response"])
             return
@@ -122,13 +122,13 @@ class Exchange(Channel):
         await self._send(message)
 
     async def respond(self, response: Response) -> None:
-        """Send the response, or that the client has it already."""
+        """Send the response, or 304 if the client has it already."""
         await response.complete()
         self.response = response
-        # A request whose client leaves while it is answered has been served.
+        # The work is done, so a client that disconnects now cancels nothing.
         self.when_gone = None
         if not response.cacheable:
-            # A configuration that is replaced meanwhile is not kept for the sake of one answer.
+            # If the configuration is replaced while the response is sent, the old one must not stay in memory.
             self.document = None
         is_tagged = self.operation is not None and self.method == "GET" and response.status_code == 200
         try:
@@ -137,16 +137,16 @@ class Exchange(Channel):
             self.size += response.written
 
     def finish(self) -> None:
-        """Release the connection and what the response was made from; what logs tell of the exchange stays."""
+        """Release the connection, the response and its sources. The fields that log lines show stay."""
         self.receive, self._send, self._common = _from_nobody, _to_nobody, _no_headers
         self.answer_within, self.write_part, self.recording, self.when_gone, self.at_end = no_deadline, None, None, None, None
         self.scope, self.route, self.document, self.response, self.held = {}, None, None, None, None
 
     def again(self, request_id: str, client: Peer, server: Peer, address: str) -> Self:
-        """Return a copy of a finished exchange that is answered the same again, under another request id."""
+        """Return a copy of a finished exchange for a later request with the same reply, which has its own request id and addresses."""
         other = copy.copy(self)
         other.request_id, other.client, other.server, other.address = request_id, client, server, address
-        # Nothing is looked for to answer it, so the object that it asks for is yet to be noted.
+        # `Route` does not run for a cached reply, so `publish_event` still has to note the object of the request.
         other.path_values = None
         other.sent_headers = [(name, request_id.encode() if name == REQUEST_ID else value) for name, value in self.sent_headers]
         return other
@@ -156,17 +156,17 @@ Next = Callable[[Exchange], Awaitable[Response]]
 
 
 class Layer(Protocol):
-    """Something that a request passes (api/stack.py): it returns the response of the next layer, or its own."""
+    """A layer that requests pass (api/stack.py). It returns the response of the next layer, or its own."""
 
     async def __call__(self, exchange: Exchange, next: Next) -> Response: ...
 
 
 def peer(client: Peer) -> str:
-    """Return the address at the other end of a connection; a word for a Unix socket, which has none."""
+    """Return the address of a peer; UNIX for the peer of a Unix socket, which has no address."""
     return client[0] if client else UNIX
 
 
 def exchange_of(scope: Scope) -> Exchange:
-    """Return the exchange of a request within the outermost layer."""
+    """Return the exchange of a request from its ASGI scope."""
     exchange: Exchange = scope[EXCHANGE]
     return exchange

@@ -1,8 +1,8 @@
-"""`Feature`: what a feature takes part in, besides its operations.
+"""`Feature`: what a feature adds to the server besides its operations.
 
-`dataplaneapi.feature_list` names the features of a server, and `dataplaneapi.assembly` makes each and reads the attributes below once. A
-feature may also add observers and listeners to the engine's context (`haproxy_native.commit`). One that has operations alone needs no
-class.
+`dataplaneapi.feature_list` names the features of a server. `dataplaneapi.assembly` creates each feature and reads the attributes below
+once. A feature may also add observers and listeners to the engine's context (`haproxy_native.commit`). A feature that has only operations
+needs no class.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,7 +18,7 @@ from haproxy_native.references.naming import RenameFollower
 
 
 class WriteOption:
-    """Query parameters of every write. A subclass serves the writes that have one."""
+    """Query parameters that every write accepts. A subclass serves the writes that have one of them."""
 
     # The names of the parameters.
     names: ClassVar[tuple[str, ...]]
@@ -39,33 +39,33 @@ class WriteOption:
         """Refuse a call with invalid parameters. Raises ApiError."""
 
     async def serve(self, call: Call, next: Handler) -> Response:
-        """Serve a write; `next` makes it."""
+        """Serve a write that has the option. `next` makes the write and returns its response."""
         raise NotImplementedError
 
 
 class Feature:
-    """A part of the server that can be removed. A subclass makes what it needs from the services, and sets the attributes below."""
+    """A part of the server that can be removed. A subclass creates what it needs from the services, and sets the attributes below."""
 
-    # Whether it is for changes alone, so that a read-only server does not run it.
+    # Whether only changes need the feature, so that a read-only server does not enter its `runs`.
     only_changes: ClassVar[bool] = False
-    # Entered when the server starts, and left when it ends.
+    # Context managers that are entered when the server starts, and left when it ends.
     runs: Sequence[AbstractAsyncContextManager[Any]] = ()
-    # Each answers requests without credentials, or returns None.
+    # Functions that answer requests to public paths, and return None for any other request.
     public: Sequence[PublicAnswer] = ()
     # Query parameters of every write.
     write_options: Sequence[WriteOption] = ()
-    # The work of long operations, by kind.
+    # The functions that do the work of long operations, by kind.
     works: Mapping[str, Work] = {}
-    # Who stores something by the names of objects and follows a renaming, and who uses objects by their names.
+    # Followers update what is stored under the name of an object when it is renamed. The functions list what uses an object of a name.
     followers: Sequence[RenameFollower] = ()
     users_of_names: Sequence[UsersOfName] = ()
 
     def gauges(self) -> Iterable[tuple[str, str, float]]:
-        """Return what `/metrics` shows: the name of each value without prefix, what it says, and the value."""
+        """Return the gauges for `/metrics`: name without prefix, help text, value."""
         return ()
 
     def __init__(self, services: Services) -> None:
-        """Make the feature. `services.features` has those that are listed before it."""
+        """Create the feature. `services.features` already has the features that are listed before it."""
 
     @classmethod
     def of(cls, services: Services) -> Self:

@@ -1,6 +1,6 @@
-"""`Idempotency-Key` on POST: the same call of the same caller with the same key is made once, and answered again as it was.
+"""`Idempotency-Key` on POST: a call of one caller with one key is made once, and a retry gets the stored response.
 
-What a call has done and what was answered is kept for a day (`CallStore`). A refusal has done nothing, so that its key can be used again.
+Calls and their responses are stored for a day (`CallStore`). A refused call has done nothing, so its key can be used again.
 """
 
 import asyncio
@@ -33,9 +33,9 @@ from haproxy_native.shares import Account
 
 log = logging.getLogger(__name__)
 SECONDS = 86400.0
-# So many calls are kept of one caller, and of all. Longer answers are not kept; all of them together take no more, in bytes.
+# The number of stored calls of one caller, and of all; the largest stored response body, and the size of the whole store, in bytes.
 MOST_OF_ONE, MOST, LARGEST, MOST_BYTES = 1000, 10_000, 1 << 18, 64 << 20
-# So many answers with secrets are kept, in memory alone.
+# The number of responses that are stored in memory alone, because they have secrets or writing them failed.
 MOST_SECRET = 100
 _STATEMENTS = """\
 CREATE TABLE call (name TEXT PRIMARY KEY, caller TEXT NOT NULL, began REAL NOT NULL, size INTEGER NOT NULL, data TEXT NOT NULL, body BLOB);
@@ -46,27 +46,31 @@ _OLDEST_OF_ONE = "SELECT name FROM call WHERE caller = ? ORDER BY began DESC LIM
 
 @dataclass(frozen=True)
 class KeptCall:
-    """`began`: Unix time. `id`: that of the request. `request`: digest of its body. Without a `status` it has not ended; a `body` is None
-    where it was not kept.
+    """A stored call and its response."""
 
-    `headers` are those of the answer, `ignored` those that name what nothing has read. `rights`: a digest of those that its caller had.
-    """
-
+    # Unix time.
     began: float
+    # The digest of the request body.
     request: str = ""
+    # The status of the response; 0 until the call has ended.
     status: int = 0
+    # The headers of the response, and those that list ignored parameters and members.
     headers: tuple[tuple[str, str], ...] = ()
     ignored: tuple[tuple[str, str], ...] = ()
+    # The body of the response; None if it is not stored.
     body: bytes | None = None
+    # The id of the request.
     id: str = ""
+    # The digest of the caller's rights.
     rights: str = ""
 
 
 class CallStore:
-    """The calls in a database, and what was answered: kept for a day. A name is the caller's, a dash, and the call's.
+    """The calls with a key and their responses, which a database stores for a day.
 
-    Where there are too many, the oldest of the caller goes that has the most: no caller makes another's calls be forgotten. A call is
-    written before it is made, and again with its answer before that is sent.
+    The name of a call is `Account.holder` of its caller, a dash, and a digest of the call. If the store is full, the oldest call of the
+    caller with the most calls is deleted: no caller can displace the calls of others. A call is written before it is made, and again with
+    its response before the response is sent.
     """
 
     def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
@@ -75,12 +79,12 @@ class CallStore:
         self._in_memory: dict[str, KeptCall] = {}
 
     async def find(self, name: str) -> KeptCall | None:
-        """One of the last day. Raises Unusable where that cannot be known."""
+        """Return a call of the last day; None if there is none of this name. Raises Unusable if the database cannot be read."""
         stored_call = self._in_memory.get(name) or await self._done(partial(_find, name))
         return stored_call if stored_call and stored_call.began > self._clock() - SECONDS else None
 
     async def begin(self, name: str, id_: str = "") -> KeptCall:
-        """Raises Unusable."""
+        """Store a call that is about to be made; `id_` is the id of its request. Raises Unusable."""
         call = KeptCall(self._clock(), id=id_)
         oldest = call.began - SECONDS
         self._in_memory = {each: kept for each, kept in self._in_memory.items() if kept.began > oldest}
@@ -88,7 +92,7 @@ class CallStore:
         return call
 
     async def end(self, name: str, call: KeptCall, *, is_secret: bool) -> None:
-        """Keeps the answer; one that is secret, or that the disk does not take, in memory alone."""
+        """Store the response of a call. A secret response, or one that cannot be written, is stored in memory alone."""
         is_large = len(call.body or b"") > LARGEST
         try:
             await self._database.store(partial(_store, name, replace(call, body=None) if is_secret or is_large else call))
@@ -100,7 +104,7 @@ class CallStore:
             self._remember(name, call)
 
     def forget(self, name: str) -> None:
-        """A call that has done nothing may be made again."""
+        """Delete a call that has done nothing, so that it can be made again."""
         self._database.post(partial(_forget, name))
 
     async def _done(self, work: Work[Result]) -> Result:
@@ -130,7 +134,7 @@ def _find(name: str, state: State) -> KeptCall | None:
 
 
 def _begin(name: str, call: KeptCall, oldest: float, state: State) -> None:
-    """Writes it, and deletes the calls that are too old, or too many."""
+    """Write a call. Delete the calls that began before `oldest` (a Unix time) or exceed the limits."""
     caller = _caller(name)
     with state.transaction():
         state.execute("DELETE FROM call WHERE began <= ?", (oldest,))
@@ -167,14 +171,17 @@ _UNAVAILABLE = 503
 
 
 class Idempotency:
-    """Makes calls with a key once. `entry_of` returns the id of what the history has of a request since a Unix time; it raises nothing."""
+    """The layer that makes a call with a key once.
+
+    `entry_of(request_id, since)` returns the id of the history entry that the request has made since this Unix time; it raises nothing.
+    """
 
     def __init__(self, store: CallStore, entry_of: Callable[[str, float], Awaitable[int | None]]) -> None:
         self._store, self._entry_of = store, entry_of
         self._running: set[str] = set()
 
     async def __call__(self, exchange: Exchange, next: Next) -> Response:
-        """Answer a request, or as it was answered. Raises ApiError with 400, 409 and 422, and Unusable, with nothing done."""
+        """Make a call, or return its stored response. Raises ApiError (400, 409, 422) and Unusable if the call was not made."""
         key = key_of(exchange)
         if key is None:
             return await next(exchange)
@@ -193,13 +200,16 @@ class Idempotency:
             self._running.discard(name)
 
     async def _cut_off(self, kept: KeptCall) -> str:
-        """What is known of a call that has no answer."""
+        """Return the error message for a call that was stored but has no response."""
         if kept.id and (entry := await self._entry_of(kept.id, kept.began)):
             return f"{_SAID} is of a call that was cut off after entry {entry} of /v3/sidecar/history, which its request {kept.id} has made"
         return f"{_SAID} is of a call that was cut off, and may have been carried out or not; look what stands there, then send another key"
 
     async def _first(self, name: str, exchange: Exchange, body: "HashedBody", next: Next) -> Response:
-        """What it raises, beside refusals, leaves open whether anything was done."""
+        """Make a call for the first time, and store its response unless that is a refusal.
+
+        If this raises, the outcome is unknown: the call stays stored without a response.
+        """
         call = await self._store.begin(name, exchange.request_id)
         exchange.receive = body
         response = await (await next(exchange)).complete()
@@ -216,7 +226,7 @@ class Idempotency:
 
 
 def key_of(exchange: Exchange) -> bytes | None:
-    """Returns the key of a call; None if none is sent, or if nothing is done that could be done twice. Raises ApiError (400)."""
+    """Return the key of a call; None if none was sent, or if the call is not a POST that changes something. Raises ApiError (400)."""
     sent, operation = exchange.headers.get(HEADER), exchange.matched
     if sent is None or operation.method != "POST" or not operation.writes or operation.is_dry(exchange.query):
         return None
@@ -226,13 +236,13 @@ def key_of(exchange: Exchange) -> bytes | None:
 
 
 def rights_digest(by: Author | None) -> str:
-    """Identifies the author's rights; empty where nothing is limited."""
+    """Return a digest of the author's rights; empty if they are not limited."""
     rights = by.rights if by else None
     return hashlib.sha256(json.dumps(asdict(rights), default=sorted).encode()).hexdigest()[:16] if isinstance(rights, Rights) else ""
 
 
 def _name(exchange: Exchange, key: bytes) -> str:
-    """Returns the name of a stored call: caller, method, and path with query."""
+    """Return the name under which a call is stored (see `CallStore`); the digest covers caller, method, path with query, and key."""
     by = exchange.author
     assert by is not None
     path, query = exchange.raw_path.decode("latin-1"), exchange.query.decode("latin-1")
@@ -241,10 +251,11 @@ def _name(exchange: Exchange, key: bytes) -> str:
 
 
 class HashedBody:
-    """A body that is hashed while it is received, by the key, so that a likely body cannot be tried; of a form without its boundary, which
-    is another one in each request.
+    """An ASGI `receive` that hashes the body.
 
-    After its end it waits: a call with a key is made to its end, whether its client is still there or not.
+    The hash uses the idempotency key as its key, so that nobody can test guessed bodies against it. It leaves out the boundary of a form,
+    which differs in each request. After the end of the body, `receive` waits forever: a call with a key is not cancelled when the client
+    disconnects.
     """
 
     def __init__(self, exchange: Exchange, key: bytes, *, is_read: bool) -> None:
@@ -270,13 +281,13 @@ class HashedBody:
         *pieces, last = (self._rest + data).split(self._boundary)
         for piece in pieces:
             self._hash.update(piece + b"\0")
-        # What may be the beginning of a boundary.
+        # The end may be the beginning of a boundary, so it is hashed with the next data.
         hashed = max(0, len(last) - len(self._boundary) + 1)
         self._hash.update(last[:hashed])
         self._rest = last[hashed:]
 
     async def digest(self) -> str:
-        """Returns the digest of the whole body; empty if the operation takes none. Raises ApiError."""
+        """Receive the rest of the body and return the digest of all of it; empty if the operation has no body. Raises ApiError."""
         if not self._is_read:
             return ""
         try:

@@ -1,7 +1,7 @@
-"""What a request holds that nothing reads: query parameters and members of bodies that its operation does not declare.
+"""Query parameters and body members that the operation does not declare.
 
-They are ignored, as by the reference, and headers of the answer name them, each with the known name that it resembles; `strict` makes them
-an error. A parameter that resembles one which holds a write back is always an error, since without it more happens than was asked for.
+They are ignored, as in the reference. Response headers list them, each with the known name that it resembles. With `strict` they are an
+error. A parameter that resembles a guard, such as `dry_run`, is always an error: ignoring it would let a write do more than was asked for.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 PARAMETERS, MEMBERS = HeaderName(b"X-Ignored-Parameters"), HeaderName(b"X-Ignored-Members")
 STRICT, WHOLE = "strict", "full_section=true"
-# So many are named with what was meant, the others are counted.
+# The number of names that a header or message lists; the others are only counted.
 MOST = 10
 LONGEST = 64
 NEAR = 2
@@ -28,12 +28,15 @@ Known = Collection[str]
 
 
 def is_strict(query: Mapping[str, list[str]], setting: bool) -> bool:
-    """What the request says, else the setting."""
+    """Return the value of `strict` in the query, or the setting if the query has none."""
     return BOOLEANS.get(query.get(STRICT, [""])[-1], setting)
 
 
 def parameters(operation: "Operation", query: Mapping[str, list[str]], *, strict: bool) -> list[Header]:
-    """The header that names those of a query that the operation does not know. Raises 400 and, where `strict`, 422."""
+    """Return the header that lists the unknown parameters of a query.
+
+    Raises ApiError: 400 for one that resembles a guard, 422 for any if `strict`.
+    """
     known: Known = {parameter.name for parameter in operation.parameters if parameter.place == "query"} | {STRICT}
     unknown = sorted(query.keys() - set(known))
     if operation.method != "GET":
@@ -46,9 +49,9 @@ def parameters(operation: "Operation", query: Mapping[str, list[str]], *, strict
 
 
 def members(shaped: "Shaped", embedded: Iterable[str], *, strict: bool, headers: list[Header]) -> list[str]:
-    """What is wrong with the unknown members of a body where `strict`; else their header is added to `headers`.
+    """Return a message for each unknown member of a body if `strict`; else add the header that lists them to `headers`.
 
-    `embedded`: members that are known and read only together with the whole section.
+    `embedded` are known members that are read only with `full_section=true`. They are reported as well.
     """
     ignored: dict[str, Known] = {}
     for path, names in shaped.unknown.items():
@@ -79,7 +82,7 @@ def _texts(ignored: Mapping[str, Known], place: str) -> Iterator[str]:
 
 
 def _header(header: HeaderName, ignored: Mapping[str, Known]) -> list[Header]:
-    """`wieght (weight?), colour`; what no header can hold is percent-encoded."""
+    """Return the header, such as `wieght (weight?), colour`. Characters that a header cannot contain are percent-encoded."""
     if not ignored:
         return []
     named = []

@@ -1,8 +1,8 @@
-"""Brings a JSON body into the shape its schema declares: right types, known members only, nothing that means "absent".
+"""Normalize a JSON body according to its schema: check types, and drop unknown members and values that mean "absent".
 
-`null`, unknown members and empty optional values (`""`, `[]`, `{}`, and 0 or false where the schema is neither nullable nor requires
-them) are dropped, as the reference does; clients send them freely. A member spelt in another case is taken for the known one; a
-member with the name of an older version of the API is reported, since its value would be lost silently.
+As in the reference, `null`, unknown members and empty optional values are dropped, because clients send them freely. Empty values are `""`,
+`[]`, `{}`, 0 and false. A schema can make 0 and false values of their own (`Member.is_absent`). A member name that differs only in case is
+accepted. A name from an older version of the API is reported, since its value would be lost silently.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -30,28 +30,34 @@ _LINE_BREAKS = str.maketrans("", "", "\r\n")
 
 @dataclass
 class Shaped:
-    """What became of a body: the value, wrong types (400), misnamed members, unwritable and too long texts (422), and unknown
-    members, beside the known ones in their place. `sent` is the body itself."""
+    """A normalized body, and the messages about what is wrong with it."""
 
+    # The body before and after.
     sent: Any = None
     value: Any = None
+    # Messages about values of a wrong type, members with a former name, texts with characters that no line can have, and too long texts.
     mistyped: list[str] = field(default_factory=list)
     misnamed: list[str] = field(default_factory=list)
     unwritable: list[str] = field(default_factory=list)
     oversized: list[str] = field(default_factory=list)
+    # For each object with unknown members, by its path in the body: the unknown names, and the names that its schema has.
     unknown: dict[str, set[str]] = field(default_factory=dict)
     known: dict[str, Collection[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A member as its object declares it: its schema, resolved, and whether it is sent to say that it is empty, 0 or false."""
+    """A member of an object, as the schema of the object declares it."""
 
+    # The position among the members.
     place: int
+    # Resolved.
     schema: Mapping[str, Any]
     kind: str
+    # With `nullable`, 0 and false are values of their own; with `required`, false is.
     nullable: bool
     required: bool
+    # Names in older versions of the API.
     former_names: tuple[str, ...]
 
     def is_absent(self, value: Any) -> bool:
@@ -65,13 +71,13 @@ class Member:
 class ResolvedSchemas:
     """The schemas of the document, with references followed and `allOf` joined on first use.
 
-    `longest`: characters of a text, or of a key, whose schema has no `maxLength`; 0 is any number.
+    `longest` is the largest number of characters in a text without `maxLength`, and in a key; 0 for no limit.
     """
 
     def __init__(self, schemas: Mapping[str, Any], longest: int = 0) -> None:
         self._schemas, self._longest = schemas, longest
         self._resolved: dict[str, dict[str, Any]] = {}
-        # By the identity of an object's schema, which is kept so that it stays its own.
+        # By `id()` of an object's schema. The schema is stored as well, so that no other object can get its id.
         self._objects: dict[int, tuple[Mapping[str, Any], dict[str, Member]]] = {}
 
     def resolve(self, schema: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -97,7 +103,7 @@ class ResolvedSchemas:
         return shaped
 
     def respelt(self, value: Any, schema: Mapping[str, Any]) -> Any:
-        """The value under the names that the schema has; of an object without members that are not known."""
+        """Return the value with its members named as in the schema, at every level. Unknown members are dropped, empty values are not."""
         resolved = self.resolve(schema)
         if not isinstance(value, dict):
             return value
@@ -127,7 +133,7 @@ class ResolvedSchemas:
         return str(resolved.get("type", "object" if "properties" in resolved or "additionalProperties" in resolved else "any"))
 
     def at(self, schema: Mapping[str, Any], path: tuple[Any, ...]) -> Iterator[Mapping[str, Any]]:
-        """The resolved schemas that a path of members, keys and positions passes, the whole first."""
+        """Yield the resolved schema of each value along a path of members, keys and positions. The first is that of the whole."""
         yield (resolved := self.resolve(schema))
         for step in path:
             inner = resolved.get("properties", {}).get(step) or resolved.get("items") or resolved.get("additionalProperties")
@@ -199,7 +205,7 @@ def _below(path: str, name: str) -> str:
 
 
 def _respelt(value: Mapping[str, Any], members: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the value with members renamed that differ from a known one only in case, unless the known one is sent as well."""
+    """Return the value with members renamed that differ from a known member only in case, unless the known member is sent as well."""
     lowered = {name.lower(): name for name in members}
     meant = {name: name if name in members else lowered.get(name.lower(), name) for name in value}
     return {meant[name] if name in members or meant[name] not in value else name: member_value for name, member_value in value.items()}
@@ -210,7 +216,7 @@ def _place(known: tuple[Member, str]) -> int:
 
 
 def _todays_name(name: str, members: Mapping[str, Member]) -> str | None:
-    """Returns the present name of a member that is sent under an older name, or with dashes for underscores; else None."""
+    """Return the current name of a member that is sent under a former name, or with dashes for underscores; else None."""
     alike = name.replace("-", "_")
     return next((known for known, member in members.items() if known.replace("-", "_") == alike or name in member.former_names), None)
 
@@ -222,7 +228,7 @@ def _mistyped(value: Any, kind: str, schema: Mapping[str, Any], path: str, shape
 
 
 def _of(schema: Mapping[str, Any]) -> str:
-    """The unit of a number, or the words of an enum, as far as a line has room."""
+    """Return the end of a message about a wrong type: the unit of a number, or the words of a short enum."""
     if schema.get("x-duration") or schema.get("x-default-unit"):
         return f" of {_UNITS.get(schema.get('x-default-unit', 'ms'), 'milliseconds')}"
     if schema.get("x-size"):
@@ -247,7 +253,7 @@ def _scalar(value: Any, kind: str, schema: Mapping[str, Any], path: str, shaped:
 
 
 def unwritable(text: str) -> str | None:
-    """Why a text can never stand on a line of the file."""
+    """Return what makes it impossible to write a text to a line of the file; None if nothing does."""
     if "\0" in text:
         return "a NUL character"
     if "\n" in text or "\r" in text:

@@ -2,7 +2,7 @@
 
 `RouteIndex` walks the raw path of a request segment by segment, which costs the same for every path.
 
-What only some requests need (the handler's module, parameters, body, media types) is worked out when it is first asked for.
+Properties that only some requests need (the handler's module, parameters, body, media types) are computed on first use.
 """
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping
@@ -23,20 +23,20 @@ from haproxy_native.grammar.schema import followed
 
 BASE = "/v3"
 ALLOW = HeaderName(b"Allow")
-# Each takes a `Call`.
+# Both are called with a `Call`.
 Handler = Callable[[Any], Awaitable[Response]]
 Check = Callable[[Any], Awaitable[bool | None]]
 METHODS = ("get", "head", "post", "put", "patch", "delete", "options")
 READS, _TRUE = ("GET", "HEAD"), ("true", "1")
-# What `access` may be instead of the name of an object.
+# Values of `access` other than the name of an object.
 EFFECTS, READING, SECTION, ANY, ANYONE = "effects", "read", "section", "any", "anyone"
-# What `rows` may be beside the name of the object that a row is.
+# Values of `rows` other than a template for the object name of a row.
 OBJECTS, COUNTERS = "objects", "counters"
-# The action whose body is a part of an object.
+# The action whose body has only some members of an object.
 PATCH = "patch"
-# The header that a write declares where it can be compared with what stands there.
+# The header parameter of writes that can be conditional.
 IF_MATCH = "If-Match"
-# A regular resource is served by the module of its kind, whatever it is called; a view is handled like the sections it shows.
+# The handler module of a regular resource, by its kind. A view is handled like the sections that it shows.
 KINDS = {
     "section": "configuration.section",
     "view": "configuration.section",
@@ -44,13 +44,13 @@ KINDS = {
     "indexed": "configuration.indexed_child",
     "singleton": "configuration.singleton",
 }
-# Sections of other files than the configuration have a module of their own.
+# The handler module of sections in other files than the configuration, by the kind of file.
 FILES = {"spoe": "spoe.objects"}
 
 
-# How the handler of a feature begins.
+# The prefix of handlers that belong to features.
 FEATURES = "features."
-# What one of a collection is called, where that is not its name without the s.
+# The irregular singulars of collections; for others it is the name without the s.
 _CALLED = {"aws": "aws", "spoe_files": "spoe", "ssl_certs": "certificate"}
 
 
@@ -60,26 +60,18 @@ class MissingHandler(Exception):
 
 @dataclass(frozen=True)
 class Body:
-    """The body that an operation accepts: media types, and the schema of JSON. `takes_one`: one element is accepted for a list."""
+    """The body that an operation accepts."""
 
     media_types: tuple[str, ...]
+    # The schema of a JSON body.
     schema: Mapping[str, Any]
     required: bool
+    # Whether a single element is accepted instead of a list.
     takes_one: bool = False
 
 
 class Operation:
-    """One method of one path.
-
-    `store` and `source`: which store of files, which source of service discovery it works on. `unwritable`: the status of a body with a
-    text that no line of a file can hold, or no command. `access`: what a caller of a role needs the right to, EFFECTS where what it changes
-    is checked by its commit, READING for what a GET needs, SECTION for the section that the query's `object` is or stands in, all without
-    one, ANY for nothing beside a role, ANYONE for not even that, or the name of an object; empty where it needs the right to everything.
-    `above_object`: the beginning of a path that goes on with an object, which may be encoded as one segment.
-    `rows`: what each row of the answer is, see app/dataplaneapi/api/access.py. `writes`: whether a server that is read-only refuses it.
-    `asks`: whether its body describes a call, which is not made; `calls`:
-    whether it describes calls that are. `secret`: whether its answer has a secret that is kept nowhere.
-    """
+    """One method of one path."""
 
     def __init__(self, method: str, path: str, declared: Mapping[str, Any], bundle: Mapping[str, Any]) -> None:
         self.method, self.path, self.declared, self.bundle = method, path, declared, bundle
@@ -89,20 +81,36 @@ class Operation:
         self.resource: str | None = about.get("resource")
         self.parent: str | None = about.get("parent")
         self.action: str | None = about.get("action")
+        # The file store and the kind of service discovery source that it works on.
         self.store: str = about.get("store", "")
         self.source: str = about.get("source", "")
+        # The status for a text that cannot be part of a line of a file or of a runtime command.
         self.unwritable: int = about.get("unwritable", 422)
+        # The permission that a caller with a role needs:
+        #   EFFECTS  what the commit requires for the changes
+        #   READING  the same as for a GET
+        #   SECTION  to read the section that the query parameter `object` is or is in; without `object`, to read everything
+        #   ANY      none besides a role
+        #   ANYONE   none, not even a role
+        #   a template for the name of an object: the permission for that object
+        #   empty    the permission for all objects
         self.access: str = about.get("access", EFFECTS if self.resource else "")
+        # The object that each row of the answer shows (api/access.py).
         self.rows: str = about.get("rows", "")
+        # The beginning of a path that continues with the name of an object, whose slashes may be encoded.
         self.above_object: str = about.get("above_object", "")
+        # Whether a read-only server refuses it.
         self.writes: bool = about.get("writes", method not in ("GET", "HEAD"))
+        # Whether the body describes a call that is checked but not made.
         self.asks: bool = about.get("asks", False)
+        # Whether the answer has a secret that is stored nowhere.
         self.secret: bool = about.get("secret", False)
+        # Whether the body describes calls that are made.
         self.calls: bool = about.get("calls", False)
 
     @cached_property
     def handler(self) -> Handler:
-        """Raises MissingHandler."""
+        """The handler, whose module is imported on first use. Raises MissingHandler."""
         if self.handler_name:
             table = vars(_module(self._handled_by[0]))
         else:
@@ -116,7 +124,7 @@ class Operation:
 
     @property
     def _handled_by(self) -> tuple[str, str]:
-        """Return the module of its handler, and the name in that module."""
+        """Return the module of the handler, and the name of the handler in that module."""
         if self.handler_name:
             module, _, name = self.handler_name.rpartition(".")
             return module, name
@@ -135,7 +143,7 @@ class Operation:
 
     @cached_property
     def reader(self) -> Callable[[Any], Awaitable[Any]]:
-        """The function that makes the call which the handler takes of an `Incoming`: the dependency of its parameter."""
+        """The dependency of the handler's parameter: a function that makes the handler's call from an `Incoming`."""
         handler = self.handler if isfunction(self.handler) else type(self.handler).__call__
         annotations = get_type_hints(handler, include_extras=True)
         (depends,) = (each.__metadata__[0] for name, each in annotations.items() if name != "return")
@@ -147,16 +155,16 @@ class Operation:
         return self.method in READS or self.access == READING or self.asks or self.is_dry(query)
 
     def is_dry(self, query: bytes) -> bool:
-        """Return whether a write with this query is only tried."""
+        """Return whether a write with this query is a dry run."""
         values = query_values(query) if query and self.dry_runs else {}
         return any(values.get(name, [""])[-1].lower() in _TRUE for name in self.dry_runs)
 
     def load(self) -> None:
-        """Imports the module of the handler. Raises MissingHandler."""
+        """Import the module of the handler. Raises MissingHandler."""
         _ = self.handler
 
     def at(self, values: Mapping[str, Any]) -> str:
-        """Return the path with these values in it."""
+        """Return the path with its parameters replaced by these values, which are percent-encoded."""
         return self.path.format(**{name: quote(str(values[name]), safe="") for name in self.names})
 
     @property
@@ -170,20 +178,22 @@ class Operation:
 
     @cached_property
     def collections(self) -> tuple[tuple[str, str], ...]:
-        """The collections of the path that a parameter chooses one of: what one is called, and the parameter. Entries are none, for their
-        keys are what a map holds."""
+        """The collections in the path that a parameter follows, as (singular, parameter), such as ("backend", "name").
+
+        `entries` are left out: their keys are the content of a map.
+        """
         pairs = [pair for pair in pairwise(self.path.split("/")) if pair[1].startswith("{") and pair[0] != "entries"]
         return tuple((_CALLED.get(kind, kind.removesuffix("s")), name[1:-1]) for kind, name in pairs if not kind.startswith("{"))
 
     @property
     def is_batched(self) -> bool:
-        """Whether it is an edit of the configuration's objects or of stored files, which can be one of several in one commit."""
+        """Whether the operation can be part of a batch, as edits of the configuration's objects and of stored files can."""
         about = self.bundle.get("x-resources", {}).get(self.resource or "", {"file": ""})
         return self.writes and (bool(self.store) or "file" not in about)
 
     @property
     def is_of_one(self) -> bool:
-        """Whether the path ends with the name of what it is about; else that is a collection, or has no name."""
+        """Whether the path ends with the name of an object. Otherwise the operation is for a collection, or an object without a name."""
         return self.path.endswith("}")
 
     @cached_property
@@ -193,24 +203,24 @@ class Operation:
 
     @property
     def in_effect(self) -> int:
-        """The status of a change that is in effect when it is answered."""
+        """The status of the response to a change that is already in effect."""
         return min(int(status) for status in self.declared["responses"] if status in ("200", "201", "204"))
 
     @cached_property
     def filters(self) -> tuple[str, ...]:
-        """Parameters that choose from a list the objects whose member of that name has this value."""
+        """The query parameters of a list that select the objects whose member of the same name has that value."""
         declared = map(self._resolve, self.declared.get("parameters", []))
         return tuple(parameter["name"] for parameter in declared if parameter.get("x-filters"))
 
     @cached_property
     def dry_runs(self) -> tuple[str, ...]:
-        """Switches with which it changes nothing."""
+        """The boolean parameters that make the operation a dry run."""
         declared = map(self._resolve, self.declared.get("parameters", []))
         return tuple(parameter["name"] for parameter in declared if parameter.get("x-dry-run"))
 
     @cached_property
     def guards(self) -> dict[str, tuple[str, ...]]:
-        """Parameters that hold a write back, its own and those of all writes, with what else they are called."""
+        """The parameters that restrain a write, its own and those of all writes: for each name, all spellings to recognize."""
         beyond = ("everywhere", "sidecar") if "Sidecar" in self.declared.get("tags", ()) else ("everywhere",)
         everywhere = [each for each in self.bundle["components"]["parameters"].values() if each.get("x-guards") in beyond]
         declared = [*self.declared.get("parameters", []), *self.declared.get("x-further-parameters", [])]
@@ -229,12 +239,12 @@ class Operation:
         )
 
     def _schema_by_resource(self) -> Mapping[str, Any] | None:
-        """Return the schema of the resource, if the document declares the body as any object or if the body is only a part of it."""
+        """Return the schema of the resource if the document declares the body as any object, or if the body is a PATCH; else None."""
         about = self.bundle.get("x-resources", {}).get(self.resource or "", {})
         return {"$ref": f"#/components/schemas/{about['schema']}"} if "body" in about or self.action == PATCH else None
 
     def answer(self, status: int, media_type: str) -> Mapping[str, Any]:
-        """The schema of an answer, which may be of one element of a list; empty if nothing declares it."""
+        """Return the schema of an answer; empty if the document declares none. For a list it may be the schema of an element."""
         if status < 300 and media_type == "application/json" and (about := self.bundle.get("x-resources", {}).get(self.resource or "")):
             return {"$ref": f"#/components/schemas/{about['schema']}"}
         responses = self.declared.get("responses", {})
@@ -246,7 +256,7 @@ class Operation:
 
     @cached_property
     def media_types(self) -> frozenset[str]:
-        """What it answers with; errors are JSON, so JSON is always among them."""
+        """The media types of the answers. They always include JSON, which errors have."""
         answers = (self._resolve(response).get("content", {}) for response in self.declared.get("responses", {}).values())
         return frozenset(kind for content in answers for kind in content) | {"application/json"}
 
@@ -276,12 +286,12 @@ def operations(bundle: Mapping[str, Any]) -> Iterator[Operation]:
 
 @cache
 def served_document() -> Mapping[str, Any]:
-    """Return the document of the operations that are served: those of features that are not there are left out."""
+    """Return the document without the operations of missing features."""
     return without_features(bundle(), missing())
 
 
 def without_features(bundle: Mapping[str, Any], missing: Collection[str]) -> Mapping[str, Any]:
-    """Return the document without the operations of these features, and without parameters that they serve."""
+    """Return the document without the operations and parameters of these features."""
     if not missing:
         return bundle
     parameters = bundle["components"]["parameters"]
@@ -296,13 +306,13 @@ def without_features(bundle: Mapping[str, Any], missing: Collection[str]) -> Map
 
 
 def _feature_of(declared: Any) -> str:
-    """The feature of an operation; empty for one of the core, and for what is no operation."""
+    """Return the feature of an operation; empty for an operation of the core, and for any other entry of a path."""
     handler = declared.get("x-operation", {}).get("handler", "") if isinstance(declared, Mapping) else ""
     return handler.removeprefix(FEATURES).partition(".")[0] if handler.startswith(FEATURES) else ""
 
 
 def _without(declared: Any, gone: Collection[str]) -> Any:
-    """An operation, or the parameters of a path, without these references."""
+    """Return an operation, or the parameters of a path, without the parameters that `gone` refers to."""
     if isinstance(declared, list):
         return [each for each in declared if each.get("$ref") not in gone]
     if not isinstance(declared, Mapping):
@@ -312,13 +322,16 @@ def _without(declared: Any, gone: Collection[str]) -> Any:
 
 
 class RouteNode:
-    """A place in the tree of paths: fixed next segments, the next segment that is a name, the operations that end here."""
+    """A node in the tree of paths."""
 
     __slots__ = ("fixed", "named", "operations")
 
     def __init__(self) -> None:
+        # Nodes by the next segment.
         self.fixed: dict[str, RouteNode] = {}
+        # The node if the next segment is a path parameter.
         self.named: RouteNode | None = None
+        # The operations whose path ends here, by method.
         self.operations: dict[str, Operation] = {}
 
 
@@ -329,7 +342,7 @@ class RouteIndex:
         self.root = RouteNode()
         self.operations = tuple(operations)
         self._guide = guide
-        # Paths that an object follows.
+        # Beginnings of paths that continue with the name of an object.
         self._above_objects = tuple({operation.above_object for operation in self.operations if operation.above_object})
         for operation in self.operations:
             self._plant(operation)
@@ -345,13 +358,16 @@ class RouteIndex:
         node.operations[operation.method] = operation
 
     def walk(self, raw_path: str) -> tuple[RouteNode, list[str]] | None:
-        """The node of a path below the base and the segments that are names, still encoded; one trailing slash is ignored."""
+        """Return the node of a path and the values of its parameters, still encoded; None for an unknown path.
+
+        One trailing slash is ignored.
+        """
         if not raw_path.startswith(BASE + "/"):
             return (self.root, []) if raw_path == BASE else None
         node, names = self.root, []
         rest = raw_path[len(BASE) + 1 :]
         if rest.startswith(self._above_objects):
-            # Names in an object hold no slash, so that an encoded one parts them, too.
+            # The parts of an object's name contain no slash, so an encoded slash separates them as well.
             rest = rest.replace("%2F", "/").replace("%2f", "/")
         for segment in (rest.removesuffix("/")).split("/") if rest else ():
             following = node.fixed.get(segment)
@@ -363,7 +379,7 @@ class RouteIndex:
         return node, names
 
     def find(self, method: str, raw_path: bytes, query: bytes = b"") -> tuple[Operation, dict[str, str]]:
-        """Return the operation of a request and its path values. Raises ApiError (404 or 405), which suggests what is right."""
+        """Return the operation of a request and its path values. Raises ApiError (404 or 405), which suggests another path or method."""
         text = raw_path.decode("latin-1")
         place = self.walk(text)
         if place is None or not place[0].operations:
@@ -375,7 +391,7 @@ class RouteIndex:
         return operation, {name: decoded(text) for name, text in zip(operation.names, names, strict=True)}
 
     def _not_allowed(self, method: str, raw_path: str, node: RouteNode) -> ApiError:
-        """The error for a method that a path does not have: the methods it has, and the path beside it that has this one."""
+        """Return the error 405: the methods of the path, and the path of its collection or element if that has the method."""
         allowed = [each.upper() for each in METHODS if each.upper() in node.operations]
         path, first = raw_path.removesuffix("/"), ", ".join(allowed[:-1])
         text = f"method {method} is not allowed for path {unquote(raw_path)}, which has {first + ' and ' if first else ''}{allowed[-1]}"

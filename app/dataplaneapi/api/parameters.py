@@ -1,6 +1,6 @@
-"""Path, query and header parameters: from their text to values, by the document's own declarations.
+"""Path, query and header parameters: conversion from text to values, as the document declares them.
 
-Conversion and constraints are two stages, because what is asked of `Accept` stands between them.
+`convert` and `check` are separate steps because `Accept` is checked between them, as in the reference.
 """
 
 import functools
@@ -27,20 +27,21 @@ BOOLEANS = dict.fromkeys("1 t T TRUE true True".split(), True) | dict.fromkeys("
 
 @dataclass(frozen=True)
 class Parameter:
-    """One declared parameter; `place` is path, query or header. A duration has its value in seconds, `longest` at most.
-
-    One that `guards` holds a write back, which must not be made where a script has no value for it.
-    """
+    """A declared parameter."""
 
     name: str
+    # path, query or header
     place: str
     required: bool = False
+    # The type of the schema, or DURATION, whose values are seconds.
     kind: str = "string"
     pattern: str | None = None
     choices: tuple[Any, ...] = ()
     minimum: float | None = None
+    # The longest duration in seconds.
     longest: float | None = None
     repeated: bool = False
+    # Whether the parameter restrains a write. An empty value, as a script sends for an unset variable, is then an error.
     guards: bool = False
     format: str = ""
 
@@ -59,7 +60,7 @@ class Parameter:
             inner.get("minimum"),
             inner.get("x-longest"),
             repeated,
-            # An empty transaction_id, which guards what takes none, is none, as recorded.
+            # Not "everywhere", which transaction_id has: an empty transaction_id counts as not sent, as in the reference.
             declared.get("x-guards") == "here",
             inner.get("format", ""),
         )
@@ -75,7 +76,7 @@ def query_values(query: bytes) -> dict[str, list[str]]:
 
 
 def check_number(query: bytes) -> None:
-    """Raises 400."""
+    """Raise ApiError (400) for a query with too many parameters."""
     if query.count(b"&") >= MOST:
         raise ApiError(400, f"a query has at most {MOST} parameters")
 
@@ -83,7 +84,10 @@ def check_number(query: bytes) -> None:
 def convert(
     parameters: Iterable[Parameter], path: Mapping[str, str], query: Mapping[str, list[str]], headers: Iterable[tuple[bytes, bytes]]
 ) -> dict[str, Any]:
-    """The values of the parameters that were sent; an empty optional string counts as not sent, but for one that guards."""
+    """Return the values of the parameters that were sent, by name. Raises ApiError (400).
+
+    An empty optional string counts as not sent; for a parameter that guards it is an error.
+    """
     values: dict[str, Any] = {}
     for parameter in parameters:
         if parameter.place == "path":
@@ -98,7 +102,7 @@ def convert(
 def check(
     parameters: Iterable[Parameter], values: Mapping[str, Any], is_known: Callable[[Parameter], bool] = lambda parameter: False
 ) -> None:
-    """Check pattern, enum and minimum of a sent value, unless the object has that value already (`is_known`)."""
+    """Raise ApiError (400) for a value that violates pattern, enum, limits or format of its parameter, unless `is_known(parameter)`."""
     for parameter in parameters:
         sent = values.get(parameter.name)
         for value in sent if isinstance(sent, list) else [] if sent is None else [sent]:
@@ -175,7 +179,7 @@ def _violation(each: Parameter, value: Any) -> str | None:
 
 
 def matches(pattern: str, text: str) -> bool:
-    """Whether the text matches a pattern as the document means it: `$` is the very end, and digits and blanks are ASCII."""
+    """Return whether a text matches a pattern of the document, where `$` is the very end, and digits and blanks are ASCII."""
     return _compiled(pattern).search(text) is not None
 
 

@@ -1,7 +1,7 @@
-"""What a supervisor asks without credentials: is the process alive, and can it do its work.
+"""Health probes, which need no credentials.
 
-`/livez` says that requests are answered. `/readyz` is 503 when no change could be made, or none would reach HAProxy, and names the
-reason of each part; where nothing is to be changed, what only changes need does not count.
+`/livez` succeeds if the server answers requests. `/readyz` is 503 if no change could be made, or none would reach HAProxy; it gives a
+status and reason for each part. On a read-only server, conditions that only changes need do not count.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ _NOT_READY = ("failed", "waiting")
 
 
 def answer(services: "Services", exchange: Exchange) -> Response | Awaitable[Response] | None:
-    """Answers a probe."""
+    """Return the response to a probe; None for any other request."""
     if exchange.path == "/livez":
         return Response(200, b"ok\n", TEXT)
     return _readiness(services) if exchange.path == "/readyz" else None
@@ -36,13 +36,13 @@ async def _readiness(services: "Services") -> Response:
     if services.settings.read_only:
         parts["changes"] = {"status": "disabled", "reason": READ_ONLY}
     troubles = {name: trouble for name, directory in services.directories.items() if (trouble := directory.trouble())}
-    # They disable only what is kept in them.
+    # An unusable directory disables only what is stored in it.
     parts |= {name: {"status": "disabled", "reason": trouble} for name, trouble in troubles.items()}
     if trouble := services.audit.trouble:
-        # No change waits for it, and none is refused.
+        # A failing audit log neither delays nor refuses changes.
         parts["audit"] = {"status": "disabled", "reason": trouble}
     if trouble := services.engine.database.trouble:
-        # The next change tries again to write it; a full disk fails the part `configuration`.
+        # The next change tries to write the history again. A full disk fails the part `configuration`.
         parts["history"] = {"status": "disabled", "reason": trouble}
     ready = all(part["status"] not in _NOT_READY for part in parts.values())
     return json_response(200 if ready else 503, {"status": "ready" if ready else "not ready", "parts": parts})
@@ -63,7 +63,7 @@ async def _configuration(services: "Services") -> dict[str, Any]:
 
 
 async def _runtime(services: "Services") -> dict[str, Any]:
-    """A HAProxy that is known to run here and does not is a failure; one that never answered is only named."""
+    """Return the status of HAProxy's worker. No answer is a failure if HAProxy is expected to run here; else the status is unknown."""
     engine = services.engine
     runtime, part = engine.runtime, _failed if engine.expects_haproxy() else _unknown
     try:

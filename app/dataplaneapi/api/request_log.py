@@ -1,7 +1,7 @@
-"""What is recorded of every request: its object, counter, access line, span and event; and the headers that every response has.
+"""Records of every request (object, counter, access line, span, event), and the headers that every response has.
 
-A change that is committed has an event of its own (native/haproxy_native/commit/events.py). The event of a request is for what comes to no
-commit: refusals before it, edits of transactions, confirmations, tokens, logins, and reads if the audit log has them.
+A commit publishes an event of its own (native/haproxy_native/commit/events.py). A request has an event if it leads to no commit: a refusal
+before the commit, an edit of a transaction, a confirmation, a token, a failed login, or a read if the audit log has reads.
 """
 
 import json
@@ -31,7 +31,7 @@ access_logger = logging.getLogger(ACCESS)
 
 
 class RequestLog:
-    """The layer that sends the response, unless one below has sent it, and then records the request."""
+    """The layer that sends the response, unless a layer below has sent it, and then records the request."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -63,7 +63,7 @@ def write_access_line(exchange: Exchange, seconds: float) -> None:
 def publish_event(exchange: Exchange, services: Services) -> None:
     """Publish the event of an answered request, if it has one."""
     if services.audit.reads and exchange.operation and exchange.path_values is None:
-        # The answer was kept, and no operation was looked for.
+        # The response was cached, so `Route` has not noted the object.
         _, values = services.index.find(exchange.method, exchange.raw_path)
         note_object(exchange, values, services)
     if event := event_of(exchange, reads=services.audit.reads):
@@ -71,7 +71,7 @@ def publish_event(exchange: Exchange, services: Services) -> None:
 
 
 def event_of(exchange: Exchange, *, reads: bool) -> Asked | None:
-    """Returns the event of an answered request; None if it already has one, for a read without `reads`, and for public paths."""
+    """Return the event of an answered request; None for a request that has an event already, a read unless `reads`, or a public path."""
     by, operation = exchange.author, exchange.operation
     if by is None or by.request is None:
         return _login(exchange)
@@ -84,7 +84,7 @@ def event_of(exchange: Exchange, *, reads: bool) -> Asked | None:
 
 
 def _login(exchange: Exchange) -> Asked | None:
-    """Returns the event of refused credentials. A request without any is the first of most browsers, and no login."""
+    """Return the event of refused credentials. A request without credentials is no login: most browsers send one first."""
     if exchange.status not in (401, 429) or not (authorization := exchange.headers.get(b"authorization")):
         return None
     credentials = parse_basic(authorization)
@@ -99,7 +99,7 @@ def outcome_of(status: int) -> str:
 
 
 def reason_of(exchange: Exchange) -> str:
-    """Return the message of an answer that is an error."""
+    """Return the message of an error response, or its status if it has no message; empty for any other response."""
     if exchange.status < 400 or exchange.response is None:
         return ""
     try:
@@ -118,20 +118,20 @@ def note_object(exchange: Exchange, values: Mapping[str, Any], services: Service
 
 
 async def note_created(call: Call, next: Handler) -> Response:
-    """Note the object that a call creates, whose name is in the body."""
+    """Note the object that a call creates, which the body names."""
     if object_ := object_of(call.operation, call.values, call.services, call.body):
         note_name(call, object_)
     return await next(call)
 
 
 def note_name(call: Call, object_: str) -> None:
-    """Note the object of a call whose name is known only now."""
+    """Note the object of a call, if its name becomes known only while the call is served."""
     if request := call.author.request:
         request.object = object_
 
 
 def common_headers(services: Services, exchange: Exchange) -> list[Header]:
-    """Return the headers that every response has beside its own."""
+    """Return the headers that every response has in addition to its own."""
     common = [
         (REQUEST_ID, exchange.request_id.encode()),
         (CONFIGURATION_VERSION, b"%d" % version_of(services, exchange)),
@@ -143,12 +143,12 @@ def common_headers(services: Services, exchange: Exchange) -> list[Header]:
 
 
 def version_of(services: Services, exchange: Exchange) -> int:
-    """Return the version of the transaction that the request names, 0 if that is not in progress; else the current version."""
+    """Return the current version, or that of the transaction in the query: 0 if this transaction is not in progress."""
     query = exchange.query
     named = query_values(query).get("transaction_id", [""])[0] if b"transaction_id=" in query else ""
     return services.engine.version(named or None)
 
 
 def operation_of(exchange: Exchange) -> str:
-    """Return the name by which the request is counted: the id of its operation."""
+    """Return the name under which the request is counted: the id of its operation, or NO_OPERATION."""
     return exchange.operation_id or tally.NO_OPERATION

@@ -1,4 +1,4 @@
-"""Responses to reads of the configuration, kept while it stays as it is: those of operations, and replies to whole requests."""
+"""Two caches for reads of the configuration, valid until it changes: responses of operations, and complete replies to whole requests."""
 
 import contextvars
 import itertools
@@ -21,7 +21,7 @@ Key = tuple[bytes, bytes, bytes | None]
 
 
 class ResponseCache:
-    """Caches the responses of one document at a time; cleared when it would hold more than `most` bytes."""
+    """A cache of responses from one document. It is cleared when the document changes or more than `most` bytes would be cached."""
 
     def __init__(self, most: int = 16 << 20) -> None:
         self._most, self._size = most, 0
@@ -41,7 +41,7 @@ class ResponseCache:
 
 
 async def cached(services: Services, cache: ResponseCache, exchange: Exchange, next: Next) -> Response:
-    """Answer a GET as before while its response is the same, which it is for all callers without limited rights."""
+    """Answer a GET from the cache. Callers with limited rights are passed on, because their responses differ."""
     if exchange.method != "GET":
         return await next(exchange)
     document = exchange.document = services.engine.read(None)
@@ -60,7 +60,7 @@ async def cached(services: Services, cache: ResponseCache, exchange: Exchange, n
 
 
 class KeptReplies:
-    """Replies to whole requests, and the ids of all requests. As a layer it keeps the replies that may be sent again."""
+    """The cache of complete replies, and the source of request ids. As a layer, it caches the replies that can be sent again."""
 
     def __init__(self, services: Services) -> None:
         self.services, self.replies = services, Replies()
@@ -70,7 +70,7 @@ class KeptReplies:
         return f"{self._prefix}-{next(self._numbers):x}"
 
     async def __call__(self, exchange: Exchange, next: Next) -> Response:
-        """Keep the reply to a request whose response is cacheable, if it arrived as one packet."""
+        """Cache the reply if its response is cacheable and the request arrived as one packet."""
         response = await next(exchange)
         if exchange.response and exchange.response.cacheable and not self.services.traces and exchange.recording:
             version, generation = request_log.version_of(self.services, exchange), self.services.users.generation
@@ -78,7 +78,7 @@ class KeptReplies:
         return response
 
     def reply(self, packet: bytes, over: Connection, client: Peer, server: Peer, date: bytes) -> bytes | None:
-        """Return what is sent for a whole request that was answered before; None if the application has to answer it."""
+        """Return the cached reply to a whole request, with the current date and a new request id; None if the application must answer."""
         began = time.perf_counter()
         stored, engine = self.replies.get(packet), self.services.engine
         if stored is None or not stored.holds(over, engine.read(None), engine.version(), self.services.users.generation):

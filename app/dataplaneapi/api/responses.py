@@ -1,4 +1,4 @@
-"""What a handler returns: a status, headers in their canonical spelling, and a value that becomes JSON (`Reply`) or bytes.
+"""Responses of handlers: a status, headers in their canonical spelling, and a body, which is bytes or a value for JSON (`Reply`).
 
 JSON bodies end with a newline; an answer without a body has no content type.
 """
@@ -22,7 +22,7 @@ from haproxy_native.beside import LARGE, beside_if
 
 
 class HeaderName(bytes):
-    """A header name that keeps its capitals: uvicorn lowers every name it sends, and scripts grep for `Reload-Id:`."""
+    """A header name that keeps its capitals: uvicorn calls `lower` on every name that it sends, and scripts grep for `Reload-Id:`."""
 
     def lower(self) -> bytes:
         return self
@@ -37,18 +37,18 @@ RETRY_AFTER = HeaderName(b"Retry-After")
 RELOAD_ID = HeaderName(b"Reload-Id")
 UNPARSED_LINES = HeaderName(b"X-Unparsed-Lines")
 JSON, TEXT, OCTETS = b"application/json", b"text/plain", b"application/octet-stream"
-# The type of the message by which a response is handed to the layers around FastAPI, which send it.
+# The type of the ASGI message that passes a response from FastAPI to the layers around it, which send the response.
 RESPONSE = "dataplaneapi.response"
 PIECE = 1 << 18
-# A piece of JSON is complete when it has more characters, and a long text is encoded in parts of so many: both make LARGE.
+# A piece of JSON is yielded when it exceeds HALF characters, and long texts are encoded in parts of HALF: together at most about LARGE.
 HALF = LARGE // 2
-# So many members of a list are encoded at once, at first and at most.
+# The number of members of a list that one call encodes, at first and at most.
 FIRST, MEMBERS = 8, 256
-# A longer body is hashed in a thread.
+# The longest body in bytes that is hashed in the event loop; a longer one is hashed in a thread.
 HASHED_AT_ONCE = 1 << 16
 
 Header = tuple[bytes, bytes]
-# No browser guesses another type than the one that is named, shows an answer within another page, or keeps it.
+# Browsers must not guess another content type, show a response in a frame, or store it.
 NOSNIFF, NO_FRAMES = (HeaderName(b"X-Content-Type-Options"), b"nosniff"), (HeaderName(b"X-Frame-Options"), b"DENY")
 CACHE_CONTROL = HeaderName(b"Cache-Control")
 NO_STORE = (CACHE_CONTROL, b"no-store")
@@ -56,20 +56,20 @@ _ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def protection(sent: Iterable[Header]) -> list[Header]:
-    """Return the headers that protect a response in browsers and caches; one with a Cache-Control of its own may be kept."""
+    """Return the headers that protect a response in browsers and caches; `no-store` only if `sent` has no Cache-Control."""
     return [NOSNIFF, NO_FRAMES] if any(name == CACHE_CONTROL for name, _ in sent) else [NOSNIFF, NO_FRAMES, NO_STORE]
 
 
 class Response(StarletteResponse):
-    """A response whose body is bytes.
+    """A response whose body is bytes."""
 
-    `cacheable`: it stays the same as long as the configuration does; one that is kept names the `operation` that it answers.
-    `written`: bytes that were not sent as messages. `etag`: of the body, once it was sent in answer to a GET.
-    """
-
+    # Whether the response stays the same as long as the configuration does.
     cacheable = False
+    # The operation of a cached response.
     operation: Any = None
+    # Bytes of the body that were not sent as ASGI messages.
     written = 0
+    # The tag of the body; None until it is computed.
     etag: str | None = None
     background = None
 
@@ -83,11 +83,14 @@ class Response(StarletteResponse):
             self.raw_headers.append((CONTENT_LENGTH, b"%d" % len(self.body)))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Hand itself on: FastAPI calls this, and `send_to` sends it."""
+        """Pass the response to the layers around FastAPI, which send it with `send_to`. FastAPI calls this."""
         await send({"type": RESPONSE, "response": self})
 
     async def send_to(self, channel: Channel, send: Send, known: str | None = None) -> None:
-        """Send itself; with an ETag unless `known` is None, and only that the client has it if that `If-None-Match` says so."""
+        """Send the response. `known` is the value of `If-None-Match`, empty if the request has none; None to send no ETag.
+
+        If `known` matches the ETag, send 304 instead.
+        """
         if known is not None:
             if self.etag is None:
                 self.tag(await self._hash())
@@ -97,14 +100,14 @@ class Response(StarletteResponse):
         await self._send_body(send)
 
     async def complete(self) -> Self:
-        """Encode what is not bytes yet. Return the response itself."""
+        """Encode the body if it is not bytes yet. Return the response itself."""
         return self
 
     async def _hash(self) -> str:
         return tag_of(self.body) if len(self.body) <= HASHED_AT_ONCE else await asyncio.to_thread(tag_of, self.body)
 
     def tagged(self) -> Self:
-        """Itself, with the tag of its body."""
+        """Add the tag of the body. Return the response itself."""
         self.tag(tag_of(self.body))
         return self
 
@@ -114,15 +117,15 @@ class Response(StarletteResponse):
             self.raw_headers.append((ETAG, etag.encode()))
 
     def is_known(self, known: str) -> bool:
-        """Return whether the client has this answer, by its `If-None-Match`; empty for none."""
+        """Return whether `If-None-Match` (`known`, empty for none) matches the tag of this response."""
         return bool(known) and holds(known, self.etag or "", weakly=True)
 
     def unmodified(self) -> "Response":
-        """What a client gets that has this answer."""
+        """Return the response 304 for a client that already has this response."""
         return Response(304, headers=[header for header in self.raw_headers if header[0] not in (CONTENT_TYPE, CONTENT_LENGTH)])
 
     def close(self) -> None:
-        """Frees what an answer holds that is not sent."""
+        """Release the resources of a response that is not sent."""
 
     async def _send_body(self, send: Send) -> None:
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
@@ -130,7 +133,7 @@ class Response(StarletteResponse):
 
 
 class Reply(Response):
-    """A response with a value, which `complete` encodes as JSON: until then a layer may remove from it what the caller may not see."""
+    """A response with a value that `complete` encodes as JSON. Before that, a layer can remove from it what the caller may not see."""
 
     def __init__(self, status: int, value: Any, headers: Iterable[Header] = ()) -> None:
         self.status_code, self.value, self.body = status, value, b""
@@ -149,10 +152,10 @@ _file_tags = FileTags()
 
 
 class FileResponse(Response):
-    """A file as it is, read while it is sent."""
+    """The content of a file, which is read while it is sent."""
 
     def __init__(self, file: BinaryIO) -> None:
-        """Closes the file when it is sent. Raises OSError."""
+        """Own `file`, which is closed after it is sent. Raises OSError."""
         super().__init__(200, b"", OCTETS)
         self._file, self._size = file, os.fstat(file.fileno()).st_size
         self.raw_headers[-1] = (CONTENT_LENGTH, b"%d" % self._size)
@@ -161,7 +164,7 @@ class FileResponse(Response):
         self._file.close()
 
     async def send_to(self, channel: Channel, send: Send, known: str | None = None) -> None:
-        """Raises OSError when the file becomes shorter while it is sent."""
+        """Send the file. Raises OSError if it becomes shorter meanwhile."""
         with self._file:
             await super().send_to(channel, send, known)
 
@@ -185,10 +188,11 @@ Parts = Callable[[WritePart | None], AsyncGenerator[bytes]]
 
 
 class StreamResponse(Response):
-    """Parts that are sent as they come, until there are no more. `close` makes them end soon: the client has left, or the server stops.
+    """A stream: `parts` yields parts of the body, which are sent at once.
 
-    `parts` gets a function that writes a `chunk` between two parts, without a wait, or None where the connection has none.
-    A client that takes a part for longer than `patience`, in seconds, is cut off; the next part is to come sooner.
+    `parts` is called with a function that writes a `chunk` between two parts without waiting; with None if the connection has no such
+    function. `close` is called when the client disconnects or the server stops, and must make `parts` end soon. The connection is closed if
+    `patience` seconds pass between two parts, because `parts` yields none or the client reads too slowly.
     """
 
     def __init__(self, parts: Parts, close: Callable[[], None], media_type: bytes, headers: Iterable[Header], patience: float) -> None:
@@ -219,12 +223,12 @@ class StreamResponse(Response):
 
 
 def chunk(part: bytes) -> bytes:
-    """A part of a body as it goes over the connection (RFC 9112, section 7.1)."""
+    """Encode a part of a body as a chunk (RFC 9112, section 7.1)."""
     return b"%x\r\n%b\r\n" % (len(part), part)
 
 
 def to_json(data: Any) -> bytes:
-    """One line of JSON; bytes of a file that are no UTF-8 travel as lone surrogates, written as escapes."""
+    """Encode data as one line of JSON. Bytes of a file that are not UTF-8 are lone surrogates in texts, and are written as escapes."""
     return b"".join(json_pieces(data))
 
 
@@ -263,7 +267,7 @@ def _encoded(data: Any) -> Iterator[str]:
 
 
 def is_large(data: Any) -> bool:
-    """Whether it is too much for one call: values count, and long texts by their length."""
+    """Return whether the data takes too long to encode in one call, by the number of values and the length of texts."""
     left, parts = LARGE // 16, [data]
     while parts:
         part = parts.pop()
@@ -279,7 +283,7 @@ def is_large(data: Any) -> bool:
 
 
 def _members(data: Sequence[Any]) -> Iterator[str]:
-    """The members of a list, as many in one call as are not too much for it."""
+    """Yield the encoded members of a list, as many in one call as `is_large` allows."""
     start, number = 0, FIRST
     while start < len(data):
         some = data[start : start + number]

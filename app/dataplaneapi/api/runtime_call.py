@@ -1,10 +1,10 @@
-"""Runtime calls of handlers: reads in bounded time, and HAProxy's refusals as errors of the protocol.
+"""Runtime calls of handlers: reads with a time limit, and HAProxy's refusals in the words of the reference.
 
     async with asking(call) as runtime:
         await runtime.execute("...")
 
-A refusal reads `<socket> [3]  <HAProxy's words> [<command>] <class>`; its class is that of `haproxy_native.runtime.responses`, and `errors`
-in this package has its status. Without a socket the answer is 503 with the reason, or 500 if none was ever found.
+A refusal has the message `<socket> [3]  <HAProxy's message> [<command>] <class>`. `haproxy_native.runtime.responses` determines the class,
+api/errors.py the status. If the socket does not answer, the status is 503, or 500 if no socket has answered since the start.
 """
 
 import asyncio
@@ -22,10 +22,11 @@ _CLASSES = {RuntimeMissing: "not found", RuntimeTaken: "already exists"}
 
 @asynccontextmanager
 async def asking(call: Call, where: str = "", *, classed: bool = True, seconds: float | None = SECONDS) -> AsyncIterator[Runtime]:
-    """`where` stands before HAProxy's words, instead of the socket; `classed`: whether the class stands behind the command.
+    """Yield the runtime for the commands of a call. Raises RuntimeAbsent and RuntimeRefused.
 
-    `seconds` limits a read; None is for a read that may take longer. A change also waits for its turn and for the disk, so only the
-    socket's limit applies to it, for each command.
+    In the message of a refusal, `where` replaces the socket, and `classed` adds the class at the end. `seconds` limits a read; None is for
+    a read that may take longer. A change has no limit, because it also waits for its turn and for the disk: only the socket's limit for
+    each command applies.
     """
     runtime, is_change = call.services.engine.runtime, call.operation.method != "GET"
     try:
@@ -42,13 +43,13 @@ async def asking(call: Call, where: str = "", *, classed: bool = True, seconds: 
 
 
 async def read_long(runtime: Runtime, command: str, head: str, sink: AnswerSink) -> None:
-    """A dump of any length, piece by piece: only its beginning has to come in time. Within `asking(..., seconds=None)`."""
+    """Read a dump of any length piece by piece; only its beginning has a time limit. Use this within `asking(..., seconds=None)`."""
     async with asyncio.timeout(SECONDS) as limit:
         await runtime.read_dump(command, head, _Begun(sink, lambda: limit.reschedule(None)))
 
 
 class _Begun:
-    """A sink that tells when there is something to take."""
+    """A sink that calls `begun` before it passes data on to another sink."""
 
     def __init__(self, sink: AnswerSink, begun: Callable[[], None]) -> None:
         self.start, self._taker, self._begun = sink.start, sink, begun
@@ -59,7 +60,7 @@ class _Begun:
 
 
 def worded(error: RuntimeRefused, where: str, *, classed: bool = True) -> RuntimeRefused:
-    """The refusal in the words of the protocol; 3 is the severity of an error."""
+    """Return the refusal in the words of the reference; `[3]` is the severity of an error."""
     kind = type(error)
     end = f" {_CLASSES.get(kind, 'general error')}" if classed else ""
     return kind(error.answer, error.command, f"{where} [3]  {error.answer} [{error.command}]{end}")

@@ -66,9 +66,9 @@ class Services:
     roles: Roles | None = None
     traces: Traces | None = None
     tally: Tally = field(default_factory=Tally)
-    # What answers a request without credentials, or returns None.
+    # Functions that answer requests to public paths, and return None for any other request.
     public: list[PublicAnswer] = field(default_factory=list)
-    # Each `api.feature.Feature` that is there, and what these have; each `api.feature.WriteOption`, the outermost first.
+    # The features of the server by class (`api.feature.Feature`), and what they add. The outermost of `write_options` comes first.
     features: dict[type[Any], Any] = field(default_factory=dict)
     followers: list[RenameFollower] = field(default_factory=list)
     users_of_names: list[UsersOfName] = field(default_factory=list)

@@ -1,12 +1,12 @@
-"""The road of a request: the layers that it passes, in order, each around those below it.
+"""The layers that a request passes, in order, each around the layers below it.
 
 `around_fastapi` lists the layers of a request, outermost first. A layer gets the exchange and the next layer, and returns a response: that
-of the next layer, or its own. `RequestLog` sends what is returned to it; `Shares` sends earlier, since a caller holds its shares until the
-end of a stream.
+of the next layer, or its own. `RequestLog` sends the response that it gets. `Shares` sends it earlier, since a stream counts against the
+shares of its caller until it ends.
 
-Below these layers FastAPI makes the call that the handler of the operation declares (api/call.py). `AROUND_HANDLERS` lists the layers of
-that call, outermost first. FastAPI's exception handlers answer what they and the handler raise; `errors` answers what the layers of a
-request raise. Both use the table of api/errors.py.
+Below these layers FastAPI creates the call that the handler of the operation declares (api/call.py). `AROUND_HANDLERS` lists the layers of
+that call, outermost first. FastAPI's exception handlers answer exceptions from the layers of a call and from the handler; the layer
+`errors` answers exceptions from the layers of a request. Both use the table of api/errors.py.
 """
 
 import asyncio
@@ -95,7 +95,7 @@ def around_fastapi(services: Services, kept: KeptReplies, cache: ResponseCache, 
     )
 
 
-# The layers of a call, outermost first, each with the operations that it is for.
+# The layers of a call, outermost first, each with a predicate for the operations that have it.
 AROUND_HANDLERS: Sequence[tuple[CallLayer, Callable[[Operation], bool]]] = (
     (note_created, lambda operation: operation.method == "POST" and bool(operation.resource)),
     (answer_within_rights, lambda operation: True),
@@ -123,7 +123,7 @@ class Stack:
         try:
             await self._serve(exchange)
         finally:
-            # The scope holds it, and the connection the scope.
+            # The connection refers to the scope, and the scope to the exchange.
             exchange.finish()
 
     async def _in_fastapi(self, exchange: Exchange) -> Response:
@@ -133,7 +133,7 @@ class Stack:
 
 
 class Returned:
-    """The response that FastAPI would send."""
+    """Captures the response that FastAPI sends."""
 
     response: Response
 
@@ -143,7 +143,7 @@ class Returned:
 
 
 async def errors(exchange: Exchange, next: Next) -> Response:
-    """Answer what fails: by the table of errors, and anything else as a fault of ours, which is logged."""
+    """Answer exceptions: known errors by the table of api/errors.py, any other as a 500, which is logged."""
     try:
         return await next(exchange)
     except (ApiError, NativeError) as error:
@@ -154,13 +154,13 @@ async def errors(exchange: Exchange, next: Next) -> Response:
 
 
 async def certificate(exchange: Exchange, next: Next) -> Response:
-    """Refuse a client whose certificate has a name that may not ask for anything."""
+    """Refuse a client whose certificate has no permitted name."""
     refused = exchange.connection.refused
     return error_response(403, refused) if refused else await next(exchange)
 
 
 async def public(services: Services, exchange: Exchange, next: Next) -> Response:
-    """Answer what needs no credentials: probes and public pages."""
+    """Answer requests that need no credentials: probes and public pages."""
     for answer in services.public:
         if found := answer(exchange):
             return found if isinstance(found, Response) else await found
@@ -168,13 +168,13 @@ async def public(services: Services, exchange: Exchange, next: Next) -> Response
 
 
 class Route:
-    """Finds the operation of a request, and its route."""
+    """The layer that finds the operation of a request, and its route."""
 
     def __init__(self, services: Services, routes: Routes) -> None:
         self._services, self._routes = services, routes
 
     async def __call__(self, exchange: Exchange, next: Next) -> Response:
-        """Raises ApiError with 404 and 405 for what no operation is for."""
+        """Find the operation, and note the object that it is for. Raises ApiError (404 or 405) if no operation matches."""
         operation, values = self._services.index.find(exchange.method, exchange.raw_path, exchange.query)
         values = with_known_names(operation, values, self._services)
         exchange.operation, exchange.path_values = operation, values
@@ -196,7 +196,7 @@ class RouteOfExchange(BaseRoute):
 
 
 def with_layers(operation: Operation) -> Handler:
-    """Return the handler of an operation within the layers that are for it."""
+    """Return the handler of an operation, wrapped in the layers that the operation has."""
     serve = handler = operation.handler
     for layer, is_for in reversed(AROUND_HANDLERS):
         if is_for(operation):
@@ -217,15 +217,15 @@ async def role(exchange: Exchange, next: Next) -> Response:
 
 
 async def abandonable_reads(exchange: Exchange, next: Next) -> Response:
-    """End work without side effects when its client disconnects."""
+    """Cancel a request that changes nothing when its client disconnects."""
     work = next(exchange)
     return await (while_there(exchange, work) if exchange.matched.is_read(exchange.query) else work)
 
 
 async def while_there(exchange: Exchange, work: Awaitable[Result]) -> Result:
-    """Return the result of the work, whose task is cancelled, and its computations in threads ended, when the client disconnects first.
+    """Return the result of the work. If the client disconnects first, cancel the task and end its computations in threads.
 
-    Raises what the work does.
+    Raises what the work raises, and ApiError (400) if the client has disconnected.
     """
     task = asyncio.current_task()
     assert task

@@ -1,8 +1,8 @@
 """Bodies that are files or forms: read piece by piece as they arrive, within the limits of every body.
 
-`upload_call` gives a handler the file of a form or a bare content, `text_or_form_call` a text or the parts of a form. `received` makes
-operations from a form that holds texts of the configuration and stored files: texts stay in memory, files are drafts until the commit
-publishes them, and each part is checked as it begins.
+`upload_call` passes a handler a file, sent in a form or as a bare body; `text_or_form_call` passes a text or the parts of a form.
+`received` turns a form with texts of the configuration and stored files into operations: texts stay in memory, files are drafts until the
+commit publishes them, and each part is checked as it begins.
 """
 
 import asyncio
@@ -33,15 +33,15 @@ from haproxy_native.storage.store import Store, Upload, is_file_name
 
 PART = "file_upload"
 MULTIPART = "multipart/form-data"
-# Parts of one form, and characters of what separates them (RFC 2046 has 70).
+# The largest number of parts in a form, and of characters in its boundary (RFC 2046 permits 70).
 MOST_PARTS, LONGEST_BOUNDARY = 10_000, 256
 Headers = Iterable[tuple[bytes, bytes]]
 
 
 class File:
-    """A body that is being received. `begin` before anything else. `name`: what the client calls it, empty for bare content.
+    """A body that is a file, received piece by piece. Call `begin` first.
 
-    Raises 400, 408 and 413 as any body does, from wherever it is read.
+    `name` is the client's name of the file, empty for a bare body. Every method that reads raises ApiError (400, 408, 413).
     """
 
     def __init__(self, receive: Receive, limit: int, seconds: float) -> None:
@@ -218,7 +218,7 @@ async def text_or_form_call(incoming: Arriving) -> Call:
 
 
 def _limit(call: Call, headers: Headers) -> int:
-    """Returns the largest body in bytes; 0 for no limit. Raises ApiError (413) for a body that announces more."""
+    """Return the size limit of the body in bytes; 0 for none. Raises ApiError (413) if Content-Length exceeds it."""
     limit = FILE_BYTES if call.services.settings.max_body_size is None else call.services.settings.max_body_size
     length = header(headers, b"content-length")
     if length.isdigit() and limit and int(length) > limit:
@@ -227,7 +227,7 @@ def _limit(call: Call, headers: Headers) -> int:
 
 
 def boundary(kind: str) -> bytes:
-    """Returns the boundary of a form's parts, from its Content-Type. Raises ApiError."""
+    """Return the boundary of a form's parts, from its Content-Type. Raises ApiError."""
     _, options = parse_options_header(kind)
     if value := options.get(b"boundary"):
         if len(value) > LONGEST_BOUNDARY:
@@ -236,7 +236,7 @@ def boundary(kind: str) -> bytes:
     raise ApiError(400, "no multipart boundary param in Content-Type")
 
 
-# What a handler takes that stores a file, and one that reads a text or a form of several parts.
+# The types of a handler's parameter: for a handler that stores a file, and for one that reads a text or a form of several parts.
 UploadCall = Annotated[Call, Depends(upload_call)]
 TextOrFormCall = Annotated[Call, Depends(text_or_form_call)]
 
@@ -288,7 +288,7 @@ class SetForm:
         self.uploads: dict[Path, Upload] = {}
         self._call = call
         self._largest = WHOLE_BYTES if call.services.settings.max_body_size is None else call.services.settings.max_body_size
-        # Of the part that is arriving: its file, or the name of its text in `texts` and what has come of that.
+        # The part that is arriving: the upload of a file, or the key of a text in `texts`.
         self._upload: Upload | None = None
         self._text: str | None = None
         self._part, self._pieces, self._held = "", bytearray(), 0
@@ -319,7 +319,7 @@ class SetForm:
             raise ApiError(400, f"the form has no part; send {_known()}")
 
     async def _finish(self) -> None:
-        """Make the operation of the part that has arrived completely."""
+        """Add the operation of the part that has arrived completely."""
         if (name := self._text) is not None:
             text, self._text, self._pieces = bytes(self._pieces), None, bytearray()
             refuse_masked_text(text)

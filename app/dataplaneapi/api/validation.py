@@ -1,9 +1,10 @@
-"""Holds a shaped body against the generated model of its schema and says what is wrong in the API's own texts.
+"""Validate a normalized body against the generated model of its schema, with error messages of our own instead of pydantic's.
 
-All violations are reported at once, one a line, members in alphabetical order; of a list or map only those of its first wrong element.
+All violations are reported at once, one per line, in alphabetical order of the members; of a list or map only those of its first invalid
+element.
 
-The patterns and enums of the document are stricter than HAProxy. They judge what is new: a member that has the value which it has in the
-present object is what HAProxy has loaded, and is no violation.
+The patterns and enums of the document are stricter than HAProxy. They apply to new values only: HAProxy has already loaded a value that the
+present object has, so that value is no violation.
 """
 
 import functools
@@ -24,7 +25,10 @@ from haproxy_native.models import model
 
 
 def sent_back(body: Any, sent: Any, now: Any) -> Any:
-    """Return the body with the zeros of `sent` that the object has `now`; elsewhere a zero means that the member is absent."""
+    """Return the normalized body with the zeros (0, false, "") restored that both `sent` and the present object `now` have.
+
+    Any other zero means that the member is absent.
+    """
     if isinstance(body, dict) and isinstance(sent, Mapping) and isinstance(now, Mapping):
         unchanged = {name: value for name, value in sent.items() if name not in body and _stands(value, now.get(name))}
         return {name: sent_back(element, sent.get(name), now.get(name)) for name, element in body.items()} | unchanged
@@ -35,7 +39,7 @@ def sent_back(body: Any, sent: Any, now: Any) -> Any:
 
 
 def has_zero(sent: Any) -> bool:
-    """Whether there is a 0, a false or a "" anywhere."""
+    """Return whether the value is or contains 0, false or ""."""
     if isinstance(sent, (Mapping, list)):
         return any(map(has_zero, sent.values() if isinstance(sent, Mapping) else sent))
     return isinstance(sent, (int, float, str)) and not sent
@@ -46,14 +50,17 @@ def _stands(value: Any, now: Any) -> bool:
 
 
 def _counterparts(sent: Sequence[Any], now: Sequence[Any]) -> list[Any]:
-    """Returns for each element its equal in the present list, else the one at its position."""
+    """Return for each sent element the equal element of the present list; else the element at the same position, or None."""
     by_content = {json.dumps(element, sort_keys=True): element for element in now}
     there = [*now, *[None] * len(sent)]
     return [by_content.get(json.dumps(element, sort_keys=True), there[place]) for place, element in enumerate(sent)]
 
 
 def rebased(body: Any, before: Any, now: Any) -> Any:
-    """Return the body with its unchanged members (equal to `before`) taken from `now`: a renamed object may refer to itself."""
+    """Return the body for a renamed object: its unchanged members (equal to `before`, the object before the renaming) come from `now`.
+
+    `now` is the object after the renaming, which may differ in members that refer to the object itself.
+    """
     if body == before:
         return now
     if isinstance(body, dict) and isinstance(before, Mapping) and isinstance(now, Mapping):
@@ -65,7 +72,7 @@ def rebased(body: Any, before: Any, now: Any) -> Any:
 
 
 def merged(now: Any, part: Any) -> Any:
-    """What becomes of a value; neither of the two is changed. Lists are replaced whole."""
+    """Return the value `now` after the merge patch `part` (RFC 7396): null removes a member, lists are replaced. Neither is modified."""
     if not isinstance(part, Mapping):
         return part
     merged_value = dict(now) if isinstance(now, Mapping) else {}
@@ -78,18 +85,21 @@ def merged(now: Any, part: Any) -> Any:
 
 
 def without_stale(now: Mapping[str, Any], part: Mapping[str, Any], aliases: Mapping[str, str]) -> dict[str, Any]:
-    """Removes, for each member and the list of which it is the first element, the one that a patch leaves alone: it holds the old value."""
+    """Return the object `now` without the members that a patch makes stale.
+
+    `aliases` maps a member to the list whose first element it repeats. If the patch has only one of the two, the other is stale.
+    """
     pairs = [*aliases.items(), *((target, alias) for alias, target in aliases.items())]
     stale = {other for named, other in pairs if named in part and other not in part}
     return {name: value for name, value in now.items() if name not in stale}
 
 
-# Violations that one answer tells of.
+# The number of violations in one response.
 MOST = 100
-# Elements that one call of a model validates.
+# The number of elements that one call of a model validates.
 AT_ONCE = 32
 Location = tuple[Any, ...]
-# More than that stands on lines of its own: the first says what is wrong in 300 characters.
+# The number of characters above which a message is split into lines, since the first line of an error has at most 300.
 LONG = 200
 _TEXTS: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "missing": lambda limits: "is required",
@@ -112,10 +122,11 @@ def validated(
     unknown: Callable[[Shaped], Iterable[str]] = lambda shaped: (),
     present: Callable[[], Any] = lambda: None,
 ) -> Any:
-    """The body as the operation takes it, plain data; 400 for wrong types, `unwritable` for what no line can hold, 422 for the rest.
+    """Return the body as plain data, normalized and validated.
 
-    `unknown`: what is wrong with members that are not known; `present`: the value that the body replaces, read where there are violations.
-    An object that has no name of its own in the document is checked as a whole: its types are a matter of 422, too.
+    `unknown` returns messages about unknown members. `present` returns the value that the body replaces; it is called only if there are
+    violations. Raises ApiError: 400 for wrong types, `unwritable` for texts that no line of a file can have, 422 for any other violation.
+    If the document declares the schema within the operation, wrong types are 422 as well.
     """
     shaped = _shaped(value, schema, schemas)
     violated = _of_nameless(shaped, schema) if "properties" in schema else violations(shaped, schema, schemas, present)
@@ -131,7 +142,10 @@ def part_of(
     unwritable: int = 422,
     unknown: Callable[[Shaped], Iterable[str]] = lambda shaped: (),
 ) -> Any:
-    """Some members of an object, under the names that its schema has, with those that are null; raises what is wrong with these alone."""
+    """Return the body of a PATCH with its members named as in the schema; null members stay.
+
+    Types and names are checked here, all other constraints when the patch is merged into the object. Raises ApiError.
+    """
     shaped = _shaped(value, schema, schemas)
     shaped.value = dict.fromkeys(value) | shaped.value
     _refuse([*shaped.misnamed, *unknown(shaped)], shaped, unwritable)
@@ -156,7 +170,7 @@ def _refuse(wrong: Iterable[str], shaped: Shaped, unwritable: int) -> None:
 
 
 def check_outermost(value: Any, schema: Mapping[str, Any], schemas: ResolvedSchemas) -> None:
-    """Checks the outermost value first: an object where an object is asked for, never null."""
+    """Raise ApiError (422) if the body as a whole is null, or not an object or array as its schema declares."""
     kind = schemas.kind(schema)
     if value is None:
         raise ApiError(422, f"Value is not nullable; send {'an array' if kind == 'array' else 'an object'}")
@@ -177,7 +191,7 @@ def _of_nameless(shaped: Shaped, schema: Mapping[str, Any]) -> Iterable[str]:
 def violations(
     shaped: Shaped, schema: Mapping[str, Any], schemas: ResolvedSchemas, present: Callable[[], Any] = lambda: None
 ) -> Iterable[str]:
-    """Return one text for each violation of the model by a value that the object does not have already."""
+    """Yield one message for each violation of the model, except by values that the present object already has."""
     whole = schemas.resolve(schema)
     listed = schemas.kind(schema) == "array"
     name = name_of(whole.get("items", {}) if listed else schema)
@@ -194,7 +208,7 @@ def violations(
 
 
 def _is_new(error: Mapping[str, Any], value: Any, present: Callable[[], Any], schema: Mapping[str, Any], schemas: ResolvedSchemas) -> bool:
-    """Return whether a violation is new: the object neither has that value already nor lacks the same member."""
+    """Return whether a violation is new: the present object does not have it, neither as a value nor as a missing member."""
     path = tuple(error["loc"])
     if _at(value, path) in _present_values(present(), path):
         return False
@@ -202,7 +216,7 @@ def _is_new(error: Mapping[str, Any], value: Any, present: Callable[[], Any], sc
 
 
 def _is_in_address(value: Any, path: Location, schema: Mapping[str, Any], schemas: ResolvedSchemas) -> bool:
-    """Return whether the address contains the port that is missing as a member."""
+    """Return whether the missing member, such as a port, is part of the value of another member, such as an address."""
     *where, member = path
     declared = list(schemas.at(schema, tuple(where)))[-1].get("properties", {})
     codecs = [(name, CODECS.get(each.get("x-haproxy", {}).get("codec", ""))) for name, each in declared.items()]
@@ -211,7 +225,7 @@ def _is_in_address(value: Any, path: Location, schema: Mapping[str, Any], schema
 
 
 def _present_values(present: Any, path: Location) -> list[Any]:
-    """Return the value at a place; values that a body drops, such as 0, count as absent."""
+    """Return the present value at a path, in every element of a list on the way. A value that a body drops, such as 0, is also ABSENT."""
     if not path:
         return [present] if present else [present, ABSENT]
     step, *rest = path
@@ -223,9 +237,9 @@ def _present_values(present: Any, path: Location) -> list[Any]:
 
 
 def _parted(value: Any, schema: Mapping[str, Any], schemas: ResolvedSchemas) -> tuple[Any, list[tuple[Location, str, Any]]]:
-    """The value without most elements of its large lists and maps, and those: (location, schema's name, element) each.
+    """Return the value with its large lists and maps cut to AT_ONCE elements, and the other elements as (location, schema's name, element).
 
-    A model is one call of C code, for which the event loop waits, and the elements of a section may be thousands.
+    A model validates in one call of C code while the event loop waits, and a section may have thousands of elements.
     """
     rest: list[tuple[Location, str, Any]] = []
     own = dict(value) if isinstance(value, dict) else value
@@ -262,7 +276,7 @@ def _errors(
 
 
 def _place_in(value: Any, path: Location) -> Location:
-    """Return the place of an error, with names as the value has them: pydantic replaces bytes that are not UTF-8 with U+FFFD."""
+    """Return the place of an error with the names of the value, in which pydantic replaces bytes that are not UTF-8 by U+FFFD."""
     place: list[str | int] = []
     for step in path:
         if isinstance(value, dict) and step not in value and "\ufffd" in str(step):
@@ -306,7 +320,7 @@ def _text(path: Location, error: Mapping[str, Any], schema: Mapping[str, Any], s
 
 
 def _of_enum(name: str, words: list[str], sent: Any) -> str:
-    """Returns the message for a value outside its enum, with the word that was probably meant; in front, for a long list."""
+    """Return the message for a value outside its enum, with the word that was probably meant: before the list of words if that is long."""
     text = f"{name} in body should be one of [{' '.join(words)}]"
     likely = nearest(sent[:64], words) if isinstance(sent, str) else None
     hint = f'; did you mean "{likely}"?' if likely else ""
@@ -316,7 +330,7 @@ def _of_enum(name: str, words: list[str], sent: Any) -> str:
 
 
 def _is_sent_empty(path: Location, shaped: Shaped) -> bool:
-    """Return whether the body has an empty text at a place, which counts as absent."""
+    """Return whether the body, as sent, has an empty text at a path, which counts as absent."""
     try:
         return bool(functools.reduce(lambda value, step: value[step], path, shaped.sent) == "")
     except (LookupError, TypeError):
@@ -330,7 +344,7 @@ def _at(value: Any, path: Location) -> Any:
 
 
 def _misnamed(path: Location, shaped: Shaped) -> str:
-    """Names the unknown member that the missing one resembles."""
+    """Return a hint if the body has an unknown member whose name resembles that of the missing one; else an empty text."""
     unknown = shaped.unknown.get(".".join(map(str, path[:-1])), set())
     wanted = str(path[-1])
     likely = next((name for name in sorted(unknown) if nearest(name, [wanted])), None)

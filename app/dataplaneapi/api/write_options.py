@@ -1,4 +1,4 @@
-"""What every write may ask for beside its own: to wait for its reload, and what features add to that."""
+"""Query parameters that every write accepts: `wait` for its reload, and the options that features add."""
 
 import asyncio
 import time
@@ -14,12 +14,12 @@ from haproxy_native.errors import ReloadFailed
 from haproxy_native.reload.records import FAILED, IN_PROGRESS, ReloadRecord
 
 LOOK_SECONDS = 0.05
-# Beyond the time that is waited for.
+# The time for the answer in addition to `wait`.
 ANSWER_SECONDS = 30.0
 
 
 async def write_options(call: Call, next: Handler) -> Response:
-    """Serve a write with the options that it asks for."""
+    """Serve a write with the options that the call has."""
     asked = [option for option in call.services.write_options if option.is_asked(call)]
     if not asked:
         return await next(call)
@@ -30,7 +30,7 @@ async def write_options(call: Call, next: Handler) -> Response:
 
 
 def check_options(call: Call) -> None:
-    """Refuse options that are not for a call. Raises ApiError."""
+    """Refuse options that a call may not have. Raises ApiError."""
     options = call.services.write_options
     if call.query.transaction_id and (given := [name for option in options for name in option.of_commits(call)]):
         raise ApiError(400, f"{given[0]} belongs to the commit of a transaction: send it with the PUT that commits it")
@@ -39,14 +39,14 @@ def check_options(call: Call) -> None:
 
 
 class Wait(WriteOption):
-    """Answers once the reload of the change has ended."""
+    """The option `wait`: answer a write when its reload has ended."""
 
     names = ("wait",)
 
     async def serve(self, call: Call, next: Handler) -> Response:
-        """Return the response, or that of a live change once the reload that it names has succeeded. Raises ReloadFailed.
+        """Return the response of the write. If its reload succeeds in time, change the status from 202 to that of a live change.
 
-        The wait ends early when the client disconnects. The change has been made, so the response is the same as when the time is over.
+        Raises ReloadFailed. If the client disconnects, the wait ends as if the time were over, because the change has been made.
         """
         response, seconds = await next(call), call.query.wait or 0.0
         reload_id = _reload_id(response)
@@ -69,19 +69,19 @@ class Wait(WriteOption):
 
 
 def _reload_id(response: Response) -> str | None:
-    """The id of the reload that a response names."""
+    """Return the id of the reload that a response names; None if it names none."""
     return next((value.decode() for name, value in response.raw_headers if name == RELOAD_ID), None)
 
 
 def _own(response: Response) -> list[tuple[bytes, bytes]]:
-    """Its headers, without those of a body."""
+    """Return the headers of a response without those that describe a body."""
     return [header for header in response.raw_headers if header[0].lower() not in (b"content-type", b"content-length")]
 
 
 async def _ended(call: Call, reload_id: str, deadline: float, gone: asyncio.Event) -> ReloadRecord:
-    """Return the record of the reload when it has ended, the deadline is over or the client is gone.
+    """Wait until the reload has ended, the deadline is over or the client is gone, and return the record of the reload.
 
-    If the reload took back another change, return the record of the reload that loads this call's change.
+    If the reload failed and another change was rolled back, wait for the reload that loads this call's change, and return its record.
     """
     while (record := call.services.records.get(reload_id)).status == IN_PROGRESS and time.monotonic() < deadline and not gone.is_set():
         with suppress(TimeoutError):

@@ -1,1 +1,1 @@
-"""Who may use the API: users, passwords, tokens, JWTs, and the gate that every request passes."""
+"""Authentication: users, passwords, tokens, JWTs, and the gate that every request passes."""

@@ -1,4 +1,4 @@
-"""Callers that come with a bearer token (RFC 6750): one of this server, or a JWT of the issuer in the settings."""
+"""Callers with a bearer token (RFC 6750): a token of this server, or a JWT of the issuer in the settings."""
 
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 
 class Bearers:
-    """Creators of tokens are `users`, or names in client certificates. Used as a context."""
+    """The tokens of this server, and the issuer of JWTs if there is one. Use it as an async context manager.
+
+    A token whose creator is no longer in `users` has no rights, unless the creator is the name in a client certificate.
+    """
 
     def __init__(self, users: Users, tokens: Tokens, jwt: JwtSettings | None = None) -> None:
         self._users, self.tokens = users, tokens
@@ -36,7 +39,7 @@ class Bearers:
         await self.tokens.__aexit__(kind, error, trace)
 
     async def change(self, jwt: JwtSettings | None) -> None:
-        """Follows new settings. Where these differ JWTs are verified again, by the keys that are known where their source is the same."""
+        """Apply new settings. If they have changed, all JWTs are verified again; known keys are reused if their source is the same."""
         if jwt != self._jwt:
             former = self._issuer
             self._take(jwt)
@@ -48,19 +51,19 @@ class Bearers:
     def _take(self, jwt: JwtSettings | None) -> None:
         former, self._jwt, self._issuer = self._issuer, jwt, None
         if jwt:
-            # What only the extra installs.
+            # It imports packages that only the extra `oidc` installs.
             from dataplaneapi.auth.issuer import Issuer
 
             self._issuer = Issuer(jwt, former.keys if former and former.settings.source == jwt.source else None)
 
     def caller(self, bearer: bytes) -> Caller:
-        """Returns the caller of an admitted request."""
+        """Return the caller of an admitted request."""
         if token := self.tokens.find(bearer):
             return self.of(token)
         return (self._issuer.known(bearer) if self._issuer else None) or EndedCaller()
 
     def present(self, caller: Caller) -> Caller | None:
-        """The same caller as it is now; None where its token has ended, or its issuer is none any more."""
+        """Return the caller with the current state of its token; None if the token has ended or the settings no longer name the issuer."""
         if isinstance(caller, JwtCaller):
             return caller if self._jwt and caller.issuer == self._jwt.issuer else None
         if caller.token is None:
@@ -69,7 +72,7 @@ class Bearers:
         return self.of(token) if token else None
 
     def user(self, caller: Caller) -> User | None:
-        """Returns the caller as a user with a password; None where it comes with anything else, or is none any more."""
+        """Return the user that the caller logged in as; None if it has other credentials or the user no longer exists."""
         return self._users.find(caller.name) if caller.group == USERS else None
 
     def of(self, token: Token) -> TokenCaller:
@@ -77,7 +80,10 @@ class Bearers:
         return TokenCaller.of(token, is_orphan=is_orphan)
 
     def rights_now(self, roles: Roles | None, group: str, name: str) -> Rights | None:
-        """Returns the present rights of an absent caller, by group and name of its changes; None if it no longer exists."""
+        """Return the current rights of a caller that is not connected, by the group and name in its changes.
+
+        None means that everything is allowed. A caller that no longer exists has no rights.
+        """
         if group == TOKENS:
             token = self.tokens.get(id_of(name))
             return self.of(token).rights(roles) if token else Rights(why=f"{name} has ended")
@@ -88,7 +94,7 @@ class Bearers:
         return Caller(group, name).rights(roles)
 
     def admits(self, bearer: bytes, address: str) -> bool:
-        """Whether the token is good for a request of this address, which counts as a use of it."""
+        """Return whether a token is valid for a request from this address. If it is, record its use."""
         token = self.tokens.find(bearer)
         if token is None:
             return self._issuer is not None and self._issuer.known(bearer) is not None
@@ -98,15 +104,15 @@ class Bearers:
         return True
 
     def takes(self, bearer: bytes) -> bool:
-        """Whether it is of a kind that may be good here; anything else is answered as the Data Plane API answers it."""
+        """Return whether a token is of a kind that this server supports. Other tokens are refused as in the Data Plane API."""
         return self._issuer is not None or is_well_formed(bearer)
 
     def is_guess(self, bearer: bytes) -> bool:
-        """Whether it looks like a token, and is none that is known."""
+        """Return whether a token is well-formed but unknown."""
         return is_well_formed(bearer) and self.tokens.find(bearer) is None
 
     async def refusal(self, bearer: bytes, address: str) -> str:
-        """Why a token is not good for a request of this address; empty for a JWT that is. Raises IssuerAway."""
+        """Return why a token is not valid for a request from this address; empty for a valid JWT. Raises IssuerAway."""
         if self._issuer and bearer.count(b".") == 2:
             return await self._issuer.refusal(bearer)
         if (token := self.tokens.find(bearer)) is not None:
@@ -115,6 +121,6 @@ class Bearers:
 
 
 def parse_bearer(authorization: bytes) -> bytes | None:
-    """The token of an `Authorization: Bearer` value; None for anything else."""
+    """Return the token of an `Authorization: Bearer` value; None for anything else."""
     scheme, _, token = authorization.partition(b" ")
     return token.strip() if scheme.lower() == b"bearer" else None

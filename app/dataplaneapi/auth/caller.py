@@ -1,4 +1,4 @@
-"""Who a request comes from, and with which rights it acts."""
+"""Callers of requests, and their rights."""
 
 from dataclasses import dataclass, field
 
@@ -11,36 +11,39 @@ TOKENS = "tokens"
 
 
 class IssuerAway(Exception):
-    """No key of the issuer of JWTs is known."""
+    """No key of the issuer is known, so that no JWT can be verified."""
 
 
 @dataclass(frozen=True)
 class Caller:
-    """`group` is the one of role_of that the name belongs to, or TOKENS. `token`: where it comes with one."""
+    """A user, or the name in a client certificate; subclasses are callers with other credentials."""
 
+    # The group in role_of that the name belongs to, or TOKENS.
     group: str = ""
     name: str = ""
+    # The token of a TokenCaller; None for other callers.
     token: Token | None = None
 
     @property
     def expires(self) -> float:
-        """When its credentials do, as Unix time."""
+        """When the credentials expire, as Unix time; infinity if they do not."""
         return self.token.expires if self.token else float("inf")
 
     def rights(self, roles: Roles | None) -> Rights | None:
-        """Returns the caller's rights; None if everything is allowed, which is the case without roles."""
+        """Return the caller's rights; None if everything is allowed, as it is if the settings have no roles."""
         return roles.rights(self.group, self.name) if roles else None
 
     @property
     def no_tokens(self) -> str:
-        """Why it may create no tokens; empty where it may."""
+        """Why the caller may not create tokens; empty if it may."""
         return ""
 
 
 @dataclass(frozen=True)
 class TokenCaller(Caller):
-    """`is_orphan`: its creator is no user any more."""
+    """A caller with a token of this server."""
 
+    # Whether the creator of the token is no longer a user.
     is_orphan: bool = False
 
     @classmethod
@@ -53,7 +56,10 @@ class TokenCaller(Caller):
         return f"a token creates no tokens; {self.token.creator} does, with the own credentials"
 
     def rights(self, roles: Roles | None) -> Rights | None:
-        """Returns the rights of the token's roles, limited to its creator's present ones; none if it was created without roles."""
+        """Return the rights of the token's roles, limited by the creator's current rights.
+
+        A token without roles may do everything (None) if the settings have no roles, and nothing if they have.
+        """
         assert self.token is not None
         creator = self.token.creator
         if not self.token.roles:
@@ -76,9 +82,11 @@ class TokenCaller(Caller):
 
 @dataclass(frozen=True)
 class JwtCaller(Caller):
-    """`values` of a claim are what it has roles by. `until`: when its JWT expires, as Unix time."""
+    """A caller with a JWT."""
 
+    # The values of the claim that determines the roles.
     values: tuple[str, ...] = ()
+    # When the JWT expires, as Unix time.
     until: float = 0.0
     issuer: str = ""
 
@@ -101,12 +109,12 @@ class JwtCaller(Caller):
 
 
 def id_of(name: str) -> str:
-    """Returns the token's id from the name of a TokenCaller."""
+    """Return the token's id from the name of a TokenCaller."""
     return name.split(" ")[1]
 
 
 class EndedCaller(Caller):
-    """Whose credentials ended while the request was on its way."""
+    """A caller whose credentials have expired since the request was admitted."""
 
     def rights(self, roles: Roles | None) -> Rights:
         return Rights(why="the token has expired")
@@ -114,6 +122,6 @@ class EndedCaller(Caller):
 
 @dataclass(frozen=True)
 class CallAuthor(Author):
-    """The author of what a call changes. `caller`: whose credentials the call has."""
+    """The author of a call's changes. `caller` is who has sent the call."""
 
     caller: Caller = field(default_factory=Caller, compare=False, repr=False)

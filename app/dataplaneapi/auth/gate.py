@@ -1,8 +1,9 @@
-"""Authentication of every request, by password or by token; a verdict on a password is cached, so that reads do not pay for slow hashes.
+"""Authentication of every request, by password or token. Correct passwords are cached, so that not every request pays for a slow hash.
 
-Guessing is slow (guessing.py). Beyond the limit all are refused alike, with one exception: where a name has logged in from this address
-before, its passwords are still checked, one at a time and a wrong one for PAUSE seconds, so that others at the address cannot lock its user
-out. No verdict is cached then: an answer without a turn would tell the right password at once. A token that is good always passes.
+The number of wrong passwords is limited by address and name (guessing.py). Above the limit all passwords are refused without a check. The
+exception is a name that has logged in from the address before: its passwords are still checked, one at a time, with a pause of PAUSE
+seconds after a wrong one, so that other clients at the address cannot lock the user out. Such a password is not cached, since an immediate
+answer would reveal that a guess is right. A valid token is always accepted.
 """
 
 import asyncio
@@ -33,12 +34,12 @@ from dataplaneapi.settings.roles import USERS
 
 LOGGED_NAME = 64
 REMEMBERED_SECONDS, REMEMBERED_AT_MOST = 60.0, 1024
-# When a caller of an issuer that is away may ask again.
+# The value of Retry-After if the keys of the issuer cannot be fetched.
 RETRY_SECONDS = 10
-# Seconds that a wrong password takes its turn, where the limit does not keep it out.
+# The pause in seconds after a wrong password that is checked although the limit is exceeded.
 PAUSE = 0.2
 logger = logging.getLogger(__name__)
-# Threads of their own, so that many wrong passwords from many addresses leave those free that write to the disk.
+# A pool of its own, so that many wrong passwords from many addresses do not occupy the threads that write to the disk.
 _HASHING = ThreadPoolExecutor(max(2, os.cpu_count() or 1), "passwords")
 limit_logger = logger.getChild("limit")
 limit_logger.addFilter(RateLimit())
@@ -48,7 +49,7 @@ BEARER_CHALLENGE = (HeaderName(b"WWW-Authenticate"), b'Bearer realm="API", error
 
 @dataclass(frozen=True, repr=False)
 class Login:
-    """One try. `digest` stands for address and credentials."""
+    """One attempt to log in. `digest` identifies address and credentials."""
 
     name: str
     password: str
@@ -61,24 +62,24 @@ class Login:
 
 
 class Gate:
-    """Lets a request in, or says why not. `address` is the client's."""
+    """Decides whether a request is admitted. `address` is always the client's."""
 
     def __init__(self, users: Users, clock: Callable[[], float] = time.monotonic, bearers: Bearers | None = None) -> None:
         self._users, self._clock, self._bearers = users, clock, bearers
         self._key = os.urandom(32)
-        # Until when credentials are good without a look, and whose they are.
+        # The cache of correct credentials: until when they need no check, and whose they are.
         self._verdicts: dict[bytes, tuple[float, Pair]] = {}
         self._generation = users.generation
         self.guessing = Guessing(clock)
-        # Checks at work, by credentials: all requests that have these wait for it.
+        # Running checks, by digest: all requests with the same credentials wait for one check.
         self._checks: dict[bytes, asyncio.Task[Response | None]] = {}
-        # The last check of those that take turns.
+        # The last of the checks that run one at a time.
         self._turns: dict[Pair, asyncio.Task[Any]] = {}
-        # Requests by why they were refused; the same for known and unknown names, since anybody may read it as a metric.
+        # Refused requests by reason. Anybody may read this as a metric, so reasons do not reveal whether a name is known.
         self.refused: Counter[str] = Counter()
 
     def admits_at_once(self, authorization: bytes, address: str = "-") -> bool:
-        """Whether this header was found good a short while ago, from this address, or holds a token that is good now."""
+        """Return whether an Authorization header has a valid token, or a password that is cached as correct for this address."""
         self._users.refresh()
         if self._generation != self._users.generation:
             self._verdicts.clear()
@@ -90,7 +91,7 @@ class Gate:
         return known is not None and known[0] > self._clock()
 
     async def refusal(self, authorization: bytes, address: str = "-") -> Response | None:
-        """Returns None for a user with the right password; logs a wrong one with the name that was sent and the client's address."""
+        """Check an Authorization header. Return None if it is valid, else the error response. Wrong passwords are logged with the name."""
         if self.admits_at_once(authorization, address):
             return None
         if self._bearers and (bearer := parse_bearer(authorization)) is not None:
@@ -106,7 +107,7 @@ class Gate:
             if seconds and not self.guessing.has_succeeded(login.pair):
                 return self._too_many(address, seconds)
             if not seconds:
-                # Counted before it is known, so that a hundred at once are no more than one after the other.
+                # The attempt counts as failed until it succeeds, so that parallel attempts cannot exceed the limit.
                 self.guessing.fail(login.pair)
                 self._forget_over_limit(login.pair)
             check = self._checks[login.digest] = asyncio.ensure_future(self._in_turn(login) if seconds else self._counted(login))
@@ -114,14 +115,14 @@ class Gate:
         return await asyncio.shield(check)
 
     def caller(self, authorization: bytes) -> Caller | None:
-        """Returns the caller of an admitted request; None if it sent no credentials."""
+        """Return the caller of an admitted request; None if it sent no credentials."""
         if self._bearers and (bearer := parse_bearer(authorization)) is not None:
             return self._bearers.caller(bearer)
         credentials = parse_basic(authorization)
         return Caller(USERS, credentials[0]) if credentials else None
 
     async def _refused_bearer(self, bearers: Bearers, bearer: bytes, address: str) -> Response | None:
-        """All unknown tokens of an address count as one name."""
+        """Return the error response to a bearer token; None for a valid JWT. All unknown tokens from an address count as one name."""
         if bearers.is_guess(bearer):
             of = pair(address, "")
             if seconds := self.guessing.wait(of):
@@ -168,7 +169,7 @@ class Gate:
         return True
 
     def _too_many(self, address: str, seconds: float) -> Response:
-        """The answer to credentials that are not looked at for so many seconds."""
+        """Return the response 429 to credentials that may be tried again after so many seconds."""
         self.refused["limited"] += 1
         limit_logger.warning("too many wrong passwords or tokens from %s", address)
         seconds = max(1, ceil(seconds))
@@ -181,7 +182,7 @@ class Gate:
         self._verdicts[login.digest] = self._clock() + REMEMBERED_SECONDS, login.pair
 
     def _forget_over_limit(self, of: Pair) -> None:
-        """The verdicts of the address for which the limit is reached now."""
+        """Remove the cached credentials of an address for which the limit is reached now."""
         if self.guessing.wait(of):
             remaining = {key: known for key, known in self._verdicts.items() if known[1][0] != of[0] or not self.guessing.wait(known[1])}
             self._verdicts = remaining
@@ -195,7 +196,7 @@ class Gate:
 
 
 def parse_basic(authorization: bytes) -> tuple[str, str] | None:
-    """(name, password) of an `Authorization: Basic` value; None for anything else."""
+    """Return (name, password) of an `Authorization: Basic` value; None for anything else."""
     scheme, _, encoded = authorization.partition(b" ")
     if scheme.lower() != b"basic":
         return None

@@ -1,7 +1,7 @@
-"""How often credentials may be wrong: by address and name, and by address. Pure.
+"""Limits for wrong credentials, by address and name and by address. Pure.
 
-What is over its limit is refused before the password is looked at, so the answer is cheap and the same for a right and a wrong one. An
-address counts for itself alone: one that tries many names is over its own limit, and forgets none of the failures of others.
+Above a limit, credentials are refused without a check, so that the answer is cheap and the same for right and wrong ones. The failures of
+one address do not affect other addresses: one that tries many names exceeds its own limit and displaces no failures of others.
 """
 
 import time
@@ -9,28 +9,28 @@ from collections import OrderedDict, deque
 from collections.abc import Callable
 from ipaddress import IPv6Address
 
-# Wrong ones within so many seconds: of one name at one address, and of one address.
+# The period in seconds, and the failures that are permitted in it: for one name at one address, and for one address.
 SECONDS, PER_NAME, PER_ADDRESS = 60.0, 5, 50
-# What is remembered at most: failures, of which those of the address that has failed the longest ago go first, and pairs that were right.
+# The number of stored failures and successful pairs. Above it, the failures of the address that failed least recently are deleted.
 MOST_FAILURES, MOST_SUCCESSES = 20_000, 4_096
 LONGEST_NAME = 64
-# An IPv6 client chooses the rest of its address.
+# The prefix length of an IPv6 network; a client can choose the rest of its address.
 _NETWORK = 64
 Pair = tuple[str, str]
 
 
 class Guessing:
-    """Failures and successes by pairs of address and name, in the time of `clock`."""
+    """The failures and successes of pairs of address and name. `clock` returns seconds."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        # By address, the one that failed last at the end: when, and with which name.
+        # By address: time and name of each failure. The address that failed most recently is the last.
         self._failures: OrderedDict[str, deque[tuple[float, str]]] = OrderedDict()
         self._number = 0
         self._successes: OrderedDict[Pair, None] = OrderedDict()
 
     def wait(self, pair: Pair) -> float:
-        """Seconds until it may be tried; 0.0 for now."""
+        """Return the seconds until credentials of this pair may be checked; 0.0 for now."""
         address, name = pair
         now = self._clock()
         recent = [failure for failure in self._failures.get(address, ()) if failure[0] > now - SECONDS]
@@ -41,7 +41,7 @@ class Guessing:
         return max(over) + SECONDS - now if over else 0.0
 
     def fail(self, pair: Pair) -> None:
-        """Counts a try as wrong; `succeed` takes that back, so it is counted before it is known."""
+        """Count an attempt as failed. This is called before the check; `succeed` removes the failure again."""
         address, name = pair
         self._forget_old(address)
         self._failures.setdefault(address, deque()).append((self._clock(), name))
@@ -51,7 +51,7 @@ class Guessing:
             self._number -= len(self._failures.popitem(last=False)[1])
 
     def succeed(self, pair: Pair) -> None:
-        """Forgets the failures of the pair, and remembers that it was right once."""
+        """Remove the failures of a pair, and store that it has succeeded."""
         address, name = pair
         before = self._failures.get(address, deque())
         left = deque(failure for failure in before if failure[1] != name)
@@ -69,11 +69,11 @@ class Guessing:
         return pair in self._successes
 
     def __len__(self) -> int:
-        """The number of failures that are remembered."""
+        """Return the number of stored failures."""
         return self._number
 
     def _forget_old(self, address: str) -> None:
-        """Forgets the old failures of this address, and of all addresses without later ones."""
+        """Remove the failures older than SECONDS of this address, and addresses that have only such failures."""
         limit = self._clock() - SECONDS
         own = self._failures.get(address)
         while own and len(own) > 1 and own[0][0] <= limit:
@@ -84,7 +84,7 @@ class Guessing:
 
 
 def pair(address: str, name: str) -> Pair:
-    """What failures are counted by; of a long name the beginning, of an IPv6 address its network."""
+    """Return the pair by which failures are counted: the network of an IPv6 address, and the first LONGEST_NAME characters of the name."""
     if ":" in address:
         address = str(IPv6Address((int(IPv6Address(address.partition("%")[0])) >> _NETWORK) << _NETWORK))
     return address, name[:LONGEST_NAME]

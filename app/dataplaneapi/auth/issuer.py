@@ -1,4 +1,4 @@
-"""JWTs of an OpenID Connect issuer (RFC 7519): signature, times, issuer and audience are checked, and a claim says which roles it has."""
+"""JWTs (RFC 7519) of an OpenID Connect issuer: signature, times, issuer and audience are checked, and a claim determines the roles."""
 
 import asyncio
 import hashlib
@@ -20,19 +20,19 @@ from dataplaneapi.settings.jwt import JwtSettings
 from haproxy_native.background import Background
 
 log = logging.getLogger(__name__)
-# A fetch takes so long at most, and the next one begins so much later; keys of that age are fetched again.
+# The timeout of a fetch, the shortest time between two fetches, and the age at which keys are fetched again.
 FETCH_SECONDS, PAUSE_SECONDS, FRESH_SECONDS = 3.0, 10.0, 900.0
 MOST_BYTES, MOST_KEYS = 1 << 18, 100
-# Of an RSA key (RFC 7518, section 3.3).
+# The shortest RSA key (RFC 7518, section 3.3).
 LEAST_BITS = 2048
 DISCOVERY = "/.well-known/openid-configuration"
-# By the type of a key that does not say what it is for; shared secrets are none of these.
+# The algorithms of a key without `alg`, by its type. Algorithms with a shared secret are not supported.
 ALGORITHMS = {"RSA": ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512")}
 ASYMMETRIC = frozenset((*ALGORITHMS["RSA"], "ES256", "ES384", "ES512", "EdDSA"))
 
 
 class KeysFailed(Exception):
-    """The keys cannot be fetched, or none can be used."""
+    """The keys of the issuer cannot be fetched, or none of them can be used."""
 
 
 @dataclass(frozen=True)
@@ -44,9 +44,9 @@ class VerificationKey:
 
 
 class KeySet:
-    """The public keys of an issuer (RFC 7517), fetched when they are needed and kept while it is away.
+    """The public keys of an issuer (RFC 7517), fetched when they are needed. While they cannot be fetched, known keys stay valid.
 
-    `fetch` returns the document with the keys; `generation` is another number when they are other ones.
+    `fetch` returns the document with the keys. `generation` is a number that changes when the keys do.
     """
 
     def __init__(self, fetch: Callable[[], Awaitable[Any]], clock: Callable[[], float] = time.monotonic) -> None:
@@ -62,7 +62,7 @@ class KeySet:
         await self._works.stop()
 
     def get(self, id_: str | None) -> VerificationKey | None:
-        """The key of that id, or the only one there is for a JWT that names none."""
+        """Return the key with this id; without an id, the key of an issuer that has only one. None if there is no such key."""
         if id_ is not None:
             return self._keys.get(id_)
         return next(iter(self._keys.values())) if len(self._keys) == 1 else None
@@ -71,13 +71,14 @@ class KeySet:
         return len(self._keys)
 
     def freshen(self) -> None:
-        """Begins to fetch keys that are old; nothing waits for it."""
+        """Start to fetch the keys again if they are older than FRESH_SECONDS, without waiting for the result."""
         if self._clock() - self._fetched > FRESH_SECONDS:
             self._begin()
 
     async def look_for(self, id_: str | None) -> VerificationKey | None:
-        """Returns a key as `get` does, fetching the set if it is missing: for FETCH_SECONDS at most, and not within PAUSE_SECONDS of the
-        last fetch.
+        """Return a key as `get` does. If it is missing, fetch the keys first, unless the last fetch began less than PAUSE_SECONDS ago.
+
+        Waits up to FETCH_SECONDS.
         """
         if self.get(id_) is None and (fetching := self._begin()) is not None:
             await asyncio.wait([fetching])
@@ -92,7 +93,7 @@ class KeySet:
         return self._fetching
 
     async def _renew(self) -> None:
-        """Keys that cannot be fetched stay as they were."""
+        """Fetch the keys. If that fails, the known keys stay, and `trouble` has the reason."""
         try:
             async with asyncio.timeout(FETCH_SECONDS):
                 document = await self._fetch()
@@ -108,7 +109,7 @@ class KeySet:
 
 
 def usable(document: Any) -> dict[str, VerificationKey]:
-    """Return the keys for signatures by their ids. Others are skipped, and logged if they cannot be used. Raises KeysFailed."""
+    """Return the signature keys of a JWK set, by id. Other keys are skipped; unusable ones are logged. Raises KeysFailed."""
     rows = document.get("keys") if isinstance(document, Mapping) else None
     if not isinstance(rows, Sequence) or isinstance(rows, str):
         raise KeysFailed("it has no list of keys (RFC 7517)")
@@ -136,7 +137,10 @@ def _key(row: Mapping[str, Any]) -> VerificationKey | None:
 
 
 async def fetch(settings: JwtSettings) -> Any:
-    """The document with the keys of an issuer, by its discovery document where the settings do not say where it is. Raises KeysFailed."""
+    """Fetch the document with the keys of an issuer: from `jwks` in the settings, else from the URL in the issuer's discovery document.
+
+    Raises KeysFailed.
+    """
     try:
         context = await asyncio.to_thread(ssl.create_default_context, cafile=settings.ca_file or None)
         async with httpx2.AsyncClient(verify=context, timeout=FETCH_SECONDS) as client:
@@ -146,7 +150,7 @@ async def fetch(settings: JwtSettings) -> Any:
 
 
 async def _discovered(client: httpx2.AsyncClient, issuer: str) -> str:
-    """OpenID Connect Discovery 1.0, section 4."""
+    """Return the URL of the keys, from the discovery document (OpenID Connect Discovery 1.0, section 4). Raises KeysFailed."""
     document = await _json(client, issuer.rstrip("/") + DISCOVERY)
     members = document if isinstance(document, Mapping) else {}
     if members.get("issuer") != issuer:
@@ -172,20 +176,20 @@ async def _json(client: httpx2.AsyncClient, url: str) -> Any:
         raise KeysFailed(f"{url} is no JSON") from None
 
 
-# How far the clocks of issuer and server may be apart.
+# The tolerated difference between the clocks of issuer and server.
 LEEWAY_SECONDS = 10.0
 LONGEST, LONGEST_NAME, MOST_VALUES, REMEMBERED_AT_MOST = 1 << 14, 200, 500, 1024
-# Texts of several words (RFC 8693, section 4.2).
+# Claims whose value is a text of several words (RFC 8693, section 4.2).
 SCOPES = ("scope", "scp")
 _DECODER = jwt.PyJWT({"require": ["exp", "iss", "aud"]})
 
 
 class BadJwt(Exception):
-    """Why a JWT is not good."""
+    """A JWT is invalid; the message says why."""
 
 
 class Issuer:
-    """A verdict is remembered until its JWT expires, or the keys are other ones."""
+    """The issuer of JWTs in the settings. A verified JWT is cached until it expires or the keys change."""
 
     def __init__(self, settings: JwtSettings, keys: KeySet | None = None, clock: Callable[[], float] = time.time) -> None:
         self.settings, self._clock = settings, clock
@@ -194,21 +198,21 @@ class Issuer:
         self._generation = self.keys.generation
 
     def begin(self) -> None:
-        """Fetches the keys before anyone needs them."""
+        """Start to fetch the keys before a request needs them."""
         self.keys.freshen()
 
     async def close(self) -> None:
         await self.keys.close()
 
     def known(self, token: bytes) -> JwtCaller | None:
-        """Returns the caller of a JWT that was verified before and is still valid, or None."""
+        """Return the caller of a JWT that has been verified before and has not expired; else None."""
         self.keys.freshen()
         self._follow_keys()
         caller = self._verdicts.get(_digest(token))
         return caller if caller and caller.expires > self._clock() else None
 
     async def refusal(self, token: bytes) -> str:
-        """Why a JWT is not good; empty for one that is, which is known from now on. Raises IssuerAway."""
+        """Verify a JWT. Return why it is invalid; if it is valid, cache it and return an empty text. Raises IssuerAway."""
         try:
             caller = await self._verified(token)
         except BadJwt as error:
@@ -220,18 +224,18 @@ class Issuer:
         return ""
 
     def _follow_keys(self) -> None:
-        """What was signed by former keys is verified again."""
+        """Clear the cache of verified JWTs if the keys have changed."""
         if self._generation != self.keys.generation:
             self._verdicts.clear()
             self._generation = self.keys.generation
 
     async def _verified(self, token: bytes) -> JwtCaller:
-        """Raises BadJwt and IssuerAway. Waits for the keys of the issuer where there is none of the JWT's."""
+        """Return the caller of a JWT. Fetches the keys of the issuer if the key of the JWT is unknown. Raises BadJwt and IssuerAway."""
         header = _header(token)
         id_, algorithm = header.get("kid"), header.get("alg")
         if id_ is not None and not isinstance(id_, str):
             raise BadJwt("the JWT has no valid header")
-        # Older versions of PyJWT pass over it.
+        # Older versions of PyJWT ignore `crit`.
         if "crit" in header:
             raise BadJwt("the JWT has a header crit, and no extension is known here")
         if not isinstance(algorithm, str) or algorithm not in ASYMMETRIC:
@@ -244,7 +248,7 @@ class Issuer:
         return self._caller(_claims(token, key, self.settings))
 
     def _caller(self, claims: Mapping[str, Any]) -> JwtCaller:
-        """Return the claim with the caller's name, unchanged: a shortened or normalized name could be another caller's. Raises BadJwt."""
+        """Return the caller of these claims. Its name is the claim unchanged: a shortened one could be another caller's. Raises BadJwt."""
         claim, name = self.settings.name, claims.get(self.settings.name)
         if not isinstance(name, str) or not name.strip():
             raise BadJwt(f"the JWT has no claim {claim} with the name of the caller")
@@ -256,7 +260,7 @@ class Issuer:
 
 
 def values(claims: Mapping[str, Any], name: str) -> tuple[str, ...]:
-    """The texts of a claim; a name with dots that is none may be a path, as in realm_access.roles."""
+    """Return the texts of a claim. If no claim has this name, its dots separate a path of members, as in `realm_access.roles`."""
     claim: Any = claims.get(name)
     if claim is None:
         claim = claims

@@ -1,4 +1,4 @@
-"""Answers that go on: they end when their caller may no longer ask for them."""
+"""Open streams, which are closed when the rights or the credentials of their caller change."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,7 +13,7 @@ from haproxy_native.editing.userlist import User
 
 @dataclass(frozen=True, eq=False)
 class _Stream:
-    """`user` is the caller as the users had it."""
+    """An open stream. `user` and `rights` are those of the caller when the stream was opened."""
 
     caller: Caller
     user: User | None
@@ -22,7 +22,10 @@ class _Stream:
 
 
 class OpenStreams:
-    """`review` is called whenever users or rights may have changed. A stream ends by itself when its caller's credentials expire."""
+    """The open streams of the server. `review` must be called whenever users or rights may have changed.
+
+    A stream ends by itself when its caller's credentials expire.
+    """
 
     def __init__(self, bearers: Bearers) -> None:
         self._bearers = bearers
@@ -30,7 +33,7 @@ class OpenStreams:
 
     @contextmanager
     def opened(self, caller: Caller, roles: Roles | None, close: Callable[[], None]) -> Iterator[None]:
-        """`close` is called where the caller has other rights by now, or another password, or is no user any more."""
+        """Register a stream until the body ends. `close` is called if the caller's rights or password change, or the user is removed."""
         stream = _Stream(caller, self._bearers.user(caller), caller.rights(roles), close)
         self._streams.add(stream)
         try:

@@ -1,6 +1,6 @@
-"""Checks a password against a stored one: clear text, a variable, or any hash that the system's libcrypt supports.
+"""Check a password against a stored one: clear text, a variable, or any hash that the system's libcrypt supports.
 
-`crypt_r` of libcrypt is called directly: Python's own wrapper is gone, and no package implements yescrypt.
+`crypt_r` of libcrypt is called directly: Python has removed its module `crypt`, and no package implements yescrypt.
 """
 
 import ctypes
@@ -14,7 +14,7 @@ from functools import cache
 from haproxy_native.editing.userlist import User
 from haproxy_native.text import words
 
-# Of bcrypt and scrypt, whose parameters do not end with a `$`.
+# The method and parameters in a hash of bcrypt or scrypt, which do not end with a `$`.
 _FIXED = re.compile(r"\$2[a-z]?\$\d+|\$7\$.{11}")
 # Larger than `struct crypt_data` of any libcrypt.
 _STATE_BYTES = 1 << 18
@@ -26,19 +26,19 @@ def expanded(stored: str) -> str | None:
 
 
 def is_variable(stored: str) -> bool:
-    """Return whether it names a variable that holds the password."""
+    """Return whether the stored text names an environment variable that has the password."""
     return words.has_variable(stored)
 
 
 def is_usable(stored: str) -> bool:
-    """Whether any password can match it as a hash; clear text and hashes of unknown methods match none."""
+    """Return whether the stored text is a hash that some password can match: neither clear text nor a hash of an unknown method."""
     wanted = expanded(stored)
     made = hashed("", wanted) if wanted else None
     return made is not None and len(made) == len(wanted or "")
 
 
 def verify(password: str, stored: str, *, clear: bool) -> bool:
-    """Whether the password is the stored one; takes as long as the hash wants, so not on the event loop."""
+    """Return whether the password is the stored one. A slow hash blocks, so do not call this on the event loop."""
     wanted = expanded(stored)
     if wanted is None:
         return False
@@ -47,7 +47,7 @@ def verify(password: str, stored: str, *, clear: bool) -> bool:
 
 
 def cost(stored: str, *, clear: bool) -> str:
-    """Method and parameters of a stored hash, which tell how long its check takes; empty where no hash is computed."""
+    """Return the method and parameters of a stored hash, on which the time of a check depends; empty if no hash is computed."""
     wanted = expanded(stored)
     if clear or not wanted:
         return ""
@@ -56,9 +56,10 @@ def cost(stored: str, *, clear: bool) -> str:
 
 
 def verify_evenly(password: str, user: User | None, hashes: Mapping[str, str]) -> bool:
-    """Whether it is the password of the user; None for an unknown name. Takes equally long for every name, so that times tell no names.
+    """Return whether the password is that of the user. `user` is None if the name is unknown.
 
-    `hashes` has one stored hash for each cost in use: the password is hashed once with each.
+    The check takes equally long for every name, so that timing does not reveal whether a name exists: the password is hashed once for each
+    cost in use. `hashes` has one stored hash for each cost.
     """
     own = cost(user.password, clear=user.clear) if user else ""
     for hash_, stored in hashes.items():
@@ -68,7 +69,10 @@ def verify_evenly(password: str, user: User | None, hashes: Mapping[str, str]) -
 
 
 def hashed(password: str, setting: str) -> str | None:
-    """The hash of a password with the method and salt of another one; None when libcrypt does not know the method."""
+    """Return the hash of a password. `setting` is a hash, or the beginning of one, with the method and salt to use.
+
+    Returns None if libcrypt does not support the method, or a text has a NUL character.
+    """
     secret, salt = password.encode("utf-8", "surrogateescape"), setting.encode("utf-8", "surrogateescape")
     if b"\0" in secret or b"\0" in salt:
         return None
@@ -77,7 +81,7 @@ def hashed(password: str, setting: str) -> str | None:
 
 
 def new_hash(password: str) -> str | None:
-    """A hash with a salt of its own, SHA-256 as by `openssl passwd -5`; None for a password that can have none."""
+    """Return a SHA-256 hash with a random salt, as `openssl passwd -5` does; None for a password that cannot be hashed."""
     return hashed(password, f"$5${secrets.token_hex(8)}")
 
 

@@ -1,6 +1,7 @@
-"""Tokens: credentials that a caller creates for programs, of which hashes are kept.
+"""Tokens: credentials that a caller creates for programs. Only their hashes are stored.
 
-A token is a random text of 256 bits, so that a plain SHA-256 of it is enough; it is looked up by that hash, whose time tells nothing of it.
+A token is a random text of 256 bits, so a plain SHA-256 is a sufficient hash. Tokens are looked up by hash, so that the time of a lookup
+reveals nothing about them.
 """
 
 import asyncio
@@ -26,7 +27,7 @@ from haproxy_native.errors import Unusable
 log = logging.getLogger(__name__)
 PREFIX = "dps_"
 MOST, MOST_OF_ONE = 1000, 100
-# How often last uses are written, and tokens that have expired are dropped.
+# The interval at which last uses are written and expired tokens are deleted.
 TIDY_SECONDS = 60.0
 TABLES = Tables("tokens", "CREATE TABLE token (hash TEXT PRIMARY KEY, data TEXT NOT NULL)")
 _WELL_FORMED = re.compile(rb"dps_[A-Za-z0-9_-]{43}")
@@ -34,24 +35,25 @@ _WELL_FORMED = re.compile(rb"dps_[A-Za-z0-9_-]{43}")
 
 @dataclass(frozen=True)
 class Token:
-    """`group` and `creator`: who has created it, as role_of has it. Times are Unix times. `networks`: where it may come from, empty for
-    any address.
-    """
+    """A token without its secret. Times are Unix times."""
 
     id: str
     hash: str
     roles: tuple[str, ...]
+    # Group and name of the creator, as in role_of.
     group: str
     creator: str
     created: float
     expires: float
+    # The networks of clients that may use the token; empty for any address.
     networks: tuple[str, ...] = ()
     note: str = ""
+    # The time and the client's address of the last use.
     used: float | None = None
     used_from: str = ""
 
     def is_from(self, address: str) -> bool:
-        """Whether a client of this address may use it; one of a unix socket has none."""
+        """Return whether a client with this address may use the token. Clients of a Unix socket may not if the token has networks."""
         if not self.networks:
             return True
         with suppress(ValueError):
@@ -66,13 +68,13 @@ def is_well_formed(secret: bytes) -> bool:
 
 
 class Tokens:
-    """The tokens of a database. As a context manager it writes last uses now and then, and at the end."""
+    """The tokens in a database. As a context manager, it writes last uses every TIDY_SECONDS and at the end."""
 
     def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
         database.declare(TABLES)
         self._database, self._clock = database, clock
         self._by_hash: dict[str, Token] = {}
-        # By their hashes, those of which something is not written yet.
+        # The hashes of tokens whose last use is not written yet, and whether the stored tokens have been read.
         self._used, self._is_read = set[str](), False
         try:
             self._know(database.read(_stored))
@@ -92,7 +94,7 @@ class Tokens:
         self._by_hash, self._is_read = {token.hash: token for token in stored} | self._by_hash, True
 
     def all(self) -> list[Token]:
-        """The newest first."""
+        """Return the valid tokens, newest first."""
         now = self._clock()
         return sorted((token for token in self._by_hash.values() if token.expires > now), key=lambda token: -token.created)
 
@@ -100,14 +102,17 @@ class Tokens:
         return next((token for token in self.all() if token.id == id_), None)
 
     def find(self, secret: bytes) -> Token | None:
-        """The token with this secret, unless it has expired."""
+        """Return the token with this secret; None if it is unknown or has expired."""
         token = self._by_hash.get(_hash(secret)) if is_well_formed(secret) else None
         return token if token and token.expires > self._clock() else None
 
     async def create(
         self, roles: Sequence[str], group: str, creator: str, seconds: float, networks: Sequence[str] = (), note: str = ""
     ) -> tuple[Token, str]:
-        """A new token and its secret, which is kept nowhere. Raises ApiError (429) for too many, and Unusable."""
+        """Create a token that is valid for so many seconds. Return it with its secret, which is stored nowhere.
+
+        Raises ApiError (429) if there are too many tokens, and Unusable if the token cannot be stored.
+        """
         self._drop_expired()
         own = sum((token.group, token.creator) == (group, creator) for token in self._by_hash.values())
         if own >= MOST_OF_ONE or len(self._by_hash) >= MOST:
@@ -125,7 +130,7 @@ class Tokens:
         return token, secret
 
     async def revoke(self, token: Token, by: str) -> None:
-        """Ends it at once, for a caller of this name. Raises Unusable if it would be valid again after a restart of the server."""
+        """End a token at once. `by` is the caller's name, for the log. Raises Unusable if a restart would make the token valid again."""
         self._by_hash.pop(token.hash, None)
         log.info("token %s of %s is revoked by %s", token.id, token.creator, by)
         delete = partial(_delete, [token.hash])
@@ -136,12 +141,12 @@ class Tokens:
             raise Unusable(f"the token is revoked, but not if this server starts again before the disk takes that: {error}") from error
 
     def use(self, token: Token, address: str) -> None:
-        """Remembers when and from where it was used."""
+        """Record the time and the client's address of a use."""
         self._by_hash[token.hash] = replace(token, used=self._clock(), used_from=address)
         self._used.add(token.hash)
 
     async def tidy(self) -> None:
-        """Drops what has expired, and writes what has changed."""
+        """Delete expired tokens, and write the last uses."""
         if not self._is_read:
             with suppress(Unusable):
                 self._know(await self._database.run(_stored))
@@ -168,7 +173,7 @@ class Tokens:
 
 
 def _stored(state: State) -> list[Token]:
-    """Raises sqlite3.Error."""
+    """Return the tokens in the database. Raises sqlite3.Error."""
     rows = [json.loads(data) for (data,) in state.execute("SELECT data FROM token")]
     return [Token(**{**row, "roles": tuple(row["roles"]), "networks": tuple(row["networks"])}) for row in rows]
 

@@ -1,7 +1,7 @@
-"""Who may use the API: users of the storage directory and the settings file, else of a userlist of HAProxy.
+"""The users of the API: those in the storage directory and the settings file; if there are none, those in a userlist of HAProxy.
 
-A userlist in haproxy.cfg is looked at again whenever its section is another one, so own commits and outside edits count at once; the
-files are looked at with every new configuration, too.
+With every new configuration, from a commit or an outside edit, the userlist in haproxy.cfg is read again if its section has changed, and
+the files with users are read again if they have changed.
 """
 
 import json
@@ -21,11 +21,11 @@ logger = logging.getLogger(__name__)
 
 
 class NoUsers(Exception):
-    """A source of users that cannot be read."""
+    """A source of users cannot be read."""
 
 
 class Users:
-    """The users in force, by name. `document` answers the committed configuration."""
+    """The current users, by name. `document` returns the committed configuration. `generation` changes whenever the users do."""
 
     def __init__(self, settings: Settings, document: Callable[[], Any]) -> None:
         self._settings, self._document = settings, document
@@ -33,13 +33,13 @@ class Users:
         self._seen: Any = None
         self._section: Any = None
         self._by_name: dict[str, User] = {}
-        # One for each cost: what a check of any name is made of.
+        # One stored hash for each cost, for `passwords.verify_evenly`.
         self.hashes: Mapping[str, str] = {}
         self.generation = 0
         self.read(settings)
 
     def read(self, settings: Settings) -> None:
-        """All sources again; NoUsers leaves the users as they were."""
+        """Read all sources again. Raises NoUsers; the users then stay as they were."""
         stored, file = Path(settings.dataplane_storage_dir) / "cluster.json", settings.userlist_file or credentials.path(credentials.USERS)
         stamps = {str(file_): stamp(file_) for file_ in (stored, file) if file_}
         own = [*_stored(stored), *map(_user, settings.users)]
@@ -54,7 +54,7 @@ class Users:
             self._accept(userlist.users(self._section))
 
     def refresh(self) -> None:
-        """Takes over what a new configuration brings; costs next to nothing while it stays."""
+        """Read users that a new configuration has changed. This is cheap while the configuration is the same."""
         if (document := self._document()) is self._seen:
             return
         if any(stamp(file) != former for file, former in self._stamps.items()):
@@ -68,7 +68,7 @@ class Users:
             self._accept(userlist.users(section))
 
     def _read_again(self) -> None:
-        """What cannot be read leaves the users as they were, until it can."""
+        """Read all sources again; if one cannot be read, log that and keep the users."""
         try:
             self.read(self._settings)
         except NoUsers as error:

@@ -51,7 +51,7 @@ OFTEN_WANTED = ("metrics", "aws", "acme")
 
 def report(settings: Settings, command: str, *, as_json: bool = False, fix: bool = False) -> int:
     """Print the findings and return the exit status: 1 if one is an error. `fix` writes corrected settings next to the file."""
-    # The parts that are tried log what the findings say anyway.
+    # Suppress the log of the code that the checks call: the findings report the same.
     logging.getLogger().addHandler(logging.NullHandler())
     rows = list(findings(settings) if command == "doctor" else essentials(settings))
     if fix:
@@ -64,7 +64,7 @@ def report(settings: Settings, command: str, *, as_json: bool = False, fix: bool
 
 
 def fixed(file: str) -> DoctorFinding:
-    """Write corrected settings next to a file, whether or not the server can use that."""
+    """Write corrected settings next to a settings file, which may have errors. Return what was done as a finding."""
     try:
         written = settings_repair.write_beside(Path(file))
     except OSError as error:
@@ -104,7 +104,7 @@ def findings(settings: Settings, places: Sequence[Path] = units.PLACES) -> Itera
 
 
 def _of_rights() -> Iterator[DoctorFinding]:
-    """Yield a note if root runs this, which has more permissions than the service."""
+    """Yield a note if root runs the doctor: it has more permissions than the user of the service."""
     with suppress(KeyError):
         if os.geteuid() == 0 and pwd.getpwnam(UNIT_USER):
             what = f"run by root; {UNIT_USER}, as whom the unit runs, may be refused what is found in order here"
@@ -132,7 +132,7 @@ def _of_programs(settings: Settings, places: Sequence[Path]) -> Iterator[DoctorF
 
 
 def _of_acme(settings: Settings) -> Iterator[DoctorFinding]:
-    """Yield the sections whose challenges fail, because they name a program that the settings do not."""
+    """Yield an error for each `acme` section whose challenges fail because its program is not among `acme_programs`."""
     try:
         document = Document.parse(config_files(settings).read())
     except Unreadable:
@@ -200,7 +200,7 @@ def _of_configuration(settings: Settings) -> Iterator[DoctorFinding]:
 
 
 def _of_file(file: Path) -> Iterator[DoctorFinding]:
-    """Yield how a change will be written to disk."""
+    """Yield how changes are written to the configuration file, and what prevents that."""
     if not file.exists():
         return
     if file.is_symlink():
@@ -260,7 +260,7 @@ def _of_listeners(settings: Settings, places: Sequence[Path]) -> Iterator[Doctor
 
 
 def _of_units(settings: Settings, places: Sequence[Path]) -> Iterator[DoctorFinding]:
-    """Yield other servers of this API, and paths that a service with a private /tmp cannot see."""
+    """Yield findings for other servers of this API, and for paths in /tmp that a service with a private /tmp cannot see."""
     for former in units.other_servers(places):
         if units.is_wanted(former.name, places) or units.is_trying(former.name):
             what = f"{former.path} starts another server of this API, {' '.join(former.command)}: both change the same configuration"
@@ -293,7 +293,7 @@ def _with_unit_users(settings: Settings) -> Settings:
 
 
 def _belongs_to_unit(path: Path) -> bool:
-    """Return whether root runs this and a path belongs to the service, which is in order although root would refuse to use it."""
+    """Return whether root runs the doctor and the service's user owns a path. Root would refuse to use it, but the service can."""
     with suppress(KeyError, OSError):
         return os.geteuid() == 0 and path.stat().st_uid == pwd.getpwnam(UNIT_USER).pw_uid
     return False
@@ -372,7 +372,7 @@ def _of_extras() -> Iterator[DoctorFinding]:
 
 def issuer_trouble(settings: JwtSettings) -> str:
     """Return why the keys of an issuer of JWTs cannot be fetched; empty if they can. Blocks for some seconds."""
-    # Needs the extra jwt.
+    # It needs the extra `oidc`.
     from dataplaneapi.auth.issuer import FETCH_SECONDS, KeysFailed, fetch, usable
 
     async def fetch_keys() -> None:
@@ -403,7 +403,7 @@ def _collector_trouble(path: str) -> str:
 
 
 def _file_trouble(path: Path) -> str:
-    """Return why a log file cannot be written. It and its directories are created if they are missing."""
+    """Return why a log file cannot be written; empty if it can. A missing file may be in missing directories: the server creates them."""
     try:
         there = os.lstat(path)
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""A finding of the doctor. A module of its own, since the `doctor` modules of features import it as well."""
+"""A finding of the doctor. It has a module of its own because the `doctor` modules of features import it as well."""
 
 from dataclasses import dataclass
 
@@ -7,14 +7,14 @@ OK, NOTE, WARNING, ERROR = "ok", "note", "warning", "error"
 
 @dataclass(frozen=True)
 class DoctorFinding:
-    """What a check has found."""
+    """The result of a check."""
 
-    # One of the levels above.
+    # OK, NOTE, WARNING or ERROR.
     level: str
-    # What was checked.
+    # The part of the installation that was checked, such as `users`.
     part: str
     what: str
-    # What to do.
+    # How to fix it; empty if there is nothing to do.
     remedy: str = ""
 
     def __str__(self) -> str:

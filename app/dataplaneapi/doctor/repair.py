@@ -1,6 +1,6 @@
-"""`dataplaneapi doctor --fix`: writes corrected settings next to the settings file.
+"""`dataplaneapi doctor --fix`: write corrected settings next to the settings file.
 
-Keys are moved to where they are read, passwords in clear text are hashed, and a random port becomes a fixed one.
+Misplaced keys are moved to the right place, passwords in clear text are hashed, and a random port becomes a fixed one.
 """
 
 import difflib
@@ -20,7 +20,7 @@ _ROUNDS = 10
 
 
 def repaired(text: str) -> str:
-    """Return the text of a settings file with everything corrected that can be without a question."""
+    """Return the text of a settings file with all corrections that need no decision of the operator."""
     data = settings_file.loaded(text)
     if not isinstance(data, MutableMapping):
         return text
@@ -49,7 +49,7 @@ def _masked(text: str) -> str:
 
 
 def _moved(data: MutableMapping[str, Any]) -> Iterator[str]:
-    """Move keys to where they are read, and yield them. A moved key may contain others that have to be moved."""
+    """Move misplaced keys to the right place, and yield them. It takes several rounds: a moved key may contain other misplaced keys."""
     for _ in range(_ROUNDS):
         moved = [path for path, place in list(settings_file.unknown(data)) if place and _move(data, path, place)]
         if not moved:
@@ -58,7 +58,7 @@ def _moved(data: MutableMapping[str, Any]) -> Iterator[str]:
 
 
 def _move(data: MutableMapping[str, Any], path: str, place: str) -> bool:
-    """Move a key, and return whether it could be moved. A value that is already there stays."""
+    """Move a key from `path` to `place`, and return whether anything was moved. Existing values at the new place stay."""
     value, there = at(data, path), at(data, place)
     if isinstance(value, Mapping) and isinstance(there, MutableMapping):
         free = [key for key in value if key not in there]

@@ -1,6 +1,6 @@
 """The systemd units of this server and of HAProxy, and the programs that the settings and the unit start.
 
-Units are read as files, so that systemd need not run.
+Units are read from their files, so that this works without a running systemd.
 """
 
 import fnmatch
@@ -41,7 +41,7 @@ PACKAGES = {
 
 @dataclass(frozen=True)
 class Unit:
-    """A service with the options of its section `[Service]`, followed by those of drop-ins."""
+    """A service. `options` has the values in its section `[Service]` by key, followed by those of its drop-ins."""
 
     path: Path
     options: dict[str, list[str]] = field(default_factory=dict)
@@ -52,7 +52,7 @@ class Unit:
 
     @property
     def command(self) -> list[str]:
-        """Return the words of the command that starts it."""
+        """Return the words of the command that starts the service; none if it has none or cannot be split."""
         texts = self.options.get("ExecStart", [""])
         with suppress(ValueError):
             return shlex.split(texts[-1].lstrip("-@:+!"))
@@ -64,7 +64,7 @@ class Unit:
 
 
 def unit(name: str, places: Sequence[Path]) -> Unit | None:
-    """Return the service of that name that takes precedence; None if there is none."""
+    """Return the service of this name from the directory that takes precedence, with its drop-ins; None if there is none."""
     path = next((place / name for place in places if (place / name).is_file()), None)
     if path is None:
         return None
@@ -84,13 +84,13 @@ def other_servers(places: Sequence[Path]) -> list[Unit]:
 
 
 def is_wanted(name: str, places: Sequence[Path]) -> bool:
-    """Return whether a unit is started with the machine. `name` may be a pattern."""
+    """Return whether a unit is enabled: another unit wants or requires it. `name` may be a pattern."""
     wanting = [path for place in places for kind in ("*.wants", "*.requires") for path in place.glob(kind)]
     return any(fnmatch.filter(os.listdir(directory), name) for directory in wanting)
 
 
 def is_trying(name: str) -> bool:
-    """Return whether systemd runs a unit, or keeps restarting it."""
+    """Return whether systemd reports that a unit is active, starting or reloading."""
     systemctl = shutil.which("systemctl")
     if systemctl is None:
         return False
@@ -118,10 +118,13 @@ def _options(file: Path) -> Iterator[tuple[str, str]]:
 
 @dataclass(frozen=True)
 class ExternalProgram:
-    """A program: a path, or a name that is looked up in PATH. `key` is the setting or the place that names it."""
+    """A program that the settings or the unit start."""
 
+    # A path, or a name that is looked up in PATH.
     name: str
+    # What it does, as the end of a sentence: "reloads HAProxy".
     use: str
+    # The setting, or the option of the unit, that names it.
     key: str
 
     @property
@@ -172,7 +175,7 @@ def _started(words: Sequence[str], use: str, key: str) -> Iterator[ExternalProgr
 
 
 def _words(command: str) -> list[str]:
-    """Return the words of a command; none if it cannot be split, which its user reports."""
+    """Return the words of a command; none if it cannot be split, which other checks report."""
     with suppress(ValueError):
         return shlex.split(command)
     return []

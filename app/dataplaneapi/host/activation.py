@@ -1,6 +1,6 @@
-"""Sockets that the service manager opened and keeps, so that clients wait in them while this process is replaced.
+"""Sockets from the service manager, which keeps them open: clients wait in their backlog while this process is replaced.
 
-The protocol of sd_listen_fds(3): descriptors from 3 on, their number and names in variables.
+They are passed as in sd_listen_fds(3): as descriptors from 3 on, with their number and names in environment variables.
 """
 
 import os
@@ -13,9 +13,10 @@ FIRST = 3
 
 
 def sockets(environ: MutableMapping[str, str]) -> list[tuple[str, socket.socket]]:
-    """(scheme, listening socket) of each; a socket unit's `FileDescriptorName=https` makes it one for TLS. Raises SettingsError.
+    """Return (scheme, listening socket) for each socket from the service manager. Raises SettingsError.
 
-    The variables are taken out of the environment and the descriptors are closed in children.
+    A socket whose unit has `FileDescriptorName=https` serves TLS. The variables are removed from `environ`, and child processes do not
+    inherit the descriptors.
     """
     process, number, names = (environ.pop(name, "") for name in ("LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"))
     if process != str(os.getpid()) or not number.isdigit():

@@ -1,18 +1,18 @@
-"""Files that the service manager passes privately (`LoadCredential=`): only this process can read them.
+"""Credentials: files that the service manager passes to this process only (`LoadCredential=`).
 
-A credential stands in where the settings name no file of their own.
+A credential is used if the settings name no file for its purpose.
 """
 
 import os
 from pathlib import Path
 
 USERS, CERTIFICATE, KEY = "users", "tls.crt", "tls.key"
-# Where the unit takes the users from.
+# The file from which the unit loads the credential `users`.
 UNIT_USERS = Path("/etc/dataplaneapi/users")
 
 
 def path(name: str) -> str:
-    """Returns the path of a credential; empty if none of that name was handed over, or if it is empty."""
+    """Return the path of a credential; an empty text if it was not passed or is an empty file."""
     directory = os.environ.get("CREDENTIALS_DIRECTORY", "")
     file = Path(directory, name)
     return str(file) if directory and file.is_file() and file.stat().st_size else ""

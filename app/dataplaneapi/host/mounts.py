@@ -19,7 +19,7 @@ class Mount(NamedTuple):
 
 
 def of(file: Path, table: Path = MOUNTS) -> Mount:
-    """The innermost mount that holds an absolute path; the last of those at one place lies on top."""
+    """Return the innermost mount that contains an absolute path. Of several mounts at one point, the last one is on top."""
     mount = Mount(Path("/"), "")
     for line in _lines(table):
         head, _, tail = line.partition(" - ")
@@ -30,7 +30,10 @@ def of(file: Path, table: Path = MOUNTS) -> Mount:
 
 
 def refused_writes(file: Path, state: Path | None = None) -> list[str]:
-    """What this process may not do that a change needs, where neither way is open. `state`: where drafts go that cannot stand beside it."""
+    """Return why this process cannot write a change to a file, neither by replacing it nor in place; empty if it can.
+
+    `state` is the directory for drafts if the directory of the file is not writable.
+    """
     if os.access(file.parent, os.W_OK):
         return _no_room(file, file.parent)
     if os.access(file, os.W_OK):
@@ -41,7 +44,7 @@ def refused_writes(file: Path, state: Path | None = None) -> list[str]:
 
 
 def _no_room(file: Path, *places: Path, only: int | None = None) -> list[str]:
-    """Returns the problem if there is no room for another text of the file's size."""
+    """Return the places that have no space for another text of the file's size, or are read-only. `only` limits this to one errno."""
     troubles = []
     for place in places:
         try:

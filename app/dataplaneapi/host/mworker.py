@@ -1,4 +1,4 @@
-"""Socket and files that HAProxy's master passes to a program that it started (`program` sections, up to HAProxy 3.2)."""
+"""Settings from HAProxy's master if it has started this server (section `program`, up to HAProxy 3.2): its socket and its files."""
 
 import dataclasses
 import os
@@ -8,7 +8,10 @@ from dataplaneapi.settings.table import Settings, SettingsError
 
 
 def adapted(settings: Settings, environ: Mapping[str, str]) -> Settings:
-    """The settings of such a program, or as they were; SettingsError when HAProxy loads other files than the settings name."""
+    """Return the settings with the socket of the master that has started this server; unchanged if none has.
+
+    Raises SettingsError if HAProxy does not load the configuration file or userlist file of the settings.
+    """
     if environ.get("HAPROXY_MWORKER") != "1":
         return settings
     warnings = _compare(settings, [word for word in environ.get("HAPROXY_CFGFILES", "").split(";") if word])
@@ -17,13 +20,13 @@ def adapted(settings: Settings, environ: Mapping[str, str]) -> Settings:
 
 
 def _path(address: str) -> str:
-    """Returns the path of a unix socket; empty for other addresses."""
+    """Return the path of a Unix socket; an empty text for other addresses."""
     path = address.removeprefix("unix@")
     return path if path.startswith("/") else ""
 
 
 def _compare(settings: Settings, loaded: list[str]) -> list[str]:
-    """A warning for each file that HAProxy loads and the settings do not name."""
+    """Return a warning for each file that HAProxy loads but the settings do not name. Raises SettingsError (see `adapted`)."""
     if not loaded:
         return []
     there = {os.path.realpath(path) for path in loaded}

@@ -1,4 +1,4 @@
-"""The process as the operating system sees it: pid file, limits, user and group."""
+"""Properties of the process in the operating system: pid file, limits, umask, user and group."""
 
 import os
 import pwd
@@ -9,12 +9,12 @@ from pathlib import Path
 from dataplaneapi.settings.table import SettingsError
 from haproxy_native.disk.atomic import write_atomically
 
-# The group may read, as the directories of the settings are made for it (0750); nobody else may anything.
+# The group may read, as it may in the directories of the settings (0750). Other users have no access.
 UMASK = 0o027
 
 
 def write_pid_file(path: str) -> None:
-    """Writes the own pid; SettingsError when a live process owns the file or it holds something else."""
+    """Write the pid of this process to a file. Raises SettingsError if the file has the pid of another running process, or no pid."""
     target = Path(path)
     try:
         held = target.read_text(errors="replace") if target.exists() else ""
@@ -35,7 +35,7 @@ def _check_owner(held: str) -> None:
 
 
 def allow_open_files(wanted: int) -> int:
-    """Raises the soft limit on open files to `wanted`, or as near as the hard limit lets it; returns how many may be open."""
+    """Raise the soft limit of open files to `wanted`, or to the hard limit if that is lower. Return the number that may be open."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY or soft >= wanted:
         return wanted
@@ -45,16 +45,15 @@ def allow_open_files(wanted: int) -> int:
 
 
 def limit_modes() -> None:
-    """Tighten the umask, so that no file that is created from now on is open to other users."""
+    """Tighten the umask, so that files created from now on give other users no access."""
     os.umask(os.umask(UMASK) | UMASK)
 
 
 def drop_privileges(uid: int, gid: int) -> None:
-    """Takes on the groups, then the user; 0 leaves each as it is.
+    """Change the groups of this process, then its user. 0 means no change. Raises SettingsError.
 
-    A user gets its supplementary groups and, without a `gid`, its primary one: group 0 is not kept. Raises SettingsError.
-
-    A process that is not root and already has that user and group keeps its groups, which it could not change.
+    With a `uid` the process gets the supplementary groups of this user and, if `gid` is 0, the user's primary group: it does not stay in
+    root's group. A process without root's rights that already has this user and group keeps its groups, because it cannot change them.
     """
     if os.getuid() and uid in (0, os.getuid()) and gid in (0, os.getgid()):
         return

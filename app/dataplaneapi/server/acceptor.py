@@ -1,7 +1,8 @@
-"""Accepts connections on a listening socket, as many as its listener allows, with the certificate that is current then.
+"""Accept connections on a listening socket, up to the limit of its listener, with the current certificate.
 
-It stands where uvicorn has asyncio's own server, which can do neither. Connections beyond the limit are taken, too, RESERVED of
-them: their requests wait for a slot, and probes need none, so that a supervisor is answered when all slots are held.
+The Acceptor replaces asyncio's server in uvicorn, which has no limit and cannot change the certificate. Each connection needs a slot, and
+the number of slots is the limit. Up to RESERVED further connections are accepted without a slot: their requests wait for a free slot, but
+probes are answered at once, so that a supervisor gets an answer while all slots are taken.
 """
 
 import asyncio
@@ -14,16 +15,17 @@ from collections.abc import Callable
 
 logger = logging.getLogger(__name__)
 AT_ONCE, HANDSHAKE_SECONDS, PAUSE_SECONDS, RESERVED = 64, 10.0, 1.0, 64
-# Answered without a slot and without a password.
+# Paths that are answered without a slot and without a password.
 PROBE_PATHS = frozenset({"/livez", "/readyz", "/metrics"})
-# How long a connection beyond the limit may stay when others want its slot, and how often is looked for one that has to go.
+# If RESERVED connections have no slot, the oldest may be closed for a new one after GRACE_SECONDS. LOOK_SECONDS is the polling interval.
 GRACE_SECONDS, LOOK_SECONDS = 1.0, 0.1
 
 
 class ConnectionSlot:
-    """What one connection may: `taken` when it is among those that the limit counts.
+    """The slot of a connection, or its wait for one. `taken` means that the connection has a slot, which counts against the limit.
 
-    The protocol sets `given`, called when a slot that it asked for is free, and `evicted`, called when it has to go.
+    The protocol sets two callbacks: `given` is called when the connection gets the slot that it has asked for, `evicted` when the
+    connection must close.
     """
 
     __slots__ = ("_acceptor", "asks", "evicted", "given", "is_probe", "since", "taken")
@@ -35,7 +37,7 @@ class ConnectionSlot:
         self.evicted: Callable[[], object] = bool
 
     def ask(self, *, is_probe: bool) -> bool:
-        """Whether a request can be served now; if not, `given` or `evicted` follows."""
+        """Ask for a slot if the connection has none. Return whether its request can be served now; if not, a callback follows."""
         self.is_probe = is_probe
         if not self.taken and not is_probe:
             self.asks = True
@@ -47,7 +49,11 @@ class ConnectionSlot:
 
 
 class Acceptor:
-    """`protocol` makes what serves a connection, of its slot, which it leaves at the end; `limit` counts connections, 0: any number."""
+    """Accepts the connections of a listening socket.
+
+    `protocol` creates the protocol of a connection, which must call `leave` of its slot at the end. `limit` returns the number of slots, 0
+    for any number. `context` returns the TLS context for the next connection, None for no TLS.
+    """
 
     def __init__(
         self,
@@ -59,22 +65,23 @@ class Acceptor:
         self._socket, self._protocol, self._limit, self._context = listening, protocol, limit, context
         self._loop = asyncio.get_running_loop()
         self._open, self._watching, self._closed = 0, False, False
-        # Those beyond the limit, the oldest first.
+        # Connections without a slot, oldest first.
         self._beyond: dict[ConnectionSlot, None] = {}
         self._greetings: set[asyncio.Task[None]] = set()
         listening.setblocking(False)
         self.watch()
 
     def close(self) -> None:
-        """No more connections; those that wait stay with the socket."""
+        """Accept no more connections. Those in the backlog stay there."""
         self._closed = True
         self._rest()
 
     def drain(self) -> None:
-        """Accepts the connections that the kernel holds, and refuses new ones.
+        """Refuse new connections, and accept those in the backlog.
 
-        A unix socket refuses first and still hands over what it holds. A TCP socket resets what it holds, so that a connection that arrives
-        between the last `accept` and the `shutdown` is lost. Sockets of a service manager lose none.
+        A Unix socket is shut down first, because its backlog can still be accepted after that. The shutdown of a TCP socket resets its
+        backlog, so the backlog is accepted before: a connection that arrives between the last `accept` and the shutdown is lost. Sockets
+        of a service manager are not drained and lose none.
         """
         if self._closed:
             return
@@ -89,11 +96,11 @@ class Acceptor:
             self._socket.shutdown(socket.SHUT_RD)
 
     async def wait_closed(self) -> None:
-        """Waits until no handshake is in progress."""
+        """Wait until no handshake is in progress."""
         await asyncio.gather(*self._greetings, return_exceptions=True)
 
     def watch(self) -> None:
-        """Goes on to take connections, as after the limit was raised."""
+        """Give free slots to waiting requests, and resume accepting connections, such as after the limit was raised."""
         self.fill()
         if not self._watching and not self._closed:
             self._watching = True
@@ -120,7 +127,7 @@ class Acceptor:
                 return
 
     def _accept(self) -> bool:
-        """Whether there was a connection."""
+        """Accept a connection. Return False if there is none."""
         try:
             connection, _ = self._socket.accept()
         except (BlockingIOError, InterruptedError):
@@ -164,15 +171,15 @@ class Acceptor:
             slot.leave()
 
     def _has_room(self) -> bool:
-        """Whether one more can be taken, if the oldest beyond the limit has to go for it."""
+        """Return whether another connection can be accepted, if necessary by closing the oldest connection without a slot."""
         return not self._is_full or len(self._beyond) < RESERVED or time.monotonic() - self._oldest().since >= GRACE_SECONDS
 
     def _oldest(self) -> ConnectionSlot:
-        """Returns the oldest connection beyond the limit, probes last."""
+        """Return the oldest connection without a slot; one with a probe only if all of them have probes."""
         return next((slot for slot in self._beyond if not slot.is_probe), next(iter(self._beyond)))
 
     def fill(self) -> None:
-        """Gives free slots to the requests that wait for one."""
+        """Give free slots to requests that wait for one, oldest connection first."""
         for slot in [slot for slot in self._beyond if slot.asks]:
             if self._is_full:
                 return

@@ -1,6 +1,6 @@
-"""What a request's connection is to the application: its peer, by the client certificate, and what can be done with the response.
+"""The connection of a request, as the application uses it: the name in the client's certificate, and control over the response.
 
-The peer is computed once for each connection, and used by every request.
+`Connection` is computed once for each connection; `Channel` belongs to one request.
 """
 
 import asyncio
@@ -10,14 +10,14 @@ from typing import Any
 
 from dataplaneapi.server.endpoint import URI, Endpoint, spiffe_id
 
-# A longer reply is not recorded.
+# The longest reply in bytes that is recorded.
 LARGEST = 1 << 16
 
 
 class Outlet:
-    """Wraps the transport of a response: all that it writes and closes goes through here.
+    """A wrapper of the transport, through which uvicorn writes a response.
 
-    `close` is called in the place of the transport's own, by the answer that is the last.
+    `close` replaces that of the transport. uvicorn calls it after the last response of a connection.
     """
 
     def __init__(self, transport: asyncio.Transport, close: Callable[[], None]) -> None:
@@ -25,7 +25,7 @@ class Outlet:
 
 
 class RecordingOutlet:
-    """One that remembers what was written in reply to a request that arrived as one packet."""
+    """An outlet that records the reply to a request that arrived as one packet."""
 
     def __init__(self, outlet: Outlet, packet: bytes) -> None:
         self.packet, self.is_closing, self.close = packet, outlet.is_closing, outlet.close
@@ -41,35 +41,35 @@ class RecordingOutlet:
         self._write(data)
 
     def forget(self) -> None:
-        """Remembers nothing, whatever is written."""
+        """Discard the record, and record nothing that is written later."""
         self._size = LARGEST + 1
         self._written.clear()
 
     @property
     def written(self) -> bytes:
-        """Empty when it is more than LARGEST."""
+        """The recorded reply; empty if it has more than LARGEST bytes."""
         return b"".join(self._written)
 
 
-# In a certificate without a common name, what an allow list and the log go by; a SPIFFE id is a URI.
+# The order of alternative names by kind: the first name of a certificate identifies the client. A SPIFFE id is a URI.
 _ORDER = (URI, "DNS", "email", "IP Address")
 
 
 @dataclass(frozen=True)
 class Connection:
-    """`name` is that of the client's certificate, empty without one; `refused` tells why nothing may be asked.
-
-    `is_spiffe`: the name is a SPIFFE id, and not another name that looks like one.
-    """
+    """A connection to an endpoint, and who the client is by its certificate."""
 
     endpoint: Endpoint
+    # The first name in the client's certificate; empty without a certificate.
     name: str = ""
+    # Why all requests are refused; empty if they are not.
     refused: str = ""
+    # Whether the name is a SPIFFE id, and not another kind of name that looks like one.
     is_spiffe: bool = False
 
 
 UNKNOWN = Connection(Endpoint())
-# The key of a scope of ASGI with the Channel of its request, and the only one that ASGI does not define.
+# The key under which an ASGI scope has the Channel of its request. It is the only key that ASGI does not define.
 EXCHANGE = "exchange"
 WritePart = Callable[[bytes], bool]
 
@@ -91,33 +91,33 @@ class Channel:
         recording: RecordingOutlet | None = None,
     ) -> None:
         self.connection = connection
-        # Gives a handler so many seconds until its answer begins, and again from each part of it.
+        # Sets a deadline in seconds for the beginning of the response, and after each part for the next one.
         self.answer_within = answer_within
-        # Writes a chunk between two parts of a response without a wait. Returns False if the client has yet to take those before.
+        # Writes a chunk between two parts of a response without waiting. Returns False if the client has not yet read earlier data.
         self.write_part = write_part
-        # What is written in reply to a request that arrived as one packet.
+        # The recorder of the reply, if the request arrived as one packet.
         self.recording = recording
-        # Called when the client leaves, for a response that need not be made without it.
+        # Called when the client disconnects, to cancel the work on a response that nobody will read.
         self.when_gone: Callable[[], None] | None = None
-        # Called when the client leaves or the server stops, for a response that does not end by itself.
+        # Called when the client disconnects or the server stops, to end a response that does not end by itself.
         self.at_end: Callable[[], None] | None = None
 
 
 def connection(endpoint: Endpoint, certificate: Mapping[str, Any] | None) -> Connection:
-    """`certificate` as ssl.SSLSocket.getpeercert() tells it."""
+    """Return the Connection of a client. `certificate` is what `ssl.SSLSocket.getpeercert()` returns."""
     if not certificate:
         return Connection(endpoint)
     known = names(certificate)
     name = known[0][1] if known else str(certificate.get("serialNumber", ""))
     refused = "" if endpoint.allows(known) else f"client certificate {name!r} is not among tls_client_names"
-    # It identifies the caller, and stands in logs.
+    # The name identifies the caller and appears in logs.
     if not name.isprintable():
         refused = f"client certificate {name!r} has a name with characters that cannot be printed"
     return Connection(endpoint, name, refused, bool(spiffe_id(known)))
 
 
 def names(certificate: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    """Kind and value of the alternative names, URIs first, then of the common name."""
+    """Return (kind, value) of each name in a certificate: the alternative names, URIs first, then the common name."""
     others = certificate.get("subjectAltName", ())
     known = [(kind, value) for wanted in _ORDER for kind, value in others if kind == wanted]
     known += [(kind, value) for part in certificate.get("subject", ()) for kind, value in part if kind == "commonName"]

@@ -1,4 +1,4 @@
-"""A unix socket for diagnosis, which only its owner can open: one command per connection, answered in text."""
+"""A Unix socket for diagnosis, which only its owner can open: one command per connection, answered in text."""
 
 import asyncio
 import contextlib
@@ -29,7 +29,7 @@ class Commands:
         self._engine, self._settings = engine, settings
 
     def answer(self, line: str) -> str:
-        """What a command says; the help for what is none."""
+        """Return the output of a command line; the help if it is no valid command."""
         name, *words = line.split() or ["help"]
         command = getattr(self, name, None) if not name.startswith("_") and name != "answer" else None
         try:
@@ -59,7 +59,7 @@ class Commands:
 
 @asynccontextmanager
 async def opened(path: str, commands: Commands) -> AsyncIterator[None]:
-    """Answers at `path`, empty for nowhere. Raises SettingsError for a path in use."""
+    """Answer commands on a Unix socket at `path` until the body ends; an empty path opens none. Raises SettingsError for a path in use."""
     if not path:
         yield
         return

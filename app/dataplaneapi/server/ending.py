@@ -1,4 +1,4 @@
-"""Closes a connection: its last response reaches the client, and clients that read nothing are cut off."""
+"""Close connections so that the last response reaches the client, and cut off clients that do not read."""
 
 import asyncio
 import json
@@ -11,9 +11,10 @@ from dataplaneapi.server.endpoint import Endpoint
 
 
 class Deadline:
-    """The one timer of a connection, with at most one pending action; setting another replaces it.
+    """The timer of a connection. It has at most one pending action; a new action replaces it.
 
-    It is moved from state to state rather than replaced, as most states end long before their time.
+    The underlying asyncio timer is reused rather than cancelled for each new action, because most actions are replaced long before they are
+    due.
     """
 
     __slots__ = ("_action", "_due", "_loop", "_timer")
@@ -25,7 +26,7 @@ class Deadline:
         self._timer: asyncio.TimerHandle | None = None
 
     def within(self, seconds: float, action: Callable[[], object]) -> None:
-        """Calls `action` after so many seconds; 0 for never."""
+        """Call `action` after so many seconds, instead of the pending action; 0 means never."""
         if not seconds:
             self.clear()
             return
@@ -37,11 +38,11 @@ class Deadline:
             self._timer = self._loop.call_at(self._due, self._fired)
 
     def clear(self) -> None:
-        """Nothing is pending any more."""
+        """Drop the pending action."""
         self._due, self._action = None, _nothing
 
     def end(self) -> None:
-        """Clears the timer for good."""
+        """Drop the pending action and cancel the asyncio timer, at the end of the connection."""
         self.clear()
         if self._timer is not None:
             self._timer.cancel()
@@ -64,7 +65,7 @@ def _nothing() -> None:
 
 
 LINGER_SECONDS, CLOSING_SECONDS = 2.0, 30.0
-# As dataplaneapi.api.responses has them for all other answers.
+# The same headers as `protection` in dataplaneapi.api.responses has for all other responses.
 _PROTECTION = "X-Content-Type-Options: nosniff\r\nX-Frame-Options: DENY\r\nCache-Control: no-store\r\n"
 _REASONS = {
     400: "Bad Request",
@@ -76,12 +77,13 @@ _REASONS = {
 
 
 class Ending(HttpToolsProtocol):
-    """uvicorn's protocol with the ends of a connection; what arrives, and what is answered, is `Protocol`'s matter.
+    """uvicorn's protocol, extended by how a connection ends. Its subclass `Protocol` handles requests and responses.
 
-    `_deaf`: nothing that arrives is read any more. `_in_head` and `_in_body`: the client is in the midst of a request.
+    `_deaf` means that data from the client is ignored. `_in_head` and `_in_body` mean that the client has sent a part of a request's head
+    or body.
     """
 
-    # Beside uvicorn's own attributes, with which a dictionary of them would be of twice the size.
+    # uvicorn's own attributes are in a dictionary, which would double in size if it had these as well.
     __slots__ = ("_deadline", "_deaf", "_endpoint", "_in_body", "_in_head", "_reader")
 
     def __init__(self, endpoint: Endpoint, *arguments: Any, **named: Any) -> None:
@@ -92,7 +94,7 @@ class Ending(HttpToolsProtocol):
         self._reader: asyncio.TimerHandle | None = None
 
     def pause_writing(self) -> None:
-        """The client does not take what it asked for; it gets `write_timeout` to go on."""
+        """Abort the connection in `write_timeout` seconds unless the client reads on. Called when the write buffer is full."""
         super().pause_writing()
         if self._endpoint.write_timeout and self._reader is None:
             self._reader = self.loop.call_later(self._endpoint.write_timeout, self.transport.abort)
@@ -102,7 +104,7 @@ class Ending(HttpToolsProtocol):
         super().resume_writing()
 
     def timeout_keep_alive_handler(self) -> None:
-        """A response that the client does not read must not keep its connection open."""
+        """Close an idle connection. A response that the client does not read must not keep it open, so the connection is then aborted."""
         if self.transport.get_write_buffer_size():
             self.transport.abort()
         super().timeout_keep_alive_handler()
@@ -113,7 +115,7 @@ class Ending(HttpToolsProtocol):
             self._reader = None
 
     def _say(self, status: int, message: str) -> None:
-        """The last answer, in the usual shape."""
+        """Send an error response with the usual body, and close the connection."""
         body = json.dumps({"code": status, "message": message}).encode() + b"\n"
         about = f"Content-Type: application/json\r\ncontent-length: {len(body)}\r\nconnection: close\r\n{_PROTECTION}\r\n"
         if not self.transport.is_closing():
@@ -122,7 +124,7 @@ class Ending(HttpToolsProtocol):
             self._hang_up()
 
     def _hang_up(self) -> None:
-        """Closes the connection; one whose client is still sending lingers, as it would be reset before the answer is read."""
+        """Close the connection. If the client is still sending, wait LINGER_SECONDS: a reset could discard the unread response."""
         if self.transport.is_closing():
             return
         if not (self._deaf or self._in_head or self._in_body):
@@ -139,5 +141,5 @@ class Ending(HttpToolsProtocol):
         self._abort_in_time()
 
     def _abort_in_time(self) -> None:
-        """A connection that is closing sends what it holds first; it gets `write_timeout` for that."""
+        """Abort a closing connection if it cannot send its buffered data within `write_timeout`."""
         self._deadline.within(self._endpoint.write_timeout or CLOSING_SECONDS, self.transport.abort)

@@ -1,6 +1,6 @@
-"""The listeners to open, computed from the settings: those that `scheme` names, and those of the list `listeners`.
+"""The listeners to open, computed from the settings: one for each value of `scheme`, and one for each entry of the list `listeners`.
 
-An entry of the list holds what differs from the settings of its scheme.
+An entry overrides settings for its own listener.
 """
 
 import dataclasses
@@ -12,22 +12,22 @@ from typing import Any
 from dataplaneapi.host import credentials
 from dataplaneapi.settings.table import Settings, SettingsError, source, yaml_value
 
-# What an entry may say, and the setting that it stands in for; with https some have a setting of their own.
+# The keys of an entry, which are names of settings. With https, a key in TLS_OWN means the setting with the prefix `tls_`.
 KEYS = (
     "scheme host port socket_path socket_mode listen_limit keep_alive cleanup_timeout read_timeout write_timeout max_header_size "
     "tls_certificate tls_key tls_ca tls_crl tls_client_names basic_auth"
 ).split()
 TLS_OWN = ("host", "port", "listen_limit", "keep_alive", "read_timeout", "write_timeout")
-# The kind of a name in a certificate, as the module ssl calls it, and how SPIFFE ids begin.
+# The kind of a certificate's name that is a URI, as the module `ssl` has it, and the prefix of SPIFFE ids.
 URI, SPIFFE = "URI", "spiffe:"
 _SPIFFE_ID = re.compile(r"spiffe://[a-z0-9._-]+(?:/[A-Za-z0-9._-]+)*")
-# The settings that all this is made of, and with which it is made anew in a running process.
+# The settings that listeners depend on. A change of one is applied to the listeners of a running process.
 OF_LISTENERS = frozenset({*KEYS, *(f"tls_{key}" for key in TLS_OWN), "graceful_timeout"})
 
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Times in seconds, sizes in bytes; 0 and an empty text mean none."""
+    """The options of a listener. Times are in seconds, sizes in bytes; 0 and an empty text mean none."""
 
     scheme: str = "http"
     host: str = ""
@@ -49,13 +49,13 @@ class Endpoint:
 
     @property
     def place(self) -> tuple[str, str, int, str]:
-        """What a socket is bound to; all else may change while it is open."""
+        """The address that the socket is bound to. Any other option can change while the socket is open."""
         return self.scheme, self.host, self.port, self.path
 
     def allows(self, names: Sequence[tuple[str, str]]) -> bool:
-        """Whether a client may come whose certificate has these names, each with its kind; `*` ends a pattern for all that begin so.
+        """Return whether `client_names` permits a client whose certificate has these names, given as (kind, value).
 
-        A SPIFFE pattern is met by the only URI of a certificate, and only if that is a SPIFFE id.
+        A pattern that ends with `*` matches by prefix. A SPIFFE pattern is compared only with the SPIFFE id of the certificate.
         """
         ids = [id_] if (id_ := spiffe_id(names)) else []
         others = [value for _, value in names]
@@ -68,18 +68,18 @@ def _meets(wanted: str, names: Iterable[str]) -> bool:
 
 
 def spiffe_id(names: Iterable[tuple[str, str]]) -> str:
-    """The SPIFFE id of a certificate with these names: its only URI; empty if there is none."""
+    """Return the SPIFFE id of a certificate with these names: its only URI; empty if it has no SPIFFE id, or several URIs."""
     uris = [value for kind, value in names if kind == URI]
     return uris[0] if len(uris) == 1 and _is_spiffe_id(uris[0]) else ""
 
 
 def _is_spiffe_id(uri: str) -> bool:
-    """Whether a URI is a SPIFFE ID by its specification: no empty or dot segments, nothing encoded."""
+    """Return whether a URI is a SPIFFE ID by the specification: no empty or dot segments, nothing encoded."""
     return _SPIFFE_ID.fullmatch(uri) is not None and not {".", ".."} & set(uri.split("/"))
 
 
 def endpoints(settings: Settings) -> tuple[Endpoint, ...]:
-    """All of them; SettingsError when one cannot be, or two are at the same place."""
+    """Return the endpoints of all listeners. Raises SettingsError if one is invalid or two have the same address."""
     result = [_endpoint(scheme, settings) for scheme in dict.fromkeys(settings.scheme)]
     result += [_entry(f"dataplaneapi.listeners[{number}]", entry, settings) for number, entry in enumerate(settings.listeners)]
     for number, endpoint in enumerate(result):
@@ -89,7 +89,7 @@ def endpoints(settings: Settings) -> tuple[Endpoint, ...]:
 
 
 def one_of(scheme: str, settings: Settings) -> Endpoint:
-    """Returns the endpoint of a socket opened by another process: the first of its scheme, else what the settings say for it."""
+    """Return the endpoint of a socket that another process has opened: the first of its scheme, else one with the settings' defaults."""
     return next((endpoint for endpoint in endpoints(settings) if endpoint.scheme == scheme), None) or _endpoint(scheme, settings)
 
 
@@ -111,7 +111,7 @@ def _endpoint(scheme: str, settings: Settings) -> Endpoint:
 
 
 def _secured(plain: Endpoint, settings: Settings) -> Endpoint:
-    """Returns the endpoint with TLS.
+    """Return the endpoint with TLS. Raises SettingsError.
 
     A client certificate replaces the password unless the port is chosen at random, as in the reference.
     """

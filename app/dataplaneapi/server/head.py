@@ -1,18 +1,18 @@
-"""Checks a request's head beyond what the parser does, so that no proxy on the way can read it as another request."""
+"""Checks of a request's head in addition to those of the parser, so that no proxy on the way can interpret it as a different request."""
 
 import re
 from collections.abc import Sequence
 
 from dataplaneapi.server.endpoint import Endpoint
 
-# Far above what any client sends; each field and each letter of a URL costs time in the one thread that serves all.
+# Far above what any client sends. Each field and each byte of a URL takes time on the event loop.
 MOST_FIELDS, LONGEST_URL = 1000, 1 << 16
 _HOST = re.compile(rb"[A-Za-z0-9._~!$&'()*+,;=%:\[\]-]*")
 Headers = Sequence[tuple[bytes, bytes]]
 
 
 class RequestRefused(Exception):
-    """Why a request is not served; the connection ends with this answer."""
+    """A request is not served. The connection ends with a response that has this status and message."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
@@ -20,7 +20,10 @@ class RequestRefused(Exception):
 
 
 def check(endpoint: Endpoint, version: str, method: bytes, url: bytes, headers: Headers, arrived: int) -> None:
-    """Raises RequestRefused. `arrived`: so many bytes at most has the head, which need only be counted when that is too much."""
+    """Check the head of a request. Raises RequestRefused.
+
+    `arrived` is an upper bound of the head's size in bytes; the exact size is computed only if the bound exceeds `max_header_size`.
+    """
     if len(url) > LONGEST_URL:
         raise RequestRefused(414, f"request target exceeds the maximum allowed size of {LONGEST_URL} bytes")
     if (largest := endpoint.max_header_size) and arrived > largest and len(url) + sum(len(a) + len(b) + 4 for a, b in headers) > largest:
@@ -52,13 +55,13 @@ def too_large(endpoint: Endpoint) -> RequestRefused:
 
 
 class HalfHeads:
-    """How many bytes of heads that are not complete all connections may hold together."""
+    """The limit on the bytes of incomplete heads on all connections together."""
 
     def __init__(self, most: int = 32 << 20) -> None:
         self.most, self.held = most, 0
 
     def hold(self, size: int) -> None:
-        """Raises RequestRefused when it is too much. What was held is given back with a negative size."""
+        """Add to the total; a negative size subtracts. Raises RequestRefused (503) if the total exceeds the limit."""
         self.held += size
         if size > 0 and self.held > self.most:
             raise RequestRefused(503, "too many requests are arriving slowly; send the request's head at once")

@@ -1,4 +1,4 @@
-"""Replaces the application while requests wait, so that no client is refused."""
+"""Replace the application of a running server. Requests wait meanwhile, so that no client is refused."""
 
 import asyncio
 from typing import Any, Protocol
@@ -7,7 +7,7 @@ from starlette.types import Receive, Scope, Send
 
 
 class ReplyingApp(Protocol):
-    """An ASGI application that may answer requests without being called."""
+    """An ASGI application that can also return a cached reply (`reply`), without being called for the request."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None: ...
 
@@ -15,7 +15,7 @@ class ReplyingApp(Protocol):
 
 
 class Doorway:
-    """An ASGI application that is the one of the moment."""
+    """An ASGI application that passes requests to the current application, and makes them wait while there is none."""
 
     def __init__(self) -> None:
         self._app: ReplyingApp | None = None
@@ -34,7 +34,7 @@ class Doorway:
             self._inside.discard(task)
 
     def reply(self, *asked: Any) -> bytes | None:
-        """What the application of the moment has kept for a request; None while there is none."""
+        """Return the current application's cached reply to a request; None if there is no reply or no application."""
         return self._app.reply(*asked) if self._app is not None else None
 
     def open(self, app: ReplyingApp) -> None:
@@ -42,7 +42,7 @@ class Doorway:
         self._opened.set()
 
     async def close(self, patience: float) -> None:
-        """Admits no further request; those inside have `patience` seconds, then are cut off."""
+        """Make new requests wait. Requests in progress have `patience` seconds to end, then they are cancelled."""
         self._app = None
         self._opened.clear()
         late = set(self._inside)

@@ -1,7 +1,7 @@
-"""Sockets bound here rather than by uvicorn, which would loosen the mode of a unix socket and leave its file behind.
+"""Listening sockets. They are bound here because uvicorn would widen the mode of a Unix socket and leave its file behind.
 
-The files of TLS are looked at with each connection: when certificate, key or client CA have changed, the next handshake is made with the
-new ones; connections that are open stay as they are. So are lists of revoked client certificates.
+For each new connection, the files of certificate, key, client CA and CRLs are checked for changes. After a change, the next handshake uses
+the new files; open connections are not affected.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ from dataplaneapi.settings.table import Settings, SettingsError
 from haproxy_native.disk.atomic import Stamp, stamp
 
 logger = logging.getLogger(__name__)
-# For TLS 1.2: forward secrecy and authenticated encryption only. OpenSSL chooses those of TLS 1.3.
+# The ciphers of TLS 1.2: forward secrecy and authenticated encryption only. OpenSSL chooses the ciphers of TLS 1.3.
 CIPHERS = (
     "ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-RSA-AES256-GCM-SHA384:ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:"
     "ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305"
@@ -29,7 +29,7 @@ CURVE = "prime256v1"
 
 
 class Identity:
-    """Certificate, key, client CA and CRLs of a listener, as they are in their files. Raises SettingsError when they cannot be used."""
+    """Certificate, key, client CA and CRLs of a listener, read from their files. Raises SettingsError if they cannot be used."""
 
     def __init__(self, certificate: str, key: str, authority: str = "", revoked: str = "") -> None:
         self._files = (certificate, key, authority, revoked)
@@ -40,7 +40,7 @@ class Identity:
             raise SettingsError(f"TLS cannot be served: {_reason(self._files, error)}") from None
 
     def context(self) -> ssl.SSLContext:
-        """Returns the context for the next connection; unusable files, as during a rotation, are logged and the former context stays."""
+        """Return the context for the next connection. If changed files are unusable, as during a rotation, log it and keep the context."""
         if (stamps := self._stamps()) != self._seen:
             self._seen = stamps
             try:
@@ -72,13 +72,13 @@ def _context(certificate: str, key: str, authority: str, revoked: str) -> ssl.SS
     if revoked and not lists:
         raise ValueError(f"{revoked} holds no CRL")
     if lists:
-        # As HAProxy's crl-file: each authority of the chain needs a list that has not expired. The file of authorities may hold it.
+        # As with HAProxy's crl-file, each authority of the chain needs a CRL that has not expired. It may be in the file of the client CA.
         context.verify_flags |= ssl.VerifyFlags.VERIFY_CRL_CHECK_CHAIN
     return context
 
 
 def _reason(files: tuple[str, str, str, str], error: Exception) -> str:
-    """OpenSSL does not tell which file it means."""
+    """Return why the files cannot be used: the first file that is unreadable; else all files, since OpenSSL does not name the wrong one."""
     for file in filter(None, files):
         try:
             with open(file, "rb"):
@@ -90,11 +90,13 @@ def _reason(files: tuple[str, str, str, str], error: Exception) -> str:
 
 @dataclass
 class Listener:
-    """An open socket and what it is to be; `path` is the file that goes with it at the end. `kept`: another process has it, too."""
+    """An open socket with its options."""
 
     endpoint: Endpoint
     socket: socket.socket
+    # The file of a Unix socket, which is removed when the listener closes; empty for none.
     path: str = ""
+    # Whether another process, the service manager, has the socket as well.
     kept: bool = False
     _identity: Identity | None = field(init=False)
     _inode: int = field(init=False)
@@ -104,19 +106,19 @@ class Listener:
         self._inode = os.stat(self.path).st_ino if self.path else 0
 
     def identity(self, endpoint: Endpoint) -> Identity | None:
-        """What it shows in handshakes when it is that endpoint; SettingsError when its files cannot be used."""
+        """Return the certificates for an endpoint; None without TLS. Raises SettingsError if the files cannot be used."""
         if endpoint.scheme != "https":
             return None
         return Identity(endpoint.certificate, endpoint.key, endpoint.authority, endpoint.revoked)
 
     def become(self, endpoint: Endpoint, identity: Identity | None) -> None:
-        """Takes over all but the place, for the connections that come."""
+        """Apply the options of an endpoint with the same address to future connections."""
         self.endpoint, self._identity = endpoint, identity
         if self.path and endpoint.mode is not None:
             os.chmod(self.path, endpoint.mode)
 
     def context(self) -> ssl.SSLContext | None:
-        """Returns the TLS context for the next connection; None without TLS."""
+        """Return the TLS context for the next connection; None without TLS."""
         return self._identity.context() if self._identity else None
 
     @property
@@ -128,7 +130,7 @@ class Listener:
         return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
 
     def close(self) -> None:
-        """Another server may be at the path already: its file stays."""
+        """Close the socket and remove its file. The file stays if another server has bound its own socket to the path."""
         self.socket.close()
         with contextlib.suppress(FileNotFoundError):
             if self.path and os.stat(self.path).st_ino == self._inode:
@@ -136,18 +138,18 @@ class Listener:
 
 
 def handed_over(settings: Settings, environ: MutableMapping[str, str]) -> list[Listener]:
-    """The sockets of the service manager, which stay open in its hands; each gets the options that the settings have for its scheme."""
+    """Return the sockets from the service manager, which keeps them open as well. Their options are the settings for their schemes."""
     return [Listener(one_of(scheme, settings), opened, kept=True) for scheme, opened in activation.sockets(environ)]
 
 
 def passed_over(wanted: Iterable[Endpoint], served: list[Listener]) -> list[str]:
-    """The addresses that the settings name and that none of the sockets handed over listens on."""
+    """Return the addresses in the settings on whose port none of the sockets from the service manager listens."""
     ports = {listener.socket.getsockname()[1] for listener in served if listener.endpoint.scheme != "unix"}
     return [f"{endpoint.scheme}://{endpoint.host}:{endpoint.port}" for endpoint in wanted if endpoint.port and endpoint.port not in ports]
 
 
 def open_all(wanted: Iterable[Endpoint]) -> list[Listener]:
-    """All listeners, or SettingsError and none."""
+    """Open all listeners. Raises SettingsError if one cannot be opened; then none stays open."""
     opened: list[Listener] = []
     try:
         for endpoint in wanted:
@@ -171,16 +173,16 @@ def _open(endpoint: Endpoint) -> Listener:
 
 
 def _bind(host: str, port: int) -> socket.socket:
-    """IPv4 first, as `localhost` means to most clients."""
+    """Bind a TCP socket, to an IPv4 address if the host has one, as most clients expect of `localhost`. Raises SettingsError."""
     try:
-        # A text would be encoded by a codec that takes 4 ms to import.
+        # `getaddrinfo` would encode a text with the codec `idna`, which takes 4 ms to import.
         name = host.encode() if host.isascii() else host
         addresses = socket.getaddrinfo(name or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         family, kind, protocol, _, address = min(addresses, key=lambda row: row[0] != socket.AF_INET)
         opened = socket.socket(family, kind, protocol)
     except OSError as error:
         raise SettingsError(f"cannot listen on {host}:{port}: {error.strerror or error}") from None
-    # A label that is too long has no form for DNS.
+    # `idna` cannot encode a label that is too long for DNS.
     except ValueError as error:
         raise SettingsError(f"cannot listen on {host}:{port}: {error}") from None
     try:
@@ -193,16 +195,17 @@ def _bind(host: str, port: int) -> socket.socket:
 
 
 def open_unix(path: str, mode: int | None) -> socket.socket:
-    """Binds a socket to a path, with a mode, by default that of the umask. At no time the file allows more.
+    """Bind a Unix socket to a path. `mode` is that of its file, None for the mode that the umask allows.
 
-    A file left by a server that is gone is removed. Raises SettingsError, also for one that is in use.
+    The file never has a wider mode, not even briefly. A socket file that an ended server has left is replaced. Raises SettingsError, also
+    for a path in use.
     """
     opened = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         if os.path.exists(path) and stat.S_ISSOCK(os.stat(path).st_mode) and _is_abandoned(path):
             os.unlink(path)
         if mode is not None:
-            # Linux makes the file with the mode of the socket, less the umask.
+            # Linux creates the file with the mode of the socket, less the umask.
             os.fchmod(opened.fileno(), mode)
         opened.bind(path)
         if mode is not None and stat.S_IMODE(os.stat(path).st_mode) != mode:
@@ -214,7 +217,7 @@ def open_unix(path: str, mode: int | None) -> socket.socket:
 
 
 def _is_abandoned(path: str) -> bool:
-    """Return whether no process has the socket. One of another user, or with a full backlog, fails otherwise."""
+    """Return whether no process listens on the socket. A socket of another user, or with a full backlog, has other errors than refusal."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         probe.setblocking(False)
         return probe.connect_ex(path) == errno.ECONNREFUSED

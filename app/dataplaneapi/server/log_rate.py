@@ -6,14 +6,17 @@ from collections.abc import Callable
 
 
 class Rate:
-    """So many of each line in so many seconds."""
+    """A limit of `most` equal lines in `seconds`."""
 
     def __init__(self, most: int = 10, seconds: float = 10.0, clock: Callable[[], float] = time.monotonic) -> None:
         self._most, self._seconds, self._clock = most, seconds, clock
         self._periods: dict[str, tuple[float, int]] = {}
 
     def left_out(self, line: str) -> int | None:
-        """Returns None for a line over the limit; else how many were left out before it, which a period's first line says."""
+        """Count a line. Return None if it exceeds the limit; else the number of equal lines that were left out in the preceding period.
+
+        That number is above 0 only for the first line of a period.
+        """
         now = self._clock()
         begin, count = self._periods.get(line, (now, 0))
         left_out = 0
@@ -24,7 +27,7 @@ class Rate:
 
 
 class RateLimit(logging.Filter):
-    """Lets so many records of each line through in so many seconds; the first of the next period says how many were left out."""
+    """A logging filter that passes `most` records of each message in `seconds`; the next record reports how many were left out."""
 
     def __init__(self, most: int = 10, seconds: float = 10.0, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()

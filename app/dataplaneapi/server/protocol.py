@@ -1,17 +1,17 @@
 """uvicorn's HTTP protocol with limits on a request's head and on the framing of a chunked body, a deadline for every state of a
 connection, and the peer's identity.
 
-| state | ends after | with |
+| state | deadline | what happens then |
 |---|---|---|
-| a first request, or one that has begun, is arriving | `read_timeout` | 408 |
-| between requests | `cleanup_timeout` | a close |
-| an answer is worked out, its body being read before | `read_timeout` for the body (dataplaneapi.api.bodies), then ANSWER_SECONDS | 503 |
-| a part of an answer has been sent, more follows | ANSWER_SECONDS from the last part | a reset |
-| an answer waits to be taken | `write_timeout` | a reset |
-| the last answer is sent, the client still sends | LINGER_SECONDS | a close |
+| the first request, or a request that has begun, is arriving | `read_timeout` | 408 |
+| no request is arriving or in progress | `cleanup_timeout` | close |
+| a request is in progress | `read_timeout` for its body (dataplaneapi.api.bodies), then ANSWER_SECONDS | 503 |
+| a part of the response has been sent, and more parts follow | ANSWER_SECONDS after the last part | reset |
+| the client does not read the response | `write_timeout` | reset |
+| the last response has been sent, and the client is still sending | LINGER_SECONDS | close |
 
-The application gets a `Channel` in its scope, by which a handler asks for more time, writes parts without a wait, and learns that its
-client has left (dataplaneapi.server.connection).
+The application gets a `Channel` in its scope (dataplaneapi.server.connection). With it a handler extends its deadline, writes parts without
+waiting, and is notified when the client disconnects.
 """
 
 import asyncio
@@ -36,20 +36,20 @@ from dataplaneapi.server.replies import is_whole
 logger = logging.getLogger(__name__)
 logger.addFilter(RateLimit())
 ANSWER_SECONDS = 300.0
-# Seconds that a connection without a request stays open when the server stops: one that is new, and one that has had an answer.
+# Seconds that an idle connection stays open when the server stops: a connection without a request so far, and any other.
 FIRST_CALL, LAST_CALL = 5.0, 0.5
-# Requests that may wait on one connection for the answer to the one before.
+# Requests that may wait on one connection for earlier responses.
 PIPELINED = 32
-# What a chunked body may hold beside its content: so many bytes, and so many for each byte of content.
+# The framing that a chunked body may have, in bytes: FRAMING, and FRAMING_EACH for each byte of content.
 FRAMING, FRAMING_EACH = 1 << 16, 16
 
 
 class Enough(Exception):
-    """No more requests are read from this connection, for so many wait."""
+    """PIPELINED requests wait on a connection, so that no more are read from it."""
 
 
 class ListenerState(ServerState):
-    """What the connections of one listener share."""
+    """The state that the connections of one listener share."""
 
     def __init__(self, half_heads: HalfHeads) -> None:
         self._date = 0, b""
@@ -58,14 +58,14 @@ class ListenerState(ServerState):
 
     @property
     def default_headers(self) -> list[tuple[bytes, bytes]]:
-        """The date, which every answer has."""
+        """The headers that uvicorn adds to every response: the date."""
         if (now := int(time.time())) != self._date[0]:
             self._date = now, formatdate(now, usegmt=True).encode()
         return [(b"date", self._date[1])]
 
     @default_headers.setter
     def default_headers(self, value: list[tuple[bytes, bytes]]) -> None:
-        """uvicorn sets its own, which are none."""
+        """Ignore the headers that uvicorn sets."""
 
 
 class Protocol(Ending):
@@ -87,7 +87,7 @@ class Protocol(Ending):
         self._head_bytes = self._arrived_bytes = 0
         self._stopping = False
         self._is_new = True
-        # The packet that is being parsed, if it may be one request as a whole.
+        # The packet that is being parsed, if it may be one complete request.
         self._whole: bytes | None = None
         self._kept: Callable[..., bytes | None] = getattr(self.config.app, "reply", _nothing_kept)
 
@@ -118,7 +118,7 @@ class Protocol(Ending):
         self._slot.leave()
 
     def shutdown(self) -> None:
-        """Closes the connection after the answers under way, or when no request comes: one may be on its way already."""
+        """Close the connection after the responses in progress. An idle one closes after a short wait: a request may be on its way."""
         self._stopping = True
         if self._active is not None:
             self.cycle.keep_alive = False
@@ -128,7 +128,7 @@ class Protocol(Ending):
             self.loop.call_later(patience, self._end_call)
 
     def _end_response(self) -> None:
-        """One that does not end by itself."""
+        """End the current response if it does not end by itself, such as a stream."""
         if self._active is not None and (at_end := _channel(self._active).at_end):
             at_end()
 
@@ -158,7 +158,7 @@ class Protocol(Ending):
             self._misunderstand(error)
 
     def _sends_kept(self, request: bytes) -> bool:
-        """Whether the request was answered with a reply that is kept; everything about the connection is then as after an answer."""
+        """Send the cached reply to a request. Return False if there is none; else the connection is in the state after a response."""
         if self._active or self._stopping or not self._slot.taken or self.flow.write_paused or self._connection.refused:
             return False
         ((_, date),) = self.server_state.default_headers
@@ -179,7 +179,7 @@ class Protocol(Ending):
             self._pass_over_offer(data[offered.args[0] :])
 
     def _pass_over_offer(self, rest: bytes) -> None:
-        """Reads the head anew without its offer to speak another protocol: Java offers HTTP/2 so, and the parser drops the body then."""
+        """Parse the head again without the header `Upgrade`, by which Java offers HTTP/2. With the header the parser drops the body."""
         headers = [b"%s: %s\r\n" % header for header in self.headers if header[0] != b"upgrade"]
         method, version = self.parser.get_method(), self.parser.get_http_version().encode()
         head = b"%s %s HTTP/%s\r\n%s\r\n" % (method, self.url, version, b"".join(headers))
@@ -198,7 +198,7 @@ class Protocol(Ending):
             self._refuse(400, f"invalid HTTP request: {cause}")
 
     def _count_head(self, size: int) -> None:
-        """Takes note of how much of a head has arrived that is not complete; raises RequestRefused when it is too much."""
+        """Record how many bytes of an incomplete head have arrived, 0 when it is complete. Raises RequestRefused for too many."""
         more, self._head_bytes = size - self._head_bytes, size
         self.server_state.half_heads.hold(more)
         if size and self._endpoint.max_header_size and size > self._endpoint.max_header_size:
@@ -217,7 +217,7 @@ class Protocol(Ending):
 
     def on_header(self, name: bytes, value: bytes) -> None:
         if self._in_body:
-            return  # A trailer: whatever it says comes too late.
+            return  # A trailer, which is ignored.
         if len(self.headers) >= MOST_FIELDS:
             raise too_many()
         super().on_header(name, value)
@@ -264,14 +264,14 @@ class Protocol(Ending):
         self._start(cycle, app)
 
     def _start(self, cycle: RequestResponseCycle, app: Any) -> None:
-        """The body has its own deadline (dataplaneapi.api.bodies); this one holds where it is not read."""
+        """Call the application. The deadline allows for the body as well, which has its own deadline only if the application reads it."""
         seconds = 0.0 if cycle.more_body and not self._endpoint.read_timeout else self._patience
         self._deadline.within(seconds + self._endpoint.read_timeout if cycle.more_body else seconds, self._give_up_answer)
 
         async def serve(scope: Any, receive: Any, send: Any) -> None:
             async def sending(message: Any) -> None:
                 if cycle.more_body and message["type"] == "http.response.start":
-                    # What is left of the body is not read, so that no further request can be found behind it.
+                    # The rest of the body is not read, so the connection must close: the next request would not be found.
                     cycle.keep_alive = False
                 await send(message)
                 if message.get("more_body"):
@@ -286,7 +286,7 @@ class Protocol(Ending):
         self._deadline.within(seconds, self._give_up_answer)
 
     def _write_part(self, chunk: bytes) -> bool:
-        """Writes a chunk of the response under way; False where the client has yet to take what was written before."""
+        """Write a chunk of the current response without waiting. Return False if it cannot be written now."""
         cycle = self._active
         if cycle is None or not cycle.chunked_encoding or cycle.response_complete or self.flow.write_paused or self.transport.is_closing():
             return False
@@ -338,7 +338,7 @@ class Protocol(Ending):
             self._refuse(408, f"request did not arrive within {self._endpoint.read_timeout:g} seconds")
 
     def _refuse(self, status: int, message: str) -> None:
-        """Says so and hangs up, unless answers to earlier requests are under way: then the connection ends with the last of them."""
+        """Send an error response and close the connection. If earlier responses are in progress, only close it after the last of them."""
         level = logging.INFO if status == 408 else logging.WARNING
         logger.log(level, "bad request from %s: %d %s", self._peer, status, message)
         broken = self.cycle if self._in_body else None
@@ -354,20 +354,20 @@ class Protocol(Ending):
             self._stop_listening()
 
     def _stop_listening(self) -> None:
-        """The answers under way are the last."""
+        """Read no more requests, and close the connection after the responses in progress."""
         self._deaf = True
         last = self.pipeline[0][0] if self.pipeline else self._active
         if last is not None:
             last.keep_alive = False
 
     def _cut_off(self, cycle: RequestResponseCycle) -> None:
-        """Tells the application that the client is gone: nothing that it sends is written any more."""
+        """Report to the application that the client has disconnected, and discard what the application sends from now on."""
         cycle.disconnected = True
         cycle.message_event.set()
         self._abandon(cycle)
 
     def _abandon(self, cycle: RequestResponseCycle) -> None:
-        """Ends the work on a response that nobody reads."""
+        """Cancel the work on a response that nobody will read."""
         if when_gone := _channel(cycle).when_gone:
             when_gone()
 
@@ -383,4 +383,4 @@ def _channel(cycle: RequestResponseCycle) -> Channel:
 
 
 def _nothing_kept(*asked: object) -> None:
-    """Stands for an application that keeps no replies."""
+    """Stand in for `reply` of an application without a cache of replies."""

@@ -1,8 +1,7 @@
-"""Replies to whole requests, kept as the bytes that were sent, and sent again for the same bytes: HTTP is not even parsed.
+"""A cache of replies by the bytes of their request, which is not even parsed.
 
-A reply is given only on an equal connection (listener, client certificate), for the same document under the same version, while users and
-their rights are the same, and with credentials that the gate still remembers. Date and request id, the two things that differ each time,
-are put in their places.
+A reply is sent again only on an equal connection (listener, client certificate), for the same document and version, while users and their
+rights are the same, and if the gate admits the credentials at once. Date and request id are replaced each time.
 """
 
 from dataclasses import dataclass
@@ -15,23 +14,26 @@ _DATE = b"\r\ndate: "
 
 
 def is_whole(data: bytes) -> bool:
-    """Whether a packet may be one complete request without a body, and nothing else."""
+    """Return whether a packet may be exactly one complete request without a body."""
     return data.startswith(b"GET ") and data.find(b"\r\n\r\n") == len(data) - 4
 
 
 @dataclass(frozen=True, slots=True)
 class KeptReply:
-    """`exchange` is that of the request that was recorded; the access log reads it."""
+    """A cached reply, and the conditions under which it is valid."""
 
     connection: Connection
     document: object
     version: int
+    # The generation of users and rights.
     generation: int
+    # The exchange of the recorded request, for the access log.
     exchange: Exchange
+    # The bytes before the date, between date and request id, and after the request id.
     parts: tuple[bytes, bytes, bytes]
 
     def holds(self, connection: Connection, document: object, version: int, generation: int) -> bool:
-        """Whether the request would be answered in the same way now; `generation` is that of users and rights."""
+        """Return whether the reply is valid for a request on this connection now."""
         return (
             self.document is document
             and self.version == version
@@ -46,7 +48,7 @@ class KeptReply:
 
 
 class Replies:
-    """Kept replies by the bytes of their request; cleared when they would exceed MOST_BYTES."""
+    """The cached replies by the bytes of their request. The cache is cleared when it would exceed MOST_BYTES."""
 
     def __init__(self) -> None:
         self._size = 0
@@ -56,7 +58,7 @@ class Replies:
         return self._replies.get(packet)
 
     def keep(self, recording: RecordingOutlet, document: object, version: int, generation: int, exchange: Exchange) -> None:
-        """Keeps a reply that has been written, unless it closes the connection, is too large, or has no place for date and id."""
+        """Cache the recorded reply, unless it closes the connection, is too large, or lacks the date or the request id."""
         reply = recording.written
         parts = _parts(reply, exchange.request_id.encode())
         known = self._replies.get(recording.packet)
@@ -70,7 +72,7 @@ class Replies:
 
 
 def _parts(reply: bytes, request_id: bytes) -> tuple[bytes, bytes, bytes] | None:
-    """Cuts a reply where the date and the request id stand."""
+    """Split a reply at its date and its request id, which are left out; None if it cannot be cached."""
     end = reply.find(b"\r\n\r\n")
     date = reply.find(_DATE, 0, end) + len(_DATE)
     behind_date = reply.find(b"\r\n", date)

@@ -1,6 +1,6 @@
-"""Serves the listeners, each by a uvicorn server in the one event loop, and follows changes of the settings.
+"""Serve the listeners, each with its own uvicorn server in the same event loop, and apply changed settings.
 
-A listener whose place stays keeps its socket and its connections; a new one is opened first, then one that is gone is drained.
+A listener whose address stays the same keeps its socket and its connections. New listeners are opened before removed ones are drained.
 """
 
 import asyncio
@@ -23,14 +23,14 @@ from dataplaneapi.settings.table import Settings
 
 logger = logging.getLogger(__name__)
 BACKLOG = 2048
-# Files beside connections, and the connections of a listener without a limit.
+# The open files to allow for in addition to connections, and the connections to allow for on a listener without a limit.
 OTHER_FILES, UNLIMITED = 512, 16384
 
 
 class ListenerServer(uvicorn.Server):
-    """A uvicorn server that handles no signals, which the program does, and takes connections from an Acceptor.
+    """A uvicorn server whose connections come from an Acceptor. The program handles signals, this server does not.
 
-    uvicorn polls `should_exit` ten times a second and stamps the date of answers meanwhile. This one sleeps until it is stopped.
+    uvicorn wakes up ten times a second to check `should_exit` and to update the date header. This server sleeps until it is stopped.
     """
 
     server_state: ListenerState
@@ -52,7 +52,7 @@ class ListenerServer(uvicorn.Server):
 
     @should_exit.setter
     def should_exit(self, value: bool) -> None:
-        """Not thread-safe."""
+        """Stop the server. Not thread-safe."""
         if value:
             self._stopped.set()
 
@@ -66,7 +66,10 @@ class ListenerServer(uvicorn.Server):
         self.started = True
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """What was accepted is answered; where another process has the socket, too, the others wait in it for the next server."""
+        """Finish the requests on accepted connections.
+
+        If the service manager has the socket as well, connections that are not yet accepted stay in its backlog for the next server.
+        """
         self.server_state.stopping = True
         if not self.listener.kept:
             for server in self.servers:
@@ -74,13 +77,13 @@ class ListenerServer(uvicorn.Server):
         await super().shutdown(sockets)
 
     async def _wait_tasks_to_complete(self) -> None:
-        # A connection whose handshake is under way is none of uvicorn's yet.
+        # uvicorn does not yet know connections whose handshake is in progress.
         for server in self.servers:
             await server.wait_closed()
         await super()._wait_tasks_to_complete()
 
     def follow(self, graceful_timeout: float) -> None:
-        """Takes over what its listener has become."""
+        """Apply changed settings, after those of the listener have been applied."""
         self.config.timeout_graceful_shutdown = int(graceful_timeout)
         for server in self.servers:
             server.watch()
@@ -114,7 +117,7 @@ class Served:
 
 
 class Serving:
-    """All listeners of the process; `kept` sockets belong to the service manager, so that only their options change."""
+    """All listeners of the process. With `kept`, the sockets belong to the service manager, so only their options can change."""
 
     def __init__(self, app: ASGIApp, settings: Settings, opened: list[Listener], *, kept: bool) -> None:
         self._app, self._settings, self._kept = app, settings, kept
@@ -128,13 +131,13 @@ class Serving:
 
     def _serve(self, listener: Listener) -> Served:
         server = ListenerServer(self._app, listener, self._settings.graceful_timeout, self._half_heads)
-        # From here on a client that connects is served, also before uvicorn takes its first look.
+        # From now on clients can connect. Until uvicorn has started, their connections wait in the backlog.
         listener.socket.listen(BACKLOG)
         logger.info("Serving data plane at %s", listener.address)
         return Served(listener, server, asyncio.ensure_future(server.serve(sockets=[listener.socket])))
 
     async def change(self, settings: Settings) -> None:
-        """Follows new settings; SettingsError when they cannot be followed, and nothing has changed then."""
+        """Apply new settings. Raises SettingsError if they cannot be applied; nothing has changed then."""
         wanted = endpoints(settings)
         stay = [(server.listener, endpoint) for server in self._served if (endpoint := self._successor(server.listener.endpoint, settings))]
         ready = [(listener, endpoint, listener.identity(endpoint)) for listener, endpoint in stay]
@@ -152,18 +155,18 @@ class Serving:
         await _drained(gone)
 
     def _successor(self, endpoint: Endpoint, settings: Settings) -> Endpoint | None:
-        """What a listener is to be now; None when it is to go."""
+        """Return the endpoint that new settings have for a listener; None if they remove it."""
         if self._kept:
             return one_of(endpoint.scheme, settings)
         return next((endpoint_ for endpoint_ in endpoints(settings) if endpoint_.place == endpoint.place), None)
 
     async def stop(self) -> None:
-        """Answers what is under way, for `graceful_timeout` at most."""
+        """Close all listeners. Requests in progress have up to `graceful_timeout` to end."""
         await _drained(self._served)
 
 
 def _make_room(served: list[Endpoint]) -> None:
-    """Lets all connections be open together, and the files that their requests need."""
+    """Raise the limit of open files to what all connections and their requests need. Log a warning if that is not permitted."""
     wanted = OTHER_FILES + sum((server.limit or UNLIMITED) + RESERVED for server in served)
     if (allowed := allow_open_files(wanted)) < OTHER_FILES + sum(server.limit + RESERVED for server in served):
         logger.warning("this process may open %d files (ulimit -n), which is not enough for listen_limit: %d are needed", allowed, wanted)
