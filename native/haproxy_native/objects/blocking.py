@@ -1,7 +1,7 @@
-"""`open` for scripts without an event loop: the same names, whose calls wait for their results.
+"""`open` for scripts without an event loop: the same objects, with calls that block until their results are there.
 
-The event loop runs in a thread of its own until the end of the `with` block. The types of the names stand in the stub beside this file,
-which is made from the modules of this package (openapi/blocking.py).
+The event loop runs in a separate thread until the end of the `with` block. The types are in the stub `blocking.pyi`, which is generated
+from the modules of this package (openapi/blocking.py).
 """
 
 import asyncio
@@ -19,12 +19,12 @@ from haproxy_native.objects.stored import Certificates, Map, Maps
 
 # Runs a coroutine in the event loop, and returns its result.
 Wait = Callable[[Any], Any]
-# What has calls to wait for; everything else is a value.
+# The classes with asynchronous methods, whose objects are wrapped in `Blocking`.
 CALLED = (haproxy.HAProxy, Running, Server, StickTables, StickTable, Maps, Map, Certificates)
 
 
 class Blocking:
-    """An object of the event loop, as other threads call it."""
+    """A blocking proxy for an asynchronous object, for other threads than that of the event loop."""
 
     def __init__(self, own: Any, wait: Wait) -> None:
         self._own, self._wait = own, wait
@@ -43,7 +43,7 @@ class Blocking:
 
 
 def result(value: Any, wait: Wait) -> Any:
-    """Return a value of the event loop as other threads use it."""
+    """Return a value for use in other threads: awaits a coroutine, and wraps methods, context managers and asynchronous objects."""
     if isinstance(value, CALLED):
         return Blocking(value, wait)
     if inspect.iscoroutine(value):
@@ -69,7 +69,7 @@ def _entered(manager: AbstractAsyncContextManager[Any], wait: Wait) -> Iterator[
 
 @contextmanager
 def _event_loop() -> Iterator[Wait]:
-    """Run an event loop in another thread."""
+    """Run an event loop in another thread, and yield a function that runs a coroutine there and returns its result."""
     begun = Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]]()
 
     async def run() -> None:
@@ -88,6 +88,6 @@ def _event_loop() -> Iterator[Wait]:
 
 @contextmanager
 def open_sync(*args: Any, **options: Any) -> Iterator[Blocking]:
-    """`open` for scripts without an event loop; it takes the same arguments."""
+    """Open a configuration file and its HAProxy as `open` does, with the same arguments, for scripts without an event loop."""
     with _event_loop() as wait, _entered(haproxy.open(*args, **options), wait) as own:
         yield own

@@ -1,6 +1,6 @@
-"""The generated models as objects of a configuration: assignment is validated, an unknown member is refused with the nearest known one.
+"""The generated models as objects of a configuration. Assignments are validated; the error for an unknown member suggests a known one.
 
-Members have the names of the API; those with `-` are attributes with `_` (`check-ssl` is `check_ssl`).
+Members have the names of the API. In attributes, `-` becomes `_`: the member `check-ssl` is the attribute `check_ssl`.
 """
 
 import difflib
@@ -19,12 +19,12 @@ from haproxy_native.models import Model, model
 
 STRICT = ConfigDict(extra="forbid", validate_assignment=True, validate_by_alias=True, validate_by_name=True)
 Object = dict[str, Any]
-# Gives a collection of a section's children by the name of its resource; None where the object is read only.
+# Returns the collection of a section's children of one resource.
 Children = Callable[[Resource], object]
 
 
 class Bound(Model):
-    """Base of the objects of a configuration; `_where` names the object in messages, `_refusal` says why it cannot be changed."""
+    """Base of the objects of a configuration. `_where` names the object in messages. If `_refusal` is set, assignments raise it."""
 
     _schema: ClassVar[str] = ""
     _where: str = PrivateAttr(default="")
@@ -48,18 +48,18 @@ class Bound(Model):
                 raise refused(self._where, error) from None
 
     def as_object(self) -> Object:
-        """The members that are set, by their names in the API; an empty list says as little as none."""
+        """Return the members that are set, by their names in the API. An empty list counts as not set."""
         return {name: value for name, value in self.model_dump(by_alias=True, exclude_none=True).items() if value != []}
 
     def collection(self, resource: Resource) -> object:
-        """The children of a section of one kind."""
+        """Return the collection of a section's children of one resource."""
         assert self._children
         return self._children(resource)
 
 
 @functools.cache
 def bound_type(resource: Resource) -> type[Bound]:
-    """The class of a resource's objects; of a section also its children's collections are attributes."""
+    """Return the class of a resource's objects. The class of a section also has an attribute for each collection of its children."""
     parent = _own_members(resource.schema)
     namespace: dict[str, Any] = {"__module__": __name__, "__doc__": parent.__doc__, "model_config": STRICT}
     for child in children_of(resource):
@@ -71,7 +71,7 @@ def bound_type(resource: Resource) -> type[Bound]:
 
 
 def children_of(resource: Resource) -> list[Resource]:
-    """The collections that stand inside the sections of a resource."""
+    """Return the resources whose objects are inside the sections of a resource."""
     return [child for child in resources().by_name.values() if resource.name in child.parents and child.kind in ("named", "indexed")]
 
 
@@ -80,14 +80,14 @@ def _collection(own: Bound, *, resource: Resource) -> object:
 
 
 def _own_members(schema: str) -> type[BaseModel]:
-    """The model without the members that hold children."""
+    """Return the model of a schema without the members that contain children."""
     with suppress(KeyError):
         return model(f"{schema}_base")
     return model(schema)
 
 
 def made(kind: type[Bound], values: Mapping[str, Any], where: str) -> Bound:
-    """A new object. Raises UnknownMember and BadValue."""
+    """Return a new object with these values. Raises UnknownMember and BadValue."""
     schema = {_member(kind, name): property_ for name, property_ in _properties(kind).items()}
     refuse_unknown(where, values, {**_properties(kind), **schema})
     try:
@@ -99,7 +99,7 @@ def made(kind: type[Bound], values: Mapping[str, Any], where: str) -> Bound:
 
 
 def read(kind: type[Bound], values: Mapping[str, Any], where: str) -> Bound:
-    """An object of the file. One with a value that its schema does not allow is there as well; what it holds are plain values."""
+    """Return an object with the values of the file. If its schema does not allow a value, none of the values is validated."""
     try:
         object_ = kind.model_validate(dict(values))
     except ValidationError:
@@ -109,7 +109,7 @@ def read(kind: type[Bound], values: Mapping[str, Any], where: str) -> Bound:
 
 
 def checked(own: Bound) -> None:
-    """Raises BadValue for what was assigned to an object inside the object."""
+    """Raise BadValue if an object is invalid, because of an assignment inside one of its values."""
     try:
         type(own).model_validate(own.as_object())
     except ValidationError as error:
@@ -117,13 +117,13 @@ def checked(own: Bound) -> None:
 
 
 def refused(where: str, error: ValidationError) -> BadValue:
-    """All that pydantic has against the values, with the member of the first."""
+    """Return an error with all violations that pydantic has found. Its place is the member of the first one."""
     violations = [(".".join(map(str, detail["loc"])), detail["msg"]) for detail in error.errors(include_url=False)]
     return BadValue(f"{where}: " + "; ".join(f"{member}: {text}" for member, text in violations), place=Place(member=violations[0][0]))
 
 
 def refuse_unknown(where: str, values: Any, properties: Mapping[str, Schema]) -> None:
-    """Raises UnknownMember for a member that no schema has, inside objects and lists, too."""
+    """Raise UnknownMember for a member that is not in the schema, also inside objects and lists."""
     schemas = grammar().schemas
     for name, value in values.items():
         if name not in properties:
@@ -143,13 +143,13 @@ def _unknown(where: str, name: str, known: Iterable[str]) -> UnknownMember:
 
 
 def _member(kind: type[Bound], name: str) -> str:
-    """The attribute of a member."""
+    """Return the attribute of a member, given by its name in the API."""
     return next((own for own, field in kind.model_fields.items() if (field.alias or own) == name), name)
 
 
 @functools.cache
 def _properties(kind: type[Bound]) -> dict[str, Schema]:
-    """The schemas of a model's members, by their names in the API."""
+    """Return the schemas of a model's members, by their names in the API."""
     schemas = grammar().schemas
     properties = schemas.properties(schemas.named(kind._schema))
     return {field.alias or name: properties[field.alias or name] for name, field in kind.model_fields.items()}

@@ -1,4 +1,7 @@
-"""The two kinds of collections: objects with names, and rows with a place. Both write through an `Editor` when their text is asked for."""
+"""The two kinds of collections: objects with names, and rows with an index.
+
+`add`, `insert`, `del` and the like edit the document at once. Assignments to members of objects are written by `flush`.
+"""
 
 import difflib
 from collections.abc import Iterator, Mapping, MutableMapping, MutableSequence, Sequence
@@ -19,7 +22,7 @@ REPLACED = "it has been deleted or replaced; read it again"
 
 
 class Home(Protocol):
-    """The document that collections read and write."""
+    """The owner of the document that collections read and edit."""
 
     text: Document
     editor: Editor
@@ -31,13 +34,16 @@ class Home(Protocol):
 
 
 class Snapshot:
-    """An object that was read, and what it was then."""
+    """An object that was read, with its members at that time."""
 
     def __init__(self, own: Bound, values: Object) -> None:
         self.own, self.values, self._before = own, values, own.as_object()
 
     def changed(self) -> Object | None:
-        """The members as they are to be, where any was assigned to; members that no model has stay. Raises BadValue."""
+        """Return the members to write if any was assigned to since the last call, else None. Members unknown to the model stay.
+
+        Raises BadValue.
+        """
         now = self.own.as_object()
         if now == self._before:
             return None
@@ -49,7 +55,7 @@ class Snapshot:
 
 
 class Collection(Generic[T]):
-    """What both kinds share."""
+    """Base of the collections."""
 
     def __init__(self, home: Home, resource: Resource, parent: Parent) -> None:
         self._home, self._resource, self._parent = home, resource, parent
@@ -61,7 +67,7 @@ class Collection(Generic[T]):
         def add(self) -> type[T]:
             """Add an object of these members behind the others, and return it. Raises Exists, UnknownMember and BadValue."""
     else:
-        # For type checkers `add` takes what the class of the objects takes, so that they know its members.
+        # For type checkers, `add` has the signature of the objects' class, so that they know its members.
         def add(self, **members: Any) -> T:
             """Add an object of these members behind the others, and return it. Raises Exists, UnknownMember and BadValue."""
             return self._add(members)
@@ -82,7 +88,7 @@ class Collection(Generic[T]):
         self._home.text = document
 
     def _values(self, members: Members, where: str) -> Object:
-        """The members of an object to be written. Raises UnknownMember and BadValue."""
+        """Return validated members, ready to be written. Raises UnknownMember and BadValue."""
         return made(self._kind, _as_mapping(members), where).as_object()
 
     def _read(self, values: Object, key: object) -> Snapshot:
@@ -100,8 +106,8 @@ def _as_mapping(members: Members) -> Mapping[str, Any]:
 class Named(Collection[T], MutableMapping[str, T]):
     """Objects by name: sections, servers, binds, users.
 
-    `collection["name"]` gives an object whose attributes can be assigned to; `collection["name"] = {...}` makes or replaces one,
-    `add(name=..., ...)` makes one, `del` deletes one. A name that is not there raises NoSuchObject, which is a KeyError.
+    `collection["name"]` returns an object with assignable attributes. `collection["name"] = {...}` creates or replaces an object,
+    `add(name=..., ...)` creates one, and `del` deletes one. A missing name raises NoSuchObject, which is a KeyError.
     """
 
     def __init__(self, home: Home, resource: Resource, parent: Parent) -> None:
@@ -166,7 +172,7 @@ class Named(Collection[T], MutableMapping[str, T]):
             loaded.own._refusal = REPLACED
 
     def freeze(self, why: str) -> None:
-        """Refuses every later assignment to the objects that were read."""
+        """Refuse every later assignment to the objects that were read, for the reason `why`."""
         for loaded in self._loaded.values():
             loaded.own._refusal = why
 
@@ -175,16 +181,16 @@ class Named(Collection[T], MutableMapping[str, T]):
         return NoSuchObject(f"{self._where(name)} does not exist" + (f", did you mean {near[0]}?" if near else ""))
 
     def flush(self) -> None:
-        """Writes what was assigned to the objects that were read."""
+        """Write the assignments to objects into the document."""
         for name, loaded in self._loaded.items():
             if (wanted := loaded.changed()) is not None:
                 self._edit(self._home.editor.replace(self._home.text, self._resource, self._parent, name, wanted))
 
 
 class Rows(Collection[T], MutableSequence[T]):
-    """Objects by place: rules, ACLs, filters, log targets. Lines that cannot be read as objects are passed over, and stay.
+    """Objects by index: rules, ACLs, filters, log targets. Lines that cannot be parsed as objects have no index, and stay.
 
-    `add(type="deny", cond="if", cond_test="bad")` adds one at the end, `insert(0, {...})` and `rules[0] = {...}` take mappings.
+    `add(type="deny", cond="if", cond_test="bad")` appends an object. `insert(0, {...})` and `rules[0] = {...}` take mappings.
     """
 
     def __init__(self, home: Home, resource: Resource, parent: Parent) -> None:
@@ -198,7 +204,7 @@ class Rows(Collection[T], MutableSequence[T]):
         return self._rows
 
     def _place(self, index: int) -> int:
-        """The place among all lines of the kind; that behind the last for the number of rows."""
+        """Return the index of a row among all lines of its kind, with the unparsed ones; past the last row, the number of lines."""
         unread = set(self._home.editor.unparsed(self._home.text, self._resource, self._parent))
         total = len(self._all()) + len(unread)
         return [place for place in range(total + 1) if place not in unread][index] if index < len(self._all()) else total
@@ -232,7 +238,7 @@ class Rows(Collection[T], MutableSequence[T]):
         self._rows = None
 
     def freeze(self, why: str) -> None:
-        """Refuses every later assignment to the rows that were read."""
+        """Refuse every later assignment to the rows that were read, for the reason `why`."""
         for row in self._rows or ():
             row.own._refusal = why
 
@@ -257,7 +263,7 @@ class Rows(Collection[T], MutableSequence[T]):
         self.insert(len(self), value)
 
     def insert(self, index: int, value: T | Mapping[str, Any]) -> None:
-        """A new row before the one at `index`. Raises UnknownMember and BadValue."""
+        """Insert a new row before the row at `index`. Raises UnknownMember and BadValue."""
         index = slice(index, None).indices(len(self))[0]
         values = self._values(value, self._where(index))
         self._home.flush()
@@ -266,21 +272,21 @@ class Rows(Collection[T], MutableSequence[T]):
         self._all().insert(index, self._read(values, index))
 
     def flush(self) -> None:
-        """Writes what was assigned to the rows that were read."""
+        """Write the assignments to rows into the document."""
         for index, row in enumerate(self._rows or ()):
             if (wanted := row.changed()) is not None:
                 self._edit(self._home.editor.replace(self._home.text, self._resource, self._parent, self._place(index), wanted))
 
 
 class Single(Collection[Bound]):
-    """A section that there is one of."""
+    """A section that a configuration has only once, such as `global`."""
 
     def __init__(self, home: Home, resource: Resource) -> None:
         super().__init__(home, resource, None)
         self._loaded: Snapshot | None = None
 
     def get(self) -> Bound:
-        """The object; without members where the file has no such section, which the first assignment makes."""
+        """Return the section as an object. If the file has no such section, it has no members, and the first assignment creates it."""
         if self._loaded is None:
             try:
                 values = self._home.editor.get_object(self._home.text, self._resource, None, "")
@@ -290,11 +296,11 @@ class Single(Collection[Bound]):
         return self._loaded.own
 
     def freeze(self, why: str) -> None:
-        """Refuses every later assignment."""
+        """Refuse every later assignment, for the reason `why`."""
         if self._loaded:
             self._loaded.own._refusal = why
 
     def flush(self) -> None:
-        """Writes what was assigned to the object."""
+        """Write the assignments to the object into the document."""
         if self._loaded and (wanted := self._loaded.changed()) is not None:
             self._edit(self._home.editor.replace(self._home.text, self._resource, None, "", wanted))

@@ -18,10 +18,10 @@ from haproxy_native.text.document import Document
 
 
 class Configuration(Sections):
-    """The sections of a configuration: `backends`, `frontends`, `defaults`, ... by name, `global_` and `traces` alone.
+    """The sections of a configuration: `backends`, `frontends`, `defaults`, ... are collections by name, `global_` and `traces` objects.
 
-    What is not assigned to stays as it is in the text, comments and columns included. `refusal` says why nothing can be assigned to; empty
-    where it can. Not for several threads at a time.
+    Lines without an assignment stay as they are, including comments and columns. If `refusal` is not empty, the configuration is read-only,
+    and assignments raise ReadOnly with that reason. Not thread-safe.
     """
 
     def __init__(self, document: Document, *, editor: Editor | None = None, refusal: str = "") -> None:
@@ -30,7 +30,7 @@ class Configuration(Sections):
 
     @property
     def document(self) -> Document:
-        """The text with all that was assigned. Raises BadValue where that cannot stand in the file."""
+        """Return the document with all assignments. Raises BadValue if a value cannot be written to the file."""
         self.flush()
         return self.text
 
@@ -67,33 +67,33 @@ class Configuration(Sections):
         return collection.get() if isinstance(collection, Single) else collection
 
     def children(self, section: Resource, name: str) -> Children:
-        """Gives the collections of a section."""
+        """Return a function that returns the collections of a section's children."""
         return lambda resource: self._collection(resource, (section, name))
 
     def forget(self, section: Resource, name: str) -> None:
-        """Lets go of the collections of a section that has been deleted."""
+        """Drop the collections of a deleted section, and refuse later assignments to their objects."""
         for key in [key for key in self._collections if key[1] == (section, name)]:
             self._collections.pop(key).freeze(REPLACED)
 
     def freeze(self, why: str) -> None:
-        """Refuses every later assignment, for that reason."""
+        """Refuse every later assignment, for the reason `why`."""
         self.refusal = why
         for collection in self._collections.values():
             collection.freeze(why)
 
     def flush(self) -> None:
-        """Writes what was assigned to objects into the text."""
+        """Write the assignments to objects into the document."""
         for collection in list(self._collections.values()):
             collection.flush()
 
 
 def _sections(name: str) -> Resource | None:
-    """Return the sections of an attribute; None for another name."""
+    """Return the resource of the sections that an attribute stands for; None if there is none."""
     resource = resources().by_name.get(name.removesuffix("_"))
     is_section = resource and resource.kind in ("section", "singleton") and not (resource.parents or resource.file)
     return resource if is_section else None
 
 
 def parse(text: str | bytes) -> Configuration:
-    """A configuration of its text; every text is one, and is given back byte by byte."""
+    """Return the configuration with this text. Accepts any text; unless something is assigned, it is written back byte for byte."""
     return Configuration(Document.parse(text.encode(errors="surrogateescape") if isinstance(text, str) else text))

@@ -36,14 +36,14 @@ class ConfigurationChange(Configuration):
 
     def __init__(self, document: Document, version: int, editor: Editor) -> None:
         super().__init__(document, editor=editor)
-        # The version that is changed.
+        # The version from which the change starts.
         self.version = version
         # None before the end of the block, and after an error in it.
         self.committed: Outcome | None = None
 
     @property
     def outcome(self) -> Outcome:
-        """What the commit has done. Raises BadRequest before the end of the block, and after an error in it."""
+        """Return the outcome of the commit. Raises BadRequest before the end of the block, and after an error in it."""
         if self.committed is None:
             raise BadRequest("the change is not committed: it has an outcome after its block, and none after an error")
         return self.committed
@@ -53,7 +53,7 @@ class ConfigurationChange(Configuration):
 
 
 class HAProxy:
-    """The file and its process. `engine` has everything else: transactions, raw texts, plans, stored files."""
+    """A configuration file and its process. `engine` has everything else: transactions, raw texts, plans, stored files."""
 
     runtime: Running
     maps: Maps
@@ -68,20 +68,21 @@ class HAProxy:
 
     @property
     def version(self) -> int:
-        """The version of the configuration file, which every commit increments."""
+        """Return the version of the configuration file, which every commit increments."""
         return self.engine.version()
 
     @property
     def configuration(self) -> Configuration:
-        """The configuration file as it is now. It is read-only: an assignment raises ReadOnly."""
+        """Return the present configuration. It is read-only: an assignment raises ReadOnly."""
         return Configuration(self.engine.document, editor=self._editor, refusal=SNAPSHOT)
 
     @asynccontextmanager
     async def change(self, *, force_reload: bool = False, author: Author = NOBODY) -> AsyncIterator[ConfigurationChange]:
         """Commit what the block changes: HAProxy validates it, the file is replaced, and changes are applied at runtime if possible.
 
-        An error in the block changes nothing. Its `outcome` then says whether the change is `live`, or has the `reload_id` of the
-        scheduled reload and its `reasons`. `force_reload` waits until HAProxy has reloaded. Events name the `author`.
+        After an error in the block, nothing is changed. After the block, the `outcome` of the yielded object says whether the change is
+        `live`, or has the `reload_id` and the `reasons` of a scheduled reload. `force_reload` waits until HAProxy has reloaded. Events name
+        the `author`.
 
         Raises Refused with HAProxy's alerts, Conflict if the file has changed meanwhile, BadValue for a value that does not fit in the
         file, WriteFailed, CheckImpossible, ReloadFailed.
@@ -104,7 +105,7 @@ class HAProxy:
     async def revert(self, outcome: Outcome, *, author: Author = NOBODY) -> Outcome:
         """Revert a change, and keep later ones.
 
-        Raises Conflict if a later change has changed the same, or if it cannot be reverted; further what a change raises.
+        Raises Conflict if a later change has changed the same members, or if the change cannot be reverted, and what `change` raises.
         """
         return await revert_outcome(self.engine, outcome, author)
 
@@ -121,13 +122,13 @@ async def open(
     maps: str | Path | None = None,
     certificates: str | Path | None = None,
 ) -> AsyncIterator[HAProxy]:
-    """Open a configuration file and its HAProxy. At the end of `async with` a scheduled reload is made. Raises Unreadable.
+    """Open a configuration file and its HAProxy. At the end of `async with`, a scheduled reload is made. Raises Unreadable.
 
-    `master` is the path of the master's socket (`haproxy -W -S PATH`), which reloads HAProxy and answers queries; without it the stats
-    sockets of the file are used, and `reload_command` reloads. `haproxy` is the program that validates. `state` is the directory for what
-    has to survive a restart, by default the file's name with `.state` behind it; no two programs may share it. `reload_delay` is the least
-    number of seconds between two reloads. `maps` and `certificates` are the directories of maps, and of certificates with their keys.
-    HAProxy need not run: the file is changed, and each later use of the socket tries again.
+    `master` is the path of the master's socket (`haproxy -W -S PATH`), which reloads HAProxy and answers queries. Without it, queries use
+    the stats sockets in the file, and `reload_command` reloads. `haproxy` is the program that validates the file. `state` is the directory
+    for data that has to survive a restart, by default the file's path with the suffix `.state`; no two programs may share it.
+    `reload_delay` is the least number of seconds between two reloads. `maps` and `certificates` are the directories of maps, and of
+    certificates with their keys. HAProxy need not run: changes are written to the file, and each later call tries to connect again.
     """
     path = Path(file)
     directory = Path(state) if state else path.with_name(f"{path.name}.state")

@@ -1,6 +1,6 @@
-"""The running HAProxy: its servers, and its stick tables with their entries. What is changed here lasts until its next reload.
+"""The running HAProxy: its servers, and its stick tables with their entries. Changes made here last until its next reload.
 
-Every call queries the process through the Runtime API, and raises RuntimeAbsent if no socket answers, RuntimeRefused if HAProxy refuses.
+Every call queries the process through the Runtime API. It raises RuntimeAbsent if no socket answers, and RuntimeRefused if HAProxy refuses.
 """
 
 from collections.abc import Sequence
@@ -30,20 +30,20 @@ ENTRY = "stick_table_entry"
 
 
 class StickTable:
-    """A stick table, by the name of the section that declares it, or `peers/table`."""
+    """A stick table. Its name is that of the section that declares it, or `PEERS/TABLE` for a table in a peers section."""
 
     def __init__(self, runtime: Runtime, name: str) -> None:
         self._runtime, self.name = runtime, name
 
     async def about(self) -> Table:
-        """Return its type, its size and how many entries are used. Raises NotFound if HAProxy has no such table."""
+        """Return the table's type, its size and how many entries are used. Raises NotFound if HAProxy has no such table."""
         table_ = next((table for table in await _tables(self._runtime) if table.name == self.name), None)
         if table_ is None:
             raise NotFound(f"there is no stick table {self.name} in the running HAProxy")
         return table_
 
     async def entries(self, key: str | None = None) -> "list[StickTableEntry]":
-        """Return all entries, or that of a key. `exp` is in milliseconds; rates are per the table's period. Raises BadValue."""
+        """Return all entries, or only the entry of `key`. `exp` is in milliseconds; rates are per period of the table. Raises BadValue."""
         wanted = f" key {argument(await self._stored_key(key))}" if key is not None else ""
         shown = await self._runtime.read_dump(f"show table {argument(self.name)}{wanted}", HEAD)
         return [model(ENTRY).model_construct(**entry) for entry in stick_tables.parse_entries(shown, _data())]  # type: ignore[misc]
@@ -83,7 +83,7 @@ class StickTables:
 
 
 class Server:
-    """A server of a backend in the running process, whose configuration stays as it is."""
+    """A server of a backend in the running process. Its configuration in the file stays as it is."""
 
     def __init__(self, engine: Engine, backend: str, name: str) -> None:
         self._engine, self.backend, self.name = engine, backend, name
@@ -92,17 +92,17 @@ class Server:
         return f"<Server {self.backend}/{self.name}>"
 
     async def state(self) -> ServerState:
-        """Return what the process knows of it. Raises NotFound."""
+        """Return the server's state in the process. Raises NotFound."""
         if state := await state_of(self._engine.runtime, self._object):
             return state
         raise NotFound(f"there is no server {self.name} of a backend {self.backend} in the running HAProxy")
 
     async def drain(self, *, author: Author = NOBODY) -> Outcome:
-        """Send it no new clients, except those that a cookie or a stick table sends there. Raises NotFound and Forbidden."""
+        """Drain the server: it gets no new clients, except by a cookie or a stick table. Raises NotFound and Forbidden."""
         return await self.set(admin_state="drain", author=author)
 
     async def maintain(self, *, author: Author = NOBODY) -> Outcome:
-        """Send it no traffic, and do not check it. Raises NotFound and Forbidden."""
+        """Put the server into maintenance: it gets no traffic and no health checks. Raises NotFound and Forbidden."""
         return await self.set(admin_state="maint", author=author)
 
     async def ready(self, *, author: Author = NOBODY) -> Outcome:
@@ -119,7 +119,7 @@ class Server:
         operational_state: Literal["up", "stopping", "down"] | None = None,
         author: Author = NOBODY,
     ) -> Outcome:
-        """Set what is given, all or nothing. Weights are 0 to 256. Raises NotFound, BadValue and Forbidden."""
+        """Set the given values, all or none. Weights are 0 to 256. Raises NotFound, BadValue and Forbidden."""
         given = {WEIGHT: weight, STATE: admin_state, ADDRESS: address, PORT: port, HEALTH: operational_state}
         wanted = {member: value for member, value in given.items() if value is not None}
 
@@ -157,6 +157,6 @@ async def _tables(runtime: Runtime) -> Sequence[Table]:
 
 @cache
 def _data() -> frozenset[str]:
-    """Return the names of the data of entries."""
+    """Return the names of the data that entries may have, such as `gpc0`."""
     properties = grammar().schemas.properties(grammar().schemas.named(ENTRY))
     return frozenset(name for name, property_ in properties.items() if property_.get("type") == "integer") - {"exp"}

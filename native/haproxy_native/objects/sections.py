@@ -1,4 +1,4 @@
-"""The names and types of a configuration's sections; they stand in the stub beside this file, made from the declarations."""
+"""The names and types of a configuration's sections. They are in the stub `sections.pyi`, which is generated from the declarations."""
 
 
 class Sections:

@@ -1,4 +1,4 @@
-"""Maps and certificates: files in the directories that `open` names, and what HAProxy has loaded of them.
+"""Maps and certificates: files in the directories that were passed to `open`, and their contents in the running HAProxy.
 
 Every change is a commit of file and process. If HAProxy cannot apply it at runtime, a reload is scheduled.
 """
@@ -55,10 +55,10 @@ class Files:
 
 
 class Map:
-    """A map by the name of its file, or by the number or path that HAProxy prints.
+    """A map. `name` is the name of its file, or the number or path that HAProxy prints.
 
-    With `lasting=False` a change is made in the process alone, until its next reload. Then the map may be outside the directory.
-    Calls raise RuntimeAbsent, RuntimeRefused, NotFound and Unusable; changes also Forbidden and Conflict and, if they are lasting,
+    With `lasting=False`, a change is made in the process alone and lasts until its next reload; the map may then be outside the directory.
+    Calls raise RuntimeAbsent, RuntimeRefused, NotFound and Unusable. Changes also raise Forbidden and Conflict; lasting changes also raise
     BadRequest for a map outside the directory, NotTaken and WriteFailed.
     """
 
@@ -73,7 +73,7 @@ class Map:
         return await (await self._found()).entries()
 
     async def get(self, key: str) -> str | None:
-        """Return the value of the first entry with exactly this key; None without one."""
+        """Return the value of the first entry with exactly this key; None if there is none."""
         entry = await (await self._found()).entry(key)
         return entry.value if entry else None
 
@@ -111,13 +111,13 @@ class Maps(Files):
 
 
 class Certificates(Files):
-    """The certificates with their keys, each in one PEM file."""
+    """The certificates, each with its key in one PEM file."""
 
     def __init__(self, engine: Engine) -> None:
         super().__init__(engine, "ssl_certificates", "certificates")
 
     def read(self, name: str) -> CertificateFile:
-        """Return the certificates of a file, such as for `expires`. Raises Missing, BadRequest and Unusable."""
+        """Return the parsed certificates of a file, for example to read `expires`. Raises Missing, BadRequest and Unusable."""
         store = self._store
         assert isinstance(store, CertificateStore)
         return store.read(store.find(name))[0]

@@ -1,1 +1,1 @@
-"""Apply: an owner declares objects and files, and one commit makes them so. Objects of other owners stay as they are."""
+"""Apply: an owner declares objects and files, and one commit creates, changes and deletes what differs. Other owners' objects stay."""

@@ -1,9 +1,9 @@
 """`Apply`: plans and carries out declarations, and stores who owns what.
 
-One declaration is carried out at a time. The new owners are written before the commit, with the former ones marked as undecided
-(`AT_WORK`), so that after a kill the owner is not taken for somebody else, whichever of the two configurations is in effect. They are
-written again after the commit: if the change may still be rolled back, by a failed reload or an unconfirmed change, the former claims are
-stored with what decides it (`AwaitedOutcome`), and hold again if it is.
+One declaration is carried out at a time. The new claims are written before the commit, and the former ones with them, marked as undecided
+(`AT_WORK`). After a kill the owner has both, so its own values cause no conflict, whichever of the two configurations is in effect.
+The claims are written again after the commit. If the change may still be rolled back, because its reload fails or nobody confirms it, the
+former claims are stored with the reload and confirmation that decide (`AwaitedOutcome`). A rollback makes them valid again.
 """
 
 import asyncio
@@ -36,9 +36,9 @@ from haproxy_native.text.document import Document
 
 
 class ApplyDeclaration:
-    """The operation of a declaration. It plans again whenever the configuration or the files are not those of its last `plan`.
+    """The operation that carries out a declaration. It plans again if the configuration or the files differ from those of its last `plan`.
 
-    Without `limits` it does what it can in spite of conflicts, as a plan shows it.
+    Without `limits`, which is for dry runs, it makes all changes that are not in conflict. With them, it raises at a conflict.
     """
 
     is_whole: ClassVar[bool] = False
@@ -58,7 +58,7 @@ class ApplyDeclaration:
         return self.plan.document
 
     def contents(self, now: Contents) -> Contents:
-        """Return the new content of the stored files."""
+        """Return the new contents of the stored files that change, by path. `now` has the present contents."""
         self._plan(self.plan.before, {object_: now[path] for object_, (_, path) in self.files.items()})
         return {self.files[object_][1]: content for object_, content in self.plan.files.contents.items()}
 
@@ -70,7 +70,7 @@ class ApplyDeclaration:
 
 
 class Contested(Conflict):
-    """Others own some of what is declared; `planned` has the conflicts. Its detail is the whole message."""
+    """Others own or have changed members that are declared; `planned` has the conflicts. Its detail is the whole message."""
 
     label = ""
 
@@ -83,7 +83,7 @@ class Contested(Conflict):
 
 
 class TooManyDeleted(Conflict):
-    """More objects would be deleted than `max_delete` permits: those in `gone`. Its detail is the whole message."""
+    """The objects in `gone` would be deleted, which are more than `max_delete` permits. Its detail is the whole message."""
 
     label = ""
 
@@ -109,7 +109,7 @@ class DeclarationLimits:
     most_deleted: int | None = None
     # The version of the configuration that it expects.
     version: int | None = None
-    # What it must change exactly, and what the running process must have: those of the plan that is carried out.
+    # From the stored plan that is carried out: the exact changes that it must make, and the values that the process must have.
     moves: Moves | None = None
     values: Values | None = None
 
@@ -129,9 +129,9 @@ class DeclarationLimits:
 
 @dataclass(frozen=True)
 class Repeat:
-    """The digest of what an owner `sent` last, and the plan for sending it again.
+    """The last declaration of an owner, to answer the same request again without planning.
 
-    Valid while claims, configuration and files are the same.
+    `sent` is the digest of the request, `planned` the plan to return. Valid while claims, configuration and files are the same.
     """
 
     sent: str
@@ -141,7 +141,7 @@ class Repeat:
 
 
 class Apply:
-    """Carries out declarations. `confirmed` returns whether a change with a confirmation stays; None while it is pending."""
+    """Carries out declarations. `confirmed` returns whether the change with this confirmation was confirmed; None while that is pending."""
 
     def __init__(self, engine: Engine, editor: Editor, table: OwnerTable, confirmed: Callable[[str], bool | None] = lambda _: None) -> None:
         self._engine, self._editor, self._table = engine, editor, table
@@ -150,7 +150,7 @@ class Apply:
 
     @property
     def owners(self) -> Owners:
-        """Return who owns what, as far as it is decided by now. Raises Unusable."""
+        """Return the owners, after settling the former claims whose outcome is known by now. Raises Unusable."""
         known = self._table.owners
         if (found := known.settled(self._outcomes.lasts)) is not known:
             self._table.note(found)
@@ -163,7 +163,7 @@ class Apply:
         return declared.plan, preview
 
     async def check_plan(self, declaration: Declaration) -> None:
-        """Raise what a dry run would be refused for, except by HAProxy."""
+        """Raise the error for which `plan` would refuse a declaration, unless only HAProxy refuses it."""
         await self._engine.permit_plan(self._change(await self._declared(declaration)))
 
     async def _declared(self, declaration: Declaration, limits: DeclarationLimits | None = None) -> ApplyDeclaration:
@@ -178,12 +178,12 @@ class Apply:
         return ApplyDeclaration(self._editor, former, declaration, limits, files, result)
 
     async def values(self, declaration: Declaration, found: Planned, preview: Preview) -> Values | None:
-        """Return what the running process has of the objects that a plan changes; None if it does not answer."""
+        """Return the values that the objects of a plan have in the running process; None if it does not answer."""
         files = self._files(declaration, self.owners)
         return await plans.known_values(self._engine.context, preview, {content: files[content] for content in found.files.contents})
 
     def _files(self, declaration: Declaration, owners: Owners) -> Files:
-        """Return the files that are declared or were declared before, by their objects. Files without a store are left out."""
+        """Return the store and path of each file that is declared or was declared before, by object. Skips files without a store."""
         stores = {store.kind: store for store in self._engine.stores.values()}
         former = (file_object(object_) for object_ in owners.of(declaration.owner))
         named = {object_: parsed(object_) for object_ in dict.fromkeys([*declaration.files, *former]) if object_}
@@ -206,14 +206,14 @@ class Apply:
         return last.planned if await asyncio.to_thread(_read, last.files) == last.planned.read else None
 
     async def check(self, declaration: Declaration, limits: DeclarationLimits) -> bool:
-        """Return whether `carry_out` would reload HAProxy. Raises what it raises, but what HAProxy says."""
+        """Return whether `carry_out` would reload HAProxy. Raises what `carry_out` raises, except for refusals by HAProxy."""
         permit_owner(declaration.author, declaration.owner)
         with suppress(Unreadable):
             await self._engine.notice()
         return await self._engine.check_change(self._change(await self._declared(declaration, limits)))
 
     async def carry_out(self, declaration: Declaration, limits: DeclarationLimits, sent: str = "") -> tuple[Planned, Outcome | None]:
-        """Commit a declaration; return its plan, and its outcome unless nothing differed. `sent` is the digest for `repeated`, or empty.
+        """Commit a declaration. Return its plan, and its outcome; None if nothing differed. `sent` is as for `repeated`, or empty.
 
         Raises Contested, TooManyDeleted, Moved, Forbidden and Unusable with nothing changed, and what a commit raises.
         """
@@ -259,13 +259,16 @@ class Apply:
         return Change([declared, *edits], expect, verify=verify, author=declared.author)
 
     def kept(self, object_: str) -> list[str]:
-        """Return the owners of an object, or of something in it. Raises Unusable."""
+        """Return the owners of an object, or of something in it, as `owner/NAME`. Raises Unusable."""
         claims = self.owners.claims
         return [spelled("owner", owner) for owner, known in claims.items() if any(within(name, object_) for name in known)]
 
     @asynccontextmanager
     async def renamed(self, object_: str, to: str, author: Author) -> AsyncIterator[None]:
-        """Rename an object for its owners, around the commit that does it; during that commit they own both names. Raises Unusable."""
+        """Rename an object in the claims of its owners, around the commit that renames it. During the commit they own both names.
+
+        Raises Unusable.
+        """
         async with self._lock:
             former = self.owners
             moved = former.renamed(object_, to)
@@ -278,13 +281,13 @@ class Apply:
             await self._table.write(self._undecided(author, former, moved, self._engine.version()))
 
     def _undecided(self, by: Author, former: Owners, now: Owners, version: int, reload_id: str | None = None) -> Owners:
-        """Return the owners after a commit: with the replaced claims as well, if it may still be rolled back."""
+        """Return the owners after a commit. If it may still be rolled back, they include the claims that it replaced."""
         reloads = self._engine.reloads
         wait = AwaitedOutcome(reload_id or reloads.pending or reloads.loading or "", by.confirmation, version)
         return now.replacing(former, wait) if wait.reload or wait.confirmation else now
 
     def exported(self, owner: str) -> dict[str, Any]:
-        """Return what an owner has declared with its present values, in the form that can be applied again."""
+        """Return the objects that an owner has declared, by collection, with their present values. The owner can apply the result again."""
         claims, objects = self.owners.claims.get(owner, {}), dict[str, Any]()
         for collection, resource in collections(self._editor).items():
             names = [""] if resource.kind == "singleton" else [name for name, _ in self._engine.document.of_kind(resource.section)]
@@ -302,7 +305,7 @@ class Apply:
         return objects
 
     def exported_files(self, owner: str) -> dict[str, list[ExportedFile]]:
-        """Return the files that an owner has declared, by their collections. Blocks."""
+        """Return the files that an owner has declared, by collection. Blocks."""
         claims, files = self.owners.claims.get(owner, {}), dict[str, list[ExportedFile]]()
         for object_, content in _read(self._files(Declaration(owner, {}, author=NOBODY), self.owners)).items():
             own = {name: members for name, members in parts(object_, content).items() if name in claims}
@@ -316,7 +319,7 @@ class Apply:
 
 
 def _read(files: Files) -> dict[str, bytes | None]:
-    """Return the content of files by their objects; None for a missing file. Raises Unusable."""
+    """Return the contents of files by object; None for a missing file. Raises Unusable."""
     try:
         return {object_: store.content(path) if path.exists() else None for object_, (store, path) in files.items()}
     except OSError as error:
@@ -333,7 +336,10 @@ def _owned(members: Members, claims: Mapping[str, str]) -> Members:
 
 
 def _with_wait(former: Owners, now: Owners, owner: str) -> Owners:
-    """Return the owners after a declaration that changed nothing else. While a change of this owner is undecided, so are its claims."""
+    """Return the owners after a declaration that changed only claims.
+
+    While an earlier change of this owner may be rolled back, its new claims stay undecided as well.
+    """
     waits = former.former.get(owner)
     return now.replacing(former, waits[-1].wait) if waits else now
 
@@ -344,9 +350,9 @@ def permit_owner(by: Author, owner: str) -> None:
 
 
 def permit_claims(rights: Permissions | None, editor: Editor, claims: Mapping[str, Collection[str]], created: Collection[str] = ()) -> None:
-    """Raise Forbidden if these rights do not permit to change what is declared: owning a member keeps others from changing it.
+    """Raise Forbidden if these rights do not permit changing every claimed member, since a claim keeps others from changing it.
 
-    `created` are objects that do not exist yet, for the message.
+    `created` has the objects that do not exist yet: the message then names the right to create.
     """
     if rights is None or rights.are_all:
         return
@@ -361,7 +367,7 @@ def permit_claims(rights: Permissions | None, editor: Editor, claims: Mapping[st
 
 
 def _touched(editor: Editor, object_: str, members: Collection[str]) -> Iterator[Touch]:
-    """Yield what a claim touches. Lists are members of their section in a declaration, and objects of their own for roles."""
+    """Yield the touches to authorize for a claim. A list is a member of its section in a declaration, but a separate object in roles."""
     if file_object(object_):
         yield changed(object_, {ANY})
         return

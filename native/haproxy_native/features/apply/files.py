@@ -16,13 +16,13 @@ from haproxy_native.storage import list_files
 MAP, ENTRY = "map", "entry"
 VALUE, CONTENT = "value", "content"
 Parts = dict[str, dict[str, Any]]
-# Collections of a declaration, by the kind of their files.
+# The collections of a declaration, by the first segment of their files' object names.
 COLLECTIONS = {"map": "maps", "certificate": "certificates", "general": "general", "crt_list": "crt_lists", "acl_file": "acl_files"}
 
 
 @dataclass(frozen=True)
 class FileEffect:
-    """A file or entry that is created or deleted, if `member` is empty, else the member that changes. Contents are bytes."""
+    """A changed member of a file or entry; if `member` is empty, the file or entry is created or deleted. Contents are bytes."""
 
     object: str
     member: str
@@ -34,7 +34,7 @@ class FileEffect:
 
 
 def file_object(object_: str) -> str:
-    """Return the file that an object is, or is an entry of; empty for an object of another kind."""
+    """Return the object name of the file to which a file or an entry of a map belongs; empty for any other object."""
     segments = object_.split("/", 2)
     return "/".join(segments[:2]) if segments[0] in COLLECTIONS else ""
 
@@ -52,27 +52,30 @@ def is_map(object_: str) -> bool:
 
 
 def parts(object_: str, content: bytes | None) -> Parts:
-    """Return the members of a file and of its entries, by their objects; empty if there is no file."""
+    """Return the members of a file and of its entries, by object; empty if there is no file."""
     if content is None:
         return {}
     if not is_map(object_):
         return {object_: {CONTENT: content}}
     parts_: Parts = {object_: {}}
     for entry in list_files.parse_map(_text(content)):
-        # HAProxy uses the first of equal keys.
+        # HAProxy uses the first of duplicate keys.
         parts_.setdefault(entry_object(object_, entry.key), {VALUE: entry.value})
     return parts_
 
 
 def declared_parts(object_: str, declared: DeclaredFile) -> Parts:
-    """Return the members of a declared file and of its entries, by their objects."""
+    """Return the members of a declared file and of its entries, by object."""
     if declared.entries is None:
         return {object_: {CONTENT: declared.content}}
     return {object_: {}, **{entry_object(object_, key): {VALUE: value} for key, value in declared.entries.items()}}
 
 
 def new_content(object_: str, former: bytes | None, new: bytes | None, wanted: Parts) -> bytes | None:
-    """Return the content of a file with these parts; None if it is deleted. A new map has the text that was sent. Raises BadValue."""
+    """Return the content of a file with the `wanted` parts; None if it is deleted. Raises BadValue.
+
+    A map is edited from its `former` content; if it is missing, from the content `new` that was sent.
+    """
     if object_ not in wanted:
         return None
     if not is_map(object_):
@@ -82,7 +85,7 @@ def new_content(object_: str, former: bytes | None, new: bytes | None, wanted: P
     head = len(entry_object(object_, ""))
     values = {decoded(name[head:]): str(members[VALUE]) for name, members in wanted.items() if name != object_}
     before = entries_of(text.encode("utf-8", "surrogateescape"))
-    # HAProxy uses the first of equal keys. The others stay as they are until that one has another value.
+    # HAProxy uses the first of duplicate keys. The others stay as they are until the value of the key changes.
     entries = [
         entry if values[entry.key] == before[entry.key] else MapEntry(entry.key, values[entry.key])
         for entry in list_files.parse_map(text)
@@ -93,7 +96,7 @@ def new_content(object_: str, former: bytes | None, new: bytes | None, wanted: P
 
 
 def entries_of(content: bytes) -> dict[str, str]:
-    """Return the values by key; of equal keys the first."""
+    """Return the values of a map by key. For duplicate keys, return the first value."""
     values: dict[str, str] = {}
     for entry in list_files.parse_map(_text(content)):
         values.setdefault(entry.key, entry.value)

@@ -1,8 +1,9 @@
-"""Who owns which members of which objects, and the table that stores it, next to the configuration and never in it.
+"""Who owns which members of which objects, and the table that stores this. The configuration file contains none of it.
 
-A claim is the digest of the value that an owner declared last. A change that is committed may still be rolled back: by the reload that
-loads it, or because it is not confirmed. Until that is decided, the claims that it replaced are stored as `FormerClaims` with the
-`AwaitedOutcome` that decides it, the oldest first, and the owner may take both for its own. `settled` drops what is decided by now.
+A claim is the digest of the value that an owner declared last. A committed change may still be rolled back, because its reload fails or
+nobody confirms it. Until that is decided, the claims that the change replaced are stored as `FormerClaims`, the oldest first, each with the
+`AwaitedOutcome` that decides. Meanwhile the owner has both, the new and the former claims. `Owners.settled` drops or restores former claims
+as soon as their outcome is known.
 """
 
 import hashlib
@@ -38,12 +39,15 @@ def _of_content(content: bytes) -> str:
 
 
 def is_of(claim: str | None, value: Any) -> bool:
-    """Return whether a value is one that was declared. While a change is undecided, a claim has two digests."""
+    """Return whether a claim has the digest of a value, with or without comments.
+
+    While a change is undecided, a claim has several digests, separated by commas.
+    """
     return claim is not None and not {digest(value), digest(without_comments(value))}.isdisjoint(claim.split(","))
 
 
 def is_same(there: Any, declared: Any) -> bool:
-    """Return whether a value is as declared. Comments on the lines of a list do not matter unless they are declared."""
+    """Return whether a present value equals the declared one. Comments on the lines of a list count only if they are declared."""
     return declared in (there, without_comments(there))
 
 
@@ -59,9 +63,9 @@ def _without_comment(row: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class AwaitedOutcome:
-    """What decides whether a change stays: the reload that loads this `version`, and the `confirmation` of the change.
+    """What decides whether a change stays: the `reload` that loads its `version`, and its `confirmation`; ids, each empty if there is none.
 
-    With neither, the commit is in progress, or was cut off by a kill.
+    If both are empty, the commit is in progress, or a kill interrupted it.
     """
 
     reload: str = ""
@@ -82,20 +86,20 @@ class FormerClaims:
 
 @dataclass(frozen=True)
 class Owners:
-    """The claims of each owner, and its former ones, the oldest first. Immutable."""
+    """The claims of each owner, and its former claims, the oldest first. Immutable."""
 
     claims: Mapping[str, Claims] = field(default_factory=dict)
     former: Mapping[str, Sequence[FormerClaims]] = field(default_factory=dict)
 
     def of(self, owner: str) -> Claims:
-        """Return the claims of an owner, with the former ones that may hold again."""
+        """Return the claims of an owner, merged with the former claims that a rollback may restore."""
         found = self.claims.get(owner, {})
         for each in reversed(self.former.get(owner, ())):
             found = _both(each.claims, found)
         return found
 
     def replacing(self, former: "Owners", wait: AwaitedOutcome) -> "Owners":
-        """Return these owners with the claims of `former` that they replace, which hold again unless `wait` ends well."""
+        """Return these owners, with the claims of `former` that they replace as former claims. `wait` decides which ones stay valid."""
         found = dict(self.former)
         for owner in dict.fromkeys([*former.claims, *self.claims]):
             before = former.claims.get(owner, {})
@@ -105,7 +109,7 @@ class Owners:
         return Owners(self.claims, found)
 
     def settled(self, lasts: Callable[[AwaitedOutcome], bool | None]) -> "Owners":
-        """Return the owners without former claims that are decided.
+        """Return the owners without the former claims whose outcome is known. If a change was rolled back, its former claims are restored.
 
         `lasts` returns whether a change stays; None while that is undecided.
         """
@@ -115,7 +119,7 @@ class Owners:
         return found
 
     def _settled(self, owner: str, lasts: Callable[[AwaitedOutcome], bool | None]) -> "Owners":
-        """Settle one owner. A change after one that was rolled back may have been made on the claims from before both."""
+        """Settle one owner. After a rollback, later claims also get the digests from before it: the later change may have restored them."""
         former, last = list(self.former[owner]), self.claims.get(owner, {})
         while former and (stays := lasts(former[0].wait)) is not None:
             gone = former.pop(0)
@@ -129,7 +133,7 @@ class Owners:
         return Owners(_with(self.claims, owner, last), _with(self.former, owner, tuple(former)))
 
     def undecided(self) -> "Owners":
-        """Return the owners after a restart. A commit that was in progress may have been made or not, so both its claims hold."""
+        """Return the owners after a restart. A commit that was in progress may or may not have been made, so both claims are valid."""
         found = self
         for owner in [owner for owner, former in self.former.items() if any(each.wait == AT_WORK for each in former)]:
             found = Owners(_with(found.claims, owner, found.of(owner)), _with(found.former, owner, ()))
@@ -140,17 +144,17 @@ class Owners:
         return [other for other, claims in self.claims.items() if other != owner and member in claims.get(object_, {})]
 
     def within(self, owner: str, object_: str) -> Iterator[tuple[str, str]]:
-        """Yield the other owners of an object or of something in it, with what each owns."""
+        """Yield each other owner of an object or of something in it, with the object that it owns."""
         for other, claims in self.claims.items():
             if other != owner:
                 yield from ((other, claim) for claim in claims if claim == object_ or claim.startswith(f"{object_}/"))
 
     def renamed(self, object_: str, to: str) -> "Owners":
-        """Return the owners with the claims to an object, and to what it contains, under its new name."""
+        """Return the owners after an object was renamed, with the claims to it and to its contents under the new name."""
         return replace(self, claims={owner: _renamed(known, object_, to) for owner, known in self.claims.items()})
 
     def with_claims(self, owner: str, claims: Claims, taken: Mapping[str, set[tuple[str, str]]]) -> "Owners":
-        """Return the owners with one owner's claims replaced, and without the pairs of object and member that are `taken` from others."""
+        """Return the owners with one owner's claims replaced. `taken` has the pairs of object and member that other owners lose."""
         others = {other: _without(held, taken.get(other, set())) for other, held in self.claims.items() if other != owner}
         return Owners({name: held for name, held in {**others, owner: claims}.items() if held}, self.former)
 
@@ -164,12 +168,12 @@ def _with(known: Mapping[str, Any], owner: str, value: Any) -> dict[str, Any]:
 
 
 def _both(former: Claims, now: Claims) -> Claims:
-    """Return the claims of both; a member in both has both digests."""
+    """Return the union of two claims. A member in both has the digests of both."""
     return {each: {**former.get(each, {}), **held} for each, held in {**former, **_known_both(former, now)}.items()}
 
 
 def _known_both(former: Claims, now: Claims) -> Claims:
-    """Return the present claims, each with both digests."""
+    """Return the claims of `now`, with the digests of `former` added to its members."""
     return {object_: _digests(former.get(object_, {}), held) for object_, held in now.items()}
 
 
@@ -188,7 +192,7 @@ def _without(claims: Claims, taken: set[tuple[str, str]]) -> Claims:
 
 
 class OwnerTable:
-    """The table of owners in the database. If it cannot be read, `owners` raises Unusable: no object may seem to be without an owner."""
+    """The table of owners in the database. If it cannot be read, `owners` raises Unusable, since owned objects must not seem free."""
 
     def __init__(self, database: Database) -> None:
         database.declare(TABLES)
@@ -205,7 +209,7 @@ class OwnerTable:
         return self._owners
 
     def note(self, owners: Owners) -> None:
-        """Replace the owners in memory alone, by what follows from the stored ones."""
+        """Replace the owners in memory alone. They must follow from the stored ones, as settled owners do."""
         self._owners = owners
 
     async def write(self, owners: Owners) -> None:
@@ -242,7 +246,7 @@ def _row(owners: Owners, owner: str) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class Outcomes:
-    """Tells whether a change that may be rolled back has stayed, by its reload and by its confirmation."""
+    """Finds out from reloads and confirmations whether a change stays or was rolled back."""
 
     records: Records
     confirmed: Callable[[str], bool | None]
@@ -256,7 +260,7 @@ class Outcomes:
         return False if False in found else None if None in found else True
 
     def _is_loaded(self, reload_id: str, version: int) -> bool | None:
-        """Return whether a reload has loaded a version; None while it is in progress. A forgotten reload has."""
+        """Return whether a reload has loaded a version; None while it is in progress. True if its record is deleted already."""
         try:
             record = self.records.get(reload_id)
         except Missing:

@@ -1,8 +1,8 @@
-"""What a declaration changes: a pure function of the declaration, the configuration, the files, and who owns what.
+"""Plans what a declaration changes: a pure function of the declaration, the configuration, the files and the owners.
 
-Each section is taken apart into parts (`sections`), the rules decide about each member (`rules`), and the parts that differ are written
-into the document. What is in conflict stays as it is. A plan that is stored has a digest of each of its changes (`Moves`): it is carried
-out only while it would change exactly the same.
+It splits each section into parts (`sections`), the rules decide about each member (`rules`), and the parts that differ are written into
+the document. Members in conflict stay unchanged. A stored plan has a digest of each of its changes (`Moves`), and is carried out only if
+the changes are still the same.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -23,16 +23,16 @@ from haproxy_native.planning.effects import Effect, effects
 from haproxy_native.text.document import Document
 from haproxy_native.text.section import Section as TextSection
 
-# The digest of each change, by a description of what it changes.
+# The digest of each change, by what it changes: an object, or `MEMBER of OBJECT`.
 Moves = Mapping[str, str]
-# What the running process has of objects, by their names; None for an object that it does not have.
+# The values of objects in the running process, by object; None for an object that it does not have.
 Values = Mapping[str, Any]
 AGAIN = "ask for a new plan"
 Parts = dict[Part, Members]
 
 
 def of_effects(effects: Iterable[Effect | FileEffect], clashes: Iterable[OwnershipConflict] = ()) -> Moves:
-    """Return the moves of a plan. `clashes` are its conflicts, taken by force or not."""
+    """Return the moves of a plan. `clashes` are its conflicts, resolved by force or not."""
     values_by_name: dict[str, list[Any]] = {}
     for effect in effects:
         values_by_name.setdefault(_name(effect), []).append([effect.old, effect.new])
@@ -46,13 +46,13 @@ def _name(of: Effect | FileEffect | OwnershipConflict) -> str:
 
 
 def refuse_moved(planned: Moves, now: Moves) -> None:
-    """Raise Moved for the first change that is not the same now."""
+    """Raise Moved for the first planned change that would differ now."""
     if differing := next((object_ for object_ in [*planned, *now] if planned.get(object_) != now.get(object_)), None):
         raise Moved(f"{differing} has been changed since the plan was made; {AGAIN}")
 
 
 def refuse_moved_values(planned: Values, now: Values) -> None:
-    """Raise Moved for the first value that the process has changed since."""
+    """Raise Moved for the first value that differs from the planned one."""
     for object_, before in planned.items():
         if (value := now.get(object_)) == before:
             continue
@@ -68,21 +68,21 @@ class Planned:
     """The plan of a declaration."""
 
     before: Document
-    # The document after the change; `before` itself if nothing differs. What is in conflict is unchanged.
+    # The document after the change, in which members in conflict are unchanged; `before` itself if nothing differs.
     document: Document
     effects: Sequence[Effect]
     # Who owns what after the change.
     owners: Owners
     unchanged: Sequence[str]
     conflicts: Sequence[OwnershipConflict]
-    # What is taken by force.
+    # The conflicts that were resolved by force.
     taken: Sequence[OwnershipConflict]
-    # The contents of the files that it was planned for, by object.
+    # The contents of files for which the plan was made, by object; None for a missing file.
     read: Mapping[str, bytes | None] = field(default_factory=dict, repr=False)
     files: PlannedFiles = field(default_factory=PlannedFiles)
     # The declared objects, without entries of maps.
     declared: Sequence[str] = ()
-    # The members of each object that its owner has after the change.
+    # The members that the owner claims after the change, by object.
     claims: Mapping[str, Collection[str]] = field(default_factory=dict, repr=False)
 
     @property
@@ -90,7 +90,7 @@ class Planned:
         return not self.effects and not self.files.contents and self.document is self.before
 
     def done(self, now: Document) -> "Planned":
-        """Return the plan of the same declaration after it was carried out with the document `now`."""
+        """Return the plan that the same declaration would have after it was carried out: one without changes. `now` is the new document."""
         read = {**self.read, **self.files.contents}
         return Planned(now, now, (), self.owners, self.declared, (), (), read, declared=self.declared)
 
@@ -114,7 +114,7 @@ class Planned:
 def planned(
     editor: Editor, document: Document, owners: Owners, declaration: Declaration, read: Mapping[str, bytes | None] | None = None
 ) -> Planned:
-    """Plan a declaration. `read` has the contents of the files that are declared or were, by object. Raises what an edit raises."""
+    """Plan a declaration. `read` has the contents, by object, of files that are or were declared. Raises what an edit raises."""
     return _DeclarationPlanner(editor, document, Rules(owners, declaration)).planned(read or {})
 
 
@@ -123,7 +123,7 @@ def _defaults_first(wanted: "SectionChange") -> tuple[bool, str]:
 
 
 def _changed_objects(found: Iterable[Effect]) -> tuple[set[str], set[str]]:
-    """Return the objects that differ, with the section in place of a rule, and the sections that are created or deleted."""
+    """Return the objects that differ, and the sections that are created or deleted. A rule is replaced by its section."""
     objects = {_section_of(effect.object) if isinstance(effect.place.key, int) else effect.object for effect in found}
     return objects, {effect.object for effect in found if not effect.member and effect.place.parent is None}
 
@@ -252,7 +252,7 @@ class _DeclarationPlanner:
         return self.rules.may_delete([foreign for object_, members in named.items() for foreign in self.rules.foreign(object_, members)])
 
     def _edited_despite_conflicts(self, wanted: Sequence[SectionChange]) -> Document:
-        """Return the document without what is in conflict; unchanged if that would not be a valid edit."""
+        """Return the document with the changes that are not in conflict; the old document if these alone are no valid edit."""
         try:
             return self._edited(wanted)
         except NativeError:
@@ -261,7 +261,7 @@ class _DeclarationPlanner:
     def _edited(self, wanted: Sequence[SectionChange]) -> Document:
         """Return the document with all changes.
 
-        A proxy may inherit from a defaults section by its place. Proxies are therefore deleted first, and defaults sections last.
+        A proxy may inherit from a defaults section because of its position. Proxies are therefore deleted first, defaults sections last.
         """
         document, editor = self.before, self.editor
         deleted = [effect for effect in wanted if effect.old is not None and effect.new is None]

@@ -1,7 +1,7 @@
-"""Plans that are stored to be carried out later exactly as they were shown: once, within an hour, also after a restart.
+"""Stores plans, which can be carried out later exactly as they were shown: once, within an hour, also after a restart.
 
-A plan remembers what the running process had of the objects that it changes: what servers do, and what was made of stored files. If the
-process has anything else by then, carrying the plan out is refused.
+A plan contains the values that its objects had in the running process: members of servers, and digests of stored files. If the process
+has other values later, the plan is not carried out.
 """
 
 import json
@@ -28,13 +28,13 @@ from haproxy_native.shares import Account, surplus
 from haproxy_native.storage.store import Store
 
 SECONDS = 3600.0
-# How many plans are stored, and of how many bytes together.
+# How many plans are stored, and how many bytes all of them may have.
 MOST, MOST_BYTES = 100, 1 << 26
-# How many characters of a token name the caller that it was made for.
+# The length of the prefix of a token that identifies the caller who made the plan.
 HOLDER = 8
 _STATEMENTS = "CREATE TABLE plan (token TEXT PRIMARY KEY, until REAL NOT NULL, data TEXT NOT NULL, body BLOB NOT NULL)"
 BACKEND, LISTEN, SERVER = "backend", "listen", "server"
-# By their objects.
+# The store and path of each file, by object.
 Files = Mapping[str, tuple[Store, Path]]
 
 
@@ -47,7 +47,7 @@ class KeptPlan:
     body: bytes
     options: Mapping[str, Any]
     moves: Moves
-    # What the running process had; None if it did not answer.
+    # The values in the running process; None if it did not answer.
     values: Values | None
     # When it expires, as Unix time.
     until: float
@@ -61,7 +61,7 @@ class Plans:
         self._database = database
 
     async def keep(self, author: Author, kind: str, body: bytes, options: Mapping[str, Any], moves: Moves, values: Values | None) -> str:
-        """Store a plan and return its token. If there are too many, the caller with the most loses its oldest. Raises Unusable."""
+        """Store a plan and return its token. If there are too many, delete the oldest plan of the caller with the most. Raises Unusable."""
         token = Account.of(author).holder + secrets.token_urlsafe(18)
         await self._database.store(partial(_store, token, KeptPlan(kind, body, options, moves, values, time.time() + SECONDS)))
         return token
@@ -76,7 +76,7 @@ class Plans:
 
 
 def _store(token: str, plan: KeptPlan, state: State) -> None:
-    """Write a plan, and delete plans that are too old or leave no room for it."""
+    """Write a plan. Delete expired plans, and others if there is no room."""
     data = json.dumps(asdict(plan) | {"body": None})
     with state.transaction():
         state.execute("DELETE FROM plan WHERE until < ?", (time.time(),))
@@ -111,7 +111,7 @@ def servers_of(preview: Preview) -> set[str]:
 
 
 async def values(context: CommitContext, servers: Collection[str], files: Files) -> Values:
-    """Return what the process has of servers, and digests of what it has of files. Raises RuntimeFailure."""
+    """Return the members of servers in the process, and the digests of files that it has loaded, by object. Raises RuntimeFailure."""
     values_: dict[str, Any] = {}
     if servers:
         states = await _server_states(context.runtime, await beside(lambda: {parsed(server)[1] for server in servers}))
@@ -127,14 +127,14 @@ def _server_values(servers: Collection[str], states: Iterable[ServerState]) -> V
 
 
 async def known_values(context: CommitContext, preview: Preview, files: Files) -> Values | None:
-    """Return what the process has of the objects that a plan changes, and of `files`; None if HAProxy does not answer."""
+    """Return the `values` of the servers that a plan changes, and of `files`; None if HAProxy does not answer."""
     with suppress(RuntimeFailure):
         return await values(context, await beside(servers_of, preview), files)
     return None
 
 
 def verifying(context: CommitContext, planned: Values | None, files: Files) -> Callable[[], Awaitable[None]] | None:
-    """Return a check that raises Moved if the process has other values by now, or does not answer; None for a plan without values."""
+    """Return a check that raises Moved if the process no longer has the `planned` values or does not answer; None without values."""
     if not planned:
         return None
 

@@ -1,11 +1,11 @@
-"""What an owner may set and delete, by what it and others have declared before. Pure.
+"""Decides what an owner may set and delete, from what it and others have declared before. Pure.
 
-A member that is not as declared is set if nobody else owns it, and if it is unset or still as this owner declared it last. Any other
-difference is a conflict: with the owners of the member, or with OUTSIDE if it was changed by hand or by another call. `force` resolves
-conflicts in favour of the declaration.
+A member that differs from the declaration is set if nobody else owns it, and if it is unset or still has the value that this owner
+declared last. Any other difference is a conflict: with the owners of the member, or with OUTSIDE if somebody changed it by hand or by
+another call. `force` resolves conflicts in favour of the declaration.
 
-An object that the owner no longer declares is deleted if the owner declared it before, nobody else owns it or something in it, and every
-member of it is as the owner declared it.
+An object that the owner no longer declares is deleted if the owner declared it before, nobody else owns it or anything in it, and every
+member still has the value that the owner declared.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -20,7 +20,7 @@ from haproxy_native.text.section import Section as TextSection
 # A collection and a name in it; the name of the global section is empty.
 Section = tuple[str, str]
 Members = Mapping[str, Any]
-# Members that do not keep an object from being deleted even if the owner has not declared them: a section may have its `from` by its place.
+# Undeclared members that do not prevent the deletion of their object. A section may have its `from` implicitly, from its position.
 _OF_ITSELF = ("from", "metadata")
 
 
@@ -38,7 +38,7 @@ class Declaration:
 
     owner: str
     sections: Mapping[Section, Object]
-    # By object, as in `map/hosts.map`.
+    # By object name, as in `map/hosts.map`.
     files: Mapping[str, DeclaredFile] = field(default_factory=dict)
     # Whether to delete what the owner no longer declares.
     prune: bool = True
@@ -46,16 +46,16 @@ class Declaration:
     force: bool = False
     # Members that are set when an object is created, and left to others from then on.
     unowned: Collection[str] = ()
-    # The sections that were sent as text.
+    # The texts of declared sections.
     texts: Mapping[Section, TextSection] = field(default_factory=dict)
     author: Author = field(kw_only=True)
 
 
 @dataclass(frozen=True)
 class OwnershipConflict:
-    """A member that others have set; without a `member` the object itself.
+    """A member that others own or have set; if `member` is empty, the object itself.
 
-    `theirs` is None if it is unset, `mine` if it is to be deleted.
+    `theirs` is the present value, None if it is unset. `mine` is the declared value, None if the member is to be deleted.
     """
 
     object: str
@@ -67,7 +67,7 @@ class OwnershipConflict:
 
 @dataclass
 class Rules:
-    """The rules for one declaration. They collect its conflicts, what is taken by force, and the owner's new claims."""
+    """The rules for one declaration. They collect its conflicts, those resolved by force in `taken`, and the owner's new claims."""
 
     owners: Owners
     declaration: Declaration
@@ -96,16 +96,16 @@ class Rules:
         return self.declaration.force
 
     def is_mine_alone(self, object_: str, member: str, former: str, there: Any) -> bool:
-        """Return whether a member that is no longer declared is deleted: not if others own it or have changed it."""
+        """Return whether to delete a member that is no longer declared: only if nobody else owns it or has changed it."""
         return self.declaration.prune and not self.owners.others(self.declaration.owner, object_, member) and is_of(former, there)
 
     def is_abandoned(self, object_: str) -> bool:
-        """Return whether an object that is no longer declared may be deleted: the owner declared it before, and nobody else does."""
+        """Return whether to delete an object that is no longer declared: if this owner declared it, and nobody else owns any of it."""
         is_mine = ITSELF in self.owners.of(self.declaration.owner).get(object_, {})
         return self.declaration.prune and is_mine and not any(self.owners.within(self.declaration.owner, object_))
 
     def foreign(self, object_: str, members: Members) -> Iterator[OwnershipConflict]:
-        """Yield the members of an object that are not as this owner has declared them, and would be deleted with it."""
+        """Yield a conflict for each member that would be deleted with its object, and whose value this owner has not declared."""
         own = self.owners.of(self.declaration.owner).get(object_)
         if own is None:
             yield OwnershipConflict(object_, ITSELF, [OUTSIDE], {}, None)

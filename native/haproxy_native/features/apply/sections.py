@@ -1,7 +1,7 @@
-"""Declared sections: read from objects of the API or from text, and taken apart into parts. Pure.
+"""Reads declared sections from objects of the API or from text, and splits them into parts. Pure.
 
-The parts of a section are the section itself and each of its named children. Each part is an object with an owner of its own; lists without
-names are members of the section.
+The parts of a section are the section itself and each of its named children. Each part is an object with owners of its own. A list whose
+rows have no names is a member of the section.
 """
 
 from collections.abc import Iterable, Mapping
@@ -45,7 +45,7 @@ def object_of(editor: Editor, resource: Resource, name: str, parts: Mapping[Part
 
 
 def part_name(editor: Editor, resource: Resource, name: str, part: Part) -> str:
-    """Return the name of a part as the API writes it."""
+    """Return the object name of a part, as in `backend/shop/server/web1`."""
     if part == SELF:
         return name_of(ObjectPlace(resource, None, name))
     return name_of(ObjectPlace(_named(editor, resource)[part[0]], (resource, name), part[1]))
@@ -60,7 +60,7 @@ def _key(resource: Resource) -> str:
 
 
 def collections(editor: Editor) -> dict[str, Resource]:
-    """Return the resources that can be declared, by collection."""
+    """Return the resources that can be declared, by the name of their collection."""
     kinds = ("section", "singleton")
     return {
         name: resource
@@ -72,7 +72,7 @@ def collections(editor: Editor) -> dict[str, Resource]:
 def of_objects(
     editor: Editor, objects: Iterable[tuple[Resource, Mapping[str, Any]]], document: Document
 ) -> tuple[dict[Section, Object], dict[Section, TextSection]]:
-    """Return full sections as the API would show them from a configuration, and their texts. Raises BadRequest.
+    """Return the full sections as the API would return them once written, and their texts. Raises BadRequest.
 
     The texts have the indentation of `document`.
     """
@@ -86,7 +86,10 @@ def of_objects(
 
 
 def of_text(editor: Editor, text: bytes) -> tuple[dict[Section, Object], dict[Section, TextSection]]:
-    """Return the sections of a part of a configuration, as objects and as texts. Raises BadRequest for lines that no object expresses."""
+    """Parse sections in the syntax of `haproxy.cfg`. Return them as objects and as texts.
+
+    Raises BadRequest for lines that the API cannot represent.
+    """
     document = Document.parse(text)
     by_kind = {collection.section: collection for collection in collections(editor).values()}
     declared, texts = dict[Section, Object](), dict[Section, TextSection]()

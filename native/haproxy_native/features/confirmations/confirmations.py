@@ -3,11 +3,13 @@
 States: OPEN while the change is being made; PENDING until the deadline; then CONFIRMED, ROLLED_BACK, FAILED (some of it could not be rolled
 back) or VOID (nothing was changed).
 
-A confirmation is on disk before its change begins. Its changes are the entries of the history with its id. Rolling back reverts them, the
-newest first, and then checks that nothing of them is left. While one is PENDING, changes of the configuration by other clients are refused.
+A confirmation is on disk before its change begins. Its changes are the entries of the history with its id. A rollback reverts them, the
+newest first, and then checks that none is still in effect. While a confirmation is PENDING, changes of the configuration by other clients
+are refused.
 
-After a kill, an OPEN confirmation becomes PENDING at the start, with a new deadline: the client has no answer, but finds the id in the
-list. A deadline that has passed in the meantime is enforced at once. Anything that may pass, such as a full disk, is retried every second.
+After a kill, an OPEN confirmation becomes PENDING at the start, with a new deadline: the client got no answer, but finds the id in the
+list. A deadline that has passed in the meantime is enforced at once. After a temporary error, such as a full disk, the server retries every
+second.
 """
 
 import asyncio
@@ -70,14 +72,14 @@ from haproxy_native.request_context import Author
 log = logging.getLogger(__name__)
 NAME = "confirmation"
 POLL_SECONDS = 0.2
-# Errors that may pass, and after which nothing has changed: a full disk, a HAProxy that does not answer.
+# Temporary errors after which nothing has changed: a full disk, a HAProxy that does not answer.
 PASSING = (WriteFailed, CheckImpossible, Unusable, RuntimeAbsent)
 RETRY_SECONDS = 1.0
 # The longest wait for the statistics that a guard reads.
 ANSWER_SECONDS = 5.0
 # The same error is logged again after so many seconds.
 REMINDER_SECONDS = 60.0
-# How often the revert of one entry is tried; each try is a commit.
+# How many times the revert of one entry is tried. Each try is a commit.
 TRIES = 3
 Listener = Callable[[Confirmation], None]
 AnyAuthor = TypeVar("AnyAuthor", bound=Author)
@@ -104,7 +106,7 @@ class Confirmations(Observer):
         self._ledger = ConfirmationLedger(database, self._changed.set)
         self._works = Background("the confirmations")
         self._lock, self._was_open = asyncio.Lock(), ""
-        # What was logged last, and when, by the monotonic clock.
+        # The last error that was logged, and when, by the monotonic clock.
         self._logged = ("", 0.0)
 
     async def __aenter__(self) -> Self:
@@ -118,9 +120,9 @@ class Confirmations(Observer):
         await self._works.stop()
 
     def _resume(self) -> None:
-        """Start the time of a confirmation that was OPEN when the server ended.
+        """Begin the time of a confirmation that was OPEN when the server ended.
 
-        It stays OPEN on disk until the history has its entries, so that another kill finds it as this start did.
+        The confirmation stays OPEN on disk until the history has its entries. After another kill, the next start then does the same.
         """
         if (waiting := self._ledger.waiting) and waiting.status == OPEN:
             self._was_open = waiting.id
@@ -135,7 +137,7 @@ class Confirmations(Observer):
         return self._ledger.get(id_)
 
     def lasts(self, confirmation: str) -> bool | None:
-        """Return whether the changes of a confirmation stay; None while that is undecided. An unknown one counts as confirmed."""
+        """Return whether the changes of a confirmation stay; None while that is undecided. An unknown confirmation counts as confirmed."""
         with suppress(NoConfirmation):
             found = self._ledger.get(confirmation)
             return found.status not in (ROLLED_BACK, VOID) if found.is_over else None
@@ -148,9 +150,9 @@ class Confirmations(Observer):
     # -- changes
 
     def admit(self, change: Change) -> None:
-        """Refuse a change. Raises Unconfirmed for a change of configuration or files while that of another client is pending.
+        """Refuse a change. Raises Unconfirmed for a change of configuration or files while a change by another client is pending.
 
-        Raises BadRequest for a change under a confirmation that could not be rolled back.
+        Raises BadRequest for a runtime change with a confirmation if it could not be rolled back.
         """
         waiting, by = self._ledger.waiting, change.author
         alone = change.sole_operation if isinstance(change.sole_operation, SetRuntime) else None
@@ -192,7 +194,7 @@ class Confirmations(Observer):
             await self._note(made.id, status=VOID, ended=time.time())
 
     async def _is_made(self, id_: str) -> bool:
-        """Return whether anything was changed. If the history cannot be read, it may have been."""
+        """Return whether anything was changed; True if the history cannot be read."""
         try:
             await self._history.catch_up()
             return bool(await self.entries(id_))
@@ -201,7 +203,7 @@ class Confirmations(Observer):
             return True
 
     async def _baseline(self, id_: str, before: WorkerStatistics) -> dict[str, Any]:
-        """Return what the guard compares with, or why that is unknown: the history does not say which sections were changed."""
+        """Return the baseline for the guard. If the history cannot be read for the changed sections, return the reason as `unknown`."""
         assert self._guard_watch
         after = None
         with suppress(RuntimeFailure):
@@ -214,7 +216,7 @@ class Confirmations(Observer):
         return await beside(lambda: baseline(before, after, affected_sections(document, objects)))
 
     async def confirm(self, id_: str, by: Author) -> Confirmation:
-        """Confirm: the changes stay. Raises NotFound, NotPending, Forbidden, and Unusable with nothing changed."""
+        """Confirm the changes, which then stay. Raises NotFound, NotPending, Forbidden, and Unusable with nothing changed."""
         async with self._lock:
             self.check_pending(id_, by)
             return self._notified(await self._ledger.change(id_, status=CONFIRMED, ended=time.time(), error=""))
@@ -223,12 +225,12 @@ class Confirmations(Observer):
         """Set the deadline to so many seconds from now. Raises NotFound, NotPending, Forbidden, and Unusable with nothing changed."""
         async with self._lock:
             self.check_pending(id_, by)
-            # It must not be PENDING on disk before the history has its entries, which a kill would cut off.
+            # The confirmation must not be PENDING on disk before the history has its entries, since a kill would lose those.
             await self._history.catch_up()
             return self._notified(await self._ledger.change(id_, seconds=seconds, deadline=time.time() + seconds, error=""))
 
     async def roll_back(self, id_: str, by: Author) -> Confirmation:
-        """Roll the changes back now. Raises NotFound, NotPending, Forbidden, and what prevents it for now; it is retried then."""
+        """Roll the changes back now. Raises NotFound, NotPending, Forbidden, and the errors in PASSING, after which it is retried."""
         self.check_pending(id_, by)
         self._ledger.note(id_, is_due=False, deadline=time.time())
         return await asyncio.shield(self._roll_back(id_))
@@ -272,7 +274,7 @@ class Confirmations(Observer):
             self._ledger.note(waiting.id, is_due=False, verdict=verdict.as_dict())
 
     async def _verdict(self, waiting: Confirmation) -> Verdict | None:
-        """Return a new verdict, or None. Does not wait for HAProxy beyond the deadline."""
+        """Return a new verdict; None if none is due. Does not wait for HAProxy beyond the deadline."""
         if self._guard_watch is None or waiting.deadline is None or waiting.guard is None:
             return None
         try:
@@ -335,7 +337,7 @@ class Confirmations(Observer):
             return await self._note(id_, status=end, ended=time.time(), error="")
 
     async def _revert(self, entry: int, by: Author) -> str:
-        """Revert an entry. Return why some of it is still in effect, or an empty text. Raises PASSING with nothing changed."""
+        """Revert an entry. Return why a part of it is still in effect; empty if none is. Raises PASSING with nothing changed."""
         reason = ""
         for number in range(1, TRIES + 1):
             try:
@@ -354,12 +356,12 @@ class Confirmations(Observer):
 
 
 def _sets_servers(change: SetRuntime) -> bool:
-    """Return whether a change of the process alone sets members of servers, whose former values the history has."""
+    """Return whether a runtime change only sets members of servers. The history has their former values, so it can be rolled back."""
     return bool(change.touched) and all(touch.verb == CHANGE and touch.object.startswith("backend/") for touch in change.touched)
 
 
 def _failure(standing: Mapping[int, str]) -> str:
-    """Return what is still in effect, why, and what to do."""
+    """Return a text about the entries that are still in effect, the reasons, and what to do."""
     reasons = "; ".join(f"entry {entry} of the history still stands: {reason}" for entry, reason in standing.items())
     return f"{reasons}. All else is taken back. Keep what stands, or mend what is in its way and revert it then"
 

@@ -1,9 +1,9 @@
-"""`Guard`: when a change that waits for its confirmation is rolled back before its deadline. `GuardWatch` reads what a guard compares.
+"""`Guard`: conditions under which an unconfirmed change is rolled back before its deadline. `GuardWatch` reads the statistics for it.
 
-A guard compares what the worker in service reports in `show stat` with what it reported when the change had taken effect. A worker that
-was not there then runs the change, so all that it has counted is counted; that also covers the reload that a change needs, and later ones.
-Former workers are not counted: they finish connections that began before the change, and serve the configuration before it. Counters that
-were cleared count from zero. The start is stored with the confirmation, so that a restart of this server loses nothing.
+A guard compares what the worker in service reports in `show stat` with its baseline, what the worker reported when the change had taken
+effect. A worker that was started later has served nothing but the change, so its counters count from zero; that covers the reload for the
+change as well as later ones. Former workers do not count: they finish connections that began before the change, with the configuration
+before it. Cleared counters count from zero. The baseline is stored with the confirmation, so a restart of this server loses nothing.
 """
 
 import json
@@ -23,7 +23,8 @@ from haproxy_native.text.document import Document
 
 GOOD, BAD, INCONCLUSIVE = "good", "bad", "inconclusive"
 EXAMPLE = '{"errors": 2, "ready": true, "min_requests": 50}'
-# Consecutive readings with fewer ready servers that make a change bad, so that a server whose address is resolved after a reload does not.
+# How many consecutive readings with fewer ready servers make a change bad. More than one, since servers whose addresses are resolved after
+# a reload are not ready at first.
 STEADY = 3
 READ_SECONDS = 1.0
 MOST = 1_000_000_000
@@ -37,7 +38,7 @@ class Guard:
     errors: float | None = None
     # Whether no backend may have fewer ready servers than before the change.
     ready: bool = False
-    # Fewer requests than these say nothing of errors.
+    # With fewer requests, the percentage of errors is not judged.
     min_requests: int = 50
 
 
@@ -69,7 +70,7 @@ def _members(given: Any) -> Iterable[tuple[str, Any]]:
 @dataclass(frozen=True)
 class Count:
     requests: int = 0
-    # Those that were answered with 5xx.
+    # The requests that were answered with 5xx.
     errors: int = 0
 
     def __add__(self, other: "Count") -> "Count":
@@ -84,7 +85,7 @@ class WorkerStatistics:
     worker: str
     # By kind (frontends or backends) and name.
     counts: Mapping[tuple[str, str], Count]
-    # Servers that take requests, of each backend.
+    # The number of servers that accept requests, by backend.
     ready: Mapping[str, int]
 
     def totals(self, sections: AbstractSet[str]) -> dict[str, Count]:
@@ -112,7 +113,7 @@ def read_statistics(worker: str, text: str) -> WorkerStatistics:
 
 
 def baseline(before: WorkerStatistics, after: WorkerStatistics | None, sections: AbstractSet[str]) -> dict[str, Any]:
-    """Return what the readings since a change are compared with, as the confirmation stores it.
+    """Return the baseline with which readings after a change are compared, as the confirmation stores it.
 
     `before` was read before the change, and `after` when it had taken effect; None if HAProxy did not answer. Counting starts with `after`
     if the same worker serves; else it starts with the new worker.
@@ -129,9 +130,9 @@ def baseline(before: WorkerStatistics, after: WorkerStatistics | None, sections:
 @dataclass(frozen=True)
 class Verdict:
     result: str
-    # What makes it bad or inconclusive, with the numbers.
+    # Why the result is bad or inconclusive, with the numbers.
     reasons: Sequence[str]
-    # What frontends and backends have answered since the change.
+    # The requests to frontends and to backends since the change, by kind.
     counts: Mapping[str, Count]
 
     def as_dict(self) -> dict[str, Any]:
@@ -139,7 +140,7 @@ class Verdict:
 
 
 def judge(guard: Guard, start: Mapping[str, Any], readings: Sequence[WorkerStatistics]) -> Verdict:
-    """Compare the last readings, the newest last, with the baseline of a change. There is at least one."""
+    """Return the verdict for the last readings, compared with the baseline of a change. There is at least one; the newest is the last."""
     counts = _since(start, readings[-1])
     short = list(_short_of_servers(start, readings[-1:])) if guard.ready else []
     bad = list(_too_many_errors(guard, counts))
@@ -172,7 +173,7 @@ def _too_many_errors(guard: Guard, counts: Mapping[str, Count]) -> Iterator[str]
 
 
 def _short_of_servers(start: Mapping[str, Any], readings: Sequence[WorkerStatistics]) -> Iterator[str]:
-    """Yield the backends that have fewer ready servers than before in all these readings. A backend that is gone has none to lose."""
+    """Yield a text about each backend with fewer ready servers than before in all these readings. Deleted backends are left out."""
     for name, before in start["ready"].items():
         now = [reading.ready.get(name, before) for reading in readings]
         if max(now) < before:
@@ -180,9 +181,9 @@ def _short_of_servers(start: Mapping[str, Any], readings: Sequence[WorkerStatist
 
 
 class GuardWatch:
-    """Reads the statistics of the worker in service for one guarded change at a time; asks HAProxy for nothing else.
+    """Reads the statistics of the worker in service, for one guarded change at a time.
 
-    `ask` returns the name of that worker and its answer to `show stat`; it raises RuntimeFailure.
+    `ask` returns the name of that worker and its answer to `show stat`; it raises RuntimeFailure. HAProxy gets no other commands.
     """
 
     def __init__(self, ask: Callable[[], Awaitable[tuple[str, str]]]) -> None:
@@ -195,7 +196,7 @@ class GuardWatch:
         return await beside(read_statistics, *await self._ask())
 
     async def verdict(self, id_: str, guard: Guard, start: Mapping[str, Any] | None) -> Verdict | None:
-        """Return what the guard of a confirmation says now, or None if it was asked less than a second ago. Raises RuntimeFailure."""
+        """Return the present verdict of a confirmation's guard; None if the last one is less than a second old. Raises RuntimeFailure."""
         if id_ != self._id:
             self._id, self._due = id_, 0.0
             self._readings.clear()
@@ -212,7 +213,8 @@ class GuardWatch:
 def affected_sections(document: Document, objects: Collection[str]) -> frozenset[str]:
     """Return the names of the frontends, backends and listens whose traffic a change of these objects can alter.
 
-    A defaults section counts as all that inherit from it; a stored file or any other section as all that name it, `global` as all.
+    A defaults section affects all sections that inherit from it. A stored file, or any other section, affects all that name it; `global`
+    affects all.
     """
     names = set[str]()
     for kind, name in {parsed(object_)[:2] if "/" in object_ else (object_, "") for object_ in objects}:

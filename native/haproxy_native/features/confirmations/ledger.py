@@ -25,17 +25,17 @@ class Confirmation:
     id: str
     author: str
     created: float
-    # From the outcome of the change to the deadline.
+    # The time from the outcome of the change to the deadline.
     seconds: float
     status: str = OPEN
-    # None while it is OPEN.
+    # None while the status is OPEN.
     deadline: float | None = None
     ended: float | None = None
-    # Why it has not been rolled back yet, or what could not be.
+    # Why the change has not been rolled back yet, or which part of it could not be.
     error: str = ""
     # The members of its guard.
     guard: dict[str, Any] | None = None
-    # What the guard compares with, or the one member `unknown` with the reason.
+    # The baseline of the guard, or the single member `unknown` with the reason.
     baseline: dict[str, Any] | None = None
     # The last verdict of the guard.
     verdict: dict[str, Any] | None = None
@@ -50,9 +50,9 @@ class Confirmation:
 
 
 class ConfirmationLedger:
-    """The confirmations, in memory and as rows. `changed` is called after each change in memory.
+    """The confirmations, in memory and in the database. Calls `changed` after each change in memory.
 
-    `add` and `change` are on disk when they return. What is noted is queued behind the entries of the history that came before it.
+    `add` and `change` return when the disk is written. `note` queues its write behind the earlier entries of the history.
     """
 
     def __init__(self, database: Database, changed: Callable[[], None] = lambda: None) -> None:
@@ -110,7 +110,7 @@ class ConfirmationLedger:
         return changed
 
     def note(self, id_: str, *, is_due: bool = True, **members: Any) -> Confirmation:
-        """Change a confirmation in memory. If it is not due, it is written with the next change, or lost."""
+        """Change a confirmation in memory, and write it later. Unless `is_due`, it is written only with its next change."""
         self._known[id_] = changed = replace(self.get(id_), **members)
         self._changed()
         if is_due:
@@ -118,12 +118,12 @@ class ConfirmationLedger:
         return changed
 
     async def written(self) -> None:
-        """Wait until what was noted is on disk, or in a queue because the disk cannot be written."""
+        """Wait until noted changes are on disk. If the disk cannot be written, return nevertheless; they stay queued."""
         with suppress(Unusable):
             await self._database.catch_up()
 
     def _forget(self) -> list[str]:
-        """Drop the oldest ones that are over, beyond MOST, and return their ids."""
+        """Drop the oldest confirmations that are over, except for MOST of them, and return the ids of those dropped."""
         gone = [confirmation.id for confirmation in self._known.values() if confirmation.is_over][:-MOST]
         for id_ in gone:
             del self._known[id_]

@@ -1,1 +1,1 @@
-"""Drains: servers are taken out of service without ending connections, watched until they are idle, then stopped, deleted or cut."""
+"""Drains: take servers out of service without ending connections, wait until they are idle, then stop or delete them."""

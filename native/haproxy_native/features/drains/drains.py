@@ -1,6 +1,6 @@
 """Drains: operations that take servers out of service, wait until they are idle, and then do what was requested.
 
-`Drain` has the arguments, `DrainWatch` acts on the servers in all processes, and `Drains` starts drains and is their work. Sessions of
+`Drain` has the arguments, `DrainWatch` acts on the servers in all processes, and `Drains` starts drains and carries them out. Sessions of
 former workers count as well, and after a reload the servers are drained again in the new worker.
 """
 
@@ -35,7 +35,7 @@ from haproxy_native.workers.workers import SERVERS, Workers, column_of
 
 BACKEND, SERVER = "backend", "server"
 _ANY_AT = "*@"
-# The beginnings of the column `status` for a server that accepts requests; `no check` is always up.
+# Prefixes of the column `status` for a server that accepts requests. A server without checks (`no check`) is always up.
 _UP = ("UP", "no check")
 DRAIN = "drain"
 NOTHING, MAINT, DELETE, CUT = "nothing", "maint", "delete", "cut"
@@ -44,7 +44,7 @@ STAY, RESTORE = "stay", "restore"
 
 @dataclass(frozen=True)
 class ServerStatistics:
-    """A server in `show stat`. `address` is an IP address or the path of a socket."""
+    """A server's row in `show stat`. `address` is an IP address or the path of a socket."""
 
     backend: str
     name: str
@@ -59,7 +59,7 @@ class ServerStatistics:
 
     @property
     def is_ready(self) -> bool:
-        """Return whether it is up and accepts new requests."""
+        """Return whether the server is up and accepts new requests."""
         return self.status.startswith(_UP) and self.weight > 0
 
 
@@ -74,7 +74,7 @@ def _row(row: dict[str, str]) -> ServerStatistics:
 
 
 def named(object_: str) -> tuple[str, str]:
-    """Return backend and server of an object's name."""
+    """Return the names of backend and server in an object name."""
     _, backend, _, server = object_names.parsed(object_)
     return backend, server
 
@@ -139,9 +139,11 @@ class Drain:
     servers: Sequence[str]
     # A server with at most so many sessions is idle.
     sessions: int = 0
-    # How many seconds to wait for that; None for no limit.
+    # How many seconds to wait for idle servers; None for no limit.
     timeout: float | None = None
+    # What to do with idle servers: NOTHING, MAINT, DELETE or CUT.
     then: str = NOTHING
+    # What to do at the timeout: STAY drained, RESTORE the former states, or CUT sessions.
     at_timeout: str = STAY
     # How many servers of each backend must stay up and ready.
     keep_ready: int = 0
@@ -184,8 +186,9 @@ CUT_PATIENCE = 30.0
 UNKNOWN = "unknown"
 # Up to so many backends are read one by one; otherwise all are read at once.
 FEW = 20
-# How many servers are changed at once, while other changes of the process wait, and the name of such a change.
+# How many servers are changed at once. Other changes of the process wait meanwhile.
 LOT = 1000
+# The object of a change of several servers.
 SEVERAL = "backend/*/server/*"
 READY, DRAINED, MAINTENANCE = "ready", "drain", "maint"
 
@@ -212,7 +215,7 @@ class DrainWatch:
         return "cut" in self.running.now.progress
 
     async def is_idle(self) -> bool:
-        """Count sessions, and return whether all servers are idle and may leave; False if HAProxy does not answer.
+        """Count sessions, and return whether all servers are idle and enough others are ready; False if HAProxy does not answer.
 
         Raises DrainFailed if somebody else has made a server ready.
         """
@@ -229,7 +232,10 @@ class DrainWatch:
         return not self.paused and not hidden and all(count <= self.drain.sessions for count in self.sessions.values())
 
     async def _drained(self) -> list[ServerStatistics]:
-        """Drain the servers in a new worker, and return the servers of the backends. Raises DrainFailed."""
+        """Drain the servers again if the worker is new, and return all servers of their backends.
+
+        Raises DrainFailed if somebody else has made a server ready.
+        """
         worker = await self._engine.runtime.worker()
         identity = f"{worker.pid}@{worker.started}"
         if self.running.now.progress.get("worker") != identity:
@@ -241,7 +247,7 @@ class DrainWatch:
         return there
 
     async def _drain_in(self, identity: str) -> None:
-        """Drain the servers that are ready in a worker; the states of the others are stored as overrides as well."""
+        """Drain the servers that are ready in the worker `identity`. Also stores the states of the other servers as overrides."""
         states = await self._states()
         await self._set({server: DRAINED if state.forced_state == READY else state.forced_state for server, state in states.items()})
         before = self.running.now.progress.get("before") or {server: state.forced_state for server, state in states.items()}
@@ -261,7 +267,7 @@ class DrainWatch:
         return sessions
 
     async def _rows(self) -> list[ServerStatistics]:
-        """Return the servers of the backends."""
+        """Return all servers of the drain's backends."""
         some = [argument(backend) for backend in self.drain.backends] if len(self.drain.backends) <= FEW else ["-1"]
         return [row for name in some for row in await beside(rows, await self._engine.runtime.send(f"show stat {name} {SERVERS} -1"))]
 
@@ -279,7 +285,7 @@ class DrainWatch:
         return {name: state for state in states if (name := object_of(state)) in wanted}
 
     async def _set(self, wanted: Mapping[str, str]) -> None:
-        """Set states of servers in the worker in service, up to LOT in one change. They stay over reloads."""
+        """Set states by server in the worker in service, up to LOT in one change. The states survive reloads."""
         servers = list(wanted)
         for start in range(0, len(servers), LOT):
             lot = {server: wanted[server] for server in servers[start : start + LOT]}
@@ -319,7 +325,7 @@ class DrainWatch:
         self._deadline = time.time() + CUT_PATIENCE
 
     async def delete_rest(self) -> None:
-        """Delete servers from the process that the configuration did not have."""
+        """Delete from the process the servers that the configuration does not contain."""
         for server, state in (await self._states()).items():
             with suppress(RuntimeFailure):
                 await change_process(self._engine.context, server, partial(self._delete, server, state), author=self.running.author)
@@ -332,7 +338,7 @@ POLL_SECONDS = 0.25
 
 
 class Drains:
-    """The drains of one engine; `work` is the work of their operations."""
+    """Starts the drains of one engine. Their background operations run `work`."""
 
     def __init__(self, engine: Engine, editor: Editor, workers: Workers) -> None:
         self._engine, self._editor, self._workers = engine, editor, workers
@@ -345,7 +351,7 @@ class Drains:
         return operations.begin(DRAIN, needs=(CREATE, OPERATION), author=author, **drain.arguments)
 
     async def check(self, operations: Operations, targets: Sequence[str], make: Callable[[list[str]], Drain], *, author: Author) -> Drain:
-        """Return the drain that `make` returns for the servers of the targets.
+        """Return the drain of the targeted servers without starting it. `make` builds it from their object names.
 
         Raises Forbidden, NotFound, BadRequest, TooFewReady and RuntimeFailure.
         """
@@ -357,7 +363,10 @@ class Drains:
         return drain
 
     async def work(self, running: RunningOperation) -> None:
-        """Carry a drain out. Reports the `sessions` of each server, and why it is `paused`. Raises DrainFailed."""
+        """Wait until the servers of a drain are idle, then do what `then` says. Raises DrainFailed.
+
+        The progress of the operation has the `sessions` of each server, and in `paused` why the drain must not end yet.
+        """
         watch = DrainWatch(self._engine, self._workers, running)
         while True:
             began = time.monotonic()
@@ -365,14 +374,14 @@ class Drains:
                 break
             if watch.is_late:
                 await self._late(watch)
-            # With thousands of servers, polling takes time that others need as well.
+            # Polling thousands of servers takes long: leave the event loop and HAProxy time for other work.
             await asyncio.sleep(max(POLL_SECONDS, 4 * (time.monotonic() - began)))
         await self._then(watch)
 
     async def _late(self, watch: DrainWatch) -> None:
-        """End a drain whose time is over, as `at_timeout` says. Raises DrainFailed, unless sessions are cut and the drain goes on.
+        """Do what `at_timeout` says. Raises DrainFailed, unless that cuts sessions: then the drain continues.
 
-        A paused drain cuts no sessions.
+        A paused drain fails without cutting sessions.
         """
         left = watch.paused or f"{sum(watch.sessions.values())} sessions are left"
         left = f"{left} after {watch.drain.timeout:g} s"
@@ -393,7 +402,7 @@ class Drains:
             await self._delete(watch)
 
     async def _delete(self, watch: DrainWatch) -> None:
-        """Delete the servers from the configuration in one commit, and those that it does not have from the process."""
+        """Delete the servers from the configuration in one commit. Unless that reloads HAProxy, delete the rest from the process."""
         now = self._engine.document
         gone = DeleteServers(watch.drain.servers, self._editor)
         if gone.apply(now) is not now:
@@ -409,7 +418,7 @@ class Drains:
 
 @dataclass(frozen=True)
 class DeleteServers:
-    """The operation that deletes servers from the proxies of their backend's name. Missing servers are skipped."""
+    """The operation that deletes servers from the backend or listen section with the name of their backend. Skips missing servers."""
 
     servers: Sequence[str]
     editor: Editor

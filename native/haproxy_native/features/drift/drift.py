@@ -1,7 +1,7 @@
 """`Drift`: finds differences between the file, the loaded configuration and the worker in service.
 
-The file is compared with what the worker has loaded; servers and frontends of that with those of the process; and stored files, such as
-maps and certificates, with what the worker has of them.
+It compares the file with the configuration that the worker has loaded, the loaded servers and frontends with those of the process, and
+stored files, such as maps and certificates, with the contents that the worker has.
 """
 
 import functools
@@ -30,12 +30,12 @@ from haproxy_native.text.document import Document
 from haproxy_native.text.section import Section
 from haproxy_native.text.words import unquoted
 
-# The member of a stored file. Its values are digests, or fingerprints of certificates.
+# The member of differences in stored files. Its values are digests, or fingerprints of certificates.
 CONTENT = "content"
-# Why two values differ: a reload is pending; none is; there is an override; others have changed the process; HAProxy has read a
-# server-state file.
+# Why two values differ: a reload is pending; they differ although no reload is pending; there is an override; others have changed the
+# process; HAProxy has read a server-state file.
 PENDING, NOT_LOADED, OVERRIDE, OUTSIDE, STATE_FILE = "pending", "not_loaded", "override", "outside", "state_file"
-# The member of a frontend, and its status after `disable frontend` and `shutdown frontend`.
+# The member of a frontend, and its statuses after `disable frontend` and `shutdown frontend`.
 DISABLED = "disabled"
 OUT_OF_SERVICE = ("PAUSED", "STOP")
 
@@ -46,9 +46,9 @@ class Difference:
 
     object: str
     member: str
-    # Which two differ: file and running, running and worker, or for a stored file file and worker.
+    # What differs: file and running (the loaded configuration), running and worker, or, for a stored file, file and worker.
     between: tuple[str, str]
-    # Their values in this order; None if it does not exist.
+    # The two values in the same order; None if the member or object does not exist.
     values: tuple[Any, Any]
     cause: str
 
@@ -58,11 +58,11 @@ class DriftReport:
     """The differences, and what could not be compared."""
 
     differences: Sequence[Difference]
-    # Whether it is known what the worker has loaded.
+    # Whether the configuration that the worker has loaded is known.
     is_known: bool
     # Whether HAProxy answers.
     answers: bool
-    # Changes of the process alone that no object expresses.
+    # Runtime changes that are no member of an object.
     notes: Sequence[str]
 
 
@@ -73,7 +73,7 @@ class Drift:
         self._engine, self._editor, self._overrides = engine, editor, overrides
 
     async def find(self) -> DriftReport:
-        """Return all differences. Never raises because HAProxy does not answer."""
+        """Return all differences. If HAProxy does not answer, the report says so instead of raising."""
         with suppress(NativeError):
             await self._engine.notice()
         running, document = self._engine.running, self._engine.document
@@ -125,7 +125,7 @@ class Drift:
         return [Difference(object_, member, ("running", "worker"), (old, new), OUTSIDE) for object_, member, old, new in found]
 
     async def _of_files(self) -> list[Difference]:
-        """Return the differences of stored files that the worker has loaded, as far as the level of the socket permits.
+        """Return the differences of stored files that the worker has loaded. Skips kinds of files that the socket's level may not read.
 
         Raises RuntimeFailure.
         """
@@ -140,7 +140,7 @@ class Drift:
 
 @functools.cache
 def _limit() -> str:
-    """Return the member and keyword of a frontend that HAProxy shows as its limit of connections."""
+    """Return the member of a frontend, which is also its keyword, that HAProxy shows as its limit of connections."""
     live = live_of(grammar().schemas, resources()["frontends"].schema)
     return next(member for member, note in live.notes.items() if LIMIT in note.get("shows", {}))
 
@@ -150,7 +150,7 @@ def _lines(section: Section, keyword: str) -> list[tuple[str, ...]]:
 
 
 def _server(what: str) -> str:
-    """Return the object's name for `server shop/web1`, as the running document writes it."""
+    """Return the object name for a note such as `server shop/web1`."""
     kind, _, name = what.partition(" ")
     return spelled("backend", name.partition("/")[0], kind, name.partition("/")[2])
 

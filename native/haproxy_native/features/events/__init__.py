@@ -1,1 +1,1 @@
-"""One stream of numbered events for any number of readers: changes, reloads, workers, states of servers, counters."""
+"""One stream of numbered events for any number of subscribers: changes, reloads, workers, states of servers, counters."""

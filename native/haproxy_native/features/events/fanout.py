@@ -1,4 +1,4 @@
-"""`Fanout`: writes events to many subscribers at once. Subscribers with the same filter share one subscription and the bytes made of it."""
+"""`Fanout`: writes events to many subscribers at once. Subscribers with the same filter share one subscription and the encoded events."""
 
 import asyncio
 import logging
@@ -9,16 +9,17 @@ from haproxy_native.background import Background
 from haproxy_native.features.events.stream import EventFilter, EventStream, FellBehind, StreamEvent, Subscription
 
 log = logging.getLogger(__name__)
-# Writes without waiting; returns False if the reader has not taken earlier data yet.
+# Writes without waiting; returns False if the reader has not read earlier data yet.
 Write = Callable[[bytes], bool]
 Form = Callable[[Sequence[StreamEvent]], bytes]
-# Many subscribers are written in parts, so that a change that is in progress waits for few of them, and again only after a while.
+# Events are written to AT_ONCE subscribers at a time, so that a change in progress does not wait for all of them. The next events are
+# written after a pause.
 AT_ONCE = 16
 GATHER_SECONDS = 0.02
 
 
 class Fanout:
-    """Groups of subscribers. `form` encodes events; without events it returns the heartbeat, written after `seconds` without any."""
+    """Groups of subscribers. `form` encodes events; for an empty list it returns the heartbeat, sent after `seconds` without events."""
 
     def __init__(self, stream: EventStream, form: Form, seconds: float) -> None:
         self._stream, self._form, self._seconds = stream, form, seconds
@@ -26,9 +27,9 @@ class Fanout:
         self._works = Background("writing events")
 
     async def follow(self, subscription: Subscription, write: Write, seconds: float) -> list[StreamEvent]:
-        """Return the stored events, for the caller to write. If there are none, write new ones as they are published, and return none.
+        """Return the stored events, for the caller to write. If there are none, write new events as they are published, then return none.
 
-        Writing ends if the reader is too slow for a write, if the subscription is closed, or after so many seconds. Raises FellBehind.
+        Writing ends when the reader is too slow, when the subscription is closed, or after so many seconds. Raises FellBehind.
         """
         if events := subscription.available():
             return events
@@ -71,7 +72,7 @@ class Fanout:
 
 
 class _Group:
-    """Subscribers with the same filter. Each has been sent all events up to `_place`, and those that are not in `_left` also `_data`."""
+    """Subscribers with the same filter. All were sent the events up to `_place`. Members that are not in `_left` were also sent `_data`."""
 
     def __init__(self, subscription: Subscription, form: Form) -> None:
         self.subscription, self._form = subscription, form
@@ -113,7 +114,7 @@ class _Group:
             self._place = self.subscription.place
 
     def leave(self, member: Subscription) -> None:
-        """Let a member read for itself again, from the place that was written to it."""
+        """Remove a member. It then reads by itself, after the last event that was written to it."""
         self._write_rest()
         self._release(member)
 

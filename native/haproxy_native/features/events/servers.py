@@ -1,8 +1,8 @@
-"""`ServerWatch`: publishes states, weights and addresses of servers while somebody wants them.
+"""`ServerWatch`: publishes states, weights and addresses of servers while somebody subscribes to them.
 
-Three ways lead to a change. Every POLL_SECONDS all servers are read (`_poll`). In between, a backend is read at once if a runtime command
-or a line of a ring names one of its servers. Where no ring reports the states of all servers, the answer to `show servers state` is also
-scanned for rows that differ (`_scan`), which is much cheaper than parsing it; the next scan is due when scanning takes no more than
+It finds changes in three ways. Every POLL_SECONDS it reads all servers (`_poll`). In between, it reads a backend at once if a runtime
+command or a line of a ring names one of its servers. If no ring reports the states of all servers, it also scans the answer to `show
+servers state` for rows that differ (`_scan`), which is much cheaper than parsing. It pauses so long between scans that they take at most
 SCAN_SHARE of the time.
 
 A ring is a buffer in HAProxy that log lines are sent to (`show events`, HAProxy Management Guide, section 9.3). Its connection is closed at
@@ -39,17 +39,17 @@ _SERVER = re.compile(r"\b[Ss]erver ([\w.:-]+)/[\w.:-]+ ")
 _BACKEND = re.compile(r"\b(?:backend|proxy) ([\w.:-]+) ")
 _LOSS = re.compile(r"\bevents? dropped\b")
 POLL_SECONDS = 1.0
-# The least pause between scans, the part of the time that scanning may take, and how many scans are measured for that.
+# The shortest pause between scans in seconds, the share of the time that scans may take, and how many scans are measured for it.
 SCAN_SECONDS, SCAN_SHARE, SCANS = 0.25, 0.06, 8
 # How many changed backends are read one by one; if there are more, all servers are.
 MOST_BACKENDS = 10
 # Between attempts to read a ring, in seconds.
 RING_PAUSE = 0.2
 LARGE = 1 << 15
-# A row of `show servers state`: the columns before those that time alone changes, and of these backend, name, address, operational and
-# administrative state, and weight; then the result of the last check and the port.
+# A row of `show servers state`. The first group has the columns before the first one that changes with time alone. The groups inside it are
+# backend, name, address, operational state, administrative state and weight. The last two are the result of the last check and the port.
 _ROW = re.compile(r"^(\d+ (\S+) \d+ (\S+) (\S+) (\d+) (\d+) (\d+)) \d+ \d+ (\d+)(?: \S+){7} (\d+) ", re.MULTILINE)
-# The first of these groups alone, which takes half the work. Its second word is the backend.
+# Only the first group of `_ROW`, which takes half the time. Its second word is the backend.
 _HEAD = re.compile(r"^(\d+ \S+ \d+ \S+ \S+ \d+ \d+ \d+) ", re.MULTILINE)
 _COMMAND = re.compile(r"(?:^|\s)(?:server|weight|health|agent)\s+([\w.:-]+)/[\w.:-]+")
 Row = tuple[str, ...]
@@ -88,7 +88,7 @@ def backends_in(line: str) -> Collection[str] | None:
 
 
 def rows_of(text: str) -> dict[Key, Row]:
-    """Return the servers of an answer to `show servers state`."""
+    """Return the rows of an answer to `show servers state`, by backend and name."""
     return {(row[1], row[2]): row for piece in lines_in_pieces(text) for row in _ROW.findall(piece)}
 
 
@@ -109,7 +109,7 @@ def as_dict(row: Row) -> dict[str, Any]:
 
 
 def scan_pause(durations: Collection[float]) -> float:
-    """Return seconds until the next scan. The quickest of the last ones counts: others waited for the socket, or for a processor."""
+    """Return seconds until the next scan, from the shortest of the last durations: the others include waiting for socket or processor."""
     return max(SCAN_SECONDS, min(durations, default=0) / SCAN_SHARE)
 
 
@@ -123,7 +123,7 @@ def object_of(row: Row) -> str:
 
 
 class ServerWatch:
-    """Watches the servers of one engine. `known` has their last rows, empty while nobody wants them."""
+    """Watches the servers of one engine. `known` has their last rows; it is empty while nobody subscribes to servers."""
 
     def __init__(self, engine: Engine, stream: EventStream) -> None:
         self._engine, self._stream = engine, stream
@@ -132,7 +132,7 @@ class ServerWatch:
         # The heads of the known rows, and how many seconds each of the last scans took.
         self._heads: set[str] = set()
         self._durations: deque[float] = deque(maxlen=SCANS)
-        # A configuration, its ring, and whether the states of all servers reach the ring.
+        # A cache: a configuration, the name of its ring, and whether the states of all servers reach the ring.
         self._rings: tuple[Document | None, str, bool] = (None, "", False)
         # The backends to read at once; None for all.
         self._named: set[str | None] = set()
@@ -155,7 +155,7 @@ class ServerWatch:
             self._changed.set()
 
     def worker_changed(self) -> None:
-        """Leave the ring of the former worker, which would live on for its reader, and poll all servers."""
+        """Stop reading the ring of the former worker, which otherwise could not end, and poll all servers."""
         if self._reader:
             self._reader.cancel()
         self.poll_soon(None)
@@ -174,7 +174,7 @@ class ServerWatch:
                 self.known, self._has_polled, self._heads = {}, False, set()
 
     async def now(self) -> list[dict[str, Any]]:
-        """Return all servers. Raises RuntimeFailure."""
+        """Read all servers, publish what has changed, and return them. Raises RuntimeFailure."""
         async with self._polling:
             text = await self._engine.runtime.read_dump("show servers state", r"1\n")
             rows = await beside_if(len(text) > LARGE, rows_of, text)
@@ -217,7 +217,7 @@ class ServerWatch:
         return backends if len(backends) <= MOST_BACKENDS else {None}
 
     async def _poll(self) -> None:
-        """Read all servers in small pieces; in between, read the backends that are named meanwhile, whose rows are newer."""
+        """Read all servers, and compare their rows in small pieces. In between, read the backends named meanwhile: their rows are newer."""
         async with self._polling:
             text = await self._engine.runtime.read_dump("show servers state", r"1\n")
             unseen, newer = set(self.known), set[str]()
@@ -231,7 +231,7 @@ class ServerWatch:
             self._has_polled = True
 
     def _take_named(self) -> list[str]:
-        """Return the backends to read at once, and clear them; a demand for all stays."""
+        """Return the backends to read at once, and clear them. A request to read all backends stays."""
         named = [backend for backend in self._named if backend is not None]
         self._named.difference_update(named)
         return named
@@ -278,7 +278,7 @@ class ServerWatch:
         self._stream.publish(SERVER, object_of(row), data | {"former": differing} if differing else data)
 
     async def _read_ring(self) -> None:
-        """Read the ring again and again. What it misses is found by the next poll."""
+        """Read the ring, and reconnect whenever that ends. The next poll finds the changes that the ring has missed."""
         while True:
             self._reader = asyncio.create_task(self._read_lines())
             try:
@@ -298,7 +298,7 @@ class ServerWatch:
 
     @property
     def _ring(self) -> tuple[str, bool]:
-        """Return the ring that states reach, if any, and whether those of all servers do."""
+        """Return the name of the ring that reports states of servers, empty if there is none, and whether it reports all servers."""
         document = self._engine.running or self._engine.document
         if self._rings[0] is not document:
             self._rings = document, state_ring.ring(document), not state_ring.lines_to_add(document)

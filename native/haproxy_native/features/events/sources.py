@@ -1,7 +1,7 @@
-"""`EventSources`: everything that publishes the events of one engine, and the present state for subscribers that have missed some.
+"""`EventSources`: publishes the events of one engine, and returns the present state to subscribers that have missed some.
 
-`Changes` publishes commits, edits by others and reloads in the order in which the commit context reports them. What a change has done is
-computed in a thread, never before the change is answered. Secrets are masked.
+`Changes` publishes commits, edits by others and reloads in the order in which the commit context reports them. The effects of a change are
+computed in a thread, and the response to the change does not wait for them. Secrets are masked.
 """
 
 import asyncio
@@ -43,7 +43,7 @@ from haproxy_native.request_context import OUTSIDE, Author
 log = logging.getLogger(__name__)
 # Kinds of stored files with certificates, or with names of them.
 CERTIFICATES = ("certificate", "crt_list", "ca_file", "crl_file")
-# A change of a backend in the process is one of its servers, whose states ServerWatch publishes.
+# A runtime change of a `backend` object changes one of its servers. ServerWatch publishes the states of these.
 _TYPES = {**dict.fromkeys(CERTIFICATES, CERTIFICATE), "backend": SERVER}
 # How many objects an event of a change names at most, and how many changed members it shows.
 MOST_OBJECTS, MOST_EFFECTS = 1_000, 100
@@ -177,7 +177,10 @@ class EventSources:
                 self.stream.publish(WORKER, f"worker/{now.pid}", {"pid": now.pid} | former)
 
     async def present(self, wanted: EventFilter, *, zeros: bool = True) -> dict[str, Any]:
-        """Return the present state of what is wanted, without HAProxy's if it does not answer. `zeros` includes counters that are 0."""
+        """Return the present state that a filter matches; without servers and counters if HAProxy does not answer.
+
+        Counters that are 0 are included only with `zeros`.
+        """
         context = self._engine.context
         state: dict[str, Any] = {}
         if CONFIG in wanted.types:
@@ -196,5 +199,5 @@ class EventSources:
 
     @property
     def lines_to_add(self) -> dict[str, str]:
-        """Return, by section, the lines with which HAProxy would report states itself; empty if it does."""
+        """Return, by section, the lines that make HAProxy report states of all servers to a ring; empty if it already does."""
         return state_ring.lines_to_add(self._engine.document)

@@ -1,11 +1,11 @@
-"""`StatisticsWatch`: publishes the counters of frontends, backends and servers that have changed, while somebody wants them.
+"""`StatisticsWatch`: publishes the counters of frontends, backends and servers that have changed, while somebody subscribes to them.
 
-One poll serves all subscribers, and HAProxy is asked only for the kinds of objects that one of them wants, since a thousand servers are
-most of the work. Most of thousands of lines differ from the last poll only in clocks. So a line is not parsed if the texts between its
-running cells are unchanged (`Statistics.since`).
+One poll serves all subscribers. It reads only the kinds of objects that a subscriber wants, since a thousand servers are most of the work.
+Most of thousands of lines differ from the last poll only in *running* cells, which change with time alone. So a line is not parsed if the
+texts between its running cells are unchanged (`Statistics.since`).
 
-The history of the most important counters (`statistics_history`) is recorded all the time. It uses the answers of these polls, and while
-nobody wants counters, polls of its own, which are rarer.
+The history of the most important counters (`statistics_history`) is recorded all the time, from the answers to these polls. While nobody
+subscribes to counters, the history has its own, rarer polls.
 """
 
 import asyncio
@@ -29,10 +29,10 @@ from haproxy_native.runtime.responses import row_cells
 
 log = logging.getLogger(__name__)
 POLL_SECONDS = 1.0
-# The part of the time that HAProxy's answers may take; if they take longer, polls are further apart, up to LONGEST_SECONDS.
+# The share of the time that HAProxy's answers may take. If they take longer, pauses between polls grow, up to LONGEST_SECONDS.
 SHARE, LONGEST_SECONDS = 0.04, 5.0
 LARGE = 1 << 15
-# While nobody wants counters, samples of the history are taken when the clock of the event loop reaches a multiple of so many seconds.
+# While nobody subscribes to counters, the history is sampled when the event loop's clock reaches a multiple of so many seconds.
 TICK = 5.0
 # How many lines are compared at a time, which takes about a millisecond.
 LINES = 100
@@ -68,7 +68,7 @@ class Statistics:
         return len(self._lines)
 
     def counters(self, *, zeros: bool = True) -> dict[str, Counters]:
-        """Return the columns that are not empty, by object; those that are 0 only with `zeros`."""
+        """Return the columns that are not empty, by object. Columns that are 0 are included only with `zeros`."""
         omitted = ("",) if zeros else ("", "0")
         named = [(place, column) for place, column in enumerate(self.columns) if column not in _NAMES]
         return {
@@ -80,7 +80,7 @@ class Statistics:
     def numbers(self, kinds: Collection[str], measures: Sequence[Sequence[str]]) -> Iterator[list[Numbers]]:
         """Yield the objects of these kinds with a number for each measure, for LINES lines at a time.
 
-        A measure names columns, of which the first that is not empty counts.
+        A measure is a sequence of columns. Its number comes from the first one that is not empty; None if all are.
         """
         at = {column: place for place, column in enumerate(self.columns)}
         places = [[at[column] for column in columns if column in at] for columns in measures]
@@ -112,18 +112,18 @@ class Statistics:
             yield changed
 
     def _differing(self, cells: Cells, former: Cells | None) -> Counters:
-        """Return the counters that differ; empty if only running cells do."""
+        """Return the counters that differ; empty if only running cells differ."""
         places = compress(self._reported, map(ne, cells, former)) if former else self._reported
         values = {column: _value(cells[place]) for place, column in places if column and cells[place]}
         return values if values.keys() - _RUNNING else {}
 
     @cached_property
     def _reported(self) -> Sequence[tuple[int, str]]:
-        """Return each index, with its column if that is reported."""
+        """Return each index with its column, which is empty if it is not reported."""
         return [(place, "" if column in _NAMES | _CLOCKS else column) for place, column in enumerate(self.columns)]
 
     def _row(self, key: Key, place: int) -> Cells | None:
-        """Return the cells of a row, which is at the same index unless rows were added or deleted."""
+        """Return the cells of the row with a key; None if there is none. It is at index `place` unless rows were added or deleted."""
         return self._row_at(key, place) or self._row_at(key, self._places_of_names.get(key[:2], len(self)))
 
     def _row_at(self, key: Key, place: int) -> Cells | None:
@@ -134,7 +134,10 @@ class Statistics:
 
     @cached_property
     def _places_of_names(self) -> Mapping[tuple[str, ...], int]:
-        """Return the indices by proxy and name, the first two cells. The counters of a server named BACKEND are reported twice."""
+        """Return the indices of rows by proxy and name, the first two cells.
+
+        A server named BACKEND shares its names with the row of its backend, so counters of one of the two may be reported again.
+        """
         return {tuple(line.split(",", 2)[:2]): place for place, line in enumerate(self._lines)}
 
     def _key(self, cells: Cells) -> Key | None:
@@ -150,7 +153,7 @@ class Statistics:
 
 
 def _between(cells: Cells, places: Sequence[int]) -> Cells:
-    """Return the texts of a line between the cells at these indices. No cell contains a line end, which marks them here."""
+    """Return the texts of a line between the cells at these indices. A line end marks these cells, since no cell contains one."""
     others = list(cells)
     for place in places:
         others[place] = "\n"
@@ -176,7 +179,7 @@ def _value(text: str) -> int | str:
 
 
 def _pause(seconds: float) -> float:
-    """Return seconds until the next poll after one that took so long."""
+    """Return seconds until the next poll, after one that took `seconds`."""
     return min(max(POLL_SECONDS, seconds / SHARE), LONGEST_SECONDS)
 
 
@@ -194,12 +197,12 @@ class StatisticsWatch:
             await self._until_wanted()
             kinds = self._stream.counted()
             with self._stream.recorded(STATS):
-                # A recording has the same kinds from its start, so another kind starts a new one.
+                # A recording covers the same kinds from its start to its end, so a new kind starts a new recording.
                 while self._stream.is_wanted(STATS) and (now := self._stream.counted()) <= kinds:
                     began = time.monotonic()
                     try:
                         text = await self._read(now or kinds)
-                        # Measured before the comparison, which yields often anyway.
+                        # Measured before the comparison, which often yields to other tasks.
                         pause = _pause(time.monotonic() - began)
                         await self._compare(Statistics(text))
                         await self._record(now or kinds, text)
@@ -211,7 +214,7 @@ class StatisticsWatch:
             self._known = Statistics()
 
     async def _until_wanted(self) -> None:
-        """Record the history until counters are wanted. The process wakes up for it when it does for others that poll."""
+        """Record the history until somebody subscribes to counters. Wakes up together with other tasks that poll."""
         while not self._stream.is_wanted(STATS):
             now = asyncio.get_running_loop().time()
             with suppress(TimeoutError):
@@ -221,7 +224,7 @@ class StatisticsWatch:
             await self._record()
 
     async def _record(self, kinds: Collection[str] = (), text: str = "") -> None:
-        """Add the samples that are due, from an answer that has these kinds if it has those of the sample."""
+        """Add the samples that are due. `text` is an answer with these `kinds`; it is used for samples that need no other kinds."""
         for ring in self.history.rings:
             if not ring.is_due():
                 continue
@@ -229,7 +232,7 @@ class StatisticsWatch:
                 given = text if ring.kinds <= set(kinds) else await self._read_if_present(ring.kinds)
                 read = time.monotonic()
                 pieces = Statistics(given).numbers(ring.kinds, list(MEASURES.values()))
-                # A pause is a wake-up, which few lines are not worth.
+                # Each pause costs a wake-up, which is not worth it for few lines.
                 if len(given) > LARGE:
                     rows = [row async for piece in unhurried(pieces) for row in piece]
                 else:
@@ -247,7 +250,7 @@ class StatisticsWatch:
         return await self._read(kinds)
 
     async def now(self, kinds: Collection[str] = COUNTED, *, zeros: bool = True) -> list[dict[str, Any]]:
-        """Return the counters of all objects of these kinds; those that are 0 only with `zeros`. Raises RuntimeFailure."""
+        """Return the counters of all objects of these kinds. Counters that are 0 are included only with `zeros`. Raises RuntimeFailure."""
         text = await self._read(kinds)
         counters = await beside_if(len(text) > LARGE, lambda: Statistics(text).counters(zeros=zeros))
         return [{"object": object_, "counters": row} for object_, row in counters.items()]
@@ -256,7 +259,7 @@ class StatisticsWatch:
         return await self._engine.runtime.read_dump(f"show stat -1 {sum(_BITS[kind] for kind in kinds)} -1", STATISTICS_HEAD)
 
     async def _compare(self, now: Statistics) -> None:
-        """Publish what has changed since the last poll; nothing after the first one."""
+        """Publish the counters that have changed since the last poll; none at the first poll."""
         if self._known:
             async for changed in unhurried(now.since(self._known)):
                 for object_, row in changed.items():

@@ -1,12 +1,12 @@
 """`StatisticsHistory`: the last hour of the most important counters, in memory, so that a new reader sees the past at once.
 
-Frontends and backends are sampled every 5 seconds, servers every minute. A sample holds one number for each object and measure, column by
+Frontends and backends are sampled every 5 seconds, servers every minute. A sample has one number for each object and measure, column by
 column and compressed: most columns are zeros or nearly the same for all objects. Samples share the tuple of their objects as long as it
 does not change. Each of the two rings drops its oldest samples after an hour, and earlier if it exceeds MOST_BYTES.
 
-Counted measures are stored as differences from the sample before. There is no difference, and no rate, after a break: if HAProxy did not
-answer, if another worker serves, or if any counter has decreased, which a reload or `clear counters` causes. So no rate is negative, and
-none is spread over a time that nobody measured.
+Counted measures are stored as differences from the sample before. After a break there is no difference, and so no rate: if HAProxy did not
+answer, if another worker is in service, or if any counter has decreased, as after a reload or `clear counters`. So no rate is negative or
+an average over a time without samples.
 """
 
 import time
@@ -24,7 +24,7 @@ from haproxy_native.features.events.stream import kind_of
 SECONDS = 3600.0
 # Kinds of objects, and seconds between two samples of them.
 PROXIES, SERVERS = (frozenset(("frontend", "backend")), 5.0), (frozenset(("server",)), 60.0)
-# Of each ring. Both together, with the counters to compare with, take at most 10 MiB for 5,000 servers.
+# The limit of each ring. Both rings, with the counters of their last samples, take at most 10 MiB for 5,000 servers.
 MOST_BYTES = 4 << 20
 # Measures that are counted, and measures of the moment, with their columns in `show stat`. The first column that is not empty counts.
 COUNTED = {
@@ -36,13 +36,13 @@ COUNTED = {
 }
 MOMENTARY = {"sessions": ("scur",), "response_time": ("rtime",), "queue": ("qcur",)}
 MEASURES: Mapping[str, Sequence[str]] = {**COUNTED, **MOMENTARY}
-# Stands for no number.
+# Stands for a missing number.
 ABSENT = (1 << 32) - 1
 # When the first samples are due, in seconds after the start.
 FIRST = 5.0
-# A break is a pause of more than so many intervals.
+# A pause of more than so many intervals is a break.
 LONGEST = 2.5
-# Bytes of a name besides its characters, and of its place in a tuple.
+# How many bytes a name takes in addition to its characters, and how many its place in a tuple takes.
 _NAME, _PLACE = 49, 8
 
 
@@ -54,12 +54,12 @@ class _Sample:
     seconds: float
     objects: tuple[str, ...]
     values: bytes
-    # Bytes that it takes, without objects that it shares with the sample before.
+    # Bytes that the sample takes, without objects that it shares with the sample before.
     size: int
 
 
 class Ring:
-    """Samples of some kinds of objects, `interval` seconds apart. `now` returns the Unix time, `clock` seconds that never decrease."""
+    """Samples of some kinds of objects, `interval` seconds apart. `now` returns the Unix time, `clock` monotonic seconds."""
 
     def __init__(
         self,
@@ -75,21 +75,21 @@ class Ring:
         self._size = 0
         # When the last sample was taken or tried, by the clock. The first one is due FIRST seconds after the start.
         self._tried = clock() - interval + FIRST
-        # Of the last sample: its objects, their places, and their counters, which are empty after a break.
+        # The objects of the last sample, their places, and their counters, which are empty after a break.
         self._objects: tuple[str, ...] = ()
         self._places: dict[str, int] = {}
         self._counters: list[array[int]] = []
 
     def is_due(self) -> bool:
-        """Return whether the next sample is due, or will be in less than a tenth of the interval."""
+        """Return whether the next sample is due within a tenth of the interval."""
         return self._clock() >= self._tried + 0.9 * self.interval
 
     def restart(self) -> None:
-        """Do not compare the next sample with the last one."""
+        """Begin a break: the next sample gets no differences from the last one."""
         self._counters = []
 
     def skip(self) -> None:
-        """Note that HAProxy did not answer."""
+        """Leave out a sample because HAProxy did not answer. Begins a break."""
         self._tried = self._clock()
         self.restart()
 
@@ -113,7 +113,7 @@ class Ring:
         self._append(_Sample(self._now() - late, seconds, self._objects, values, size))
 
     def _differences(self, objects: Sequence[str], counters: Sequence["array[int]"]) -> list["array[int]"] | None:
-        """Return how much each counter has increased; None if one has decreased."""
+        """Return the increases of the counters, a column for each measure; None if any counter has decreased."""
         places = [self._places.get(object_) for object_ in objects]
         found = []
         for column, former in zip(counters, self._counters, strict=True):
@@ -130,7 +130,10 @@ class Ring:
         return found
 
     def _share(self, objects: Sequence[str]) -> int:
-        """Keep the tuple of the objects if it is the same, and their names if it is not. Return how many bytes are new."""
+        """Store the objects of a new sample. Reuse the tuple of the last sample if it is equal, else its name strings.
+
+        Return how many bytes are new.
+        """
         if tuple(objects) == self._objects:
             return 0
         names = {name: name for name in self._objects}
@@ -148,7 +151,10 @@ class Ring:
             self._size -= self._samples.popleft().size
 
     def read(self, seconds: float, measures: Collection[str], is_wanted: Callable[[str], bool]) -> dict[str, Any]:
-        """Return the samples of the last seconds: their times, and for each wanted object a list for each measure it has."""
+        """Return the samples of the last `seconds`: their Unix times, and for each wanted object a list of values for each measure it has.
+
+        Counted measures are rates per second. None stands for a missing value.
+        """
         samples = [sample for sample in list(self._samples) if sample.time >= self._now() - seconds]
         objects = dict.fromkeys(object_ for names in {id(each.objects): each.objects for each in samples}.values() for object_ in names)
         rows: dict[str, dict[str, list[float | None]]] = {object_: {} for object_ in objects if is_wanted(object_)}
@@ -182,7 +188,7 @@ class StatisticsHistory:
         self.rings = (Ring(*PROXIES), Ring(*SERVERS))
 
     def restart(self) -> None:
-        """Compare the next samples with none before them: another worker serves, or HAProxy did not answer."""
+        """Begin a break in all rings, because another worker is in service or HAProxy did not answer."""
         for ring in self.rings:
             ring.restart()
 
@@ -194,7 +200,7 @@ class StatisticsHistory:
         pattern: str = "",
         may_read: Callable[[str], bool] | None = None,
     ) -> list[dict[str, Any]]:
-        """Return the samples of the last seconds by ring, of objects of these kinds that match a pattern and may be read. Blocks."""
+        """Return what `Ring.read` returns, for each ring with these kinds, of objects that match the pattern and may be read. Blocks."""
 
         def is_wanted(object_: str) -> bool:
             if kind_of(object_) not in kinds or (pattern and not object_names.covers(pattern, object_)):

@@ -1,10 +1,10 @@
 """`EventStream`: stores the last events of each kind, and gives each subscriber those that it wants, at its own pace.
 
-A subscription is a place in the stored events and has no queue of its own. A subscriber that has not read an event when it is dropped gets
-`FellBehind`.
+A subscription is a place in the stored events and has no queue of its own. If an event is dropped before a subscriber has read it, the
+subscriber gets `FellBehind`.
 
-Configuration changes, reloads and the like are always published and stored together. States of servers and counters are read from HAProxy
-only while somebody wants them, so each of the two has a store of its own, which is complete only while it is `recorded`.
+Configuration changes, reloads and the like are always published, and share one store. States of servers and counters are read from HAProxy
+only while somebody subscribes to them, so each of the two has its own store, which is complete only while the type is `recorded`.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from typing import Any, Self
 
 from haproxy_native.editing import object_names
 
-# Bytes of a Python object besides its content.
+# How many bytes a Python object takes in addition to its content.
 _OVERHEAD = 80
 _ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 SERVER, STATS, CONFIG, RELOAD, WORKER = "server", "stats", "config", "reload", "worker"
@@ -49,9 +49,9 @@ def kind_of(object_: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class StreamEvent:
-    """`id`: the microsecond of its making, as Unix time, or a later one where that is taken. `objects`: all that it is about.
+    """A published event. `objects` has all objects that it is about, `body` the JSON that is sent.
 
-    `body` is its JSON, as it is sent.
+    `id` is the Unix time of publication in microseconds; if the last event has that id or a later one, the next number.
     """
 
     id: int
@@ -61,7 +61,7 @@ class StreamEvent:
 
     @property
     def memory(self) -> int:
-        """Return about how many bytes it takes in memory."""
+        """Return about how many bytes the event takes in memory."""
         return len(self.body) + _OVERHEAD + sum(len(object_) + _OVERHEAD for object_ in self.objects)
 
     @classmethod
@@ -106,7 +106,7 @@ class Past:
         return length > 1 and bool(length > self._number or self._bytes > self._most_bytes or too_old)
 
     def restart(self, floor: int) -> None:
-        """Drop all events: none were recorded between `floor` and now."""
+        """Drop all events. Events with ids between `floor` and now were not recorded."""
         self._events.clear()
         self.floor, self._first, self._bytes = floor, 0, 0
 
@@ -125,7 +125,7 @@ class EventFilter:
     """What a subscriber wants: events of some types, about objects that match a pattern and that it may read."""
 
     types: Collection[str] = TYPES
-    # Matches objects, and the objects in them; empty for all.
+    # A pattern for objects, which includes the objects in them; empty for all.
     pattern: str = ""
     may_read: Callable[[str], bool] | None = None
     # The kinds of objects whose counters are wanted.
@@ -171,7 +171,7 @@ class EventStream:
             subscription.wake()
 
     def subscription(self, wanted: EventFilter, after: int | None = None) -> "Subscription":
-        """Return a subscription to events from now on, or to all after an id."""
+        """Return a subscription to the events after an id; by default, to events from now on."""
         place = self._last if after is None else after
         return Subscription(self, wanted, place, place)
 
@@ -195,7 +195,7 @@ class EventStream:
         return id_ <= self._last and not unrecorded and all(id_ >= past.floor for past in self._pasts(types))
 
     def after(self, id_: int, types: Collection[str], first: int) -> Sequence[StreamEvent]:
-        """Return the oldest events with greater ids, which may include other types. Raises FellBehind if one after `first` was dropped."""
+        """Return the oldest events after `id_`, which may include other types. Raises FellBehind if an event after `first` was dropped."""
         pasts = self._pasts(types)
         if any(past.floor > max(id_, first) for past in pasts):
             raise FellBehind
@@ -225,7 +225,7 @@ class EventStream:
 
     @contextmanager
     def recorded(self, type_: str) -> Iterator[None]:
-        """Record a type: while the context is active, all its events are published. Earlier ones are dropped."""
+        """Mark a type as recorded: while the context is active, the caller publishes all its events. Drops earlier events of the type."""
         places = [subscription.place for subscription in self._subscriptions if type_ in subscription.wanted.types]
         self._watched[type_].restart(min(places, default=self._last))
         self._recorded.add(type_)
@@ -244,7 +244,7 @@ class EventStream:
 class Subscription:
     """A place in the stream, woken by each event while the context is active.
 
-    `place` is the id of the last event that was read or skipped. No event after `first` is left out without FellBehind.
+    `place` is the id of the last event that was read or skipped. Reading raises FellBehind if an event after `first` is missing.
     """
 
     __slots__ = ("_first", "_stream", "_waiter", "is_closed", "place", "wanted")
@@ -282,7 +282,7 @@ class Subscription:
         return []
 
     def _batch(self) -> list[StreamEvent] | None:
-        """Return the wanted ones of the next stored events; None if there is no event."""
+        """Return the wanted events in the next batch of stored events; None if there is no further event."""
         if not (events := self._stream.after(self.place, self.wanted.types, self._first)):
             return None
         self.place = events[-1].id

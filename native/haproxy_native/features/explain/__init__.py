@@ -1,1 +1,1 @@
-"""What HAProxy does with a request, and which lines decide it, as a shadow HAProxy shows it."""
+"""Explains what HAProxy does with a request and which lines decide it, by sending the request to a shadow HAProxy."""

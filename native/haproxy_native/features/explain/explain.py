@@ -1,4 +1,4 @@
-"""`Explain`: answers questions about the configuration, a transaction or a text, with a shadow HAProxy."""
+"""`Explain`: explains requests to the configuration, a transaction or a text, with a shadow HAProxy."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -32,7 +32,7 @@ _ELSEWHERE = "the address that the client connects to, by which this listener ma
 
 
 class Explain:
-    """The shadows of one engine."""
+    """Explains requests with the shadows of one engine."""
 
     def __init__(self, engine: Engine, editor: Editor) -> None:
         self._engine, self._editor = engine, editor
@@ -45,21 +45,21 @@ class Explain:
         self._states_read = -STATES_SECONDS
 
     async def answers(self, candidate: Candidate, questions: Sequence[Question]) -> list[Explanation]:
-        """Answer questions about a candidate. Raises Forbidden, BadRequest, NoShadow, Refused and CheckImpossible."""
+        """Return the explanation of each request to a candidate. Raises Forbidden, BadRequest, NoShadow, Refused and CheckImpossible."""
         async with self.shadow_of(candidate, is_asked=True) as asker:
             return [await self._answer(candidate.after, asker, question) for question in questions]
 
     @asynccontextmanager
     async def shadow_of(self, candidate: Candidate, *, is_asked: bool = False) -> AsyncIterator[Asker]:
-        """Yield the asker of a candidate's shadow. Raises Forbidden, NoShadow, Refused and CheckImpossible.
+        """Yield an `Asker`, which sends requests to a shadow of the candidate. Raises Forbidden, NoShadow, Refused and CheckImpossible.
 
-        With `is_asked` the candidate is no change that is being committed, so it is authorized and checked by HAProxy here.
+        With `is_asked` a client asks outside a commit, so the candidate is authorized and checked by HAProxy here.
         """
         document, files, by, check = candidate.after, candidate.files, candidate.author, is_asked
         if is_asked:
             await self._engine.permit_evaluation(candidate)
         key = await beside(_key, document, self._home, files)
-        # A shadow has only parts of the text, and may start with one that HAProxy refuses. The check does not know `files`.
+        # A shadow has only parts of the text, and may start even if HAProxy refuses the whole. The check does not know `files`.
         is_checked = check and not files and key not in self._accepted
         checking = abandonment.create_task(self._engine.context.check_text(document, by)) if is_checked else None
         try:
@@ -69,7 +69,7 @@ class Explain:
                     self._accepted = [key, *self._accepted[: MOST - 1]]
                 yield asker
         except NoShadow:
-            # If HAProxy refuses the text, that is the better reason.
+            # If HAProxy refuses the text, raise its refusal, which is the better reason.
             if not files:
                 await (checking or self._engine.context.check_text(document, by))
             raise
@@ -91,7 +91,7 @@ class Explain:
         return replace(explanation, servers=self._servers(document, explanation.backend)) if explanation.backend else explanation
 
     async def _read_states(self) -> None:
-        """Read the states of servers in the running worker; none if it does not answer."""
+        """Read the states of servers in the running worker, unless they are cached; clear them if it does not answer."""
         now = asyncio.get_running_loop().time
         if now() > self._states_read + STATES_SECONDS:
             states: list[ServerState] = []
@@ -121,7 +121,7 @@ class Explain:
 
 
 def _left_open(question: Question, listener: FrontendListener, listeners: Sequence[FrontendListener]) -> Iterator[UnknownEffect]:
-    """Yield what the question does not say, and how the request differs from the one that it describes."""
+    """Yield what the question leaves open, and how the request that is sent differs from it."""
     if offers_http_2(question, listener):
         yield UnknownEffect(**vars(listener.place), why=_IN_HTTP_1)
     for other in others(question, listener, listeners):
@@ -138,5 +138,5 @@ def _server(declared: Any, state: ServerState | None) -> CandidateServer:
 
 
 def _key(document: Document, home: Path, files: Files) -> bytes:
-    """Return a key of the text, of the files that it may name, and of files that replace some."""
+    """Return the cache key of a shadow: a hash of the text, stamps of the files that it may name, and the `files` that replace some."""
     return "\n".join([str(fingerprint(document.data)), *stamps(document, home, files)]).encode("utf-8", "surrogateescape")

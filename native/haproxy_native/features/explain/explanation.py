@@ -1,4 +1,4 @@
-"""An explanation: which rules applied to a request, in their order, and what became of it, from what a shadow has shown. Pure."""
+"""Builds an explanation from the outcome in a shadow: the rules that applied to a request, in their order, and its result. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from haproxy_native.text.document import Document
 
 @dataclass(frozen=True)
 class Term:
-    """A term of a condition that was true. `acl` are the lines of the ACL that it names."""
+    """A term of a condition that was true. `acl` has the lines of the ACL that the term names."""
 
     term: str
     acl: Sequence[SourceLine]
@@ -46,7 +46,7 @@ class HttpMessage:
 
 @dataclass(frozen=True)
 class CandidateServer:
-    """A server that could be chosen. `state` is that in the running worker; None if it is unknown."""
+    """A server that could be chosen. `state` is its state in the running worker; None if unknown."""
 
     name: str
     weight: int | None = None
@@ -66,7 +66,7 @@ class Taken:
 
 @dataclass(frozen=True)
 class Explanation:
-    """What becomes of a request."""
+    """The result of a request."""
 
     listener: Taken
     rules: Sequence[AppliedRule]
@@ -74,9 +74,9 @@ class Explanation:
     # The server that the shadow has chosen, and those that could be chosen.
     server: str | None
     servers: Sequence[CandidateServer] | None
-    # The rule that answered instead of a server.
+    # The rule that answered instead of a server; None if a server did.
     answered_by: SourceLine | None
-    # None if the connection was closed without a response.
+    # The HTTP status; None if the connection was closed without a response.
     status: int | None
     location: str | None
     variables: Mapping[str, str] | None
@@ -109,7 +109,7 @@ def explained(document: Document, shadow: Shadow, listener: FrontendListener, ou
 
 
 def _status(outcome: RequestOutcome, response: HttpMessage | None) -> int | None:
-    """Return the status that the client gets. It may differ from the logged one: a statistics page logs 400 when it asks for a password."""
+    """Return the status that the client gets. HAProxy may log another: a statistics page that asks for a password logs 400."""
     shown = response.line.split(" ")[1:2] if response else []
     return int(shown[0]) if shown and shown[0].isdigit() else outcome.status if outcome.status > 0 else None
 
@@ -129,7 +129,7 @@ def _applied(shadow: Shadow, marks: Sequence[str]) -> Iterator[AppliedRule]:
 def _answered_by(shadow: Shadow, outcome: RequestOutcome, rules: Sequence[AppliedRule]) -> SourceLine | None:
     """Return the rule that answered.
 
-    HAProxy names it if the request was denied; otherwise it is the last one that applied and can answer.
+    HAProxy reports its line if the request was denied. Otherwise it is the last rule that applied and can answer.
     """
     if outcome.termination.startswith("P") and outcome.last_line in shadow.places:
         return shadow.places[outcome.last_line]
@@ -146,7 +146,7 @@ def _message(data: bytes) -> HttpMessage | None:
 
 
 def _unknown(shadow: Shadow, sections: set[str], backend: str, *, has_states: bool) -> Iterator[UnknownEffect]:
-    """Yield what is unknown in the sections that the request has passed."""
+    """Yield the lines with unknown effects in the sections that the request has passed."""
     for section in dict.fromkeys((*shadow.doubtful, *shadow.by_health)):
         if section in sections or section.split()[1:2] == [backend]:
             yield from (UnknownEffect(**vars(place), why=why) for place, why in shadow.doubtful.get(section, ()))

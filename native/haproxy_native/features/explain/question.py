@@ -25,7 +25,7 @@ _VALUE = re.compile(r"[^\0\r\n]*")
 class Question:
     """A request to be explained."""
 
-    # Absolute, or a path with `host`.
+    # An absolute URL, or a path; then `host` has the host.
     url: str = "/"
     method: str = "GET"
     host: str = ""
@@ -34,7 +34,7 @@ class Question:
     # The address of the client.
     source: str = "192.0.2.1"
     sni: str = ""
-    # None to go by the URL.
+    # Whether the client uses TLS; None if the scheme of the URL decides.
     tls: bool | None = None
     alpn: str = ""
     # The section of the listener, and its name or address.
@@ -60,7 +60,7 @@ class Question:
 
 
 def client_request(question: Question, listeners: Sequence[FrontendListener]) -> ClientRequest:
-    """Return the request that is sent to a shadow. Raises BadRequest."""
+    """Return the request to send to a shadow. Raises BadRequest."""
     listener = _listener(question, listeners)
     host, head, reply = _messages(question)
     name = host.rsplit(":", 1)[0] if re.search(r":\d+$", host) else host
@@ -78,7 +78,7 @@ def client_request(question: Question, listeners: Sequence[FrontendListener]) ->
 
 
 def offers_http_2(question: Question, listener: FrontendListener) -> bool:
-    """Return whether the client offers HTTP/2, in which shadows are not asked."""
+    """Return whether the client offers HTTP/2. The request to the shadow uses HTTP/1.1 nevertheless."""
     return listener.mode == HTTP and HTTP_2 in question.alpn.split(",")
 
 
@@ -110,7 +110,7 @@ def _head(line: str, headers: Sequence[tuple[str, str]]) -> bytes:
 
 
 def _listener(question: Question, listeners: Sequence[FrontendListener]) -> FrontendListener:
-    """Return the named listener, else the first with address and port of the URL, with TLS if the URL says so. Raises BadRequest."""
+    """Return the listener that the question names, else the first that matches the URL's address, port and TLS. Raises BadRequest."""
     candidates = [listener for listener in listeners if question.frontend in ("", listener.frontend)]
     if question.bind:
         candidates = [
@@ -127,14 +127,14 @@ def _listener(question: Question, listeners: Sequence[FrontendListener]) -> Fron
 
 
 def others(question: Question, listener: FrontendListener, listeners: Sequence[FrontendListener]) -> list[FrontendListener]:
-    """Return the other listeners that may accept the request, since the question names none."""
+    """Return the other listeners that may accept the request; none if the question names a frontend or bind."""
     if question.bind or question.frontend:
         return []
     return [other for other in _with_tls(question, _by_address(question, listeners)) if other is not listener]
 
 
 def _by_address(question: Question, listeners: Sequence[FrontendListener]) -> list[FrontendListener]:
-    """Return the listeners with the URL's port: on its address, else on any address, else on another one, which may be a translated one."""
+    """Return the listeners with the URL's port: those on its address, else on any address, else on others (there may be NAT)."""
     port, literal = _port(question), _literal(question)
     there = [(listener, address) for listener in listeners for address, first, last in addresses(listener.address) if first <= port <= last]
     exact = [listener for listener, address in there if literal and ip(address) == literal]
@@ -190,7 +190,7 @@ def _destination(question: Question, listener: FrontendListener) -> tuple[str, i
 
 
 def question_of(body: Mapping[str, Any]) -> Question:
-    """Parse a question from a body of the API."""
+    """Parse a question from a request body."""
     given: Any = model("explain_question").model_validate(body)
     tls, reply = given.tls, given.response
     return Question(
@@ -212,6 +212,6 @@ def question_of(body: Mapping[str, Any]) -> Question:
 
 
 def _pairs(headers: Mapping[str, Any] | None) -> list[tuple[str, str]]:
-    """Return (name, value) pairs of an object whose members are a value or a list of values."""
+    """Return (name, value) pairs. Each member of `headers` is a value or a list of values."""
     rows = (headers or {}).items()
     return [(str(name), str(value)) for name, values in rows for value in (values if isinstance(values, list) else [values])]

@@ -1,7 +1,8 @@
 """`EtcdStore`: the store of a fleet on etcd, over its JSON gateway (etcd documentation, "Why gRPC gateway").
 
-All reads are linearizable. A call that one endpoint does not answer in time goes to the next; a write may then be made twice, which its
-comparison turns into "another was first", and the caller reads again. The gateway answers errors in several forms; their text is searched.
+All reads are linearizable. If one endpoint does not answer in time, the call goes to the next. A write may then be made twice: the second
+one fails its comparison as if another node had been first, and the caller reads again. The gateway reports errors in several forms, so
+their text is searched.
 """
 
 import base64
@@ -17,9 +18,9 @@ if TYPE_CHECKING:
     import httpx2
 
 CALL_SECONDS = 3.0
-# The first part of the paths of its gateway.
+# The first segment of the gateway's paths.
 API = "v3"
-# What the answers say when a token is needed, or is no longer valid.
+# Texts in the answers to calls whose token is missing or no longer valid.
 _SIGN_IN = ("invalid auth token", "revision of auth store is old", "user name is empty")
 
 
@@ -34,7 +35,7 @@ class EtcdSettings:
 
 
 class EtcdStore:
-    """One client. It has an HTTP client for each endpoint in use, which reads the certificates again after each failure."""
+    """One client of etcd. It closes its HTTP client after each failure; the next one reads the certificates again."""
 
     most = 1 << 20
 
@@ -73,7 +74,7 @@ class EtcdStore:
         import httpx2
 
         body = {"create_request": {"key": _base64(prefix), "range_end": _base64(_end(prefix))}}
-        # The first endpoint is then one that answers.
+        # Afterwards the first endpoint is one that answers.
         await self.facts()
         endpoint = self._endpoints[0]
         try:
@@ -101,7 +102,7 @@ class EtcdStore:
             await client.aclose()
 
     async def call(self, path: str, body: dict[str, Any]) -> Any:
-        """Return the answer to any call of the gateway, for `EtcdPresence`."""
+        """Return the answer to a call of the gateway. For `EtcdPresence`."""
         return await self._call(path, body)
 
     async def _put(self, key: str, value: bytes, compare: dict[str, Any] | None, lease: str = "") -> str | None:
@@ -113,7 +114,7 @@ class EtcdStore:
         return str(answer["header"]["revision"]) if answer.get("succeeded") else None
 
     async def _call(self, path: str, body: dict[str, Any]) -> Any:
-        """Return the answer of the first endpoint that gives one. Raises StoreAway, StoreDenied, StoreFull and TooLarge."""
+        """Return the answer of the first endpoint that answers. Raises StoreAway, StoreDenied, StoreFull and TooLarge."""
         failure = StoreAway("etcd: no endpoint")
         for endpoint in list(self._endpoints):
             for is_first in (True, False):
@@ -214,5 +215,5 @@ def _base64(text: str) -> str:
 
 
 def _end(prefix: str) -> str:
-    """Return the first key behind all that begin with `prefix`, an ASCII text."""
+    """Return the first key after all keys that begin with `prefix`, an ASCII text."""
     return prefix[:-1] + chr(ord(prefix[-1]) + 1)

@@ -1,11 +1,11 @@
-"""`FleetMember`: one node of a fleet. It reads the head, does what `release.decide` says, reports, and takes part in leading.
+"""`FleetMember`: one node of a fleet. It reads the head of the group, does what `release.decide` says, reports, and helps to lead.
 
-A turn of its loop is one read of the head, at least every READ_SECONDS; notifications of the store and changes of the configuration make
-the next turn begin sooner. All writes to the store are made here. Everything that a node must not forget is on disk before it acts.
+Each turn of its loop reads the head. Turns are at most READ_SECONDS apart; notifications of the store and changes of the configuration
+begin the next turn sooner. All writes to the store are made here. Everything that a node must not forget is on disk before it acts.
 
-A stage is a confirmed commit: the node commits the text as a change that is rolled back unless it is confirmed, watches it with the guard
-of the release, and confirms it itself at the end of the bake. It does so without the store, which therefore takes back nothing that is good
-by being away. If this process is killed in a bake, the next one watches for the whole bake again.
+In its stage, a node commits the text of the release as a change with a confirmation, watches it with the guard of the release, and confirms
+it at the end of the bake. This needs no store, so an outage of the store never rolls back a good change. If this process is killed during
+a bake, the next one starts the bake again.
 """
 
 import asyncio
@@ -70,12 +70,12 @@ from haproxy_native.text.document import Document
 
 log = logging.getLogger(__name__)
 HEAD = "head"
-# The longest time between two reads of the head; while a release is rolling.
+# The longest time between two reads of the head, in seconds: in general, and while a release is rolling.
 READ_SECONDS, ROLLING_SECONDS = 15.0, 1.0
-# A presence ends after so many seconds without a renewal.
+# A presence ends after PRESENT_SECONDS without a renewal.
 PRESENT_SECONDS, RENEW_SECONDS = 15, 5.0
 PIECE = 256 << 10
-# Errors that may pass; the node tries again until the deadline of its stage.
+# Temporary errors: the node tries again until the deadline of its stage.
 PASSING = (CheckImpossible, WriteFailed, Unusable, Conflict, Moved, RuntimeAbsent)
 CAUSE = "release"
 Statistics = Callable[[], Awaitable[WorkerStatistics]]
@@ -89,7 +89,7 @@ class FleetConflict(Conflict):
 
 @dataclass(frozen=True)
 class Proposal:
-    """What a person asks for."""
+    """A person's request for a release."""
 
     message: str = ""
     stages: Sequence[int | str] = machine.STAGES
@@ -108,7 +108,7 @@ class StoreState:
     """Whether the store answers."""
 
     error: str = ""
-    # Since when it does or does not; Unix time.
+    # When it began or ceased to answer, as Unix time.
     since: float = 0.0
 
 
@@ -127,7 +127,7 @@ class FleetMember(Observer):
         *,
         refuses_local: bool,
     ) -> None:
-        """`path` is that of the group in the store, without a slash at its end.
+        """`path` is the path of the group in the store, without a slash at its end.
 
         `refuses_local`: whether changes of the configuration are refused while this node cannot release them.
         """
@@ -143,13 +143,13 @@ class FleetMember(Observer):
         self._lock = asyncio.Lock()
         # The report that the store has.
         self._sent: dict[str, Any] | None = None
-        # The document that this node had last, its text without header, and the SHA-256 of that.
+        # The last document of this node, its text without header, and the SHA-256 of that text.
         self._text: tuple[Document | None, bytes, str] = (None, b"", "")
-        # The gate that was seen last, and since when, by the monotonic clock.
+        # The last gate that was seen, and when it was first seen, by the monotonic clock.
         self._gate: tuple[Any, float] = (None, 0.0)
         # When the bake ends, by the same clock; None if it has not begun in this process.
         self._baked: float | None = None
-        # When requests were counted, by whom, and how many there were.
+        # The last count of requests: when, by which worker, and how many.
         self._counted: tuple[float, str, int] | None = None
         self._is_idle = False
 
@@ -171,11 +171,11 @@ class FleetMember(Observer):
 
     @property
     def node(self) -> NodeState:
-        """What this node remembers and reports."""
+        """Return the stored state of this node, from which it reports."""
         return self._node
 
     def admit(self, change: Change) -> None:
-        """Refuse a client's change of the configuration while it could not be released. Raises StoreAway and FleetConflict."""
+        """Refuse a client's change of the configuration while this node cannot release it. Raises StoreAway and FleetConflict."""
         by = change.author
         is_ours = not by.request_id or by.cause.startswith(f"{CAUSE}/") or isinstance(change.sole_operation, SetRuntime)
         if not self._refuses_local or is_ours or self._node.head is None:
@@ -194,13 +194,13 @@ class FleetMember(Observer):
     # -- the store, opened
 
     async def _get(self, key: str) -> tuple[Any, str | None]:
-        """Return a value and its version; None and None without one. Raises Unusable."""
+        """Return the value of a key and its version; None for both if the key is missing. Raises Unusable."""
         place = f"{self._path}/{key}"
         entry = await self._store.read(place)
         return (json.loads(self._keyring.open(place, entry.value)), entry.version) if entry else (None, None)
 
     async def _all(self, prefix: str) -> dict[str, Any]:
-        """Return the values below a prefix by the rest of their keys."""
+        """Return the values of all keys with a prefix, by the rest of the key."""
         entries = await self._store.list(f"{self._path}/{prefix}")
         return {
             entry.key.removeprefix(f"{self._path}/{prefix}"): json.loads(self._keyring.open(entry.key, entry.value)) for entry in entries
@@ -211,20 +211,23 @@ class FleetMember(Observer):
         return place, self._keyring.seal(place, json.dumps(value).encode())
 
     async def head(self) -> tuple[Head | None, str | None]:
-        """Return the head of the group as a majority of the store has it, and its version. Raises Unusable."""
+        """Return the head of the group that a majority of the store has, and its version. Raises Unusable."""
         members, version = await self._get(HEAD)
         return (Head.of(members), version) if members else (None, None)
 
     async def reports(self) -> dict[str, dict[str, Any]]:
-        """Return what the nodes have reported, by their names. Raises Unusable."""
+        """Return the reports of the nodes, by name. Raises Unusable."""
         return await self._all("node/")
 
     async def present(self) -> set[str]:
-        """Return the names of the nodes that are there. Raises Unusable."""
+        """Return the names of the nodes that are present. Raises Unusable."""
         return {entry.key.rpartition("/")[2] for entry in await self._store.list(f"{self._path}/alive/")}
 
     async def _swap(self, head: Head, version: str | None, former: Head | None) -> None:
-        """Replace the former head, which has this version, or make the first one. Raises FleetConflict if another was first."""
+        """Replace the former head if it still has this version; without a version, create the first head. Delete texts no longer needed.
+
+        Raises FleetConflict if another node was first.
+        """
         place, sealed = self._sealed(HEAD, head.as_dict())
         made = await (self._store.replace(place, sealed, version) if version else self._store.create(place, sealed))
         if made is None:
@@ -273,7 +276,7 @@ class FleetMember(Observer):
             await asyncio.sleep(RENEW_SECONDS)
 
     async def _stay(self) -> None:
-        """Be present under this node's name, which only one process may have."""
+        """Keep the presence of this node alive. Only one process may be present with its name."""
         while True:
             try:
                 if self._presence is None or not await self._presence.renew():
@@ -286,7 +289,7 @@ class FleetMember(Observer):
             await asyncio.sleep(RENEW_SECONDS)
 
     async def _turn(self) -> None:
-        """Take one step as a node, and one as whoever leads. Raises Unusable."""
+        """Take one step for this node, and one step of leading the release. Raises Unusable."""
         await self._watch_change()
         head, version = await self.head()
         if self._presence is None:
@@ -304,7 +307,10 @@ class FleetMember(Observer):
         await self._lead(head, version)
 
     async def _lead(self, head: Head | None, version: str | None) -> None:
-        """Open the next gate, end the release or take it back, if this node follows the head and nobody else was first."""
+        """Open the next gate, end the release or revert it, if it is time. Does nothing if this node cannot follow the head.
+
+        If another node was first, its head is valid.
+        """
         if head is None or head.state == DONE or machine.broken(head, self._node):
             return
         at, now = (head.release.id, head.gate, head.state), time.monotonic()
@@ -321,7 +327,7 @@ class FleetMember(Observer):
             self.wake()
 
     async def _remember(self, node: NodeState) -> None:
-        """Write what this node remembers to disk, if it has changed. Raises Unusable."""
+        """Store the state of this node on disk and in memory, if it has changed. Raises Unusable."""
         if node != self._node:
             await self._engine.database.store(partial(_store, node))
             if node.report != self._node.report:
@@ -332,7 +338,7 @@ class FleetMember(Observer):
         await self._remember(self._node.become(phase, reason[:1000], confirmation))
 
     async def _report(self) -> None:
-        """Write the report of this node into the store, if that does not have it."""
+        """Write the report of this node to the store, unless the store has it already."""
         report = asdict(self._node.report) | {"bundle": (await self._own())[1]}
         if report != self._sent:
             await self._store.replace(*self._sealed(f"node/{self.name}", report))
@@ -341,7 +347,7 @@ class FleetMember(Observer):
     # -- this node's configuration
 
     async def _own(self) -> tuple[bytes, str]:
-        """Return the text of the main file without its header, and the SHA-256 of that."""
+        """Return the text of the main file without its header, and the SHA-256 of that text."""
         with suppress(NativeError):
             await self._engine.notice()
         document = self._engine.document
@@ -351,7 +357,7 @@ class FleetMember(Observer):
         return self._text[1:]
 
     async def _fetch(self, release: Release) -> bytes:
-        """Return the text of a release. Raises Unusable, also if the store does not have it any more."""
+        """Return the text of a release. Raises Unusable, also if the store no longer has the text."""
         pieces = []
         for index in range(release.pieces):
             place = f"{self._path}/object/{release.object}/{index}"
@@ -364,7 +370,7 @@ class FleetMember(Observer):
         return text
 
     async def _act(self, head: Head, action: str) -> None:
-        """Check or apply the release of a head. What may pass is tried again in the next turn. Raises Unusable."""
+        """Check or apply the release of a head. After a temporary error, the next turn tries again. Raises Unusable."""
         document, release = self._text[0], head.release
         assert document
         text, cause = await self._fetch(release), f"{CAUSE}/{release.number}"
@@ -375,7 +381,7 @@ class FleetMember(Observer):
                 await self._count()
                 await self._become(CHECKED)
                 return
-            # An editor may have been faster since `decide` has seen the text.
+            # Somebody may have edited the text since `decide` has seen it; then the commit raises.
             seen = await beside(SeenText.of, document, parts.MAIN)
             change = Change([PutText(parts.MAIN, await beside(text_as_sent, text))], seen, author=by)
             if action == machine.CATCH_UP:
@@ -394,7 +400,7 @@ class FleetMember(Observer):
             await self._become(REFUSED, str(error))
 
     async def _watch_change(self) -> None:
-        """See what has become of the change that waits for its confirmation, and confirm it at the end of the bake."""
+        """Check the change that waits for its confirmation, and confirm it at the end of the bake."""
         node, head = self._node, self._node.head
         if not node.confirmation or head is None:
             self._baked = None
@@ -411,7 +417,7 @@ class FleetMember(Observer):
         elif found.is_over:
             await self._become(BAD, "; ".join(filter(None, (*reasons, found.error))) or "the change was rolled back on this node")
         elif found.status != PENDING or (found.deadline or 0.0) <= time.time():
-            # It is being rolled back.
+            # The change is being rolled back.
             return
         elif not has_text and not await self._confirmations.entries(found.id):
             # This server was killed before it had changed anything.
@@ -431,7 +437,7 @@ class FleetMember(Observer):
                 await self._become(BAKING, "; ".join(reasons), node.confirmation)
 
     async def _end_change(self, why: str) -> None:
-        """Roll the change back that waits for its confirmation."""
+        """Roll back the change that waits for its confirmation, and become BAD with this reason."""
         with suppress(Conflict, NotFound):
             await self._confirmations.roll_back(self._node.confirmation, Author("fleet"))
         self._baked = None
@@ -446,7 +452,7 @@ class FleetMember(Observer):
             self._counted = time.monotonic(), found.worker, total
 
     async def _has_few_requests(self, head: Head) -> bool:
-        """Return whether this node has had too few requests for a verdict since it checked; False if that is not known."""
+        """Return whether this node had too few requests per minute for a verdict, since it checked the release; False if unknown."""
         before = self._counted
         await self._count()
         if not head.guard or before is None or self._counted is None or before[1] != self._counted[1]:
@@ -458,13 +464,13 @@ class FleetMember(Observer):
 
     @asynccontextmanager
     async def _at_rest(self) -> AsyncIterator[None]:
-        """Do what the body does between two turns, then begin one."""
+        """Run the body between two turns of the loop, then begin the next turn."""
         async with self._lock:
             yield
         self.wake()
 
     async def init(self, by: Author) -> Head:
-        """Make the first release of a new group of this node's text. Raises FleetConflict and Unusable."""
+        """Begin a new group, with this node's text as the first release. Raises FleetConflict and Unusable."""
         async with self._at_rest():
             head, _ = await self.head()
             if begun := head or self._node.head:
@@ -476,7 +482,10 @@ class FleetMember(Observer):
         return made
 
     async def adopt(self, side: str, by: Author) -> Head:
-        """Follow the store whatever this node has seen, or make its text the next release of all. Raises FleetConflict and Unusable."""
+        """Follow the head in the store, whatever this node has followed before. If `side` is "node", first release this node's text to all.
+
+        Raises FleetConflict and Unusable.
+        """
         async with self._at_rest():
             head, version = await self.head()
             if side == "node":
@@ -495,7 +504,7 @@ class FleetMember(Observer):
         return head
 
     async def propose(self, proposal: Proposal, by: Author) -> tuple[Head, list[str]]:
-        """Release a text. Return the head, and the nodes that are not part of the plan, since they are absent or hold.
+        """Begin a release. Return the new head, and the names of nodes that are in no stage because they are absent or hold.
 
         Raises FleetConflict, BadRequest and Unusable.
         """
@@ -576,7 +585,7 @@ class FleetMember(Observer):
         return asdict(await self._store.facts())
 
     async def _follow(self, head: Head) -> None:
-        """Join with the text of a head that is DONE, whatever this node has followed and has before."""
+        """Follow a head that is DONE and apply its text, whatever this node has followed before and whatever text it has."""
         if self._node.confirmation:
             await self._end_change("this node has joined again")
         text = (await self._own())[1]
@@ -586,7 +595,7 @@ class FleetMember(Observer):
             await self._act(head, action)
 
     async def _upload(self, number: int, by: Author, message: str) -> Release:
-        """Write this node's text into the store, and return a release of it. Raises TooLarge and Unusable."""
+        """Write this node's text to the store, and return a release of it. Raises TooLarge and Unusable."""
         text, digest = await self._own()
         name = self._keyring.object_name(digest)
         pieces = [text[start : start + PIECE] for start in range(0, len(text), PIECE)]

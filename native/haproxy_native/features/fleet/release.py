@@ -1,30 +1,30 @@
-"""Releases of a fleet: a pure machine with one function for a node, `decide`, and one for whoever leads, `advance`.
+"""Releases of a fleet: a pure state machine. `decide` says what one node does, and `advance` what the group does next.
 
     done --propose--> rolling, gate 0: all check --> gate 1 --> gate 2 ... --> done
                          | refused                     | bad, refused, or not in time
                          +------------> done, with the next number and the settled text
     rolling <--> paused, by a person
 
-`Head` is the only state that all nodes share. Any node replaces it by compare-and-swap, so nobody has to be the leader. At gate 0 all nodes
-of the plan check the text, at gate k those of the first k stages apply it. All other nodes keep what they have until the release is DONE;
-they then apply the newest one, never those between. A release that fails is followed by a new one with the settled text. So numbers only
-rise, and a node applies each release at most once.
+`Head` is the only state that all nodes share. Any node replaces it by compare-and-swap, so there is no leader. At gate 0 all nodes in the
+stages check the text; at gate k the nodes of the first k stages apply it. All other nodes keep their text until the release is DONE. They
+then apply the newest release, and none in between. A release that fails is followed by a new release with the settled text, the text of the
+last release that was DONE. So numbers only rise, and a node applies each release at most once.
 
-A node remembers three things, on disk and before it acts: the last head that it has followed, its phase in that release, and `applied`, the
-text that it had last from the fleet. Each rule of a node is about one of them:
+A node stores three things on disk before it acts: the last head that it has followed, its phase in that release, and `applied`, the last
+text that it got from the fleet. Each rule of a node is about one of them:
 
-- *The chain.* A head with a lower number, or one whose former releases lack the one that the node has followed, comes from a store that was
-  restored, wiped or manipulated. The node holds: it changes nothing until the chain is whole, or a person adopts one side.
-- *The phase.* A release that the node has had, or refused, is not tried again.
-- *The text.* One that is not `applied` was edited by hand. The node refuses a release that plans it, and is DRIFTED otherwise. `force`
-  overwrites an edit, once. The node from which a release was proposed has its text from there.
+- *The chain.* If a head has a lower number than the release that the node has followed, or its former releases do not include that release,
+  the store was restored, wiped or manipulated. The node holds: it changes nothing until the chain is whole, or a person adopts one side.
+- *The phase.* A node does not retry a release that it has had or refused.
+- *The text.* If the node's text is not `applied`, it was edited by hand. The node then refuses a release that has it in a stage, and is
+  DRIFTED in any other. `force` overwrites an edit, once. On the node that proposed a release, the edited text counts as `applied`.
 
-That the text is still the one decided about is compared once more by the commit, which closes the race with an editor.
+The commit checks once more that the text is the one that `decide` has seen, so an edit in between is not overwritten.
 
-What a kill leaves behind: BAKING is on disk before the change begins, with the confirmation that it belongs to. The next start goes on
-watching; or it finds that nothing was changed, and applies the release; or the change was rolled back at its deadline, which is BAD. A kill
-while a node catches up leaves one of the two texts, and both are known: the former one is `applied`. Only somebody who restores exactly the
-former text before the next start is overwritten, as nothing tells that from a change that was never made.
+After a kill: BAKING and the confirmation of the change are on disk before the change begins. The next start continues to watch the change;
+or it finds that nothing was changed, and applies the release; or it finds that the change was rolled back at its deadline, and becomes BAD.
+A kill while a node catches up leaves the former or the new text, and the node knows both: the former text is `applied`. If somebody
+restores exactly the former text before the next start, it is overwritten, since this looks like a change that was never made.
 """
 
 from collections.abc import Mapping, Sequence
@@ -35,13 +35,13 @@ from typing import Any, Self
 ROLLING, PAUSED, DONE = "rolling", "paused", "done"
 # The phases of a node in a release. REFUSED and BAD are final for that release.
 WAITING, CHECKED, BAKING, GOOD, REFUSED, BAD, DRIFTED = "waiting", "checked", "baking", "good", "refused", "bad", "drifted"
-# Reported in place of a phase by a node that holds.
+# What a node that holds reports instead of its phase.
 HELD = "held"
-# What a node is to do. CATCH_UP applies a release that is DONE, without bake. ABANDON rolls back the change that is BAKING.
+# The actions of a node. CATCH_UP applies a release that is DONE, without bake. ABANDON rolls back the change that is BAKING.
 NOTHING, CHECK, APPLY, CATCH_UP, ABANDON = "nothing", "check", "apply", "catch_up", "abandon"
-# The number of former releases in the head. A node that was away for more holds.
+# How many former releases the head has. A node that has missed more releases holds.
 PAST = 100
-# Stages without others: one node, a quarter, all.
+# The default stages: one node, a quarter, all.
 STAGES: Sequence[int | str] = (1, "25%", "100%")
 EDITED = "it was edited by hand"
 ACCEPTED = "dry run: all nodes accept it"
@@ -61,21 +61,21 @@ class Release:
     message: str = ""
     # Unix time.
     made: float = 0.0
-    # The node whose own text it is; empty for a former text.
+    # The node that proposed its own text; empty for the text of a former release.
     origin: str = ""
-    # The number of the release that this one takes back; 0 for none.
+    # The number of the release that this one reverts; 0 for none.
     reverts: int = 0
 
     @property
     def key(self) -> tuple[int, str]:
-        """What tells it from all others, in any store."""
+        """Return what identifies the release, also across stores."""
         return self.number, self.id
 
 
 @dataclass(frozen=True)
 class Head:
     release: Release
-    # The release that is taken up again if this one fails.
+    # The release whose text is released again if this release fails.
     settled: Release
     state: str = DONE
     gate: int = 0
@@ -86,25 +86,25 @@ class Head:
     deadline: float = 600.0
     # Whether nodes that were edited by hand before the release are overwritten.
     force: bool = False
-    # Whether it ends at gate 0.
+    # Whether the release ends at gate 0, after all nodes have checked it.
     dry_run: bool = False
-    # Why the last release was taken back.
+    # Why the last release was reverted.
     reason: str = ""
     # The former releases, the newest last.
     past: Sequence[Release] = ()
 
     @property
     def planned(self) -> list[str]:
-        """The nodes of all stages."""
+        """Return the nodes of all stages."""
         return [name for stage in self.stages for name in stage]
 
     @property
     def chain(self) -> list[Release]:
-        """The former releases and this one."""
+        """Return the former releases and this one."""
         return [*self.past, self.release]
 
     def is_open(self, node: str) -> bool:
-        """Return whether a node is to have the release."""
+        """Return whether a node is to apply the release now."""
         return self.state == DONE or any(node in stage for stage in self.stages[: self.gate])
 
     def as_dict(self) -> dict[str, Any]:
@@ -112,7 +112,7 @@ class Head:
 
     @classmethod
     def of(cls, members: Mapping[str, Any]) -> Self:
-        """Return the head that `as_dict` was made of."""
+        """Return the head from the result of its `as_dict`."""
         release, settled = Release(**members["release"]), Release(**members["settled"])
         past, stages = [Release(**each) for each in members["past"]], [tuple(stage) for stage in members["stages"]]
         return cls(**{**members, "release": release, "settled": settled, "past": past, "stages": stages})
@@ -120,7 +120,7 @@ class Head:
 
 @dataclass(frozen=True)
 class Report:
-    """What a node tells the others: its phase in the release with this number and id, or HELD."""
+    """What a node reports to the others: its phase in the release with this number and id, or HELD."""
 
     number: int
     id: str
@@ -130,17 +130,17 @@ class Report:
 
 @dataclass(frozen=True)
 class NodeState:
-    """What a node remembers."""
+    """The state of a node, which it stores on disk."""
 
-    # The head that it has followed last; None before it has joined.
+    # The last head that the node has followed; None before it has joined.
     head: Head | None = None
     phase: str = WAITING
     reason: str = ""
-    # The SHA-256 of the text that it had last from the fleet.
+    # The SHA-256 of the last text that the node got from the fleet.
     applied: str = ""
-    # The confirmation that its change waits for while it is BAKING.
+    # While the node is BAKING, the confirmation that its change waits for.
     confirmation: str = ""
-    # Why it holds; empty if it does not.
+    # Why the node holds; empty if it does not.
     held: str = ""
 
     @property
@@ -158,7 +158,7 @@ class NodeState:
 
     @classmethod
     def of(cls, members: Mapping[str, Any]) -> Self:
-        """Return the node that `as_dict` was made of."""
+        """Return the state of a node from the result of its `as_dict`."""
         return cls(**{**members, "head": members["head"] and Head.of(members["head"])})
 
 
@@ -181,7 +181,7 @@ def broken(head: Head | None, node: NodeState) -> str:
 
 
 def decide(head: Head | None, node: NodeState, name: str, text: str) -> tuple[NodeState, str]:
-    """Return what a node remembers from now on, and what it is to do. `head` is that of the store, `text` the SHA-256 of its own text."""
+    """Return the new state of a node, and its action. `head` is the head in the store, `text` the SHA-256 of the node's present text."""
     former = node.head
     if (why := broken(head, node)) or head is None or former is None:
         return replace(node, held=why), NOTHING
@@ -190,14 +190,14 @@ def decide(head: Head | None, node: NodeState, name: str, text: str) -> tuple[No
         return node, NOTHING if now.key == seen.key else ABANDON
     if now.key != seen.key:
         is_from_here = any(each.number > seen.number and (each.origin, each.bundle) == (name, text) for each in head.chain)
-        # Killed after it had caught up, and before it had noted that.
+        # The node was killed after it had caught up, and before it had stored that.
         has_it = node.phase in (WAITING, CHECKED) and former.state == DONE and text == seen.bundle
         node = NodeState(head, applied=text if is_from_here or has_it else node.applied)
     node = replace(node, head=head)
     if head.state != DONE and node.phase in (REFUSED, BAD):
         return node, NOTHING
     if text == now.bundle:
-        # A store that was set back within the release does not make its stage anew.
+        # If the store was restored to an earlier gate of this release, the node does not repeat its stage.
         return node.become(GOOD if head.is_open(name) or node.applied == text else CHECKED), NOTHING
     is_planned, has_had_it = head.state != DONE and name in head.planned, node.phase in (GOOD, DRIFTED)
     if text != node.applied and (has_had_it or not head.force):
@@ -211,13 +211,13 @@ def decide(head: Head | None, node: NodeState, name: str, text: str) -> tuple[No
     return node if is_planned else node.become(WAITING), NOTHING
 
 
-# -- whoever leads
+# -- leading a release, which any node does
 
 
 def staged(names: Sequence[str], stages: Sequence[int | str]) -> list[tuple[str, ...]]:
-    """Return the nodes of each stage. A stage is the number of nodes, or the percentage, that have the release after it.
+    """Return the nodes of each stage. `stages` has the number or percentage of nodes that have the release after each stage.
 
-    The last stage has all that are left. Raises ValueError.
+    The last stage has all nodes that are left. Raises ValueError.
     """
     made, begun = list[tuple[str, ...]](), 0
     for stage in (*stages, "100%"):
@@ -237,21 +237,22 @@ def _count(stage: int | str, nodes: int) -> int:
 
 
 def propose(head: Head, release: Release, **members: Any) -> Head:
-    """Return the head that follows one that is DONE: a release at gate 0."""
+    """Return the next head after one that is DONE: this release at gate 0."""
     return Head(release, head.release, ROLLING, past=head.chain[-PAST:], **members)
 
 
 def revert(head: Head, id_: str, reason: str, made: float) -> Head:
-    """Return the head that follows a release which is taken back."""
+    """Return the next head after a release that failed or was stopped: a new release with the settled text, which is DONE."""
     number = head.release.number
     release = replace(head.settled, number=number + 1, id=id_, origin="", reverts=number, message=reason[:200], made=made)
     return Head(release, release, reason=reason, past=head.chain[-PAST:])
 
 
 def adopt(head: Head | None, own: Head, release: Release) -> Head:
-    """Return the head that makes the text of one node the truth, after a store was restored or wiped.
+    """Return the head that releases the text of one node to all, after a store was restored or wiped.
 
-    `head` is that of the store, `own` the last one that the node has followed. Nodes that have followed any release of either can follow.
+    `head` is the head in the store, `own` the last one that the node has followed. Their chains are merged, so that all nodes that have
+    followed a release of either can follow the new head.
     """
     both = {each.key: each for side in (head, own) if side for each in side.chain}
     release = replace(release, number=max(number for number, _ in both) + 1)
@@ -259,10 +260,10 @@ def adopt(head: Head | None, own: Head, release: Release) -> Head:
 
 
 def advance(head: Head, reports: Mapping[str, Report], waited: float, id_: str, now: float) -> Head | None:
-    """Return the head that follows, or None as long as there is something to wait for.
+    """Return the next head; None if the release is DONE or has to wait.
 
-    `reports`: what the nodes say. `waited`: for how many seconds the caller has seen the head at this gate. `id_` and `now` are for a
-    release that takes this one back.
+    `reports`: the reports of the nodes, by name. `waited`: for how many seconds the caller has seen the head at this gate. `id_` and `now`:
+    id and time for a release that reverts this one.
     """
     if head.state == DONE:
         return None

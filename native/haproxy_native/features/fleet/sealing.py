@@ -1,9 +1,9 @@
-"""`Keyring`: seals what a fleet writes into its store, so that who reads the store learns nothing and who writes it forges nothing.
+"""`Keyring`: encrypts and authenticates the values in the store of a fleet. Nobody without the key can read or forge them.
 
-A sealed value is the name of the key (4 bytes), a nonce (12 bytes), and the compressed value under AES-256-GCM. The name of the store's key
-is authenticated with it, so that a value is valid only where it was written. The keys are derived by HKDF from a secret of 32 random bytes
-and the group. The first secret seals and all of them open, so that one can replace another without a pause. What sealing cannot show is
-that a value is an old one; the numbers of releases do.
+A sealed value is the name of the key (4 bytes), a nonce (12 bytes), and the compressed value under AES-256-GCM. The place of the value in
+the store is authenticated with it, so that it is valid only there. The keys are derived by HKDF from a secret of 32 random bytes and the
+name of the group. The first secret seals, and all of them open, so that secrets can be rotated without downtime. Sealing does not detect
+that somebody has put back an old value; the numbers of releases do.
 """
 
 import base64
@@ -17,21 +17,21 @@ from hashlib import sha256
 from haproxy_native.errors import Unusable
 
 SECRET_BYTES, _NAME, _NONCE = 32, 4, 12
-# The most bytes that a value may have when it is opened.
+# How many bytes an opened value may have.
 MOST = 64 << 20
 
 
 class Unopened(Unusable):
-    """A value that no key opens. `detail` is the complete message."""
+    """No key opens a value. `detail` is the complete message."""
 
 
 def new_secret() -> str:
-    """Return a new secret, as the file of a key contains it."""
+    """Return a new secret in base64, for a key file."""
     return base64.b64encode(os.urandom(SECRET_BYTES)).decode()
 
 
 def read_secret(text: str) -> bytes:
-    """Return the secret that the text of a file states. Raises ValueError."""
+    """Return the secret in the text of a key file. Raises ValueError."""
     try:
         secret = base64.b64decode(text.strip(), validate=True)
     except binascii.Error:
@@ -50,14 +50,14 @@ class Keyring:
         self._objects = _derived(secrets[0], group, "object")
 
     def seal(self, place: str, value: bytes) -> bytes:
-        """Seal a value for the key `place` of the store."""
+        """Return a value sealed for the place `place` in the store."""
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
         nonce = os.urandom(_NONCE)
         return self._first + nonce + AESGCM(self._keys[self._first]).encrypt(nonce, zlib.compress(value), place.encode())
 
     def open(self, place: str, sealed: bytes) -> bytes:
-        """Return a sealed value of the key `place`. Raises Unopened."""
+        """Return the value that was sealed for the place `place`. Raises Unopened."""
         from cryptography.exceptions import InvalidTag
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
@@ -75,11 +75,11 @@ class Keyring:
 
     @property
     def names(self) -> list[str]:
-        """The names of the keys, the sealing one first."""
+        """Return the names of the keys, the one that seals first."""
         return [name.hex() for name in self._keys]
 
     def object_name(self, digest: str) -> str:
-        """Return the name in the store of a text with this digest, from which nobody without the key learns the digest."""
+        """Return the name in the store of a text with this digest. Nobody without the key can tell the digest from it."""
         return hmac.new(self._objects, digest.encode(), sha256).hexdigest()[:32]
 
 

@@ -1,7 +1,7 @@
-"""`GroupStore`: all that a fleet asks of the store in which its nodes agree. An engine is one class with these nine operations.
+"""`GroupStore`: the interface of the store through which the nodes of a fleet agree. Support for another store is one class with it.
 
-There is no transaction over keys, no order between keys and no clock of the store. `head` alone is replaced by several writers, and each
-replaces only the version that it has read. Versions are opaque. A notification is a hint: it may be late, double, or lost.
+It has no transactions over several keys, no order between keys, and no clock of the store. Only `head` has several writers, and each
+replaces only the version that it has read. Versions are opaque. A notification is a hint: it may be late, repeated, or lost.
 """
 
 from collections.abc import AsyncIterator
@@ -37,9 +37,9 @@ class StoredValue:
 
 @dataclass(frozen=True)
 class StoreFacts:
-    # Of the store's program.
+    # The version of the store's program.
     version: str
-    # That the store takes on disk.
+    # How much the store takes on disk.
     bytes: int
 
 
@@ -47,7 +47,7 @@ class Presence(Protocol):
     """A key that disappears unless it is renewed in time."""
 
     async def renew(self) -> bool:
-        """Start the time again; return False if the key is gone. Raises Unusable."""
+        """Restart the timeout. Return False if the key is gone. Raises Unusable."""
 
     async def leave(self) -> None:
         """Delete the key. Raises Unusable."""
@@ -56,11 +56,11 @@ class Presence(Protocol):
 class GroupStore(Protocol):
     """A store. Each operation raises StoreAway, StoreDenied and StoreFull."""
 
-    # Bytes that one value may have.
+    # How many bytes a value may have.
     most: int
 
     async def read(self, key: str) -> StoredValue | None:
-        """Return what a majority of the store has; None if there is no such key."""
+        """Return the value that a majority of the store has; None if there is no such key."""
 
     async def list(self, prefix: str) -> list[StoredValue]:
         """Return the entries whose keys begin with `prefix`, by key."""
@@ -69,19 +69,19 @@ class GroupStore(Protocol):
         """Write a new key and return its version; None if it exists. Raises TooLarge."""
 
     async def replace(self, key: str, value: bytes, version: str | None = None) -> str | None:
-        """Write a key and return its version; None, with nothing written, if its version is not `version` any more. Raises TooLarge.
+        """Write a key and return its new version. If it no longer has `version`, write nothing and return None. Raises TooLarge.
 
-        Without a version, write it in any case.
+        Without a version, always write.
         """
 
     async def delete(self, key: str) -> bool:
         """Delete a key; return whether it existed."""
 
     async def present(self, key: str, value: bytes, seconds: int) -> Presence | None:
-        """Write a new key that disappears after `seconds` without a renewal; None if it exists."""
+        """Write a new key that disappears after `seconds` without a renewal. Return None if it exists already."""
 
     def changes(self, prefix: str) -> AsyncIterator[None]:
-        """Yield once when the store listens, then whenever a key below `prefix` may have changed. Ends when notifications do."""
+        """Yield once when the subscription is active, then whenever a key with `prefix` may have changed. Ends if the store ends it."""
 
     async def facts(self) -> StoreFacts:
         """Return facts about the store, for people."""

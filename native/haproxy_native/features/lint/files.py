@@ -1,4 +1,4 @@
-"""The files that a configuration names, and checks of them: they exist, private keys are private, certificates do not expire. Pure."""
+"""Finds the files that a configuration names, and checks that they exist, keys are private, and certificates have not expired. Pure."""
 
 import posixpath
 import re
@@ -22,10 +22,10 @@ class NamedFile:
     statement: Statement
     name: str
     kind: str
-    # Where HAProxy may look for it; nowhere else if `is_complete`.
+    # The paths where HAProxy may look for the file. If `is_complete`, there are no others.
     paths: Sequence[str]
     is_complete: bool
-    # Whether HAProxy creates it if it is missing.
+    # Whether HAProxy creates the file if it is missing.
     may_be_created: bool
 
 
@@ -47,7 +47,7 @@ def _files_of(statement: Statement, directories: Sequence[str]) -> Iterator[Name
         if "$" not in name and "%" not in name and not name.startswith(tuple(table["not_paths"])):
             plain = name.removeprefix(table["path"])
             paths = tuple(dict.fromkeys(posixpath.normpath(posixpath.join(base, plain)) for base in directories))
-            # Without a line that sets it, a relative path begins where HAProxy was started, which is not known.
+            # Without a base directory in the file, relative paths begin in HAProxy's working directory, which is unknown.
             is_complete = posixpath.isabs(plain) or len(directories) > 1
             yield NamedFile(statement, plain, kind, paths, is_complete, statement.has(*table["made"]))
 
@@ -120,7 +120,7 @@ def _certain_files(view: View) -> Iterator[NamedFile]:
 
 
 def _certificate_files(view: View, named: NamedFile) -> Iterator[tuple[str, FileFacts]]:
-    """Yield a certificate, or those of a directory or list."""
+    """Yield path and facts of a certificate, or of each certificate in a directory or list."""
     path = next((path for path in named.paths if path in view.facts.files and view.facts.files[path].exists), "")
     if not path or named.kind not in (CERTIFICATE, LIST):
         return

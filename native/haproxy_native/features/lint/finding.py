@@ -15,12 +15,12 @@ from urllib.parse import quote
 
 from haproxy_native.features.lint.view import Statement
 
-# The severities of SARIF, from the least to the worst.
+# The severities of SARIF, the mildest first.
 SEVERITIES = ("note", "warning", "error")
 TEXT_FORM, JSON_FORM, SARIF_FORM = "text", "json", "sarif"
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _TOOL = "dataplaneapi lint"
-# Where the findings are in a log without any.
+# The place of the findings in a SARIF log without any.
 _RESULTS = b'"results": []'
 
 
@@ -86,7 +86,7 @@ class Finding:
 
 
 def encode_findings(found: Sequence[Finding], form: str) -> bytes:
-    """Return the findings in one of the forms, with a final line end."""
+    """Return the findings as text, JSON or SARIF, with a final line end."""
     if form == TEXT_FORM:
         return "".join(map(_line, found)).encode("utf-8", "backslashreplace")
     if form == JSON_FORM:
@@ -97,7 +97,7 @@ def encode_findings(found: Sequence[Finding], form: str) -> bytes:
 
 
 def _json(value: Any) -> bytes:
-    """Encode one finding. A long list is not encoded at once: during that call no other thread would run."""
+    """Encode one finding. Callers encode long lists piece by piece, because no other thread runs during a call."""
     return json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace")
 
 
@@ -153,6 +153,6 @@ def _result(found: Finding, index: int) -> dict[str, Any]:
 
 
 def _uri(path: str) -> str:
-    """Return the URI of a path: `file://` and the path if it is absolute; a surrogate becomes the byte that it stands for."""
+    """Return the URI of a path: with `file://` if it is absolute, else relative. A surrogate becomes the byte that it represents."""
     text = quote(posixpath.normpath(path or "-").encode("utf-8", "surrogateescape"))
     return f"file://{text}" if path.startswith("/") else text

@@ -1,6 +1,6 @@
 """Lint a configuration: read the files that it names, run the checks, and leave out the findings that comments switch off.
 
-`findings` is pure, `gather_facts` reads files, and `Linting` does both for an engine; the command `dataplaneapi lint` has no engine.
+`gather_facts` reads files, and `findings` is pure. `Linting` calls both for an engine; the command `dataplaneapi lint` works without one.
 """
 
 import math
@@ -36,11 +36,11 @@ _ALL = "*"
 
 @dataclass(frozen=True)
 class ConfigurationOrigin:
-    """Where a configuration is from."""
+    """Where a configuration comes from, to name files and objects in findings."""
 
     # The path of the main file.
     main: str = ""
-    # Returns the object of a stored file by its path; empty for any other file.
+    # Returns the object name of a stored file, given its path; empty for any other file.
     stored: Callable[[str], str] = lambda path: ""
 
 
@@ -49,7 +49,7 @@ def findings(
 ) -> list[Finding]:
     """Return the findings of all checks, or of the `wanted` ones, in the order of the file.
 
-    `facts` has what is known of other files, which are not read here.
+    Does not read other files; `facts` has what is known about them.
     """
     view = View(document, facts)
     ignored = _Ignored(view)
@@ -73,7 +73,7 @@ def function_of(check: Check) -> Callable[[View], Iterator[Violation]]:
 
 
 class _Shown:
-    """Turns what checks find into findings with files, lines and objects."""
+    """Turns violations into findings with files, lines and objects."""
 
     def __init__(self, view: View, origin: ConfigurationOrigin) -> None:
         self._view, self._origin = view, origin
@@ -145,12 +145,12 @@ def _ids(texts: Iterable[str]) -> frozenset[str]:
 
 # HAProxy loads `site.pem.rsa` and its like if a line names `site.pem` (HAProxy Configuration Manual, section 5.1, crt).
 BUNDLED = (".rsa", ".ecdsa", ".dsa")
-# The largest file that is read, in bytes, and the most files of a directory that are.
+# The size in bytes of the largest file that is read, and how many files of a directory are read.
 LARGEST, MOST = 1 << 23, 10_000
 
 
 def gather_facts(document: Document, directory: str, quotable: Callable[[str], bool] = lambda path: True) -> Facts:
-    """Return what is known of the files that a document names. `directory` is that of the main file.
+    """Read the files that a document names, and return the facts about them. `directory` is the directory of the main file.
 
     Findings quote values of maps, so only maps whose path is `quotable` are read.
     """
@@ -169,7 +169,7 @@ def gather_facts(document: Document, directory: str, quotable: Callable[[str], b
 
 
 def _file(path: str, kind: str) -> FileFacts:
-    """Return what is known of a file. One that cannot be read counts as existing."""
+    """Return the facts about a file. A file that cannot be read counts as existing."""
     try:
         status = os.stat(path)
         if stat.S_ISDIR(status.st_mode):
@@ -208,22 +208,22 @@ def _end(data: bytes) -> datetime | None:
 
 
 class Linting:
-    """Lints the configuration of one engine. `used` are the backends that service discovery keeps up to date."""
+    """Lints the configuration of one engine. `used` has the backends that service discovery updates."""
 
     def __init__(self, engine: Engine, used: Iterable[str] = ()) -> None:
         self._engine, self._used = engine, frozenset(used)
 
     async def findings(self, transaction_id: str | None = None, may_read: Callable[[str], bool] | None = None) -> list[Finding]:
-        """Return the findings whose objects the caller may all read. Raises NoTransaction."""
+        """Return the findings. Leaves out a finding if the caller may not read one of its objects. Raises NoTransaction."""
         document = self._engine.read(transaction_id)
         staged = self._engine.context.transactions.staged(transaction_id).files if transaction_id else {}
         findings_ = await beside(self._found, document, {str(path): file.is_there for path, file in staged.items()})
         return [finding for finding in findings_ if may_read is None or all(map(may_read, (finding.object, *finding.others)))]
 
     def _found(self, document: Document, staged: Mapping[str, bool]) -> list[Finding]:
-        """Return all findings. `staged` are the files of the transaction, and whether each will exist; their content is not read."""
+        """Return all findings. `staged` says which files of the transaction will exist, by path. Their contents are not read."""
         main = os.path.abspath(self._engine.context.current.path)
-        # A configuration may name any file, but clients can read stored ones only: no values of others are quoted.
+        # A configuration may name any file, but clients may read stored files only: findings quote no values of others.
         facts = gather_facts(document, posixpath.dirname(main), lambda path: bool(self._object_of(path)))
         changed = {path: FileFacts(exists) for path, exists in staged.items()}
         unused = self._unused(document, facts, posixpath.dirname(main))
@@ -237,7 +237,7 @@ class Linting:
             with suppress(Unusable):
                 paths += [str(path) for path in store.files()]
         listed = {path for file in facts.files.values() for path in file.files}
-        # A line names a certificate by its own name or by that of its bundle.
+        # A line names a certificate by its own name or by the name of its bundle.
         named = {path: next((path.removesuffix(end) for end in BUNDLED if path.endswith(end)), path) for path in sorted(set(paths))}
         unnamed = set(unreferenced(document, [*named, *set(named.values())], directory))
         return [path for path, bundle in named.items() if {path, bundle} <= unnamed and path not in listed]

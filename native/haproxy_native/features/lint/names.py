@@ -1,4 +1,4 @@
-"""Checks of names: those that refer to nothing, those that nothing refers to, and ACLs that are not what they seem. Pure."""
+"""Checks of names: references to missing objects, unused objects, and ACLs with a condition among their values. Pure."""
 
 import re
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ from haproxy_native.text.words import unquoted
 _TOKENS = re.compile(r"[(),/@\s]+")
 _NEARNESS = 0.75
 _CONDITIONS = frozenset(CONDITIONS)
-# The word of a pattern with the name, which may follow a prefix such as `ring@`, or precede the name of a part of the object.
+# The word in a pattern that has the name. A prefix such as `ring@` may precede the name, and `/*` follow it, for a part of the object.
 _NAMES = re.compile(r"(?:\w+@)?<>(?:/\*)?")
 
 
@@ -121,7 +121,7 @@ def backend_unused(view: View) -> Iterator[Violation]:
 
 
 def _computed(view: View, statement: Statement) -> list[str] | None:
-    """Return the names that HAProxy may compute for a request; None if they cannot be known."""
+    """Return the names of backends that a statement may compute for a request; None if they cannot be known."""
     if "$" not in statement.text and "%" not in statement.text:
         return []
     lookup = _lookup(view, statement)
@@ -129,7 +129,10 @@ def _computed(view: View, statement: Statement) -> list[str] | None:
 
 
 def _lookup(view: View, statement: Statement) -> tuple[str, list[tuple[int, str]]] | None:
-    """Return the path of the map in which a statement looks up a backend, and its values with their lines; the default has line 0."""
+    """Return the path of the map in which a statement looks up a backend, and pairs of line number and value.
+
+    The default value has line 0. Return None if the statement is no such lookup, or the map was not read.
+    """
     match = re.fullmatch(words()["names"]["lookup"], statement.words[1]) if len(statement.words) > 1 else None
     if match is None:
         return None
@@ -183,7 +186,7 @@ def acl_unused(view: View) -> Iterator[Violation]:
 
 
 def _is_in_variable(scope: Scope) -> bool:
-    """Return whether a variable of the environment may name an ACL in a condition."""
+    """Return whether a condition may name an ACL by an environment variable."""
     return any(not statement.is_known for statement in scope.statements if not _CONDITIONS.isdisjoint(statement.words))
 
 
@@ -213,7 +216,7 @@ def acl_with_condition(view: View) -> Iterator[Violation]:
 
 
 def _sign(scope: Scope, given: tuple[str, ...], signs: list[str], ors: list[str]) -> str:
-    """Return the word in a definition that was meant to join tests; empty if there is none."""
+    """Return the word among an ACL's values that was meant as an operator between tests, such as `or`; empty if there is none."""
     for place, word in enumerate(given[1:], 1):
         following = given[place + 1] if place + 1 < len(given) else ""
         if word in signs or (word.lower() in ors and following and (following == given[0] or following.lstrip("!") in scope.acls)):

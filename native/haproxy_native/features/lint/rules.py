@@ -1,4 +1,4 @@
-"""Checks of rules: their order, their conditions, and what they believe of a request. Pure."""
+"""Checks of rules: their order, their conditions, and their trust in paths and headers of a request. Pure."""
 
 import re
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from haproxy_native.features.lint.finding import Violation
 from haproxy_native.features.lint.view import Criterion, Rule, Scope, Statement, Test, View, words
 
 Key = frozenset[str]
-# All subsets of a suite are compared only if it has at most so many terms.
+# All subsets of a suite (the terms between two `||`) are compared only if it has at most so many terms.
 _MOST_TERMS = 6
 
 
@@ -44,7 +44,7 @@ def rule_repeats_condition(view: View) -> Iterator[Violation]:
         for rule in scope.rules:
             known = seen.setdefault(rule.family, {})
             if not rule.is_final:
-                # It may change what later conditions test.
+                # The rule may change what later conditions test.
                 known.clear()
                 continue
             if (
@@ -72,7 +72,7 @@ def _is_volatile(scope: Scope, rule: Rule, volatile: re.Pattern[str]) -> bool:
 
 
 def _covering(known: dict[Key, Rule], key: Key) -> Rule | None:
-    """Return an earlier rule with a suite whose terms are all among these."""
+    """Return an earlier rule that has a suite whose terms are all in `key`, and which therefore applies whenever `key` does."""
     if not known or len(key) > _MOST_TERMS:
         return known.get(key)
     parts = (frozenset(part) for size in range(1, len(key) + 1) for part in combinations(sorted(key), size))
@@ -190,7 +190,7 @@ def _passable(criterion: Criterion) -> str:
 
 
 def _other(pattern: str, criterion: Criterion) -> str:
-    """Return other spellings of a path."""
+    """Return, for a message, other spellings of a path that the criterion does not match."""
     rest = pattern.removeprefix("/")
     slash = pattern[: len(pattern) - len(rest)]
     spellings = [f"/{pattern}"] if slash else []
@@ -218,7 +218,7 @@ def forwarded_address_trusted(view: View) -> Iterator[Violation]:
 
 
 def _tests_value(rule: Rule, asked: list[Criterion], sample: re.Pattern[str]) -> bool:
-    """Return whether a rule compares the header with something; whether it exists says nothing about an address."""
+    """Return whether a rule compares the header with a value. A test that the header exists trusts no address."""
     return rule.family != words()["rules"]["routing"] and any(
         sample.search(criterion.sample) and criterion.method != "found" for criterion in asked
     )

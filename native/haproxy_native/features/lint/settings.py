@@ -1,4 +1,4 @@
-"""Checks of what single lines set: listeners, TLS, statistics, timeouts, servers, the process and its users. Pure."""
+"""Checks of single lines: listeners, TLS, statistics, timeouts, servers, the process and its users. Pure."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -76,7 +76,7 @@ def stats_page_open(view: View) -> Iterator[Violation]:
 
 
 def _is_guarded(scope: Scope) -> bool:
-    """Return whether rules or client certificates keep anybody out."""
+    """Return whether rules or client certificates restrict the access to a section."""
     table = words()["stats"]
     return bool(scope.all(*table["guards"])) or any(listener.has(*table["verifies"]) for listener in _listeners(scope))
 
@@ -127,7 +127,7 @@ def request_timeout_missing(view: View) -> Iterator[Violation]:
 
 
 def _is_proxy(scope: Scope) -> bool:
-    """Return whether a proxy is one of HTTP or TCP, not of logs or SPOE, and its mode is known."""
+    """Return whether the mode of a proxy is known to be HTTP or TCP, not that of logs or SPOE."""
     return scope.mode in (words()["http"]["mode"], words()["http"]["other"])
 
 

@@ -1,11 +1,11 @@
-"""A configuration as checks read it: sections with statements, rules with conditions, what is inherited, and facts about files. Pure.
+"""The view of a configuration for checks: sections with statements, rules with conditions, inheritance, and facts about files. Pure.
 
-Two things keep a check from a wrong finding:
+Two properties of statements prevent false findings:
 
-A statement is *certain* unless it is between `.if` and `.endif`. A check reports no statement that is not certain, but what such a
-statement defines, names or sets counts as present.
+A statement is *certain* unless it is between `.if` and `.endif`. Checks report certain statements only, but count what any statement
+defines, names or sets as present.
 
-A statement is *known* unless a variable of the environment is in it. A check that would have to know its value skips it.
+A statement is *known* unless it contains an environment variable. A check that depends on the value of the variable skips the statement.
 """
 
 import posixpath
@@ -31,18 +31,18 @@ _WITH_VALUE, _FLAGS, _END = ("-f", "-m"), ("-i", "-n", "-u", "-M"), "--"
 
 @cache
 def words() -> Mapping[str, Any]:
-    """Return the words of HAProxy that checks look for, as words.toml declares them."""
+    """Return the table in words.toml: the words of HAProxy that checks look for."""
     return tomllib.loads(Path(__file__).with_name("words.toml").read_text())
 
 
 @dataclass(frozen=True)
 class FileFacts:
-    """What is known of a file or directory that the configuration names."""
+    """The facts about a file or directory that the configuration names."""
 
     exists: bool
     mode: int = 0
     holds_key: bool = False
-    # When the certificate in it expires.
+    # When the certificate in the file expires.
     expires: datetime | None = None
     # The paths in a directory or in a list of certificates.
     files: tuple[str, ...] = ()
@@ -52,12 +52,12 @@ class FileFacts:
 
 @dataclass(frozen=True)
 class Facts:
-    """What a lint knows beyond the document."""
+    """The facts that checks use besides the document."""
 
     # The directory of the main file, where relative paths begin.
     directory: str = "/"
     now: datetime | None = None
-    # By path; empty if no file was read.
+    # The facts about each file, by path; empty if no file was read.
     files: Mapping[str, FileFacts] = field(default_factory=dict)
     # Paths of stored files that nothing names.
     unused: Sequence[str] = ()
@@ -67,7 +67,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class Test:
-    """One term: the name of an ACL, or the words of an anonymous one."""
+    """One term of a condition: the name of an ACL, or else the words of an anonymous ACL."""
 
     name: str
     words: tuple[str, ...]
@@ -82,7 +82,7 @@ class Test:
 class Condition:
     """The condition of a rule."""
 
-    # The index of the word `if` or `unless`; the number of words if there is none.
+    # The index of the word `if` or `unless` in the rule; the number of the rule's words if it has no condition.
     at: int
     # The alternatives that `||` separates; none for a rule without a condition.
     suites: tuple[tuple[Test, ...], ...] = ()
@@ -95,11 +95,11 @@ class Condition:
 
 @dataclass(frozen=True)
 class Criterion:
-    """A sample and what it is compared with."""
+    """A sample and the patterns that it is compared with."""
 
     # The fetch with its converters.
     sample: str
-    # The argument of `-m`; empty without it.
+    # The argument of `-m`; empty if there is no `-m`.
     method: str = ""
     files: tuple[str, ...] = ()
     patterns: tuple[str, ...] = ()
@@ -109,7 +109,7 @@ class Criterion:
 def condition_of(words: Sequence[str], start: int) -> Condition:
     """Return the condition in the words of a rule, from the word `start` on."""
     at = condition_at(words, start)
-    # The value of a header may be the word itself.
+    # If several words `if` follow each other, those before the last may be values, as of a header.
     while at + 1 < len(words) and words[at + 1] in CONDITIONS:
         at += 1
     if at == len(words):
@@ -163,7 +163,7 @@ class Statement:
         return False
 
     def after(self, *wanted: str) -> str:
-        """Return the word after the first of the wanted ones; empty if there is none."""
+        """Return the word that follows the first of the `wanted` words; empty if there is none."""
         place = next((place for place, word in enumerate(self.words) if word in wanted), len(self.words))
         return self.words[place + 1] if place + 1 < len(self.words) else ""
 
@@ -172,7 +172,7 @@ class Statement:
 
     @property
     def is_known(self) -> bool:
-        """Return whether no variable of the environment is in it."""
+        """Return whether the statement contains no environment variable."""
         return "$" not in self.text
 
 
@@ -183,13 +183,13 @@ class Rule:
     statement: Statement
     # The words that begin the statement, such as `http-request`.
     family: str
-    # The word after these; empty if the family has no actions.
+    # The word after the family; empty if the family has no actions.
     action: str
     condition: Condition
 
     @property
     def is_final(self) -> bool:
-        """Return whether no further rule of its family is evaluated when it applies."""
+        """Return whether HAProxy evaluates no further rule of the family once this rule applies."""
         final = words()["final"][self.family]
         name = self.action.partition("(")[0]
         return (not final or name in final) and not self.statement.has(*words()["not_final"])
@@ -229,11 +229,11 @@ class Scope:
         return scopes
 
     def all(self, *phrases: str) -> list[Statement]:
-        """Return the statements that begin with one of the phrases, with the inherited ones."""
+        """Return the statements, own and inherited ones, that begin with one of the phrases."""
         return [statement for scope in self.chain for statement in scope.own(*phrases)]
 
     def last(self, *phrases: str) -> Statement | None:
-        """Return the statement in effect: the last one of the section, else the last inherited one."""
+        """Return the statement in effect that begins with one of the phrases: the last of the section, else the last inherited one."""
         return next((statements[-1] for scope in self.chain if (statements := scope.own(*phrases))), None)
 
     @cached_property
@@ -255,7 +255,7 @@ class Scope:
         return acls_
 
     def criteria(self, rule: Rule, *, positive: bool = False) -> Iterator[Criterion]:
-        """Yield the criteria of a rule's condition, with those of the ACLs that it names; if `positive`, without negated tests."""
+        """Yield the criteria of a rule's condition and of the ACLs that it names; if `positive`, without negated tests."""
         for test in rule.condition.tests:
             if positive and (test.is_negated or rule.condition.is_negative):
                 continue
@@ -344,7 +344,7 @@ def _scopes(document: Document) -> Iterator[Scope]:
 
 
 def _statements(section: Section, place: int, depth: int) -> tuple[Statement, list[Statement], int]:
-    """Return the header, the other statements, and how many `.if` are open after them."""
+    """Return the header of a section, its other statements, and how many `.if` are open after the section."""
     statements = []
     for number, line in enumerate(section.lines):
         if not line.words:

@@ -1,4 +1,4 @@
-"""Overrides as values, the table that stores them, and what the configuration says of the same members."""
+"""Overrides, the table that stores them, and the configured values of the same members."""
 
 import json
 import logging
@@ -38,19 +38,19 @@ class Override:
     object: str
     member: str
     value: Any
-    # Its value before the first change.
+    # The value before the first change.
     former: Any
     # Unix time.
     since: float
     author: str = ""
-    # What the configuration says of it, as a text; None until that is looked up.
+    # The configured value of the member, as text; None until it has been looked up.
     configured: str | None = None
 
 
 class OverrideLedger:
-    """The overrides, in memory and as rows. `changed` is called after each change.
+    """The overrides, in memory and in the database. Calls `changed` after each change.
 
-    `worker` is the worker, as `pid@start`, that has all overrides. `changes` counts what was stored and deleted.
+    `worker` is the worker that has all overrides, as `pid@start`. `changes` counts the changes.
     """
 
     def __init__(self, database: Database, changed: Callable[[], None] = lambda: None) -> None:
@@ -65,7 +65,7 @@ class OverrideLedger:
             log.warning("what was changed in the process is not known: %s", error)
 
     async def read(self) -> None:
-        """Read the rows if that failed at the start. Raises Unusable."""
+        """Read the overrides from the database if that failed at the start. Raises Unusable."""
         if not self.is_read:
             self._know(*await self._database.run(_read))
 
@@ -84,7 +84,7 @@ class OverrideLedger:
         return self._overrides.get((object_, member))
 
     def store(self, overrides: Sequence[Override]) -> None:
-        """Store overrides; delete those whose value is the former one again."""
+        """Store overrides. Deletes an override whose value equals its former value again."""
         self._change({_key(override): None if override.value == override.former else override for override in overrides})
 
     def delete(self, overrides: Iterable[Override]) -> None:
@@ -130,12 +130,12 @@ def _store_worker(worker: str, state: State) -> None:
 
 
 def ended(overrides: Iterable[Override], effects: Sequence[Effect]) -> list[Override]:
-    """Return the overrides whose member a change of the configuration changed, or whose server it deleted."""
+    """Return the overrides that a change of the configuration ends: it changed their member or deleted their server."""
     return [override for override in overrides if any(_ends(effect, override) for effect in effects)]
 
 
 def in_process(object_: str) -> str:
-    """Return the name of a configured object in the process, which has a listen section as a backend."""
+    """Return the name that a configured object has in the process, where a listen section is a backend."""
     kind, slash, rest = object_.partition("/")
     return f"backend{slash}{rest}" if kind == "listen" else object_
 

@@ -64,28 +64,28 @@ from haproxy_native.text.document import Document
 
 log = logging.getLogger(__name__)
 RETRY_SECONDS = 0.5
-# How often overrides are checked without an event; a file that is read again unchanged, as after SIGHUP, has none.
+# How often overrides are checked without an event, in seconds. A reload of the unchanged file, as after SIGHUP, causes no event.
 REST_SECONDS = 30.0
 # How long to wait for states of servers before a reload, in seconds.
 PATIENCE = 5.0
 # How long to wait for the worker in service at the start, in seconds.
 START_PATIENCE = 1.0
-# In every refusal for a server or backend that the worker does not have.
+# Part of every refusal that names a server or backend which the worker does not have.
 NO_SUCH = "No such"
 _STATES = {"enabled": MAINTENANCE, "disabled": READY}
 
 
 class Overrides(Observer):
-    """The overrides of one engine. While the context is active, they are made again in new workers."""
+    """The overrides of one engine. While the context is active, they are set again in every new worker."""
 
     def __init__(self, engine: Engine, editor: Editor) -> None:
         self._engine, self._editor = engine, editor
         self._changed = asyncio.Event()
         self._ledger = OverrideLedger(engine.database, self._changed.set)
         self._state_file = ServerStateFile(editor)
-        # The document and the number of changes that the file was last written for.
+        # The document and the ledger's `changes` at the last write of the server-state file.
         self._written: tuple[Document, int] | None = None
-        # Changes of the configuration, with the time of each, that may have ended overrides.
+        # Changes of the configuration that `reconcile` has not processed yet, each with its time. They may have ended overrides.
         self._texts: list[tuple[float, Committed | Edited]] = []
         self._watching = Background("keeping what was changed in the process")
         engine.context.events.listen(self._on_event)
@@ -100,9 +100,10 @@ class Overrides(Observer):
         await self._watching.stop()
 
     async def _start(self) -> None:
-        """End the overrides that the configuration has changed while this server did not run.
+        """End the overrides whose configured values were changed while this server did not run.
 
-        Without overrides the worker in service has them all. The first one is then not made in it again, over what others set meanwhile.
+        If there are no overrides, record that the worker in service has them all. Otherwise the first override would be sent to that
+        worker a second time, and might overwrite what others set in between.
         """
         await self._look_up()
         if not self._ledger.all():
@@ -115,15 +116,15 @@ class Overrides(Observer):
         return self._ledger.all()
 
     def is_gapless(self, override: Override) -> bool:
-        """Return whether the next worker starts with an override, or gets it a moment later."""
+        """Return whether the next worker reads an override from the server-state file. If not, it gets the override after its start."""
         return override.member in (STATE, WEIGHT) and override.object in self._state_file.carried
 
     async def outside(self) -> list[Override]:
-        """Return what others have set in the worker in service, which ends with it. Raises RuntimeFailure."""
+        """Return the values that others have set in the worker in service, and that are lost when it ends. Raises RuntimeFailure."""
         return [each for each in map(as_override, await self.unexplained()) if each.member in MEMBERS]
 
     async def unexplained(self) -> list[ServerDifference]:
-        """Return how servers differ from the loaded configuration, as far as no override explains it. Raises RuntimeFailure."""
+        """Return how servers differ from the loaded configuration, except for differences caused by overrides. Raises RuntimeFailure."""
         return (await self.compared())[1]
 
     async def compared(self) -> tuple[list[Override], list[ServerDifference]]:
@@ -141,31 +142,31 @@ class Overrides(Observer):
         return [each for each in found if not each.member or not self._explains(as_override(each))]
 
     def _explains(self, found: Override) -> bool:
-        """Return whether an override has set this value; others may have set another one since."""
+        """Return whether the value found in the process is that of an override. Others may have set a different value since."""
         known = self._ledger.get(found.object, found.member)
         return known is not None and known.value == found.value
 
     async def _set_by_others(self, states: Sequence[ServerState]) -> list[Override]:
-        """Return what was set on these servers by others."""
+        """Return the values that others have set on these servers."""
         known = {(state.backend_name, state.name) for state in states}
         found = await self._unlike(states, {}, frozenset(Claim(backend, server) for backend, server in known))
         return [as_override(each) for each in found if each.member and (each.backend, each.server) in known]
 
     async def from_state_files(self) -> list[ServerDifference]:
-        """Return the differences from the configuration that the worker may have from server-state files. Raises RuntimeFailure."""
+        """Return the differences from the configuration that may come from server-state files. Raises RuntimeFailure."""
         if not await beside(reads_states, self._engine.document):
             return []
         return await self.loaded_from_files(await self.unexplained())
 
     async def loaded_from_files(self, differing: Sequence[ServerDifference]) -> list[ServerDifference]:
-        """Return those of these differences that are in the server-state files that HAProxy reads."""
+        """Return the differences whose values are also in the server-state files that HAProxy reads."""
         document = self._engine.running or self._engine.document
         if not differing or not await beside(reads_states, document):
             return []
         return await beside(loaded_values, self._editor, document, differing)
 
     async def _look_up(self) -> None:
-        """Store what the configuration says of each override, and end those of which it said something else before."""
+        """Store the configured value of each new override, and end the overrides whose configured value has changed."""
         known = self._ledger.all()
         values = await beside(configured, self._editor, self._engine.document, known)
         now = [(each, values[each.object, each.member]) for each in known if self._ledger.get(each.object, each.member) is each]
@@ -173,9 +174,9 @@ class Overrides(Observer):
         self._ledger.store([replace(each, configured=value) for each, value in now if each.configured is None])
 
     async def hold(self, changes: Changes, members: Collection[str], author: Author) -> None:
-        """Store what an author has changed of servers in the worker in service.
+        """Store as overrides what an author has set on servers in the worker in service. `members` are those of the request.
 
-        Requested members are also stored if others have set them before, or a call that was killed before this.
+        A requested member without a change is stored as well if others set its value before, or a call that was killed before it got here.
         """
         self._store(changes, members, author)
         states = [after for _, after in changes]
@@ -186,7 +187,7 @@ class Overrides(Observer):
         self._ledger.store([replace(each, since=time.time(), author=author.name, configured=None) for each in missed])
 
     def set_back(self, changes: Changes, author: Author) -> None:
-        """Store what is different after a change was rolled back. A value that others had set before it is no override."""
+        """Update the overrides after a runtime change was reverted. A value that others had set before that change is no override."""
         self._store(changes, MEMBERS, author)
 
     def _store(self, changes: Changes, members: Collection[str], author: Author) -> None:
@@ -203,7 +204,7 @@ class Overrides(Observer):
 
     @asynccontextmanager
     async def renamed(self, object_: str, to: str, author: Author) -> AsyncIterator[None]:
-        """Copy overrides to the new name of an object, around the commit that renames it. Those of the old name end with that object."""
+        """Copy the overrides of an object to its new name, around the commit that renames it. The overrides of the old name end with it."""
         old, new = in_process(object_), in_process(to)
         copies = [replace(each, object=object_names.renamed(each.object, old, new)) for each in self._of(old)]
         self._ledger.store(copies)
@@ -252,7 +253,7 @@ class Overrides(Observer):
     # -- new workers and changes of the configuration
 
     async def loading(self, document: Document) -> None:
-        """Write the server-state file for a text that is about to be loaded, with the present health of servers."""
+        """Write the server-state file for a document that HAProxy is about to load, with the present health of servers."""
         await self._end(self._texts)
         states: list[ServerState] = []
         with suppress(RuntimeFailure, TimeoutError):
@@ -264,7 +265,7 @@ class Overrides(Observer):
         self._written = None
 
     async def _write_file(self) -> None:
-        """Write the server-state file if overrides or the configuration have changed since; not while HAProxy reads it."""
+        """Write the server-state file if overrides or the configuration have changed since the last write, except during a reload."""
         wanted = self._engine.document, self._ledger.changes
         if wanted != self._written and self._engine.context.load is None:
             await self._state_file.write(wanted[0], self._ledger.all(), [])
@@ -290,7 +291,7 @@ class Overrides(Observer):
                     await self._changed.wait()
 
     async def reconcile(self) -> None:
-        """End the overrides that changes of the configuration have ended, and make the others again in a new worker or a changed server."""
+        """Delete overrides that changes of the configuration have ended. Set the others again in a new worker or on changed servers."""
         with suppress(Unusable):
             await self._ledger.read()
         texts, self._texts = self._texts, []
@@ -308,7 +309,7 @@ class Overrides(Observer):
                 await self._make([override for override in self._ledger.all() if override.object in objects])
 
     async def _end(self, texts: Sequence[tuple[float, Committed | Edited]]) -> list[Effect]:
-        """End the overrides that changes of the configuration have ended. Return all effects of these changes."""
+        """Delete the overrides that these changes of the configuration have ended. Return all effects of the changes."""
         touched: list[Effect] = []
         for at, event in texts:
             effects = await beside(_effects, event)
@@ -317,7 +318,7 @@ class Overrides(Observer):
         return touched
 
     async def loaded(self) -> None:
-        """Make all overrides in the worker in service, if it is a new one. The caller holds the lock of the process."""
+        """Set all overrides in the worker in service, and record it if it is new. The caller holds the process lock."""
         runtime = self._engine.runtime
         await self._make(self._ledger.all())
         worker = await runtime.worker()
@@ -329,9 +330,9 @@ class Overrides(Observer):
             self._ledger.set_worker(_identity(worker))
 
     async def _make(self, wanted: Sequence[Override]) -> None:
-        """Send the commands of overrides at once, whatever is set already.
+        """Send the commands of overrides, even for values that are set already, and delete overrides of missing servers.
 
-        Overrides of missing servers are deleted. The caller holds the lock.
+        The caller holds the process lock.
         """
         made = [(override, command.text) for override in wanted if (command := await self._command(override))]
         for (override, _), answer in zip(made, await self._answers([text for _, text in made]), strict=True):
@@ -348,11 +349,14 @@ class Overrides(Observer):
         try:
             return await runtime.send_each(texts)
         except RuntimeAbsent:
-            # 2.6 does not end every refusal, so that answers to many commands cannot be separated.
+            # HAProxy 2.6 does not terminate every refusal, so the answers to several commands cannot be separated.
             return [await runtime.send(text) for text in texts]
 
     async def _command(self, override: Override) -> Command | None:
-        """Return the command of an override; None for an address whose server is missing."""
+        """Return the command that sets an override; None if its address or port is set already.
+
+        Deletes an override of address or port if the server is missing, and returns None.
+        """
         _, backend, _, name = object_names.parsed(override.object)
         if override.member == STATE:
             return commands.state(backend, name, override.value)
@@ -373,7 +377,7 @@ def object_of_server(server: ServerDifference) -> str:
 
 
 def _member(of: ServerDifference) -> str:
-    """Return the name of a member in overrides."""
+    """Return the name that overrides have for the member of a difference."""
     return next((name for name, configured_ in CONFIGURED.items() if configured_ == of.member), of.member)
 
 

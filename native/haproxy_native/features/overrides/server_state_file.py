@@ -1,8 +1,8 @@
 """The server-state file, from which a starting worker reads states of servers, so that overrides are in effect from its first request.
 
-A line of ours has administrative state and weight of an override, the configured port, and for a checked server its present health. HAProxy
-uses the first line of a server, so ours come before the lines of others, which stay (HAProxy Management Guide, section 9.3 "show servers
-state").
+A line that this project writes has the overridden administrative state and weight, the configured port and, for a checked server, its
+present health. HAProxy uses the first line of a server, so these lines come before the lines that others wrote, which stay (HAProxy
+Management Guide, section 9.3 "show servers state").
 """
 
 import asyncio
@@ -44,19 +44,19 @@ _OURS = re.compile(f"^{re.escape(_BEGIN)}.*?^{re.escape(_END)}", re.DOTALL | re.
 _ADMIN = {"ready": 0, "drain": FORCED_DRAIN, "maint": FORCED_MAINT}
 _UP = 2
 _USUAL_WEIGHT = 1
-# A host without a port. A port that depends on the client's, or on a variable, has no number to write.
+# A host without a port. A port that depends on the client's port or on a variable has no number to write.
 _HOST = re.compile(r"[\w.-]+")
 
 
 class ServerStateFile:
-    """The file of one configuration. `carried` are the objects that have lines in it."""
+    """The server-state file of one configuration. `carried` has the servers with lines in the file."""
 
     def __init__(self, editor: Editor) -> None:
         self._editor = editor
         self.carried: frozenset[str] = frozenset()
 
     async def write(self, document: Document, overrides: Sequence[Override], states: Iterable[ServerState] = ()) -> None:
-        """Replace our lines. Without effect if the file cannot be written or has an unknown format; then `carried` is empty."""
+        """Replace our lines in the file. If it cannot be written or has an unknown format, leave it and empty `carried`."""
         path, lines = place(self._editor, document), {}
         if path and overrides:
             lines = await beside(_lines, self._editor, document, overrides, list(states))
@@ -64,12 +64,12 @@ class ServerStateFile:
         self.carried = frozenset(lines) if written else frozenset()
 
     def checked(self, document: Document, overrides: Sequence[Override]) -> list[str]:
-        """Return the backends with overrides whose lines would have health."""
+        """Return the backends that have overrides of checked servers, whose lines contain their health."""
         return list(dict.fromkeys(name for name, _, state, _ in _carried(self._editor, document, overrides) if _is_checked(state)))
 
 
 def place(editor: Editor, document: Document) -> Path | None:
-    """Return the file that the configuration names by an absolute path; None if it names none."""
+    """Return the path of `server-state-file` with `server-state-base`; None if there is none or it is not absolute."""
     options = _options(editor, document)
     path = Path(options.get("server_state_base", "")) / options.get(FILE, "")
     return path if FILE in options and path.is_absolute() else None
@@ -87,7 +87,7 @@ def reads_states(document: Document) -> bool:
 
 
 def loaded_values(editor: Editor, document: Document, differing: Iterable[ServerDifference]) -> list[ServerDifference]:
-    """Return the differences that the worker may have from its server-state files. Blocks."""
+    """Return the differences whose values the worker may have read from its server-state files. Blocks."""
     found: list[ServerDifference] = []
     grouped: dict[str, list[ServerDifference]] = defaultdict(list)
     for each in differing:
@@ -188,13 +188,13 @@ def _line(backend: str, name: str, server: EffectiveServer, overrides: Sequence[
     weight = server.values.get("weight", _USUAL_WEIGHT)
     has_health = now is not None and _is_checked(server) and now.admin_state != "maint"
     operational, health = (now.operational, now.check_health) if now and has_health else (_UP, 0)
-    # Columns that HAProxy does not read, or that mean nothing is known, are 0 or `-`.
+    # The other columns are 0 or `-`: HAProxy does not read them, or takes that for an unknown value.
     counted = f"{operational} {admin} {values.get(WEIGHT, weight)} {weight} 0 1 0 {health} {CONFIGURED | ENABLED} 0"
     return f"0 {backend} 0 {name} - {counted} 0 0 - {server.values.get('port', 0)} - 0 0 - - 0\n"
 
 
 def merged(text: str, lines: Sequence[str]) -> str | None:
-    """Return the text of the file with these lines as ours; None if its format is unknown."""
+    """Return the text of the file with our lines replaced by `lines`; None if its format is unknown."""
     head, end, rest = (text or f"{FORMAT}\n").partition("\n")
     if head.strip() != FORMAT:
         return None

@@ -1,1 +1,1 @@
-"""Routing tests: requests with an expected outcome, run by a shadow HAProxy, stored by name, and required of changes."""
+"""Routing tests: requests with an expected outcome, run against a shadow HAProxy. Stored tests can be required to pass for each change."""

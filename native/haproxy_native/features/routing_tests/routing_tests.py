@@ -1,8 +1,8 @@
 """`RoutingTests` runs routing tests; `RoutingGate` refuses changes that break stored ones.
 
-The gate tests a change only if the text that its shadow would get, or a file that is named there, differs from the one before, and only
-once for the same text, files and cases. A test that fails without the change as well does not refuse it. Changes that the server makes by
-itself are not tested: service discovery, ACME, reverts of confirmations.
+The gate tests a change only if it alters the text of its shadow or a file that the text names, and only once for the same text, files and
+cases. If a test fails without the change as well, the change is not refused. Changes that the server makes by itself (service discovery,
+ACME, rollbacks of confirmations) are not tested.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ Decisive = tuple[str, list[FrontendListener]]
 
 
 class RoutingTests:
-    """Runs tests. `stored` are the tests of the server."""
+    """Runs tests. `stored` has the stored tests."""
 
     def __init__(self, stored: TestTable, explain: Explain) -> None:
         self.stored, self._explain = stored, explain
@@ -46,7 +46,7 @@ class RoutingTests:
 
 
 class RoutingGate(Observer):
-    """Judges changes. `is_required` returns whether the settings require tests of all changes by clients."""
+    """Refuses changes that break stored tests. `is_required` returns whether the settings require tests of all changes by clients."""
 
     def __init__(self, tests: RoutingTests, home: Path, is_required: Callable[[], bool]) -> None:
         self._tests, self._home, self._is_required = tests, home, is_required
@@ -74,20 +74,20 @@ class RoutingGate(Observer):
         return still
 
     def _has_tests(self) -> bool:
-        """Return whether there are stored tests. If they cannot be read, there may be."""
+        """Return whether there are stored tests; True if they cannot be read."""
         with suppress(NativeError):
             return bool(self._tests.stored.names())
         return True
 
     def _key(self, candidate: Candidate) -> str:
-        """Return a key that is the same for changes with the same result; empty for one that does not change its shadow."""
+        """Return a cache key, equal for changes whose tests have the same results; empty if a change does not alter its shadow."""
         before, after = self._decisive_of(candidate.before), self._decisive_of(candidate.after)
         if before == after and not _is_named(candidate, self._home):
             return ""
         return sha256(repr((before, after, stamps(candidate.after, self._home, candidate.files))).encode()).hexdigest()
 
     def _decisive_of(self, document: Document) -> Decisive:
-        """Return what decides in a document. The last two are cached, since the next change begins with the result of this one."""
+        """Return the decisive parts of a document. Caches the last two, since the next change begins with this change's document."""
         known = next((shadow for of, shadow in self._known if of is document), None)
         decisive = known or _decisive(document, self._home)
         self._known = [(document, decisive), *(shadow for shadow in self._known if shadow[0] is not document)][:2]
@@ -108,7 +108,7 @@ class RoutingGate(Observer):
             raise _untested(error) from error
 
     async def _failed_before(self, candidate: Candidate, cases: Sequence[Case]) -> set[int]:
-        """Return the ids of the cases that fail without the change; none if that text cannot be tested."""
+        """Return the Python ids of the cases that fail without the change; none if the document without it cannot be tested."""
         try:
             before = Candidate(candidate.before, candidate.before, author=candidate.author)
             return {id(result.case) for result in (await self._tests.run(before, cases)).failed}

@@ -17,7 +17,7 @@ from haproxy_native.shadow.shadows import Asker
 from haproxy_native.text.document import Document
 
 _NOT_IN_XML = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-# How many cases one test has at most, and one run.
+# How many cases a test may have, and a run.
 MOST = 20_000
 
 
@@ -63,7 +63,7 @@ def _named(request: Mapping[str, Any]) -> str:
 
 
 def compared(expect: Mapping[str, Any], found: Explanation) -> tuple[dict[str, Any], str]:
-    """Return the outcome in the members of `expect`, and a text about the differences; empty if there are none."""
+    """Return the actual values of the members in `expect`, and a text about the differences, which is empty if there are none."""
     got = dict(_outcome(expect, found))
     wrong = [_difference(member, expect[member], got[member]) for member in expect if _plain(expect[member]) != _plain(got[member])]
     return got, "; ".join(wrong)
@@ -88,7 +88,7 @@ def _outcome(expect: Mapping[str, Any], found: Explanation) -> Iterator[tuple[st
 
 
 def _values(message: HttpMessage | None, name: str) -> Any:
-    """Return the value of a header, a list of several, or None."""
+    """Return the value of a header, a list if there are several, or None."""
     values = [header.value for header in message.headers if header.name.lower() == name.lower()] if message else []
     return values if len(values) > 1 else values[0] if values else None
 
@@ -142,7 +142,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Coverage:
-    """How many rules there are, and which of them no case has reached."""
+    """The number of rules, and the rules that no case has reached."""
 
     rules: int
     unreached: Sequence[SourceLine]
@@ -211,7 +211,7 @@ def _coverage(shadow: Shadow, reached: Collection[tuple[str | None, int]]) -> Co
 
 
 def _without_absent(value: Any) -> Any:
-    """Return a value without absent members."""
+    """Return a JSON value without the members that are None."""
     if isinstance(value, dict):
         return {name: _without_absent(member_value) for name, member_value in value.items() if member_value is not None}
     return [_without_absent(element) for element in value] if isinstance(value, list | tuple) else value

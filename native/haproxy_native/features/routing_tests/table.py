@@ -24,7 +24,7 @@ KIND = "test"
 class TestTable:
     """The tests by name, in the database and in memory. While the database cannot be read, methods raise Unusable."""
 
-    # Keeps pytest from collecting it as a class of tests.
+    # Keeps pytest from collecting this class as tests.
     __test__ = False
 
     def __init__(self, context: CommitContext, database: Database) -> None:
@@ -63,7 +63,7 @@ class TestTable:
         return [case for name in (self.names() if names is None else names) for case in self._cases_of(name)]
 
     def _cases_of(self, name: str) -> Sequence[Case]:
-        """Return the cases of a test, parsed again only if it has changed."""
+        """Return the cases of a test. Parses them again only if the test has changed."""
         test, data = self.get(name), self._known()[name]
         if self._cases.get(name, (None,))[0] != data:
             self._cases[name] = data, cases_of(test["cases"], name)
@@ -86,7 +86,7 @@ class TestTable:
         await self.change(name, lambda _: None, author)
 
     async def change(self, name: str, wanted: Callable[[bytes | None], bytes | None], author: Author) -> Outcome:
-        """Commit a change of a test: `wanted` returns its new data for the present data. None stands for no test."""
+        """Commit a change of a test. `wanted` gets the present data and returns the new data; None stands for no test."""
         before = self.content(name)
         verb = CREATE if before is None else DELETE if wanted(before) is None else CHANGE
         object_ = spelled(KIND, name)
@@ -110,7 +110,7 @@ def _read(state: State) -> dict[str, bytes]:
 
 
 def _store(name: str, data: bytes | None, state: State) -> None:
-    """Write or delete a row. Not synced here: its entry in the history follows, and is."""
+    """Write or delete a row. Does not sync the disk, since the entry in the history follows and does."""
     with state.transaction(is_synced=False):
         state.execute("DELETE FROM test WHERE name = ?", (name,))
         if data is not None:

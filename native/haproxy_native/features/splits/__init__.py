@@ -1,1 +1,1 @@
-"""Traffic divided between backends by shares of a hundred, in a stored map that is changed at runtime without a reload."""
+"""Splits: divide traffic between backends in percent, by a stored map that is changed at runtime without a reload."""

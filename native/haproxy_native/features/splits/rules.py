@@ -26,14 +26,15 @@ HTTP = "http"
 FRONTENDS = {"frontend": "frontends", "listen": "listens"}
 BACKENDS = ("backend", "listen")
 RULES = "backend_switching_rules"
-# An object of the API.
+# A backend switching rule as the API represents it.
 Rule = dict[str, str]
 
 
 class LinesMissing(Conflict):
     """No frontend has the `lines`. Its detail is the whole message.
 
-    `frontend`: the one to name, empty for one of the caller's choice; None if that is no remedy.
+    `frontend`: the frontend that the caller has to name for the lines to be added; empty if the caller can choose one; None if naming one
+    does not help.
     """
 
     label = ""
@@ -44,7 +45,7 @@ class LinesMissing(Conflict):
 
 
 def rules(by: str, path: str) -> list[Rule]:
-    """Return the rules that look up a map by a key, in their order. Raises BadValue."""
+    """Return the rules that look up a map by a key, such as `cookie:NAME`, in their order. Raises BadValue."""
     if not _PATH.fullmatch(path):
         raise BadValue(f"the path of the map cannot stand in a rule: {path}; letters, digits and ./_+- can")
     at_random = {"name": f"%[rand({BUCKETS}),map_int({path})]"}

@@ -1,4 +1,4 @@
-"""`Splits`: traffic divided between backends by a stored map.
+"""`Splits`: divides traffic between backends by a stored map.
 
 The map has a hundred buckets, each with the name of a backend; a request belongs to a bucket by a hash of its key, or at random. A change
 of the shares moves as few buckets as possible, so that most clients stay with their backend.
@@ -31,12 +31,12 @@ from haproxy_native.workers.workers import BACKENDS, Workers
 
 # The column of `show stat` with the sessions of a backend, which are requests in mode http.
 _COLUMN = "stot"
-# The beginning of the names of the maps.
+# The prefix of the names of the maps.
 PREFIX = "split_"
 
 
 def shares(weights: Mapping[str, float]) -> dict[str, int]:
-    """Return whole parts of a hundred, rounded by the largest remainder. Raises BadValue unless a weight is above 0, and none below."""
+    """Return the shares in percent as integers, rounded by the largest remainder. Raises BadValue if a weight is below 0 or all are 0."""
     total = sum(weights.values())
     if total <= 0 or min(weights.values()) < 0:
         raise BadValue("weights: none may be below 0, and one must be above it")
@@ -51,8 +51,8 @@ def shares(weights: Mapping[str, float]) -> dict[str, int]:
 def assigned(wanted: Mapping[str, int], former: Sequence[str] = ()) -> list[str]:
     """Return the backend of each bucket.
 
-    A backend whose share grows keeps all its former buckets; one whose share shrinks keeps as many as it still has. Of two backends, one
-    that grew and shrinks again loses the buckets that it had got.
+    A backend whose share grows keeps all its former buckets; one whose share shrinks loses only as many as it has to. If there are two
+    backends, and the share of one grows and then shrinks again, it loses the buckets that it had gained.
     """
     ideal = [name for name, share in wanted.items() for _ in range(share)]
     buckets = [""] * BUCKETS
@@ -70,17 +70,17 @@ def assigned(wanted: Mapping[str, int], former: Sequence[str] = ()) -> list[str]
 
 @dataclass(frozen=True)
 class SplitStatus:
-    """A split as it is."""
+    """The present state of a split."""
 
     name: str
     split: Split
     file: Path
-    # Parts of a hundred.
+    # In percent, by backend.
     shares: Mapping[str, int]
     frontends: Sequence[str]
     # The requests to each backend since the last change; None if HAProxy does not answer.
     requests: Mapping[str, int] | None = None
-    # False if a process has ended since, so that its requests are unknown.
+    # Whether `requests` is complete; False if a process has ended since the last change, so that its requests are unknown.
     complete: bool = False
 
 
@@ -100,7 +100,7 @@ class Splits:
         return statuses
 
     async def uses(self, object_: str) -> list[str]:
-        """Return the splits that send requests to a backend, or would with other shares."""
+        """Return `split NAME` for each split that has a weight for a backend, even a weight of 0."""
         kind, *names = parsed(object_)
         if kind != "backend" or len(names) != 1:
             return []
@@ -127,9 +127,9 @@ class Splits:
         return await self._counted(status)
 
     async def put(self, name: str, by: str, weights: Mapping[str, float], frontend: str = "", *, author: Author) -> Outcome:
-        """Change the shares at runtime; or create the split and, with `frontend`, its lines, which needs a reload.
+        """Change the shares of a split at runtime, or create it. Adds its lines to `frontend` if they are missing, which needs a reload.
 
-        Raises BadValue, NotFound, LinesMissing with the lines that no frontend has, and what commits raise.
+        Raises BadValue, NotFound, LinesMissing if no frontend has the lines, and what commits raise.
         """
         wanted, lines = shares(weights), self._lines(name, by, weights, frontend)
         split = Split(by, dict(weights), time.time(), await self._counts(weights))
@@ -145,21 +145,21 @@ class Splits:
                 raise
 
     async def check_put(self, name: str, by: str, weights: Mapping[str, float], frontend: str = "", *, author: Author) -> bool:
-        """Return whether `put` would reload HAProxy. Raises Forbidden, and what `put` raises, except what HAProxy refuses."""
+        """Return whether `put` would reload HAProxy. Raises Forbidden, and what `put` raises, except for refusals by HAProxy."""
         shares(weights)
         put, path = self._lines(name, by, weights, frontend), self._path(name)
         permit_file(author, self._maps.kind, path, CHANGE if path.exists() else CREATE)
         return await self._engine.check_change(Change([put], author=author)) if put else False
 
     async def check_delete(self, name: str, *, author: Author) -> bool:
-        """Return whether `delete` would reload HAProxy. Raises Forbidden, and what `delete` raises, except what HAProxy refuses."""
+        """Return whether `delete` would reload HAProxy. Raises Forbidden, and what `delete` raises, except for refusals by HAProxy."""
         path = await self._there(name)
         self._check_ours(path)
         permit_file(author, self._maps.kind, path, DELETE)
         return await self._engine.check_change(Change([rules.DropRules(self._editor, str(path))], author=author))
 
     def _lines(self, name: str, by: str, weights: Mapping[str, float], frontend: str) -> rules.PutRules | None:
-        """Return the operation that adds the lines of a split to a frontend; None if it has them.
+        """Return the operation that adds the lines of a split to a frontend; None if they are there already.
 
         Raises BadValue, NotFound and LinesMissing.
         """
@@ -202,7 +202,7 @@ class Splits:
         return lines
 
     def _check_ours(self, path: Path) -> None:
-        """Raise InUse if another line uses the map."""
+        """Raise InUse if a line other than those of the split uses the map."""
         left = rules.without_rules(self._editor, self._engine.document, str(path))
         for reference in references(left, str(path), str(self._engine.context.current.path.parent)):
             raise InUse(f"the map of the split is used by another line: {reference.text.strip()} (in {reference.section})")
