@@ -13,7 +13,7 @@ import shlex
 import shutil
 import signal
 from asyncio import to_thread
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -109,11 +109,17 @@ class Checked:
 
 
 async def check(
-    files: Sequence[Checked], settings: CheckSettings, *, transaction_id: str | None = None, home: Path | None = None
+    files: Sequence[Checked],
+    settings: CheckSettings,
+    *,
+    transaction_id: str | None = None,
+    home: Path | None = None,
+    shown: Callable[[str], str] = str,
 ) -> list[Message]:
     """Check files together, in the order in which HAProxy loads them, and return its warnings if it accepts them.
 
-    Relative paths begin in `home`, by default in our own working directory. Raises Refused, CheckImpossible and BadRequest.
+    Relative paths begin in `home`, by default in our own working directory. `shown`: replaces paths in what HAProxy prints. Raises Refused,
+    CheckImpossible and BadRequest.
     """
     scratch = await to_thread(_scratch)
     try:
@@ -122,8 +128,8 @@ async def check(
     finally:
         if scratch:
             await to_thread(scratch.remove)
-    code, stderr, stdout = ended.code, ended.stderr, ended.stdout
-    origins = {str(file.path): Origin(str(file.file), file.document, file.shift) for file in files}
+    code, stderr, stdout = ended.code, shown(ended.stderr), shown(ended.stdout)
+    origins = {shown(str(file.path)): Origin(str(file.file), file.document, file.shift) for file in files}
     reported = await beside_if(len(stderr) > LARGE, parse_messages, stderr, origins)
     if code == 0:
         return reported

@@ -179,8 +179,10 @@ _OF_SECTION = re.compile(r"(?:config ?: )*(?P<kind>[\w-]+) '(?P<name>[^']+)'(?P<
 _PROXIES = frozenset(["frontend", "backend", "listen", "defaults"])
 # `server 's1'`, `default_backend: 'app'`: a word, and the next one in a line.
 _PAIR = re.compile(r"([\w-]+)(?: ?:)? '([^' ]+)'")
-# What HAProxy accepts there, what it was given, and the words of the line up to there.
-_ACCEPTS = re.compile(r"'?(?P<before>[\w-]+(?: [\w-]+)*?)'?(?: :)? (?:only supports|supports|expects)(?: either)? (?P<list>'.*)", re.DOTALL)
+# The words that HAProxy accepts, and what it was given.
+_ACCEPTS = re.compile(r" (?:only supports|supports|expects)(?: either)? (?P<list>'.*)", re.DOTALL)
+# The words of the line before them, in a text that is read backwards: forwards, each word would be tried as their first.
+_BEFORE = re.compile(r"(?:: )?'?(?P<words>[\w-]+(?: [\w-]+)*)")
 _GOT = re.compile(r"\b(?:got|found) '([^']+)'", re.IGNORECASE)
 _A_WORD = re.compile(r"\[?!?\]?([\w.-]+)(?:\(.*\))?")
 # A name that does not exist, and its kind.
@@ -249,9 +251,10 @@ def _numbers(version: str) -> tuple[int, ...]:
 def _unknown_word(alert: Message) -> tuple[str, Collection[str]] | None:
     """Return the word that HAProxy rejects, and the words that it lists instead."""
     accepts = _ACCEPTS.search(alert.text)
-    if accepts is None or not alert.source:
+    said = _BEFORE.match(alert.text[: accepts.start()][::-1]) if accepts else None
+    if accepts is None or said is None or not alert.source:
         return None
-    words, before = list(map(unquoted, Line(alert.source).words)), accepts["before"].split()
+    words, before = list(map(unquoted, Line(alert.source).words)), said["words"][::-1].split()
     got = _GOT.search(accepts["list"])
     listed = accepts["list"][: got.start()] if got else accepts["list"]
     known = [match[1] for word in _QUOTED.findall(listed) if (match := _A_WORD.fullmatch(word))]

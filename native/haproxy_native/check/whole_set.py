@@ -11,11 +11,11 @@ from asyncio import to_thread
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path, PurePosixPath
 
 from haproxy_native.check.check import Checked, CheckSettings, check
 from haproxy_native.check.messages import Message
-from haproxy_native.errors import Refused
 from haproxy_native.scratch import Scratch
 from haproxy_native.text.document import Document
 from haproxy_native.text.pieces import pieces
@@ -54,14 +54,10 @@ async def check_whole_set(given: WholeSet, settings: CheckSettings, transaction_
     laying = asyncio.create_task(to_thread(_lay_out, tree, given, documents))
     try:
         checked = await asyncio.shield(laying)
-        messages = await check(checked, replace(settings, command=""), home=_home(tree, given), transaction_id=transaction_id)
-        return [_at_home(message, tree) for message in messages]
-    except Refused as refused:
-        alerts = [_at_home(alert, tree) for alert in refused.alerts if isinstance(alert, Message)]
-        detail = refused.detail
-        for file in checked:
-            detail = detail.replace(str(file.path), str(file.file))
-        raise Refused(_without(detail, tree), alerts=alerts) from None
+        home = _home(tree, given)
+        return await check(
+            checked, replace(settings, command=""), home=home, transaction_id=transaction_id, shown=partial(_without, tree=tree)
+        )
     finally:
         # The thread runs on after a cancellation, and would write into the directory that is removed.
         await asyncio.wait([laying])
@@ -165,8 +161,3 @@ def _any(names: Collection[str]) -> bytes:
 
 def _without(text: str, tree: Path) -> str:
     return text.replace(f"{tree}/root", "").replace(f"{tree}/home/", "")
-
-
-def _at_home(said: Message, tree: Path) -> Message:
-    """Return the message with the paths of the set."""
-    return replace(said, text=_without(said.text, tree), file=_without(said.file, tree) if said.file else None)

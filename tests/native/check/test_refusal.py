@@ -95,7 +95,7 @@ def test_lines_are_those_of_the_sender(tmp_path: Path) -> None:
 
 
 def test_a_long_section_name_leaves_room() -> None:
-    alert = Message("alert", "config : parsing [/f:3] : " + "x" * 1000, "/" + "f" * 300, 3, f"backend {'b' * 5000}", "source")
+    alert = Message("alert", "config : parsing [/f:3] : " + "x" * 5000, "/" + "f" * 300, 3, f"backend {'b' * 5000}", "source")
     line = summarize([alert], {})
     assert len(line) == LONGEST_SUMMARY
     assert line.startswith("line 3 of ")
