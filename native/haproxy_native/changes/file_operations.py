@@ -96,7 +96,10 @@ class FileOperation(ABC):
             drafted.stores[path].refuse_named(path, document, directory)
 
     def spelled_out(self, document: Document) -> Document:
-        """Return the configuration with complete paths of these files, so that it can be checked in another directory."""
+        """Return the configuration with the path of each of these files as in `drafted`, however the configuration spells it.
+
+        The check of a whole set can then find and replace these paths.
+        """
         return document
 
     def needs_check(self, document: Document) -> bool:
