@@ -11,19 +11,19 @@ from haproxy_native.access.rights import Rights
 from haproxy_native.errors import Forbidden
 from haproxy_native.request_context import Author
 
-# Returns the present rights of a caller by its group (as in role_of) and name: None for all rights, without rules if it has no role.
+# Returns the current rights of a caller, given its group (as in role_of) and name: None for all rights, `Rights` without rules for no role.
 RightsOf = Callable[[str, str], Rights | None]
 
 
 @dataclass(frozen=True)
 class Initiator:
-    """The caller, by the members of an `Author` that are stored."""
+    """The caller, as the part of an `Author` that is stored."""
 
     name: str = ""
     address: str = ""
     message: str = ""
     group: str = ""
-    # Whether its rights were limited, so that it must not get all rights if its name is unknown.
+    # Whether the caller had limited rights. If so, it does not get all rights, even if it has no name.
     limited: bool = False
 
     @classmethod
@@ -40,9 +40,9 @@ class Initiator:
         return asdict(self)
 
     def author(self, rights_of: RightsOf) -> Author:
-        """Return the author with its present rights, or with all rights if no caller is stored.
+        """Return the author with the current rights of the caller, or with all rights if no caller is stored.
 
-        Raises Forbidden if the caller has no rights any more.
+        Raises Forbidden if the caller no longer has any rights.
         """
         by = Author(self.name, self.address, message=self.message, group=self.group)
         if not by.identity and not self.limited:

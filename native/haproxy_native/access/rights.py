@@ -1,4 +1,4 @@
-"""What a caller may do: rules, the rights of a caller by the rules of its roles, and rights that another caller's limit. Pure.
+"""What a caller may do: access rules, the rights that a caller has by its roles, and rights limited by other rights. Pure.
 
 Permissions are additive; there are no deny rules. A change is authorized by what it does (native/haproxy_native/planning/touches.py), not
 by the call that requests it.
@@ -46,7 +46,7 @@ class Rights:
     rules: tuple[AccessRule, ...] = field(default=(), repr=False)
     # Why the caller has no rules; empty if it has some.
     why: str = field(default="", repr=False)
-    # The object with the names and passwords of callers. Changing it takes all rights, since its author can sign in as any caller.
+    # The name of the userlist with the callers of this API. Changing it takes all rights: whoever does so can sign in as any caller.
     userlist: str = field(default="", repr=False, kw_only=True)
 
     def may(self, verb: str, object_: str) -> bool:
@@ -114,7 +114,10 @@ class Rights:
         return may_reload
 
     def _is_userlist(self, touch: Touch) -> bool:
-        """Return whether a touch needs all rights, and the caller lacks them. A repeated section has a number: `controller_2`."""
+        """Return whether a touch concerns the userlist, and the caller does not have all rights.
+
+        If there are several sections with the userlist's name, all but the first have a number: `controller_2`.
+        """
         if not self.userlist or self.are_all:
             return False
         return within(touch.object, self.userlist) or re.match(rf"{re.escape(self.userlist)}_\d+(?:/|\Z)", touch.object) is not None
@@ -140,12 +143,12 @@ def _uncovered(touch: Touch, rules: Sequence[AccessRule]) -> frozenset[str]:
 
 
 def _cover(touch: Touch, rules: Sequence[AccessRule]) -> bool:
-    """Return whether rules, which permit the verb, cover all members."""
+    """Return whether rules together cover all members of a touch. Each of them permits its verb."""
     return bool(rules) and not _uncovered(touch, rules)
 
 
 def rights_of(roles: Iterable[tuple[str, Sequence[AccessRule]]]) -> Rights:
-    """Return the rights of a caller with these roles, each with its rules."""
+    """Return the rights of a caller, given the names and the rules of its roles."""
     known = dict(roles)
     return Rights(tuple(known), tuple(rule for rules in known.values() for rule in rules))
 
@@ -161,7 +164,7 @@ _RUNTIME = frozenset(("admin_state", "operational_state", "weight"))
 
 
 def predefined(sections: Iterable[str]) -> dict[str, tuple[AccessRule, ...]]:
-    """Return the roles that exist without settings. `sections` are the kinds of objects that are sections."""
+    """Return the rules of the predefined roles, by name. `sections`: the kinds of objects that are sections."""
     every = frozenset((READ, CREATE, CHANGE, DELETE))
     edited = [AccessRule(pattern, every) for pattern in (*(f"{kind}/**" for kind in sections), *_FILES, *_ACTIONS, _OWNERS, RAW)]
     operated = [AccessRule(pattern, every, reloads=False) for pattern in ("map/*/entry/*", "acl/*/entry/*", *_ACTIONS[:2])]
@@ -175,7 +178,7 @@ def predefined(sections: Iterable[str]) -> dict[str, tuple[AccessRule, ...]]:
 
 @dataclass(frozen=True)
 class Narrowed(Rights):
-    """Rights that permit what both the own rules and `limit` permit, such as those of a token and of its creator."""
+    """Rights that permit only what both their own rules and `limit` permit. The rights of a token are limited by those of its creator."""
 
     limit: Rights = field(default=Rights(), repr=False)
 
@@ -205,5 +208,5 @@ class Narrowed(Rights):
 
 
 def includes(rights: Rights, other: Rights) -> bool:
-    """Return whether rights permit everything, or have each rule of `other`."""
+    """Return whether rights include other rights: whether they permit everything, or have every rule of `other`."""
     return all(rights.may(verb, ALL) for verb in VERBS) or set(other.rules) <= set(rights.rules)

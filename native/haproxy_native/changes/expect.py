@@ -1,7 +1,7 @@
-"""What a change expects of the configuration that it is made on. Pure.
+"""What a change expects of the configuration that it is applied to: optimistic concurrency control. Pure.
 
-A client has seen a configuration before it changes it, and says which: by a version, by an object or text as it was, or not at all. The
-commit compares twice: `compare` before anything is done, and `made` when the operations are applied to the current document.
+A client states what it has seen before its change: a version, the value of an object, the text of a file, or nothing. The commit compares
+that twice: `compare` before anything is done, and `made` when the operations are applied to the current document.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from haproxy_native.text.document import Document
 
 @dataclass(frozen=True)
 class Expect:
-    """What a change expects. By itself nothing: the change is made on whatever is current then."""
+    """What a change expects. This base class expects nothing: the change is applied to whatever is current at the time."""
 
     # The version of the configuration, 0 for any.
     number: int = field(default=0, kw_only=True)
@@ -36,7 +36,9 @@ class Expect:
         raise Stale(f"version in configuration file is {configured}, given version is {self.number}", current=configured)
 
     def made(self, operations: Sequence[Edit], document: Document) -> Document:
-        """Return the document after the operations. Raises Moved if it is not as expected, and what the operations raise."""
+        """Return the document after the operations. Raises Moved or Conflict if `document` is not the expected one, and what the
+        operations raise.
+        """
         return applied(operations, document)
 
 
@@ -45,13 +47,13 @@ class Version(Expect):
     """One version of the configuration."""
 
     number: int
-    # Its text, if that is known. A version may have two texts: an edit while this server does not run is not counted.
+    # The text of the version, if known. A version may have two texts, since an edit while this server does not run keeps the version.
     base: Document | None = field(default=None, repr=False)
-    # What the operations make of the text, if they were applied to it already.
+    # The text after the operations, if they were applied to `base` already.
     result: Document | None = field(default=None, repr=False)
 
     def made(self, operations: Sequence[Edit], document: Document) -> Document:
-        """Return the document after the operations. Raises Stale for another text of this version, and what the operations raise."""
+        """Return the document after the operations. Raises Stale if `document` differs from `base`, and what the operations raise."""
         if self.base is None:
             return applied(operations, document)
         if not same_text(document, self.base):
@@ -67,13 +69,13 @@ class Version(Expect):
 
 @dataclass(frozen=True)
 class Rebase(Version):
-    """An old version, with its text. Changes made since stay; if they conflict with the operations, that raises Collided."""
+    """An old version, with its text. Later changes are kept: the operations are merged into the current document."""
 
     def compare(self, configured: int) -> None:
         """Accept any version."""
 
     def made(self, operations: Sequence[Edit], document: Document) -> Document:
-        """Return the document after the operations. Raises Collided, and what the operations raise."""
+        """Return the document after the operations. Raises Collided if a later change conflicts, and what the operations raise."""
         assert self.base is not None
         return super().made(operations, document)
 
@@ -87,16 +89,16 @@ class Rebase(Version):
 
 @dataclass(frozen=True)
 class SeenObject(Expect):
-    """An object, or a list if `place` has no key, as the client saw it."""
+    """An object as the client saw it, or a list of objects if `place` has no key."""
 
     place: ObjectPlace
-    # None if the client has seen another value than the current one: then nothing is changed.
+    # None if the client is known to have seen another value than the current one: `made` raises Moved then.
     value: Any = field(repr=False)
     # Whether the value has the children of the object as well.
     full: bool = False
 
     def made(self, operations: Sequence[Edit], document: Document) -> Document:
-        """Return the document after the operations. Raises Moved for another object; before that, what the operations raise."""
+        """Return the document after the operations. Raises what the operations raise, or else Moved if the object has another value."""
         after = applied(operations, document)
         if self.value is None or seen(document, self.place, full=self.full) != self.value:
             raise Moved(f"{name_of(self.place)} is not what was seen")
@@ -112,11 +114,11 @@ class SeenText(Expect):
 
     @classmethod
     def of(cls, document: Document, name: str, number: int = 0) -> Self:
-        """Expect the text that the document has of this file."""
+        """Expect the text that this file has in `document`."""
         return cls(name, parts.parts(document)[name].data, number=number)
 
     def made(self, operations: Sequence[Edit], document: Document) -> Document:
-        """Return the document after the operations. Raises Moved for another text, and what the operations raise."""
+        """Return the document after the operations. Raises Moved if the file has another text, and what the operations raise."""
         if parts.parts(document)[self.name].data != self.text:
             raise Moved(f"{self.name or 'the configuration'} is not what was seen")
         return applied(operations, document)

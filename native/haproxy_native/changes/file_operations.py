@@ -1,7 +1,7 @@
-"""What is done to stored files as part of a change: maps, certificates, lists, and files for any use.
+"""Operations of a change on stored files: maps, certificates, lists, and files for any use.
 
-Like the operations on the configuration, these are values. What a file will contain is written to a draft beside it, and the commit renames
-the draft onto the file (native/haproxy_native/commit/publication.py).
+Like the operations on the configuration, these are values. The new content of a file is written to a draft next to it, and the commit
+renames the draft onto the file (native/haproxy_native/commit/publication.py).
 """
 
 import asyncio
@@ -24,26 +24,26 @@ Contents = Mapping[Path, bytes | None]
 
 
 class FileStore(Protocol):
-    """What a commit needs of the directory that a stored file is in (native/haproxy_native/storage/store.py)."""
+    """The directory of a stored file, as far as a commit needs it. Implemented in native/haproxy_native/storage/store.py."""
 
     @property
     def name(self) -> str: ...
 
     @property
     def kind(self) -> str:
-        """The kind of its files as objects, as in `map/hosts.map`."""
+        """The kind of the files in names of objects, such as `map` in `map/hosts.map`."""
 
     @property
     def directory(self) -> Path: ...
 
     async def plan(self, context: Any, path: Path, content: Path | None) -> FilePlan:
-        """Plan how a file is applied to the worker. It will contain what the file `content` contains now; None deletes it."""
+        """Plan how to apply a file to the worker. `content`: the path of the draft with the new content; None deletes the file."""
 
     def draft(self, path: Path, data: bytes = b"") -> Draft:
         """Write a draft of a file. Raises WriteFailed, and Unusable for the directory."""
 
     def touches(self, path: Path, before: bytes, after: bytes) -> Sequence[Touch]:
-        """Return what a change does to the objects in a file; nothing if it does more than that, or if the file has no objects. Blocks."""
+        """Return what a change does to the objects in a file. Empty if it changes anything else, or if the file has no objects. Blocks."""
 
     def check_content(self, path: Path, draft: Path) -> None:
         """Raise BadRequest for content that the store does not accept."""
@@ -52,40 +52,43 @@ class FileStore(Protocol):
         """Raise InUse for a file that the configuration in `directory` names, with the line."""
 
     def compared(self, context: Any, path: Path, draft: Path | None) -> tuple[bytes, bytes] | None:
-        """Return what a file contains and will contain, empty for no file; None for what no client may read. Blocks. Raises OSError."""
+        """Return the contents of a file before and after a change, for a diff. Blocks. Raises OSError.
+
+        A missing file counts as empty. Returns None if clients may not read the content, such as a private key.
+        """
 
 
 @dataclass(frozen=True)
 class Drafted:
-    """What an operation makes of stored files."""
+    """The drafts of one operation."""
 
-    # What files will contain; None for files that are deleted.
+    # By the path of each file; None for files that are deleted.
     drafts: Mapping[Path, Draft | None]
     stores: Mapping[Path, FileStore]
-    # What files contained that this depends on.
+    # The contents of files from which the drafts were made.
     read: Contents = field(default_factory=dict, repr=False)
-    # What the author needs the right to; None for whatever differs between each file and its draft.
+    # What the author needs permission for; None to derive that from the differences between each file and its draft.
     touches: Sequence[Touch] | None = None
-    # What is sent to the process for a file, instead of what its store plans.
+    # The steps that apply a file to the process, instead of those that its store plans.
     steps: Mapping[Path, Sequence[Step]] = field(default_factory=dict)
     # Files whose steps apply this change alone, and not all that the file contains.
     partial: Collection[Path] = ()
 
 
 class FileOperation(ABC):
-    """One thing that is done to stored files. The operations of a change are about different files."""
+    """One operation on stored files. No two operations of a change concern the same file."""
 
-    # Whether it depends on the state of the process, so that it is drafted under the locks.
+    # Whether its drafts depend on the state of the process, so that they are written under the locks.
     reads_process: ClassVar[bool] = False
-    # Whether its drafts are used again by the next attempt, and are discarded at the end of the commit.
+    # Whether its drafts are reused by the next attempt of the commit, and discarded only at the end of the commit.
     keeps_drafts: ClassVar[bool] = False
 
     @abstractmethod
     async def drafted(self) -> Drafted:
-        """Write the drafts. Raises what refuses the change, WriteFailed and Unreadable, and leaves no draft then."""
+        """Write the drafts. If this raises, it leaves no draft. Raises WriteFailed, Unreadable, and any error that refuses the change."""
 
     def refuse(self) -> None:  # noqa: B027
-        """Raise what refuses the change. Called under the locks. Blocks."""
+        """Raise an error to refuse the change. Called under the locks. Blocks."""
 
     def refuse_named(self, drafted: Drafted, document: Document, directory: str) -> None:
         """Raise InUse if the configuration, in `directory`, names a file that is deleted. Blocks."""
@@ -93,7 +96,10 @@ class FileOperation(ABC):
             drafted.stores[path].refuse_named(path, document, directory)
 
     def spelled_out(self, document: Document) -> Document:
-        """Return the configuration with the plain paths of these files, so that it can be checked in another directory."""
+        """Return the configuration with the path of each of these files as in `drafted`, however the configuration spells it.
+
+        The check of a whole set can then find and replace these paths.
+        """
         return document
 
     def needs_check(self, document: Document) -> bool:
@@ -102,7 +108,7 @@ class FileOperation(ABC):
 
     @property
     def object(self) -> str:
-        """The one object that it is about; empty for several."""
+        """The name of the object that the operation changes; empty if there are several."""
         return ""
 
     def discard(self) -> None:  # noqa: B027
@@ -111,7 +117,7 @@ class FileOperation(ABC):
 
 @dataclass(frozen=True)
 class PutFile(FileOperation):
-    """Makes a draft the file; without a draft, deletes the file even if the configuration names it."""
+    """Replaces a file by a draft. Without a draft, deletes the file, even if the configuration names it."""
 
     store: FileStore
     path: Path
@@ -131,7 +137,7 @@ class PutFile(FileOperation):
         self.check()
 
     def refuse_named(self, drafted: Drafted, document: Document, directory: str) -> None:
-        """Leave that to `check`."""
+        """Do nothing: `check` decides whether the file may be deleted."""
 
     @property
     def object(self) -> str:
@@ -144,10 +150,10 @@ class PutFile(FileOperation):
 
 @dataclass(frozen=True)
 class EditFiles(FileOperation):
-    """Edits files by a function of what all of them contain. It is called again if one of them changes meanwhile."""
+    """Edits files by a function of their contents. The function is called again if one of the files is changed by others meanwhile."""
 
     files: Mapping[Path, FileStore]
-    # Given what the files contain, returns what some of them are to contain.
+    # Takes the contents of all files, and returns the new contents of some of them; None deletes a file.
     edit: Callable[[Contents], Contents]
     # Whether the stores check the content.
     is_checked: bool = True
@@ -177,9 +183,9 @@ class EditFiles(FileOperation):
 
 @dataclass(frozen=True)
 class FollowProcess(FileOperation):
-    """Writes to files what the process has."""
+    """Writes the state of the process to files."""
 
-    # The object that changes.
+    # The name of the object that changes.
     about: str
     # Queries the process and writes drafts.
     draft: Callable[[], Awaitable[Drafted]]

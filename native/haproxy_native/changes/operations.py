@@ -1,10 +1,10 @@
-"""What is done to a configuration: to one object, which is named by its place, or to a text as a whole. Pure.
+"""Operations on a configuration: on one object, identified by its place, or on a text as a whole. Pure.
 
-An operation is a value. It may be applied several times, to whichever document is current then: `apply` returns another document, and
-raises what the editor raises.
+An operation is a value. It may be applied several times, each time to the current document: `apply` returns a new document, and raises what
+the editor raises.
 
 A transaction survives a restart, so its operations can be stored as JSON (`as_row`, `as_operation`). An operation on an object is stored as
-its name, its place and what it states; any other, such as that of a split, as what it has done to the text (`ChangeText`).
+the operation's name, the place and the body. Any other operation, such as that of a split, is stored as a patch of the text (`ChangeText`).
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -41,27 +41,28 @@ def applied(operations: Iterable[Edit], document: Document) -> Document:
 
 
 def claimed_by_all(operations: Iterable[Edit]) -> Claimed:
-    """Return the servers that the process has to run exactly as the document says, even if no line of theirs changes: those that a PUT
-    states.
+    """Return the servers that operations claim, because a PUT states them.
+
+    The process has to run these servers exactly as the document says, even if none of their lines changes.
     """
     return frozenset().union(*(getattr(operation, "claimed", frozenset()) for operation in operations))
 
 
 def editor_of(place: ObjectPlace, editor: Editor | None = None) -> Editor | Sites:
-    """Return the editor of the objects at a place. A site has one of its own, since it is made of several sections."""
+    """Return the editor for the objects at a place. Sites have an editor of their own, since a site consists of several sections."""
     editor = editor or standard_editor()
     return Sites(editor) if place.resource.kind == "view" else editor
 
 
 @dataclass(frozen=True)
 class Create:
-    """Creates an object in a list, at the index that is `place.key`, or at the end."""
+    """Creates an object in a list. If `place.key` is an integer, it is the index; otherwise the object is appended."""
 
     place: ObjectPlace
     body: Mapping[str, Any]
     # Whether the body has the children of the object as well.
     full: bool = False
-    # An editor that writes otherwise than the standard one, such as times in another unit.
+    # An editor that writes values differently from the standard one, such as times in another unit.
     editor: Editor | None = field(default=None, repr=False, compare=False)
     is_whole: ClassVar[bool] = False
 
@@ -73,7 +74,7 @@ class Create:
 
 @dataclass(frozen=True)
 class Replace:
-    """Replaces an object by `body`. What the API does not know of it stays."""
+    """Replaces an object by `body`. Parts of the object that the API does not know are kept."""
 
     place: ObjectPlace
     body: Mapping[str, Any]
@@ -89,7 +90,7 @@ class Replace:
 
     @property
     def claimed(self) -> Claimed:
-        """The servers that the process has to run exactly as the document says, even if this changes no line of theirs."""
+        """The servers that the process has to run exactly as the document says, even if none of their lines changes."""
         return claimed_by(self.place.resource, self.place.parent, str(self.place.key)) if self.claims else frozenset()
 
 
@@ -146,9 +147,9 @@ class PutText:
     text: Document = field(repr=False)
     # Whether the configuration gets the version that the text states, instead of the next one.
     keeps_version: bool = False
-    # The number of lines of the text as it was sent, so that HAProxy's messages can name the client's lines.
+    # The number of lines of the text as the client has sent it, so that HAProxy's messages can refer to the client's lines.
     lines: int = 0
-    # Runtime commands that are sent instead of a reload, if the change makes none.
+    # Runtime commands that are sent if the change is made without a reload (`Reload.NONE`).
     actions: str = ""
     is_whole: ClassVar[bool] = True
 
@@ -157,13 +158,13 @@ class PutText:
 
     @property
     def banner(self) -> bool | None:
-        """Whether the file is to begin with the banner of this server, as the text does; None for another file than the main one."""
+        """Whether the text begins with the banner of this server, so that the file does, too. None for any file but the main one."""
         return header.has_banner(self.text) if self.name == parts.MAIN else None
 
 
 @dataclass(frozen=True)
 class ChangeText:
-    """Repeats what another operation has done to a text, such as that of a split in a transaction."""
+    """Repeats as a patch what another operation has done to a text, such as the operation of a split in a transaction."""
 
     patch: patches.Patch
     # As in `Replace`.
@@ -171,14 +172,14 @@ class ChangeText:
     is_whole: ClassVar[bool] = False
 
     def apply(self, document: Document) -> Document:
-        """Raises ValueError for a text that is evidently not the one that the other operation was applied to."""
+        """Apply the patch. Raises ValueError if the document evidently differs from the one that the patch was made for."""
         return patches.apply(document, [self.patch])
 
 
 def text_as_sent(body: bytes, *, versions: bool = True) -> Document:
     """Parse a text that a client has sent. Raises BadRequest for a NUL character.
 
-    Without `versions`, its version lines are left out.
+    With `versions=False`, the version lines are removed.
     """
     if MARK.encode() in body:
         raise BadRequest("invalid configuration: it holds a NUL character")
@@ -187,7 +188,7 @@ def text_as_sent(body: bytes, *, versions: bool = True) -> Document:
 
 @dataclass(frozen=True)
 class PutDocument:
-    """Replaces the configuration by a document. If that has the main file alone, the other files stay."""
+    """Replaces the configuration by a document. If the document has the main file alone, the other files stay."""
 
     document: Document = field(repr=False)
     # As in `PutText`.
@@ -201,13 +202,13 @@ class PutDocument:
 
 @dataclass(frozen=True)
 class SetRuntime:
-    """Changes the running process alone, until its next reload. Its change has no other operation."""
+    """Changes the running process alone, until its next reload. The only operation of its `Change`."""
 
-    # Its `kind/name`.
+    # The name of the object, as `kind/name`.
     object: str
-    # Awaited under the lock of the process. Makes the change and returns the members that it has changed, as far as the history shows them.
+    # Awaited under `process_lock`. Makes the change and returns the changed members that the history shows.
     apply: Callable[[], Awaitable[Sequence[Any] | None]]
-    # What the author needs the right to; by default the whole of `object`.
+    # What the author needs permission for; by default to change all of `object`.
     touched: Sequence[Touch] = ()
 
     @property
@@ -226,14 +227,14 @@ _READERS: Mapping[str, Callable[[ObjectPlace, Row], Edit]] = {
 
 
 def storable(operations: Sequence[Edit], patch: patches.Patch) -> Sequence[Edit]:
-    """Return operations that can be stored: these, if all are on objects, else what they have done to the text together."""
+    """Return the operations in a form that can be stored: unchanged if all are on objects, else as one ChangeText with their `patch`."""
     if operations and all(map(_stated, operations)):
         return operations
     return [ChangeText(patch, claimed_by_all(operations))]
 
 
 def as_row(operation: Edit) -> Row:
-    """Return an operation as JSON. The patch of a ChangeText is stored next to it."""
+    """Return an operation as data for JSON. The patch of a ChangeText is not included: the caller stores it next to the row."""
     if (stated := _stated(operation)) is None:
         return {"claimed": list(claimed_by_all([operation]))}
     name, place, body, full = stated
@@ -242,9 +243,9 @@ def as_row(operation: Edit) -> Row:
 
 
 def as_operation(row: Row, patch: patches.Patch) -> Edit:
-    """Return the operation of a row; if this program does not know it any more, what it has done to the text.
+    """Return the operation of a row. If this release no longer knows the operation, return a ChangeText with `patch`.
 
-    Raises TypeError and KeyError.
+    Raises TypeError and KeyError for a malformed row.
     """
     table, parent = resources().by_name, row.get("in")
     if row.get("do") in _READERS and row["of"] in table and (parent is None or parent[0] in table):

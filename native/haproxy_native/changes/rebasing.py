@@ -1,18 +1,19 @@
 """Rebase a change onto a newer version of the configuration: the changes made since stay. Pure.
 
 A merge compares three documents: the one that the change was made on (`base`), what the change made of it (`mine`), and the newer one
-(`theirs`). It compares them by object and member (native/haproxy_native/planning/effects.py). The result has what only one side has
-changed. What both have changed in different ways is a clash, and any clash refuses the whole change.
+(`theirs`). It compares them by object and member (native/haproxy_native/planning/effects.py). Changes of only one side go into the result.
+A member that both sides have changed to different values is a clash, and any clash refuses the whole change.
 
-A section that only one side has changed is taken from that side as it is. A section that both have changed is merged by lines, if the
-result has exactly the effects of the change; else the effects are applied to the newer section, if the change does nothing else to it. A
-change that neither way can carry over is a clash of lines: it changes comments or unknown keywords beside edits, or has conditions.
+A section that only one side has changed is taken from that side unchanged. A section that both have changed is merged by lines, if the
+result has exactly the effects of the change. Otherwise the effects are applied to the newer section, if the change does nothing else to the
+section. If neither works, the lines clash: the change affects comments or unknown keywords next to other edits, or the section has
+conditions.
 
-- Lists without names, the order of sections and what precedes them are merged like lines. Of two elements that both sides add at one place,
-  that of the newer document comes first.
-- What an operation states counts even if it was so before: the members of a Patch, the list of a ReplaceAll, and that a replaced object
-  exists.
-- Parents, defaults and referenced objects are not compared: the check judges the result.
+- Lists without names, the order of sections, and the text above the first section are merged like lines. If both sides add an element at
+  the same place, the element of the newer document comes first.
+- A value that an operation states is compared even if the operation does not change it: the members of a Patch, the list of a ReplaceAll,
+  and the existence of a replaced object.
+- Parents, defaults and referenced objects are not compared: `haproxy -c` checks the result.
 """
 
 import json
@@ -42,9 +43,10 @@ Item = TypeVar("Item", bound=Hashable)
 
 
 def rebased(operations: Sequence[Edit], base: Document, newer: Document, result: Document | None = None) -> Document:
-    """Return a newer document after operations that were made on `base`. `result`: what they made of it, if that is known.
+    """Return the document `newer` after operations that were made on `base`. `result`: the document after they were applied to `base`, if
+    that is known.
 
-    Raises Collided for what both sides have changed, and what the operations raise.
+    Raises Collided if both sides have changed the same member, and what the operations raise.
     """
     mine = result or applied(operations, base)
     # An operation may have an editor of its own, such as one that writes times in another unit.
@@ -61,9 +63,9 @@ def rebased(operations: Sequence[Edit], base: Document, newer: Document, result:
 
 
 def reverted(now: Document, before: Document, after: Document) -> Document:
-    """Return a configuration without the change that made `after` of `before`, whatever has changed since.
+    """Undo the change from `before` to `after` in the configuration `now`, and keep later changes.
 
-    Raises Diverged if the revert would change what has changed since.
+    Raises Diverged if a later change concerns the same members.
     """
     after = patches.sharing(after, now)
     before = patches.sharing(with_header_and_banner_of(before, now), after)
@@ -108,7 +110,7 @@ class _Merge:
         return self.base, self.mine, self.theirs
 
     def merged(self) -> Document:
-        """Return the newer document with the change. It has no use if there are clashes."""
+        """Return the newer document with the change. Not to be used if there are clashes."""
         base, mine, theirs = self._sides
         preamble = _merged_text(base.preamble, mine.preamble, theirs.preamble)
         every = {key: self._sections(key) for key in dict.fromkeys([*mine.keys(), *theirs.keys(), *base.keys()])}
@@ -133,7 +135,7 @@ class _Merge:
         return document
 
     def _sections(self, key: Key) -> list[Section]:
-        """Return the merged sections of a kind and a name: mostly one, none if it is deleted."""
+        """Return the merged sections with this kind and name: usually one, none if the section is deleted."""
         base, mine, theirs = sides = [_sections(document, key) for document in self._sides]
         was, wanted, there = ([(section.lead, section.text) for section in side] for side in sides)
         if wanted in (was, there):
@@ -145,19 +147,19 @@ class _Merge:
         if base and mine and theirs:
             self._clash(_place_of(self.editor, key), LINES)
             return theirs
-        # Both sides have created it, or one has deleted what the other has changed.
+        # Both sides have created the section, or one has deleted it and the other has changed it.
         document, (one, other) = self.base if base else self.mine, [side for side in sides if side]
         if len(one) != 1 or len(other) != 1 or self._effects(document, one[0], other[0]):
             self._clash(_place_of(self.editor, key))
         return [] if base else theirs
 
     def _is_renumbered(self, key: Key, name: str) -> bool:
-        """Return whether the number of a section may mean another one, since the number of sections with its name has changed."""
+        """Return whether the index of a section may denote another section, since the count of sections with its name has changed."""
         named = ([section.name for _, section in document.of_kind(key[0])] for document in self._sides)
         return key[0] in REPEATABLE and len({names.count(name) for names in named}) > 1
 
     def _section(self, key: Key, base: Section, mine: Section, theirs: Section) -> Section:
-        """Return a section that both sides have changed, merged."""
+        """Merge a section that both sides have changed. If it clashes, note that and return the section of the newer document."""
         text, lead = _merged_text(base.text, mine.text, theirs.text), _merged_text(base.lead, mine.lead, theirs.lead)
         if base.kind == BOUNDARY:
             if text is None:
@@ -182,21 +184,21 @@ class _Merge:
         return theirs
 
     def _effects(self, document: Document, one: Section, other: Section) -> Sequence[Effect]:
-        """Return the effects of a change of one of a document's sections."""
+        """Return the effects of replacing the section `one` of a document by `other`."""
         return effects(self.editor, document, document.replace(one, other))
 
     def _after(self, document: Document, wanted: Iterable[Effect], key: Key) -> Section:
-        """Return a section after effects. Raises what `with_effects` raises."""
+        """Return the section with this key after effects were applied to the document. Raises what `with_effects` raises."""
         return _sections(with_effects(self.editor, document, wanted), key)[0]
 
     def _has(self, wanted: Iterable[Effect], theirs: Section, made: Section) -> bool:
-        """Return whether a section is the newer one with exactly these effects, whatever their positions."""
+        """Return whether `made` differs from the newer section `theirs` by exactly these effects. Positions in lists do not count."""
         return _counted(self._effects(self.theirs, theirs, made)) == _counted(wanted)
 
     # -- effects
 
     def _wanted(self, ours: Sequence[Effect], others: Sequence[Effect]) -> Sequence[Effect] | None:
-        """Return the effects that have to be applied to the newer section; None if some clash."""
+        """Return the effects of the change that the newer section does not have yet; None if some clash."""
         before, wanted = len(self.clashes), list[Effect]()
         by_object: dict[str, list[Effect]] = {}
         for effect in others:
@@ -219,7 +221,7 @@ class _Merge:
         return wanted if len(self.clashes) == before else None
 
     def compare_stated(self, operation: Edit) -> None:
-        """Add the clashes of what an operation states, even if it was so before."""
+        """Add a clash for each value that an operation states, even without changing it, and that the newer document has changed."""
         if not isinstance(operation, Replace | Patch | ReplaceAll) or operation.place.resource.kind == "view":
             return
         place = operation.place
@@ -249,7 +251,7 @@ class _Merge:
         return self.editor.lines.children(section, place.resource).readable if section else []
 
     def _clash(self, place: ObjectPlace, member: str = "") -> None:
-        """Add a clash: of a member that both sides have changed, of the lines of a section, or without a member of a whole object."""
+        """Add a clash of an object's member. `member` is LINES for the lines of a section, and empty for the whole object."""
         before, mine, theirs = (self._value(document, place, member) for document in self._sides)
         if member == LINES:
             mine, theirs = ([line for line in side or () if line not in (before or ())] or None for side in (mine, theirs))
@@ -272,12 +274,12 @@ class _Merge:
         self.clashes.setdefault((object_, member), Clash(object_, member, theirs, mine, base))
 
     def _clash_raw(self) -> None:
-        """Add a clash of the order of sections, or of what precedes all of them."""
+        """Add a clash of the order of sections, or of the text above the first section."""
         self.clashes.setdefault((RAW, ""), Clash(RAW, "", None, None))
 
 
 def _place_of(editor: Editor, key: Key) -> ObjectPlace:
-    """Return the place of a section; of a kind that the API does not know, the place of its text."""
+    """Return the place of a section. If the API does not know its kind, the place has a resource made up for its text."""
     kind, name = key
     known = (each for each in editor.resources.by_name.values() if each.section == kind and not each.file and not each.parents)
     resource = next((each for each in known if each.kind != "view"), Resource(kind, "section", kind, kind, section=kind))
@@ -297,7 +299,7 @@ def _members(found: Iterable[Effect]) -> set[tuple[str, str]]:
 
 
 def _counted(found: Iterable[Effect]) -> Counter[str]:
-    """Return effects in a form to compare: an element of a list by its content, whatever its position."""
+    """Count effects in a form that can be compared: an element of a list by its content, without its position."""
     rows = ((effect.place.resource.name if effect.place.resource.kind == "indexed" else effect.object, effect) for effect in found)
     return Counter(json.dumps({**effect.as_dict(), "object": object_}, sort_keys=True) for object_, effect in rows)
 

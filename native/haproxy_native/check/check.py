@@ -1,10 +1,10 @@
-"""Check a configuration with HAProxy, or with a command of the operator's, within a time limit.
+"""Check a configuration with HAProxy, or with the operator's command, within a time limit.
 
-`Refused` means that this text will always fail, `CheckImpossible` that there is no verdict: the check could not run, was killed, or took
-too long. (HAProxy Management Guide, section 3, option -c)
+`Refused` means that HAProxy rejects the text. `CheckImpossible` means that there is no verdict: the check could not run, was killed, or
+took too long. (HAProxy Management Guide, section 3, option -c)
 
-A check changes nothing. HAProxy creates the missing account key of an `acme` section even when it only checks, and refuses the text if it
-cannot, which is so in the sandbox. Then the check is repeated with a copy of the text that has such keys in the scratch directory.
+A check changes nothing. HAProxy creates the missing account key of an `acme` section even during a check, and rejects the text if it
+cannot create the key. In the sandbox it cannot. The check is then repeated with a copy of the text whose keys are in the scratch directory.
 """
 
 import os
@@ -46,7 +46,7 @@ def not_made(stderr: str) -> frozenset[str]:
 
 
 def with_keys_in(scratch: Path, document: Document, keys: Collection[str]) -> Document:
-    """Return the document with these keys below another directory. In a section that names no key this adds a line."""
+    """Return the document with these account keys moved to the directory `scratch`. In a section that names no key this adds a line."""
     editor = standard_editor()
     resource = editor.resources.by_section[_KIND]
     for number, (name, _) in enumerate(document.of_kind(_KIND)):
@@ -74,7 +74,7 @@ class CheckSettings:
     binary: str = "haproxy"
     # The operator's validate_cmd, which runs instead of `binary`, and is not confined (run.py).
     command: str = ""
-    # Further files, which HAProxy loads before and after the checked ones.
+    # Further files that HAProxy loads before and after the checked ones.
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
     seconds: float = 60.0
@@ -98,13 +98,13 @@ class CheckSettings:
 class Checked:
     """A file to check."""
 
-    # What HAProxy reads instead of `file`, and what that contains.
+    # HAProxy reads the draft at `path` instead of `file`; `document` is the content of the draft.
     path: Path
     file: Path
     document: Document | None = None
-    # Whether it is the one that a validate_cmd gets.
+    # Whether this is the file that a validate_cmd gets.
     main: bool = True
-    # How many lines it has above the text that the client sent.
+    # How many lines the draft has above the text that the client sent.
     shift: int = 0
 
 
@@ -167,7 +167,7 @@ def _named(files: Sequence[str]) -> list[str]:
 
 
 def _variables(files: Sequence[Checked]) -> dict[str, str]:
-    """Return the variables that name the files to a command of the operator's."""
+    """Return the environment variables that name the files for the operator's command."""
     main = next((file for file in files if file.main), files[0])
     return {FILE_VARIABLE: str(main.path), FILES_VARIABLE: ";".join(str(file.path) for file in files)}
 
@@ -182,7 +182,7 @@ def _scratch() -> Scratch | None:
 async def _check_with_keys(
     files: Sequence[Checked], settings: CheckSettings, environment: dict[str, str], home: Path | None, scratch: Path | None
 ) -> tuple[Ended, Sequence[Checked]]:
-    """Return how the check ended, and what it checked: the files, or copies whose account keys HAProxy can create."""
+    """Run the check; repeat it if HAProxy could not create account keys. Return its outcome and the checked files, or their copies."""
     within = None if settings.command else Confinement(scratch, settings.seconds)
     ended = await _run(files, settings, environment, within, home)
     missing = not_made(ended.stderr) if within and scratch and ended.code else frozenset()
@@ -200,7 +200,7 @@ def _environment(files: Sequence[Checked], settings: CheckSettings) -> dict[str,
 
 
 def _with_keys(checked: Checked, scratch: Path, missing: frozenset[str], copies: ExitStack) -> Checked:
-    """Return the file itself, or a copy beside it, which `copies` removes."""
+    """Return the file itself, or if it names missing keys a copy next to it. The exit of `copies` removes the copy."""
     data = checked.path.read_bytes()
     document = Document.parse(data)
     changed = with_keys_in(scratch, document, missing)

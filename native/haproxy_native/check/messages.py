@@ -1,13 +1,13 @@
-"""Parse HAProxy's messages about a configuration, and word a refusal.
+"""Parse HAProxy's messages about a configuration, and compose the text of a refusal.
 
-A refusal consists of three texts: one line that summarizes it for people (`summarize`), the alerts as the reference's clients expect them
-(`recorded`), and the lines that they are about (`explained`).
+A refusal consists of three texts: one line that summarizes it for people (`summarize`), the alerts in the format of the Data Plane API
+(`recorded`), and the lines of the configuration to which they refer (`explained`).
 
 The summary has a place, the cause, and the word that was probably meant. HAProxy names no place for a mistake that it finds after reading
-all files, such as a missing backend. Then the place is the line of the section which it names, if exactly one line there matches.
+all files, such as a missing backend. If the message names a section, and exactly one line of that section matches, this line is the place.
 
-A hint replaces an unknown word by a known one: of the list in the message, or of the names of the same kind in the files. A word that a
-later HAProxy has is named with that version. There is no other hint, since what HAProxy quotes is mostly no mistake.
+A hint suggests a known word for an unknown one: from the list in the message, or from the names of the same kind in the files. For a
+keyword of a later HAProxy, the hint names that version. There are no other hints, since most words that HAProxy quotes are correct.
 """
 
 import bisect
@@ -32,7 +32,7 @@ from haproxy_native.text.words import unquoted
 
 _SAID = re.compile(r"^\[(ALERT|WARNING|NOTICE|DIAG)\]\s*(?:\S*\s*\(\d+\))?\s*:\s*(.*)$")
 _PLACE = re.compile(r"(?:\[|\bat )([^\[\]\s]+):(\d+)\b")
-# What looks like a place and is none: a word of the configuration, and the address of a listener.
+# Texts that look like a place but are not: a quoted word of the configuration, and the address of a listener.
 _NO_PLACE = re.compile(r"'[^' ]*'|\[(?:[\d.]+|\*|[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*):\d+\]")
 # HAProxy before 2.4 puts the place first.
 _OLD_PLACE = re.compile(r"parsing \[[^:]*:(\d+)?")
@@ -79,9 +79,10 @@ def _as_sent(origin: Origin, match: re.Match[str]) -> str:
 
 
 def parse_messages(stderr: str, checked: Mapping[str, Origin]) -> list[Message]:
-    """Parse the first 200 messages in their order. Of more than 200, alerts take precedence.
+    """Parse at most 200 messages, in their order. If there are more, alerts take precedence.
 
-    A message about a `checked` file gets the name of the file that this replaces, and the client's line number.
+    `checked`: the origins by the path that HAProxy has read. A message about such a path gets the origin's name and the client's line
+    number.
     """
     matches = [match for line in stderr.splitlines() if (match := _SAID.match(line))]
     places = {path: Places(origin.document) for path, origin in checked.items() if origin.document}
@@ -138,7 +139,7 @@ def locate(document: Document, number: int) -> tuple[str | None, str | None]:
 
 
 def recorded(stderr: str) -> str:
-    """Return the alerts in the format of the reference: one `msg="..."` each."""
+    """Return the alerts in the format of the Data Plane API: one line `msg="..."` for each."""
     alerts = [line for line in stderr.splitlines() if line.startswith("[ALERT]")]
     remaining = [line for line in alerts if not line.endswith(_DROPPED_END) and _DROPPED not in line]
     more = [f'msg="and {len(remaining) - _MOST} more"'] if len(remaining) > _MOST else []
@@ -157,7 +158,7 @@ def _recorded(line: str) -> str:
 
 
 def explained(alerts: Sequence[Message]) -> str:
-    """Return the lines that the first alerts are about, each once."""
+    """Return the lines of the configuration to which alerts refer, each once and at most five."""
     lines = dict.fromkeys(_explained(alert) for alert in alerts if alert.source)
     return "".join(f"\n{line}" for line in list(lines)[:5])
 
@@ -179,10 +180,15 @@ _OF_SECTION = re.compile(r"(?:config ?: )*(?P<kind>[\w-]+) '(?P<name>[^']+)'(?P<
 _PROXIES = frozenset(["frontend", "backend", "listen", "defaults"])
 # `server 's1'`, `default_backend: 'app'`: a word, and the next one in a line.
 _PAIR = re.compile(r"([\w-]+)(?: ?:)? '([^' ]+)'")
+<<<<<<< HEAD
 # The words that HAProxy accepts, and what it was given.
 _ACCEPTS = re.compile(r" (?:only supports|supports|expects)(?: either)? (?P<list>'.*)", re.DOTALL)
 # The words of the line before them, in a text that is read backwards: forwards, each word would be tried as their first.
 _BEFORE = re.compile(r"(?:: )?'?(?P<words>[\w-]+(?: [\w-]+)*)")
+=======
+# The list of words that HAProxy accepts (`list`), and the words of the line before the wrong one (`before`).
+_ACCEPTS = re.compile(r"'?(?P<before>[\w-]+(?: [\w-]+)*?)'?(?: :)? (?:only supports|supports|expects)(?: either)? (?P<list>'.*)", re.DOTALL)
+>>>>>>> doc3
 _GOT = re.compile(r"\b(?:got|found) '([^']+)'", re.IGNORECASE)
 _A_WORD = re.compile(r"\[?!?\]?([\w.-]+)(?:\(.*\))?")
 # A name that does not exist, and its kind.
@@ -191,19 +197,19 @@ _UNKNOWN = re.compile(
     r"|(?P<kind_>fcgi-app|defaults section) '(?P<name_>[^']+)' not found",
     re.IGNORECASE,
 )
-# So many names are compared with a misspelt one.
+# At most this many names are compared with a misspelt one.
 _MOST_NAMES = 5000
 
 
 def add_places(alerts: Sequence[Message], origins: Mapping[str, Origin]) -> list[Message]:
-    """Return the alerts, with places for those without one, if exactly one line matches."""
+    """Return the alerts. An alert without a place gets one if exactly one line of the configuration matches its text."""
     return [alert if alert.line else _add_place(alert, origins) for alert in alerts]
 
 
 def summarize(alerts: Sequence[Message], origins: Mapping[str, Origin], version: str = "") -> str:
     """Return `line 9 of haproxy.cfg, in 'frontend web': ...; did you mean "deny"?`, at most LONGEST_SUMMARY characters.
 
-    Returns an empty text without alerts. `version` is that of HAProxy, such as 3.0.11, for words that only a later one has.
+    Returns an empty text without alerts. `version`: HAProxy's version, such as 3.0.11, to recognize keywords of later versions.
     """
     specific = [alert for alert in alerts if not _NOT_ONE.search(alert.text)]
     alert = next((alert for alert in specific if alert.line), specific[0] if specific else None)
@@ -223,7 +229,7 @@ def _where(alert: Message) -> str:
 
 
 def _cut(text: str, most: int) -> str:
-    """Shorten a long text to its beginning, and its end, which quotes the wrong value."""
+    """Shorten a long text in the middle, since its end quotes the wrong value."""
     if len(text) <= most:
         return text
     tail = min(80, most // 2)
@@ -237,7 +243,7 @@ def _hint(alert: Message, origins: Mapping[str, Origin]) -> str:
 
 
 def _later(alert: Message, version: str) -> str:
-    """Return a hint if a later HAProxy has a word of the alert."""
+    """Return a hint if the alert quotes a keyword of a later HAProxy version; empty if not."""
     words = (word.split("(")[0] for word in _QUOTED.findall(alert.text) if version)
     later = [(word, since) for word in words if (since := bundle()["x-later-words"].get(word)) and _numbers(since) > _numbers(version)]
     return f'; HAProxy {later[0][1]} knows "{later[0][0]}", and this one is {version}' if later else ""
@@ -264,7 +270,7 @@ def _unknown_word(alert: Message) -> tuple[str, Collection[str]] | None:
 
 
 def _unknown_name(alert: Message, origins: Mapping[str, Origin]) -> tuple[str, Collection[str]] | None:
-    """Return the unknown name, and the known names of its kind."""
+    """Return the unknown name, and the known names of the same kind in the files."""
     unknown = _UNKNOWN.search(alert.text)
     if unknown is None:
         return None
@@ -289,7 +295,7 @@ def _unknown_name(alert: Message, origins: Mapping[str, Origin]) -> tuple[str, C
 
 @cache
 def _having() -> dict[str, dict[str, Any]]:
-    """Return which sections and lines have the names of a kind (names.toml)."""
+    """Return, for each kind of name in HAProxy's messages, the sections or lines that define such names (names.toml)."""
     return tomllib.loads(files(__package__).joinpath("names.toml").read_text("utf-8"))
 
 

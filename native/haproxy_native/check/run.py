@@ -1,13 +1,13 @@
 """Run `haproxy -c`, or the operator's command, confined, with limits and a selected environment.
 
-The text may come from any user of the API, and HAProxy executes some of it (Lua) or writes files (keys) while it checks. So HAProxy is
-confined to a scratch directory and to name servers (haproxy_native.sandbox), and limited in time and memory. The operator's command may
-write and connect where it must.
+The text may come from any user of the API, and during a check HAProxy executes Lua code and writes keys. So HAProxy may write only to a
+scratch directory and connect only to name servers (haproxy_native.sandbox), and its time and memory are limited. The operator's command is
+not confined.
 
-A check and a shadow get the environment variables that HAProxy and its libraries read, and those that the configuration in force names, but
-none of this server's own. A text that is not in force yet gets no variable by naming it.
+A check and a shadow get the environment variables that HAProxy and its libraries read, and those that the current configuration names, but
+none of this server's own. A configuration that is not committed yet cannot read a variable by naming it.
 
-At most as many checks run at once as there are processors, but at least two.
+The number of concurrent checks is the number of processors, but at least two.
 """
 
 import asyncio
@@ -27,12 +27,12 @@ from haproxy_native.shares import Turns, turns
 
 # A HAProxy with these would act as a worker of the master that started us.
 _OF_A_MASTER = r"HAPROXY_(?:STARTUPLOGS_FD|MWORKER_WAIT_ONLY|PROCESSES)"
-# Of the service manager, and secrets of this server.
+# Variables of the service manager, and secrets of this server.
 _OWN = re.compile(
     rf"{_OF_A_MASTER}|NOTIFY_SOCKET|WATCHDOG_\w+|LISTEN_\w+|CREDENTIALS_DIRECTORY|INVOCATION_ID|JOURNAL_STREAM|MAINPID|SYSTEMD_\w+"
     r"|DBUS_\w+|SSH_\w+|SUDO_\w+|AWS_\w*(?:KEY|TOKEN)\w*|CONSUL_HTTP_TOKEN\w*|OTEL_\w*HEADERS|\w*CI_DATAPLANE\w*"
 )
-# What HAProxy and its libraries read.
+# Variables that HAProxy and its libraries read.
 _READ = re.compile(
     r"PATH|TZ|TZDIR|LANG|LANGUAGE|LC_\w+|LD_LIBRARY_PATH|OPENSSL_\w+|SSL_CERT_\w+|LUA_C?PATH\w*|RES_OPTIONS|LOCALDOMAIN|HOSTALIASES"
     r"|MALLOC_\w+|GLIBC_TUNABLES"
@@ -43,7 +43,10 @@ _NAME = re.compile(rb"[A-Za-z_]\w*")
 
 
 def for_haproxy(environ: Mapping[str, str], in_force: Iterable[Path]) -> dict[str, str]:
-    """Return the variables that HAProxy needs for these files. Skips unreadable files. Blocks."""
+    """Return the variables for HAProxy: those that it reads itself, and those that the files in force name. Blocks.
+
+    Skips unreadable files.
+    """
     others = {name.encode() for name in environ if not _READ.fullmatch(name)}
     named: set[str] = set()
     for path in in_force:
@@ -54,12 +57,12 @@ def for_haproxy(environ: Mapping[str, str], in_force: Iterable[Path]) -> dict[st
 
 
 def for_a_command(environ: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment of the operator's own command: all variables but this server's own."""
+    """Return the environment for the operator's command: all variables except those that belong to this server (`_OWN`)."""
     return {name: value for name, value in environ.items() if not _OWN.fullmatch(name)}
 
 
 def _named(text: bytes, names: set[bytes]) -> set[bytes]:
-    """Return which of the names are in lines that may name a variable."""
+    """Return the names that occur in a line with a variable reference."""
     named: set[bytes] = set()
     for sign in _SIGNS:
         at = text.find(sign)
@@ -89,11 +92,11 @@ class Ended:
 
 @dataclass(frozen=True)
 class Confinement:
-    """What a command may do."""
+    """The limits of a confined command."""
 
     # The only directory that it may write; None if it may write nowhere.
     scratch: Path | None
-    # Of CPU time.
+    # The limit of CPU time.
     seconds: float
     # Whether it may query name servers; it may connect to nothing else.
     names: bool = True
@@ -151,10 +154,10 @@ async def run(
 
 
 def at_once() -> int:
-    """Return how many checks run at once for callers; a second place keeps callers with all rights from waiting for others."""
+    """Return the number of concurrent checks, at least two: the second keeps callers with all rights from waiting for others."""
     return max(2, len(os.sched_getaffinity(0)))
 
 
 def checks() -> Turns:
-    """Return the pool in which callers wait for the turn of their check."""
+    """Return the pool that limits concurrent checks."""
     return turns("checks of configurations", at_once())

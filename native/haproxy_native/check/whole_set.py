@@ -1,7 +1,7 @@
 """Check a configuration together with all files that it refers to, before any of them is stored.
 
-The files are laid out in a temporary tree, with links to all other files of their directories, and paths in the configuration are rewritten
-to lead into the tree.
+The files are laid out in a temporary tree, with symbolic links to all other files in their directories. Paths in the configuration are
+rewritten to point into the tree.
 """
 
 import asyncio
@@ -25,16 +25,16 @@ from haproxy_native.text.pieces import pieces
 class WholeSet:
     """A configuration and its files."""
 
-    # The texts with which HAProxy is started, by path and in their order.
+    # The configuration files with which HAProxy is started, by path and in their order.
     configuration: Mapping[str, bytes]
-    # What they refer to (maps, certificates, crt-lists, error pages), by the path in the configuration: the content, or where it is on
-    # disk. A relative path begins where HAProxy will be started.
+    # The files to which they refer (maps, certificates, crt-lists, error pages), by the path in the configuration: the content, or the path
+    # of a file with the content. A relative path starts at the working directory of HAProxy.
     files: Mapping[str, bytes | Path] = field(default_factory=dict)
-    # Those that name further files, such as crt-lists.
+    # The paths in `files` of those that name further files, such as crt-lists.
     lists: Collection[str] = ()
-    # Paths that exist on disk, and not in the set.
+    # Paths of files that exist on disk and are missing in the set.
     gone: Collection[str] = ()
-    # Where HAProxy is started on this host, whose other files stay in reach; all paths are absolute then.
+    # The working directory of HAProxy on this host. If set, all paths are absolute, and HAProxy can read all other files of the host.
     home: Path | None = None
 
 
@@ -43,9 +43,9 @@ def _parsed(given: WholeSet) -> dict[str, Document]:
 
 
 async def check_whole_set(given: WholeSet, settings: CheckSettings, transaction_id: str | None = None) -> list[Message]:
-    """Return HAProxy's messages about a set that it accepts. Raises Refused and CheckImpossible.
+    """Check a set and return HAProxy's messages if it is accepted. Raises Refused and CheckImpossible.
 
-    A `validate_cmd` does not run, since it could not find the tree.
+    Runs HAProxy even if there is a `validate_cmd`, which could not find the tree.
     """
     documents = await to_thread(_parsed, given)
     scratch = await to_thread(Scratch, "set")
@@ -59,7 +59,7 @@ async def check_whole_set(given: WholeSet, settings: CheckSettings, transaction_
             checked, replace(settings, command=""), home=home, transaction_id=transaction_id, shown=partial(_without, tree=tree)
         )
     finally:
-        # The thread runs on after a cancellation, and would write into the directory that is removed.
+        # After a cancellation the thread continues, and would write into the removed directory.
         await asyncio.wait([laying])
         await to_thread(scratch.remove)
 
@@ -85,13 +85,13 @@ def _lay_out(tree: Path, given: WholeSet, documents: Mapping[str, Document]) -> 
 
 
 def led_into(tree: Path, given: WholeSet, text: str) -> str:
-    """Lay out the files of a set in a tree, and return a text with paths that lead into it."""
+    """Lay out the files of a set in a tree, and return `text` with its paths rewritten to point into the tree."""
     _lay_out(tree, given, {})
     return _led(_pattern(given), tree, text.encode("utf-8", "surrogateescape")).decode("utf-8", "surrogateescape")
 
 
 def home_in(tree: Path, given: WholeSet) -> Path:
-    """Return the directory in which HAProxy is started."""
+    """Return the directory in the tree in which HAProxy is to be started."""
     return _home(tree, given)
 
 
@@ -108,7 +108,7 @@ def _home(tree: Path, given: WholeSet) -> Path:
 
 
 def _led(pattern: re.Pattern[bytes] | None, tree: Path, content: bytes | Path) -> bytes:
-    """Return a text with paths that lead into the tree."""
+    """Return a text with its paths rewritten to point into the tree."""
     text = content.read_bytes() if isinstance(content, Path) else content
     root = os.fsencode(tree / "root")
     return (
@@ -119,7 +119,7 @@ def _led(pattern: re.Pattern[bytes] | None, tree: Path, content: bytes | Path) -
 
 
 def _place(tree: Path, path: str) -> Path:
-    """Return where a path is in the tree, which it cannot leave."""
+    """Return the place of a path within the tree; `..` cannot lead out of it."""
     return tree / "root" / os.path.normpath(path).lstrip("/") if os.path.isabs(path) else tree / "home" / os.path.normpath("/" + path)[1:]
 
 
@@ -132,7 +132,7 @@ def _write(path: Path, content: bytes | Path) -> None:
 
 
 def _link_others(real: Path, copy: Path, gone: Collection[Path]) -> None:
-    """Link to all files that the set does not replace. Files in a directory that may not be listed are missing."""
+    """Create symbolic links to all files that the set does not replace. Skips directories that this process may not list."""
     with suppress(PermissionError):
         for file in real.iterdir() if real.is_dir() else ():
             place = copy / file.name
@@ -143,9 +143,10 @@ def _link_others(real: Path, copy: Path, gone: Collection[Path]) -> None:
 
 
 def _paths(directories: Collection[str], *, above: bool) -> re.Pattern[bytes] | None:
-    """Return a pattern of these directories at the beginning of a path; with `above` also of their parents, as a whole path.
+    """Return a pattern that matches these directories at the beginning of a path. With `above`, it also matches a path that is exactly one
+    of their parents.
 
-    Of `@store/certs/site.pem`, a certificate that a crt-store loads by a whole path, the first group is `@store`; the second is the path.
+    The first group is the name of a crt-store before the path, such as `@store` in `@store/certs/site.pem`; the second is the directory.
     """
     over = (
         {str(parent) for directory in directories for parent in PurePosixPath(directory).parents} - {"/", *directories} if above else set()
@@ -161,3 +162,11 @@ def _any(names: Collection[str]) -> bytes:
 
 def _without(text: str, tree: Path) -> str:
     return text.replace(f"{tree}/root", "").replace(f"{tree}/home/", "")
+<<<<<<< HEAD
+=======
+
+
+def _at_home(said: Message, tree: Path) -> Message:
+    """Return a message with the original paths instead of those in the tree."""
+    return replace(said, text=_without(said.text, tree), file=_without(said.file, tree) if said.file else None)
+>>>>>>> doc3

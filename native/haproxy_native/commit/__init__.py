@@ -1,1 +1,1 @@
-"""The one way a change takes to the file and the process, and what is known of both."""
+"""Commits: the only way in which a change reaches the file and the process, and the state that this server knows of both."""

@@ -1,13 +1,14 @@
 """After a reload: the loaded text becomes the running document, or what HAProxy refuses is reverted.
 
-If HAProxy names lines, only the changes that brought them are reverted, and the next reload loads the rest; the second half of this module
-finds them, and is pure. If HAProxy names none, or if those changes cannot be reverted alone, the file is restored to what still runs.
-Either way the file gets a new, higher version. Stored files are restored first, from the ledger.
+If HAProxy's alerts name lines, only the changes that introduced these lines are reverted, and the next reload loads the rest. The second
+half of this module finds these changes and is pure. If the alerts name no lines, or if those changes cannot be reverted alone, the file is
+restored to the text that the worker still runs. Either way the file gets a new, higher version. Stored files are restored first, from the
+ledger.
 
 Live changes may have been made while HAProxy loaded the text; they are applied to the new worker as well.
 
-If this server is killed during a reload, its record stays open. `resume` gives it an outcome at the next start, by the worker that answers
-then, and schedules what is still pending.
+If this server is killed during a reload, the record of the reload stays open. At the next start, `resume` concludes its outcome from the
+worker that answers then, and schedules a reload for what is still pending.
 
 The caller holds the locks.
 """
@@ -39,12 +40,15 @@ from haproxy_native.text import parts
 from haproxy_native.text.document import Document
 
 log = logging.getLogger(__name__)
-# The author of what is restored after a failed reload.
+# The author of the changes that restore the file after a failed reload.
 RELOAD = "reload"
 
 
 def settle(context: CommitContext) -> None:
-    """End the reloads of a former process that the worker in service results from, whatever the file contains by now."""
+    """Record success for interrupted reloads of a previous server process if the worker in service has started since.
+
+    The current content of the file does not matter.
+    """
     worker, records = context.running.worker, context.reloads.records
     if context.running.document is None or worker is None:
         return
@@ -55,7 +59,7 @@ def settle(context: CommitContext) -> None:
 
 
 async def succeeded(context: CommitContext) -> None:
-    """Take over that the new worker runs the loaded text, and query its sockets and capabilities."""
+    """Record that the new worker runs the loaded text, query its sockets and capabilities, and apply changes made during the reload."""
     with suppress(RuntimeFailure):
         await context.observers.loaded()
     running, load = context.running, context.load
@@ -75,7 +79,7 @@ async def succeeded(context: CommitContext) -> None:
 
 
 async def differences(context: CommitContext) -> list[str]:
-    """Return, and log, where a new worker differs from the text that it loaded because it read a server-state file."""
+    """Return and log sentences about servers that differ from the loaded text because the new worker has read a server-state file."""
     found: Sequence[ServerDifference] = ()
     with suppress(RuntimeFailure):
         found = await context.observers.from_state_files()
@@ -89,9 +93,9 @@ async def differences(context: CommitContext) -> list[str]:
 
 
 async def apply_missing(context: CommitContext) -> list[Reason]:
-    """Apply to a new worker what its predecessor had at runtime while it was started; return the reasons if that needs a reload.
+    """Apply to a new worker the changes that its predecessor accepted at runtime during the reload.
 
-    The worker has read the loaded text, or that text with some of these changes.
+    The new worker has read the loaded text, possibly with some of these changes. Returns the reasons if they need a reload.
     """
     running = context.running
     if (target := running.state.target) is None:
@@ -104,9 +108,10 @@ async def apply_missing(context: CommitContext) -> list[Reason]:
 
 
 async def failed(context: CommitContext, record: ReloadRecord) -> ReloadRecord:
-    """Revert the changes that brought the lines which HAProxy names, or all that it had not loaded, and restore stored files.
+    """Restore stored files, and revert the changes that introduced the lines named in HAProxy's alerts.
 
-    Return the record with the outcome of each change, and with the file's new version if it has one.
+    If these changes cannot be found or reverted alone, revert all changes that HAProxy has not loaded. Returns the record with the outcome
+    of each change, and with the file's new version if it has one.
     """
     load = context.load
     assert load
@@ -144,7 +149,7 @@ def _failing_and_rest(
 ) -> tuple[list[Published], Document] | None:
     """Return the changes that have to be reverted, and the configuration without them; None if they cannot be reverted alone."""
     named = failing_changes(changes, named_lines(output, loaded, current.path.name))
-    # Waiting stored files have been restored, so what was changed with them is reverted as well.
+    # Stored files that waited for the reload are restored by now, so configuration changes made together with files are reverted as well.
     failing = [change for change in changes if change in named or change.with_files] if named else []
     try:
         return (failing, without_changes(current.document, failing)) if failing else None
@@ -156,7 +161,7 @@ def _failing_and_rest(
 async def _revert_some(
     context: CommitContext, record: ReloadRecord, changes: Sequence[Published], failing: Sequence[Published], rest: Document
 ) -> ReloadRecord | None:
-    """Commit the rest, live or with a reload. Return None, with nothing changed, if HAProxy does not accept it."""
+    """Commit `rest`, the configuration without the failing changes. Return None, with nothing changed, if HAProxy refuses that, too."""
     record = await _with_outcomes(context, record, changes, failing)
     try:
         outcome = await attempt(context, Change([PutDocument(rest)], validation=Validation.ALWAYS, author=_author(record)), nullcontext)
@@ -175,7 +180,7 @@ async def _revert_some(
 async def _revert_all(
     context: CommitContext, record: ReloadRecord, changes: Sequence[Published], good: Document, load: Load
 ) -> ReloadRecord:
-    """Restore the file to what runs. Return the record as it is if that cannot be written."""
+    """Restore the file to `good`, the text that the worker still runs. Return the record unchanged if the file cannot be written."""
     is_known = context.running.document is not None
     failing = [change for change in changes if not (change.is_live and is_known)]
     with_outcomes = await _with_outcomes(context, record, changes, failing)
@@ -200,7 +205,7 @@ def _author(record: ReloadRecord) -> Author:
 async def _with_outcomes(
     context: CommitContext, record: ReloadRecord, changes: Sequence[Published], failing: Sequence[Published]
 ) -> ReloadRecord:
-    """Return the record with the outcome of each change. It is on disk before the file is replaced, like all that is posted."""
+    """Return the record with the outcome of each change, and queue its write. Queued writes are on disk before the file is replaced."""
     shown = []
     for change in changes:
         entry = change.entry or await context.recorder.entry_of(change.version)
@@ -225,7 +230,7 @@ def _log_lost_edits(record: ReloadRecord) -> None:
 
 
 async def _restore_files(context: CommitContext) -> None:
-    """Restore stored files, except those that a worker which somebody else has started has read meanwhile."""
+    """Restore stored files that wait for a reload, except those that a worker started by somebody else has read in the meantime."""
     with suppress(RuntimeFailure):
         context.ledger.loaded_by(await context.runtime.worker())
     for path in await context.ledger.put_back():
@@ -236,9 +241,9 @@ RESTARTED = Reason("", 0, "", "the server was restarted while this reload was pe
 
 
 async def resume(context: CommitContext, *, edited: bool) -> None:
-    """Give the reloads of a former process an outcome, and schedule what is pending. Called at the start, after `Running.restore`.
+    """Conclude the outcome of interrupted reloads, and schedule what is pending. Called at the start, after `RunningProcess.restore`.
 
-    `edited`: the file is not what the former process knew.
+    `edited`: whether the file differs from the one that the previous server process knew.
     """
     settle(context)
     await apply_missing(context)
@@ -259,7 +264,7 @@ async def resume(context: CommitContext, *, edited: bool) -> None:
 
 
 def _ended(record: ReloadRecord, context: CommitContext, *, is_pending: bool, edited: bool) -> ReloadRecord | None:
-    """Return the record with its outcome; None if another reload decides."""
+    """Return the record of an interrupted reload with its outcome; None if only another reload can tell."""
     if record.phase == Phase.REFUSED and record.version is not None and context.current.version > record.version:
         # The file was restored already.
         return record.failed(record.error or INTERRUPTED)
@@ -292,7 +297,7 @@ def named_lines(output: str, loaded: Document, file: str) -> set[NamedLine]:
 
 
 def failing_changes(changes: Sequence[Published], lines: set[NamedLine]) -> list[Published]:
-    """Return, in order, the last change that brought each line; none for a line that was there before all changes."""
+    """Return the last change that introduced each line, in the order of the changes. A line older than all changes has none."""
     failing, left = list[Published](), set(lines)
     for change in reversed(changes):
         if brought := left & _brought(change):
@@ -302,7 +307,7 @@ def failing_changes(changes: Sequence[Published], lines: set[NamedLine]) -> list
 
 
 def without_changes(now: Document, changes: Sequence[Published]) -> Document:
-    """Return the configuration without these changes. Raises Conflict if a later one has changed the same."""
+    """Return the configuration without these changes. Raises Conflict if a later change overlaps with one of them."""
     for change in reversed(changes):
         now = reverted(now, change.before, change.after)
     return now
@@ -313,7 +318,7 @@ def _brought(change: Published) -> set[NamedLine]:
 
 
 def _lines(document: Document, other: Document) -> Iterator[NamedLine]:
-    """Yield the lines of the sections that the other document does not have."""
+    """Yield the lines of each section that the other document does not share."""
     shared = set(map(id, other.sections))
     for section in document.sections:
         if id(section) not in shared:

@@ -37,19 +37,19 @@ class Reload(Enum):
     NOW = 1
     # Never; no commands are sent either.
     NONE = 2
-    # Of stored files: HAProxy is not reloaded for the change, and the next reload loads what it does not apply at runtime.
+    # For stored files: do not reload for this change. The next reload loads whatever cannot be applied at runtime.
     LATER = 3
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A configuration as a change would leave it."""
+    """The configuration before and after a change that is not committed yet, with its stored files."""
 
     before: Document = field(repr=False)
     after: Document = field(repr=False)
     # The drafts of stored files by the paths that they will have; None for files that are deleted.
     files: Mapping[Path, Path | None] = field(default_factory=dict)
-    # Who makes the change, or asks what it would do.
+    # The author of the change or of the preview.
     author: Author = field(kw_only=True)
 
 
@@ -59,23 +59,23 @@ class Validation(Enum):
     # If the change needs it (native/haproxy_native/planning/needs_check.py).
     IF_NEEDED = 0
     ALWAYS = 1
-    # Of texts that HAProxy runs or has run.
+    # For texts that HAProxy runs or has run.
     NEVER = 2
 
 
 @dataclass(frozen=True)
 class ChangeContent:
-    """A change of something that is neither configuration nor stored file, such as a routing test. Its change has no other operation."""
+    """Changes something that is neither configuration nor stored file, such as a routing test. The only operation of its `Change`."""
 
-    # Returns what it contains now and will contain. Called under `lock`.
+    # Returns the content before and after the change. Called under `lock`.
     content: "Callable[[], Content]"
     # Stores the new content; None deletes it.
     store: Callable[[bytes | None], Awaitable[None]]
     # Held during the change.
     lock: AsyncLock
-    # Its `kind/name`.
+    # The name of the object, as `kind/name`.
     object: str
-    # What the author needs the right to.
+    # What the author needs permission for.
     touches: Sequence[Touch]
 
 
@@ -89,7 +89,7 @@ class Change:
     If only stored files differ afterwards, the configuration keeps its text and its version.
     """
 
-    # In their order.
+    # Applied in this order.
     operations: Sequence[Operation] = ()
     # What the author expects of the configuration.
     expect: Expect = ANY_VERSION
@@ -97,7 +97,8 @@ class Change:
     validation: Validation = Validation.IF_NEEDED
     # Whether a change that changes nothing ends without a commit. Otherwise it makes a new version, as a PUT does.
     skips_same: bool = False
-    # Awaited under the locks before anything is written or sent. Raises if the process is not in the state that was planned for.
+    # Awaited under the locks before anything is written or sent. Raises if the process is no longer in the state for which the change was
+    # planned.
     verify: Callable[[], Awaitable[None]] | None = None
     author: Author = field(kw_only=True)
 
@@ -123,7 +124,9 @@ class Change:
         return (alone.object if alone else "") or (self.author.request.object if self.author.request else "")
 
     def apply(self, document: Document) -> Document:
-        """Return the document after the change. Raises Moved if it is not as expected, and what the operations raise."""
+        """Return the document after the change. Raises Moved or Conflict if `document` is not what the author expects, and what the
+        operations raise.
+        """
         return self.expect.made(self.edits, document)
 
     @property
@@ -133,25 +136,25 @@ class Change:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the change is live only once the whole configuration is; else its own part suffices."""
+        """Whether the change is live only once the worker runs the whole configuration. Otherwise the changed lines are enough."""
         return any(operation.is_whole for operation in self.edits)
 
     @property
     def text(self) -> PutText | None:
-        """The operation that replaces a text by one that was sent; None if there is none."""
+        """The operation that replaces a file's text by the one that the client has sent; None if there is none."""
         return next((operation for operation in self.operations if isinstance(operation, PutText)), None)
 
     @property
     def banner(self) -> bool | None:
-        """Whether the file is to begin with the banner of this server; None for no change."""
+        """Whether the file is to begin with the banner of this server; None to leave that as it is."""
         return next((operation.banner for operation in self.operations if isinstance(operation, PutText | PutDocument)), None)
 
     @property
     def claimed(self) -> Claimed:
-        """The servers that the process has to run exactly as the document says, even if no line of theirs changes: those that a PUT states.
+        """The servers that a PUT states. The process has to run them exactly as the document says, even if none of their lines changes.
 
-        Claiming a server also resets what others have set at runtime. So an author with limited rights claims only servers that they may
-        change in every member.
+        Claiming a server also resets the members that others have set at runtime. So an author with limited rights claims a server only
+        if they may change all of its members.
         """
         rights = self.author.rights
         if rights is None or rights.are_all:
@@ -186,11 +189,11 @@ class Published:
     author: Author
     before: Document = field(repr=False)
     after: Document = field(repr=False)
-    # Whether runtime commands have made it live, so that the process has it without having loaded it.
+    # Whether runtime commands have made it live, so that it is in effect without a reload.
     is_live: bool = False
     # Whether stored files wait for the same reload.
     with_files: bool = False
-    # Its id in the history; None if that is not known.
+    # The id of its entry in the history; None if that is not known.
     entry: int | None = None
 
 
@@ -227,11 +230,11 @@ class Texts:
             return self._effects
 
     def with_after(self, after: Document) -> "Texts":
-        """Return the same change with another form of the text after it, such as one with a header. The effects are the same."""
+        """Return a copy with another form of `after`, such as one with a header. The effects stay the same."""
         return Texts(self.before, after, self._effects)
 
 
-# What an outcome is called in sentences, by its kind.
+# The words for an outcome in sentences, by its kind.
 _WORDS = {"runtime": "live until the next reload", "reloaded": "live by a reload"}
 
 
@@ -239,7 +242,7 @@ _WORDS = {"runtime": "live until the next reload", "reloaded": "live by a reload
 class Outcome:
     """What a commit has done. Printed, it is a sentence: `version 3, live`."""
 
-    # That of the configuration after the change.
+    # The version of the configuration after the change.
     version: int
     # The reload that makes the change live; None if none is needed, or if it is awaited and has no id yet.
     reload_id: str | None = None
@@ -255,13 +258,13 @@ class Outcome:
     former: int = field(default=0, compare=False)
     # The configuration before and after; None if it was not changed.
     texts: Texts | None = field(default=None, repr=False, compare=False)
-    # What other files contained before, and contain now.
+    # The contents of other files before and after the change.
     contents: Sequence[Content] = field(default=(), repr=False, compare=False)
     # What was changed in the process alone.
     members: Sequence[MemberChange] = field(default=(), compare=False)
     # The runtime commands that HAProxy has accepted.
     commands: Sequence[str] = field(default=(), repr=False, compare=False)
-    # Its id in the history; None if it has none yet.
+    # The id of its entry in the history; None if it has none yet.
     entry: int | None = field(default=None, compare=False)
 
     @property

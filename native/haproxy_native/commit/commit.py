@@ -4,7 +4,8 @@ A commit takes these steps, in this order:
 
 1. `prepare` (native/haproxy_native/commit/preparation.py), without a lock: compare the version, apply the operations, authorize the author,
    write drafts beside the files, and have `haproxy -c` check them.
-2. `publish`, under the locks: compare the document with the one that was prepared for, and begin the entry in the history, on disk.
+2. `publish`, under the locks: make sure that the current document is still the one that the change was prepared for, and begin the entry in
+   the history, on disk.
 3. Keep a backup, rename the drafts onto the files, and make the new document the current one.
 4. Apply the change to the process by runtime commands, or schedule a reload.
 5. End the entry, release the locks, send the event, and await the reload if the client has asked for that.
@@ -12,8 +13,8 @@ A commit takes these steps, in this order:
 A change that needs no check (native/haproxy_native/planning/needs_check.py) swaps 3 and 4: the running HAProxy accepts it by accepting its
 commands, and only then is the file replaced. If HAProxy refuses one, the commands are reverted and the commit starts again with a check.
 
-A change whose document was replaced meanwhile is Overtaken: nothing was changed, and the commit starts again. It becomes a Conflict there
-if the client has stated a version.
+If another change has replaced the document meanwhile, the attempt raises Overtaken with nothing changed, and the commit starts again. If
+the client has stated a version, the new attempt raises Conflict.
 
 What a kill leaves behind, by step: drafts, which the next start removes (1); an entry that has begun, which the next start removes or ends
 by what the files contain (2 to 4); and a text whose fingerprint is noted as needing a reload, which the next start schedules (3, 4).
@@ -50,12 +51,12 @@ from haproxy_native.text import parts
 
 log = logging.getLogger(__name__)
 Result = TypeVar("Result")
-# After this number of overtaken attempts, changes of stored files wait until the change is made.
+# After this number of overtaken attempts, changes of stored files wait until the change is committed.
 ATTEMPTS = 3
 
 
 async def commit(context: CommitContext, change: Change) -> Outcome:
-    """Commit a change. Return when the files contain it and the process has it, or a reload is scheduled; a forced reload is awaited.
+    """Commit a change. Return once the files contain it and it is live, or a reload is scheduled for it. A forced reload is awaited.
 
     Raises Conflict, Refused, CheckImpossible, NotTaken, WriteFailed, Unrecorded and what the operations raise, with nothing changed.
     Raises ReloadFailed or RuntimeFailure after the files were replaced.
@@ -73,8 +74,8 @@ async def change_process(
 ) -> Outcome:
     """Commit a change of the running process alone. Raises Forbidden and what `apply` raises.
 
-    `apply` makes the change and returns the members that it has changed, as far as the history shows them. `touched`: what the author needs
-    the right to; by default the whole of `object_`.
+    `apply` makes the change and returns the changed members that the history shows. `touched`: what the author needs permission for, by
+    default to change all of `object_`.
     """
     return await commit(context, Change([SetRuntime(object_, apply, touched)], author=author))
 
@@ -101,7 +102,7 @@ async def _reported(context: CommitContext, change: Change) -> Outcome:
         return await unchanged(context)
     except Exception as error:
         if isinstance(error, Stale) and request:
-            # The client repeats a call that was too late, so it is no failed commit.
+            # The client repeats its call with the current version, so this does not count as a failed commit.
             request.is_recorded = False
         else:
             context.events.publish(Committed("failed", time.monotonic() - began, change, error=error))
@@ -142,7 +143,10 @@ def admit(context: CommitContext, change: Change) -> None:
 
 
 def scheduled(context: CommitContext, outcome: Outcome, by: Author, *, force_reload: bool) -> Outcome:
-    """Schedule the reload that an outcome needs, unless it is awaited; return the outcome with its id. The caller holds the lock."""
+    """Schedule the reload that an outcome needs, and return the outcome with the id of the reload. The caller holds the lock.
+
+    If no reload is needed, or if the caller awaits it, return the outcome as it is.
+    """
     if not outcome.reasons or force_reload or by.is_urgent:
         return outcome
     return replace(outcome, live=False, reload_id=context.reloads.schedule(outcome.reasons))
@@ -224,14 +228,14 @@ async def _reloaded(context: CommitContext, outcome: Outcome) -> Outcome:
 
 
 async def publish(context: CommitContext, change: Change, prepared: Prepared) -> Outcome:
-    """Replace the files and apply the change to the process. Schedule the reload that it needs, unless that is awaited.
+    """Replace the files and apply the change to the process. If that needs a reload, schedule it, unless the caller awaits it.
 
     The caller holds the locks. Raises Conflict, Overtaken, Unrecorded, NotAccepted and WriteFailed, with nothing changed.
     """
     if change.verify:
         await change.verify()
     if prepared.plan is None:
-        # The commands of a plan observe the worker themselves.
+        # With a plan, `process.applied` queries the worker after it has sent the commands.
         await (context.notice() if change.files else context.observe())
     await _refuse_overtaken(context, change, prepared)
     if prepared.plan and not (process.may_judge(context, change, prepared.before) and context.kept_members(change) == prepared.kept):
@@ -268,7 +272,7 @@ async def _planned(context: CommitContext, change: Change, prepared: Prepared, f
     text, may_reload = prepared.text, prepared.may_reload
     if files is not prepared.files:
         may_reload = permit(change.author, prepared.texts, await files.touches(change.author.rights))
-    # If there is a text, the reload is requested for that.
+    # If there is a text, the forced reload is requested for the text and not for the files.
     plans = await files.planned(Reload.AUTO if text and change.reload is Reload.NOW else change.reload)
     reasons = reasons_of(plans.values())
     if text:
@@ -336,7 +340,7 @@ async def _publish_files(
 
 
 async def _replace_file(context: CommitContext, change: Change, prepared: Prepared) -> NewText:
-    """Make the draft the file, and return it. Raises Overtaken and WriteFailed, with nothing changed."""
+    """Rename the draft onto the file, and return the new text. Raises Overtaken and WriteFailed, with nothing changed."""
     current, text = context.current, prepared.text
     assert text
     stamped = text.stamped
@@ -346,7 +350,7 @@ async def _replace_file(context: CommitContext, change: Change, prepared: Prepar
     if context.backups.number > 0:
         await asyncio.to_thread(_keep_backup, context)
     if prepared.plan is None:
-        # A change that HAProxy has accepted already needs no reload, and no text to restore after one.
+        # With a plan, HAProxy has accepted the change already: no reload is needed, and no text to restore after a failed one.
         if context.pending or change.reload is not Reload.NONE:
             context.running.step(ReloadRequired(current.fingerprint, stamped_fingerprint(stamped)))
         context.running.save_last_good()
@@ -364,9 +368,9 @@ async def _replace_file(context: CommitContext, change: Change, prepared: Prepar
 
 
 async def _refuse_overtaken(context: CommitContext, change: Change, prepared: Prepared) -> None:
-    """Raise Overtaken if another text, or a stored file that this one refers to, has become current since the change was prepared.
+    """Raise Overtaken if the text, or a stored file that it refers to, was replaced since the change was prepared.
 
-    An edit by another process is found by the file's stamp when the file is replaced; a stamp that is not settled is compared here.
+    `Current.install` detects an edit by another process from the file's stamp. If the stamp is not settled, the file is compared here.
     """
     if not context.current.is_settled:
         await context.current.notice_in_thread()

@@ -1,4 +1,4 @@
-"""What the commits of one haproxy.cfg share: file, process, stores, locks, and who takes part in commits."""
+"""What all commits of one haproxy.cfg share: file, process, stores, locks, history and observers."""
 
 import asyncio
 import time
@@ -43,7 +43,7 @@ MOST_UNLOADED = 100
 
 @dataclass
 class CommitContext:
-    """What every commit is given. `Engine` makes and owns it.
+    """What all commits of one haproxy.cfg share. `Engine` creates and owns it.
 
     There are three locks, taken in this order (docs/locks.md): `stored_lock` by changes of stored files; `lock` from the last comparison of
     a change to the end of its publication; `process_lock` by whatever sends commands to the process. None is held while HAProxy checks or
@@ -69,7 +69,7 @@ class CommitContext:
     process_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     # Set when the reload in progress has ended.
     load_over: asyncio.Event = field(default_factory=asyncio.Event)
-    # The number of changes of stored files, and that of the last change of each.
+    # The number of changes of stored files so far, and by path the number of each file's last change.
     publications: int = 0
     published: dict[Path, int] = field(default_factory=dict)
     # Commits that have not ended.
@@ -83,7 +83,7 @@ class CommitContext:
     unloaded: deque[Published] = field(default_factory=lambda: deque(maxlen=MOST_UNLOADED))
 
     def kept_members(self, change: Change) -> Kept:
-        """Return the members of claimed servers that a change leaves as others have set them in the process; none if it claims none."""
+        """Return the members of servers whose overrides a change leaves in place; none if the change claims no servers."""
         return dict(self.observers.kept_members()) if change.claimed else {}
 
     @property
@@ -92,7 +92,7 @@ class CommitContext:
         return self.reloads.pending
 
     def edited(self, current: Current, before: Document, version: int) -> None:
-        """Note an edit of a file by another process, and send its event."""
+        """Note an edit of a file by another process, and send its event. `before` and `version` are those before the edit."""
         versions, texts = (version, current.version), (before, current.document)
         if current is self.current:
             if self.running.document is before and not self.running.is_doubtful:
@@ -125,7 +125,7 @@ class CommitContext:
 
     @asynccontextmanager
     async def publishing_settled(self) -> AsyncIterator[None]:
-        """Hold the other two locks while no reload is in progress. The caller holds `stored_lock`."""
+        """Hold `lock` and `process_lock` while no reload is in progress. The caller holds `stored_lock`."""
         async with self.settled(), self.process_lock:
             yield
 
@@ -142,7 +142,7 @@ class CommitContext:
     async def observe(self) -> None:
         """Query the worker in service. During a reload do nothing: the reload queries the worker when it ends.
 
-        If that worker has all of the file, end the reload that waits for HAProxy's start, since a later change must not share its id.
+        If the worker runs all of the file, end the reload that waits for HAProxy's start, since a later change must not share its id.
         """
         if self.load is not None:
             return
@@ -155,18 +155,18 @@ class CommitContext:
             self.reloads.has_started(worker, self.current.version)
 
     async def notice(self) -> None:
-        """Notice an edit by another process, and another worker. The caller holds the locks."""
+        """Detect an edit by another process, and a new worker. The caller holds the locks."""
         await self.current.notice_in_thread()
         await self.observe()
         self.mark_files_loaded()
 
     def mark_files_loaded(self) -> None:
-        """Remove the stored files from the ledger that the worker has read, since it started after they were written."""
+        """Remove from the ledger the stored files that were last written before the worker started: the worker has read them."""
         if worker := self.running.worker:
             self.ledger.loaded_by(worker)
 
     def runs_since(self, moment: float) -> int | None:
-        """Return the pid of the worker if it started after this Unix time and has all files as they are; else None."""
+        """Return the pid of the worker if it started after this Unix time and runs all files as they are now; else None."""
         worker, is_current = self.running.worker, self.running.is_current and not self.ledger.waits
         return worker.pid if worker and is_current and worker.started > moment else None
 
@@ -205,7 +205,7 @@ class CommitContext:
 
     @asynccontextmanager
     async def loading(self) -> AsyncIterator[Load]:
-        """Note a reload that is in progress until the body ends. Return what the file contains when it begins."""
+        """Mark a reload as in progress while the body runs. Yield what the file contains when the reload begins."""
         current = self.current
         async with self.lock:
             with suppress(Unreadable):

@@ -1,18 +1,18 @@
 """The current configuration: its document, version and fingerprint, and how edits of the file by other processes are noticed.
 
-Operators and other programs edit haproxy.cfg as well. This server has no lock that they respect, so it compares the file before it relies
-on it:
+Operators and other programs edit haproxy.cfg as well. They respect no lock of this server, so it compares the file before it relies on its
+own copy:
 
-- The file's stamp (`Seen`: times, size, inode) tells most changes without a read. The kernel dates a write by a clock that advances every
-  few milliseconds, so a stamp younger than `_TICK` proves nothing, and the file is read. Once the stamp is older than that it is settled.
+- The file's stamp (`Seen`: times, size, inode) reveals most changes without a read. The kernel dates a write by a clock that advances every
+  few milliseconds, so a stamp younger than `_TICK` proves nothing, and the file is read. An older stamp is settled.
 - A text that another process has written becomes the next version as it is. It is not rewritten, and its header is not corrected.
-- A text that this server is about to write, or has written, is no edit by others: it is recognized by its fingerprint.
+- A text that this server is about to write, or has written, is recognized by its fingerprint and does not count as an edit.
 
 Document, version and fingerprint always agree, and change together in `_set`. Each such change cancels the work that was begun on the
-former document (`unless_overtaken`) and advances `_turn`, by which a read in a thread finds that its result is out of date.
+former document (`unless_overtaken`) and advances `_turn`, so that a read in a thread can tell that its result is out of date.
 
-If this server is killed, the next one compares the fingerprint of the file with that in the row (`StateRow`): the same text has the same
-version, and any other the version that its header states.
+At the next start, the server compares the fingerprint of the file with the stored one (`StateRow`). If they are equal, the stored version
+applies; otherwise the version in the file's header.
 """
 
 import asyncio
@@ -61,8 +61,8 @@ class FileRow:
 class StateRow:
     """The row of the database with the version of a file and, for haproxy.cfg, the state of the process that reads it.
 
-    `value` is the row in memory; with `is_kept=False` it is never written. Writes are queued and do not delay the change, except where
-    `flush` is awaited. If a kill loses one, the next change reloads HAProxy.
+    `value` is the row in memory; with `is_kept=False` it is never written. Writes are queued and delay a change only if it awaits `flush`.
+    If a kill loses a write, the next change reloads HAProxy.
     """
 
     def __init__(self, database: Database, name: str, *, is_kept: bool = True) -> None:
@@ -98,7 +98,7 @@ class StateRow:
             row = (self._name, value.version, value.fingerprint, json.dumps(dict(value.process)))
             state.execute("INSERT OR REPLACE INTO file_state VALUES (?, ?, ?, ?)", row)
         self._written, self._is_posted = value, False
-        # Whatever was set during the write has scheduled none.
+        # A change during this write has scheduled no write of its own.
         self.set()
 
 
@@ -114,13 +114,13 @@ def _delete(name: str, state: State) -> None:
 
 
 def fingerprint(data: bytes) -> str:
-    """Return the length and an MD5 checksum. A file with a checksum line has the same one, computed over what follows the line."""
+    """Return the length and MD5 checksum of a file, as `LENGTH-MD5`. A checksum line at its beginning is left out of the checksum."""
     checked = data.partition(b"\n")[2] if checksum_of(data) else data
     return f"{len(data)}-{md5(checked, usedforsecurity=False).hexdigest()}"
 
 
 def stamped_fingerprint(stamped: Stamped) -> str:
-    """Return what `fingerprint` returns for the data, from the checksum that its header has already."""
+    """Return the `fingerprint` of a text with a header. Uses the checksum in the header, so that it need not be computed again."""
     return fingerprint(stamped.data) if is_joined(stamped.document) else f"{stamped.size}-{stamped.checksum}"
 
 
@@ -143,7 +143,7 @@ class Overtaken(Exception):
 class FileReading(NamedTuple):
     """One read of the file."""
 
-    # The stamp, and whether any later write must change it.
+    # The stamp, and whether it is settled: any later write must change it.
     seen: tuple[Seen | SeenAll | None, bool]
     data: bytes
     # None if the file holds the known text.
@@ -151,10 +151,10 @@ class FileReading(NamedTuple):
 
 
 class Current:
-    """The configuration as the file has it. `open` before anything else.
+    """The configuration in the file. Call `open` before anything else.
 
-    `stamp` puts the header on a text, `outline` says where its sections begin. `edited` is called after an edit by another process, with
-    the document and the version before it.
+    `stamp` adds the header to a text, `outline` defines where its sections begin. `edited` is called after an edit by another process, with
+    the document and the version before the edit.
     """
 
     def __init__(
@@ -169,7 +169,7 @@ class Current:
         self.file, self._row, self.stamp, self._outline = file, row, stamp, outline
         self.document = Document("", ())
         self.version = header.FIRST_VERSION
-        # Whether the next write has the banner lines. A text that is put decides until the file is read again.
+        # Whether the next write has the banner lines. A commit may change this; reading the file sets it to True again.
         self.banner = True
         # The number of edits by other processes.
         self.edits = 0
@@ -177,11 +177,11 @@ class Current:
         self._seen: Seen | SeenAll | None = None
         self._is_settled = False
         self._is_installing = False
-        # A write has failed, and restoring the file may have failed, too.
+        # Whether a write has failed; the file may not have been restored either.
         self._is_torn = False
-        # Counts changes of what is known; a read that began before the last one is out of date.
+        # Advanced by every change of the members above. A read that began under another number is out of date.
         self._turn = 0
-        # What a commit may make the file next.
+        # The text that a commit may write next.
         self._expected: Stamped | None = None
         self._works: set[asyncio.Task[Any]] = set()
 
@@ -220,7 +220,7 @@ class Current:
         return False
 
     def expect_text(self, stamped: Stamped) -> None:
-        """Note a text that a commit may make the file next: it is no edit by another process."""
+        """Note a text that a commit may write next, so that it is not taken for an edit by another process."""
         self._expected = stamped
 
     async def unless_overtaken(self, work: Coroutine[Any, Any, Result]) -> Result:
@@ -246,17 +246,17 @@ class Current:
         return self._is_settled
 
     def changed_stamp(self) -> Seen | SeenAll | None:
-        """Return the file's stamp if it differs from the known one, else None."""
+        """Return the file's stamp if it differs from the known one; None if not, or while a commit replaces the file."""
         seen = self.file.seen()
         return None if seen == self._seen or self._is_installing else seen
 
     def prepare(self, document: Document, version: int, banner: bool, name: str) -> tuple[Stamped, Drafts]:
-        """Write a document under a version to a draft. Raises WriteFailed. Blocks."""
+        """Write a document to a draft called `name`, with `version` in its header. Raises WriteFailed. Blocks."""
         stamped = self.stamp(document, version, banner=banner)
         return stamped, self.file.draft(stamped.document, name)
 
     async def install(self, stamped: Stamped, draft: Drafts, banner: bool) -> None:
-        """Make a draft the file, and its document the current one. Raises WriteFailed, and Touched after an edit by another process."""
+        """Rename a draft onto the file and make its document current. Raises WriteFailed, and Touched after an edit by another process."""
         self._is_installing = True
         self._turn += 1
         try:
@@ -305,7 +305,7 @@ class Current:
         return is_known
 
     def _adopt(self, reading: FileReading) -> bool:
-        """Take over what was read; return whether it is an edit by another process."""
+        """Make the text that was read current; return whether it is an edit by another process."""
         self._is_torn = False
         if (document := reading.document) is None:
             self._seen, self._is_settled = reading.seen

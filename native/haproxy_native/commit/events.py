@@ -1,4 +1,4 @@
-"""Events as values, for counters, traces and the history. `Events` sends each to every listener when what it reports is over.
+"""Events as values, for counters, traces and the history. `Events` sends each event to all listeners once the reported action is over.
 
 Durations are in seconds.
 """
@@ -36,12 +36,11 @@ class Validated:
 class Committed:
     """A change was committed, or has failed."""
 
-    # "live", "scheduled", "reloaded" (a forced reload), "written" (nothing was to reach the process), "runtime" (the process alone was
-    # changed), or "failed".
+    # "live", "scheduled", "reloaded" (a forced reload), "written" (to the file alone), "runtime" (in the process alone), or "failed".
     outcome: str
     seconds: float
     change: Change | None = None
-    # None if it has failed; then `error` is what was raised.
+    # None if the commit has failed; `error` then has the exception.
     result: Outcome | None = None
     error: Exception | None = None
 
@@ -106,13 +105,13 @@ class Reloaded:
     # "succeeded" or "failed".
     outcome: str
     seconds: float
-    # Of the lines that made it necessary, in their order; empty for a reason that is no line.
+    # The keyword of each line that made the reload necessary, in the order of the reasons; an empty string for a reason without a line.
     keywords: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
 class WorkerChanged:
-    """Another worker is in service than before; None if it is not known which."""
+    """A different worker is in service than before. Each is None if unknown."""
 
     former: Worker | None
     worker: Worker | None

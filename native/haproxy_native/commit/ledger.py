@@ -1,11 +1,11 @@
-"""The ledger of stored files that the worker has not read as they are, with their former contents.
+"""The ledger: stored files whose current content the worker does not have yet, with their former contents.
 
-The worker reads stored files when it starts. A change of one is applied to it by runtime commands, or by a reload later. Until then the
-ledger has the file: what it contained when the worker read it (`former`), so that a failed reload can restore it; and during a change, what
-it contained when the change began (`before`), so that a refusal or a crash can undo it.
+The worker reads stored files when it starts. A changed file is applied to the worker by runtime commands, or later by a reload. Until then
+the ledger has an entry for the file. The entry has the content that the worker has read (`former`), so that a failed reload can restore it.
+During a change it also has the content from before the change (`before`), so that the change can be undone after a refusal or a crash.
 
-A change is entered, synced, before its file is written. Everything else is written behind it: an entry too many on disk only makes the next
-process repeat what is done. Entries and contents are rows of keys.db, since a content may be a private key.
+An entry is synced to disk before its file is written. All other writes are queued: an obsolete entry on disk only makes the next process
+repeat work. Entries and contents are rows of keys.db, since a content may be a private key.
 """
 
 import asyncio
@@ -42,45 +42,45 @@ CREATE TABLE former (
     are_keys=True,
 )
 _PIECE = 1 << 20
-# Mode, user and group of a file, and what it held.
+# Mode, user, group and content of a file.
 Row = tuple[int, int, int, bytes]
 
 
 class FormerContent(NamedTuple):
-    """What a file held: the id of its row, and a digest."""
+    """The stored content of a file: the id of its row, and a digest of the content."""
 
     id: int
     digest: str
 
 
-# No file at all.
+# The file did not exist.
 ABSENT = FormerContent(0, "")
 
 
 @dataclass(frozen=True)
 class PendingFile:
-    """A file that the worker has not read as it is."""
+    """A file whose current content the worker does not have."""
 
     # The name of its store.
     store: str
-    # What the worker has.
+    # The content that the worker has.
     former: FormerContent
     # WAITING if a reload is scheduled for the file, SKIPPED if the next reload reads it, empty if only a change is in progress.
     state: str = ""
     # During a change: what the file contained when the change began.
     before: FormerContent | None = None
-    # Nanoseconds: since when the file is what it is.
+    # When the file was last written, in Unix nanoseconds.
     since: int = 0
-    # The same for all files that are one change.
+    # An id that all files of one change share.
     set: str = ""
-    # The fingerprint of the configuration that is replaced with them; empty if it stays.
+    # The fingerprint of the configuration that the change is about to replace; empty if the configuration stays.
     text: str = ""
-    # Whether the file is deleted, after everything else is done.
+    # Whether the change deletes the file, as its last step.
     goes: bool = False
 
 
 class Ledger:
-    """The entries by path. `begin`, `restore` and `undo` raise WriteFailed; every other write is made as soon as the disk accepts it."""
+    """The entries by path. `begin`, `restore` and `undo` raise WriteFailed; all other writes are queued until the disk accepts them."""
 
     def __init__(self, database: Database, journals: Path) -> None:
         self._database, self._journals = database, journals
@@ -90,7 +90,7 @@ class Ledger:
         database.declare(TABLES)
 
     def open(self) -> None:
-        """Read, at the start, what an earlier process has left. Blocks."""
+        """Read the entries that an earlier process has left. Called at the start. Blocks."""
         try:
             self._database.read(self._read)
         except Unusable as error:
@@ -117,9 +117,9 @@ class Ledger:
         return any(owed.state == WAITING for owed in self.entries.values())
 
     async def begin(self, stores: Mapping[Path, str], text: str = "", going: Collection[Path] = ()) -> None:
-        """Enter a change of files that is about to begin, on disk when this returns. `stores`: the names of their stores.
+        """Enter the files of a change that is about to begin. The entries are on disk when this returns. Raises WriteFailed.
 
-        Raises WriteFailed. `text` and `going` as in PendingFile.
+        `stores`: the name of each file's store. `text`: as in PendingFile. `going`: the files that the change deletes.
         """
         set_, entries = str(uuid.uuid4()), dict[str, PendingFile]()
 
@@ -141,13 +141,13 @@ class Ledger:
         self.entries = entries
 
     def in_step(self, *paths: Path) -> None:
-        """Remove entries: the worker has these files as they are."""
+        """Remove the entries of files whose current content the worker has."""
         if [owed for path in paths if (owed := self.entries.pop(str(path), None))]:
             self._applied |= {str(path): _written(path) for path in paths}
             self._save()
 
     def owe(self, paths: Iterable[Path], state: str) -> None:
-        """Note that files were changed and the worker needs a reload for them."""
+        """End the change of files for which the worker needs a reload. `state`: WAITING or SKIPPED."""
         self._end({path: replace(self.entries[str(path)], state=state, since=_written(path)) for path in paths})
 
     async def restore(self, *paths: Path) -> None:
@@ -157,7 +157,7 @@ class Ledger:
                 await self._restore(path, self.entries[str(path)].before or ABSENT)
 
     async def undo(self, *paths: Path) -> None:
-        """Restore files to what they contained when their change began, and end it. Raises WriteFailed."""
+        """Restore files to what they contained when their change began, and end the change. Raises WriteFailed."""
         await self.restore(*paths)
         waiting = {path: owed for path in paths if (owed := self.entries[str(path)]).state}
         self.in_step(*(path for path in paths if path not in waiting))
@@ -170,7 +170,9 @@ class Ledger:
             self._save()
 
     async def put_back(self) -> list[str]:
-        """Restore every file to what the worker has; return their paths. A file that cannot be written stays in the ledger."""
+        """Restore every file to the content that the worker has; return the restored paths. A file that cannot be written stays in the
+        ledger.
+        """
         back = []
         for path, owed in list(self.entries.items()):
             try:
@@ -198,7 +200,7 @@ class Ledger:
         return worker.started_after(_written(path) / 1e9)
 
     def is_known(self, path: Path, worker: Worker) -> bool:
-        """Return whether the worker has the file as it is. An edit by another process makes that False."""
+        """Return whether the worker has the file's current content; False after an edit by another process."""
         return self._applied.get(str(path)) == _written(path) or self.was_read(path, worker)
 
     def is_untouched(self, path: Path) -> bool:
@@ -271,7 +273,7 @@ def _copy(state: State, path: Path) -> FormerContent:
 
 
 def _row(former: FormerContent, state: State) -> Row:
-    """Return the row of a content. Raises WriteFailed if it is missing, or is not what was stored."""
+    """Return the row of a content. Raises WriteFailed if the row is missing, or if its content does not match the digest."""
     row: Row | None = state.keys.execute("SELECT mode, user, user_group, data FROM former WHERE id = ?", (former.id,)).fetchone()
     if row is None or blake2b(row[3]).hexdigest() != former.digest:
         raise WriteFailed("the former content of the file is no longer stored")
@@ -287,6 +289,6 @@ def _digest(path: Path) -> str:
 
 
 def _written(path: Path) -> int:
-    """Return since when, at the latest, a file is what it is, in nanoseconds."""
+    """Return when a file was last written, in Unix nanoseconds; the current time if there is no file."""
     seen = ConfigFile(path, path.parent).seen()
     return seen.written if seen else time.time_ns()

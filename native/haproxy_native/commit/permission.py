@@ -1,8 +1,8 @@
-"""Authorize a change: whether its author has the right to what it does, and whether observers accept it. No locks are needed.
+"""Authorize a change: check the rights of its author, and let observers judge it. No locks are needed.
 
-HAProxy, a shadow of it and this server execute what a text or a file says: Lua, files that are read, names that are resolved. So asking
-what a change would do needs the same permission as its commit, and that is decided before anything is evaluated: `permit_evaluation` is
-called wherever a candidate that is not being committed reaches HAProxy.
+Evaluating a configuration has effects: HAProxy, its shadow and this server run its Lua code, read the files that it names, and resolve its
+host names. So a preview needs the same permission as the commit, and the permission is checked before anything is evaluated:
+`permit_evaluation` is called wherever a candidate that is not being committed reaches HAProxy.
 """
 
 import asyncio
@@ -32,16 +32,19 @@ LARGEST = 1 << 26
 
 
 def permit(by: Author, texts: Texts, touched: Sequence[Touch] = ()) -> bool:
-    """Return whether the author may reload HAProxy for a change of the configuration and of what else is `touched`. Raises Forbidden."""
+    """Authorize a change of the configuration and of other objects (`touched`). Return whether the author may reload HAProxy for it.
+
+    Raises Forbidden.
+    """
     if by.rights is None or by.rights.are_all:
         return True
     return by.rights.permit([*all_touches(standard_editor(), texts.before, texts.after, texts.effects), *touched])
 
 
 def authorized(change: Change, before: Document, touched: Sequence[Touch] = ()) -> tuple[Texts, bool]:
-    """Apply a change; return the document before and after, and whether its author may reload HAProxy for it.
+    """Apply a change and authorize it; return the document before and after, and whether its author may reload HAProxy for it.
 
-    `touched`: what is done to stored files. Raises Forbidden and what the operations raise.
+    `touched`: what the change does to stored files. Raises Forbidden and what the operations raise.
     """
     texts = Texts(before, change.apply(before))
     may_reload = permit(change.author, texts, touched)
@@ -67,9 +70,9 @@ def _file_touches(context: CommitContext, by: Author, candidate: Candidate) -> I
 
 
 def touches_of_file(rights: Permissions | None, store: FileStore, path: Path, coming: Path | None) -> Sequence[Touch]:
-    """Return what a change does to a file that will contain what the file `coming` contains; None deletes it. Otherwise as `touches_of`.
+    """Return what a change does to the file at `path`. `coming`: the draft with its new content; None deletes the file. Blocks.
 
-    Blocks.
+    Like `touches_of`, but without a comparison of files that are larger than LARGEST.
     """
     if coming and path.exists() and max(file.stat().st_size for file in (path, coming)) <= LARGEST:
         return touches_of(rights, store, path, path.read_bytes(), coming.read_bytes())
@@ -77,13 +80,13 @@ def touches_of_file(rights: Permissions | None, store: FileStore, path: Path, co
 
 
 def touch(kind: str, path: Path, *, is_there: bool, stays: bool) -> Touch:
-    """Return what a change does to a file as a whole."""
+    """Return what a change does to a file as a whole. `is_there`, `stays`: whether the file exists before and after the change."""
     verb = DELETE if not stays else CHANGE if is_there else CREATE
     return Touch(spelled(kind, path.name), verb, frozenset((ANY,)))
 
 
 def touches_of(rights: Permissions | None, store: FileStore, path: Path, before: bytes | None, after: bytes | None) -> Sequence[Touch]:
-    """Return what a change does to a file as a whole; to the objects in it, if the author has no right to the whole. Blocks."""
+    """Return what a change does to a file as a whole or, if the author has no right to that, to the objects in the file. Blocks."""
     whole = [touch(store.kind, path, is_there=before is not None, stays=after is not None)]
     if rights is None or before is None or after is None:
         return whole
@@ -99,9 +102,9 @@ def _holds(store: FileStore, path: Path) -> bool:
 
 
 def permit_file(by: Author, kind: str, path: Path, verb: str) -> None:
-    """Refuse what an author may not do to a stored file, whatever it contains and whether it exists. Raises Forbidden.
+    """Raise Forbidden if the author may not do `verb` to a stored file, whatever its content and whether or not it exists.
 
-    A right to change something within the file is enough here; the commit judges the content.
+    A right to change some object in the file is enough here; the commit checks the content.
     """
     object_ = spelled(kind, path.name)
     if by.rights and not (verb == CHANGE and by.rights.may_change_within(object_)):
@@ -109,9 +112,9 @@ def permit_file(by: Author, kind: str, path: Path, verb: str) -> None:
 
 
 async def refuse_reload(context: CommitContext, change: Change, before: Document, new: Document) -> None:
-    """Raise Forbidden for a change that needs a reload, now or, if the change skips it, later.
+    """Raise Forbidden if a change needs a reload, whether it requests the reload or leaves it for later.
 
-    A transaction without changes needs one, too.
+    A transaction without changes needs a reload, too.
     """
     is_asked = change.reload is Reload.NOW or (change.transaction_id and header.same_text(before, new))
     if why := [ASKED] if is_asked else await process.reasons_to_reload(context, before, new):
@@ -120,7 +123,7 @@ async def refuse_reload(context: CommitContext, change: Change, before: Document
 
 @dataclass(frozen=True)
 class GateVerdict:
-    """What required tests say of a planned change."""
+    """The result of the required tests for a planned change."""
 
     # As in BreaksTests.
     failed: Sequence[Any] = ()
@@ -130,7 +133,7 @@ class GateVerdict:
 
 
 async def verdict(context: CommitContext, candidate: Candidate) -> GateVerdict | None:
-    """Return what required tests say of a candidate; None if changes of this author are not tested."""
+    """Return the result of the required tests for a candidate; None if changes of this author are not tested."""
     if not context.observers.judges(candidate.author):
         return None
     try:
@@ -144,8 +147,8 @@ async def verdict(context: CommitContext, candidate: Candidate) -> GateVerdict |
 async def judge(context: CommitContext, candidate: Candidate) -> None:
     """Have observers judge a candidate. Raises what they raise.
 
-    They finish even if another change is committed first: they remember a configuration by what matters to them, so that the next attempt
-    is judged at once.
+    Observers finish even if another change is committed first. They cache their result by the parts of the configuration that matter to
+    them, so the next attempt is judged at once.
     """
     if context.observers.judges(candidate.author):
         wrong = await context.observers.judge(candidate)

@@ -1,7 +1,7 @@
-"""The seams of the commit: who takes part in commits and reloads besides file and process.
+"""The interfaces of the commit to the history and to features, which take part in commits and reloads.
 
-The history is the `Recorder`: it begins an entry of every change before the change is made, and ends it afterwards. Features are
-`Observer`s: they may refuse a change, as required routing tests do, and keep what clients have set in the process over a reload.
+The history is the `Recorder`: it begins an entry for every change before the change is made, and ends the entry afterwards. Features are
+`Observer`s: they may refuse a change, as required routing tests do, and restore overrides after a reload.
 """
 
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
@@ -14,7 +14,7 @@ from haproxy_native.request_context import Author
 from haproxy_native.runtime.server_state import ServerState
 from haproxy_native.text.document import Document
 
-# Members that keep another value in the process than the configuration has, by backend and server.
+# Overridden members by backend and server: the process keeps a value that differs from the configuration.
 Kept = Mapping[tuple[str, str], Collection[str]]
 
 
@@ -23,14 +23,14 @@ class Begun:
     """An entry of the history that was begun."""
 
     change: Change
-    # What the change is to do, as far as that is known in advance: its version, texts and contents.
+    # The outcome as far as it is known in advance: version, texts and contents.
     intended: Outcome
     # None if nothing is recorded, or if the entry waits in memory for the disk.
     id: int | None = None
 
 
 class Recorder:
-    """Records nothing. A subclass stores an entry of every change, by which the next start finds a change that a kill has interrupted."""
+    """Records nothing. A subclass stores an entry for every change, so that the next start finds a change that a kill has interrupted."""
 
     @asynccontextmanager
     async def entry(self, change: Change, intended: Outcome) -> AsyncIterator[Begun]:
@@ -54,7 +54,7 @@ class Recorder:
         """Remove the entry of a change that failed, or end it if the files show that it was made nevertheless. Raises nothing."""
 
     async def add(self, change: Change, outcome: Outcome) -> int | None:
-        """Record a change of the process alone after it was made; return the id of the entry, None if it has none yet. Raises nothing."""
+        """Record a change of the process alone after it was made. Return the id of the entry; None if there is none yet. Raises nothing."""
         return None
 
     async def entry_of(self, version: int) -> int | None:
@@ -90,13 +90,13 @@ class Observer:
         """Apply to a new worker what a reload loses. Called as soon as it answers, under all locks. Raises RuntimeFailure."""
 
     async def hold(self, changes: Sequence[tuple[ServerState, ServerState]], members: Collection[str], author: Author) -> None:
-        """Keep over reloads what a client has set of servers in the process alone. Raises RuntimeFailure.
+        """Store members that a client has set in the process alone, so that they survive reloads. Raises RuntimeFailure.
 
-        `changes`: each server before and after. `members`: those that were set.
+        `changes`: each server before and after. `members`: the names of the members that the client has set.
         """
 
     def set_back(self, changes: Sequence[tuple[ServerState, ServerState]], author: Author) -> None:
-        """Forget what a client had set of servers, since it was reverted. `changes`: each server before the revert and after it."""
+        """Update the stored members of servers after a revert. `changes`: each server before the revert and after it."""
 
     def deleted(self, server: ServerState) -> None:
         """Forget a server that a client has deleted from the process."""
@@ -106,7 +106,7 @@ class Observer:
         return True
 
     def kept_members(self) -> Kept:
-        """Return the members that keep another value in the process than the configuration has."""
+        """Return the overridden members, whose value in the process differs from the configuration."""
         return {}
 
     async def from_state_files(self) -> Sequence[ServerDifference]:
@@ -115,7 +115,7 @@ class Observer:
 
 
 class Observers(Observer):
-    """All observers, in the order in which they were added. Where one answer is needed, the first that differs from the default is it."""
+    """Calls all observers, in the order in which they were added. A method with one answer returns the first that is not the default."""
 
     def __init__(self) -> None:
         self._all: list[Observer] = []

@@ -28,9 +28,9 @@ from haproxy_native.text.document import Document
 
 
 async def with_base(context: CommitContext, change: Change) -> Change:
-    """Return a change that is to be rebased with the text of its base version; any other change as it is.
+    """Add the text of the base version to a change that is to be rebased. Return any other change as it is.
 
-    Raises Conflict for a version that is yet to come, and TextGone for one whose text is no longer stored.
+    Raises Conflict if the version does not exist yet, and TextGone if its text is no longer stored.
     """
     if not isinstance(change.expect, Rebase) or change.expect.base is not None:
         return change
@@ -67,7 +67,7 @@ def _read_backup(context: CommitContext, version: int) -> Document:
 
 @dataclass(frozen=True)
 class NewText:
-    """A configuration as a draft beside its file."""
+    """A new text of the configuration, as a draft next to its file."""
 
     stamped: Stamped
     banner: bool
@@ -81,9 +81,9 @@ class Prepared:
     """A change that can be published. `discard` removes its drafts."""
 
     texts: Texts
-    # The version that the change is made on.
+    # The version of `texts.before`.
     base: int
-    # The number of changes of stored files before the check.
+    # `CommitContext.publications` before the check.
     publications: int
     files: FileSet
     author: Author
@@ -91,9 +91,9 @@ class Prepared:
     text: NewText | None = None
     # Whether the author may reload HAProxy for this.
     may_reload: bool = True
-    # The commands by which the running HAProxy judges the change instead of a check; None if it was checked.
+    # The commands by which the running HAProxy judges the change; None if `haproxy -c` has checked it instead.
     plan: Plan | None = None
-    # The members that the plan leaves as others have set them.
+    # The overridden members that the plan leaves in place.
     kept: Kept = field(default_factory=dict)
 
     @property
@@ -115,9 +115,9 @@ class Prepared:
 
 
 async def prepare(context: CommitContext, change: Change) -> Prepared:
-    """Prepare a change. Raises what `attempt` raises, and leaves no draft then.
+    """Prepare a change. If it raises, which is what `attempt` raises, it leaves no draft.
 
-    What HAProxy judges by accepting its commands changes nothing that routing tests depend on, so it is not tested.
+    A change that the running HAProxy judges by its commands affects nothing that routing tests depend on, so no tests are run.
     """
     await context.current.notice_in_thread()
     change.expect.compare(context.current.version)
@@ -136,7 +136,7 @@ async def prepare(context: CommitContext, change: Change) -> Prepared:
 
 
 async def _applied(context: CommitContext, change: Change, start: Prepared) -> Prepared:
-    """Apply the operations, authorize the author, and write the text if it changes. Raises Same, Forbidden and what operations raise."""
+    """Apply the operations, authorize the author, and draft the text if it changes. Raises Same, Forbidden and what operations raise."""
     current, before, files = context.current, start.before, start.files
     touched = await files.touches(change.author.rights)
     texts, may_reload = await current.unless_overtaken(beside(authorized, change, before, touched))
@@ -168,7 +168,7 @@ async def _drafted(context: CommitContext, change: Change, prepared: Prepared) -
 
 
 def _lines(change: Change, before: Document) -> dict[str, int]:
-    """Return how many lines a text had as it was sent, by its file; nothing if it was merged into another one."""
+    """Return the number of lines of the text that the client sent, by file name; empty if the text was merged with other changes."""
     is_merged = isinstance(change.expect, Rebase) and change.expect.base is not before
     return {change.text.name: change.text.lines} if change.text and change.text.lines and not is_merged else {}
 

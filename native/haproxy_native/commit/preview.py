@@ -1,6 +1,6 @@
-"""What a change would do, without making it: differences, effects, commands or reasons to reload, HAProxy's messages, and routing tests.
+"""Preview a change: differences, effects, commands or reasons to reload, HAProxy's messages, and routing tests.
 
-The change is made as its commit makes it, with drafts in a temporary directory, and its author needs the same permission.
+The change is prepared as in its commit, but with drafts in a temporary directory, and its author needs the same permission.
 """
 
 import asyncio
@@ -58,16 +58,16 @@ class Preview:
     commands: Sequence[str]
     # Why the configuration needs a reload; empty if the commands are enough.
     reasons: Sequence[Reason]
-    # Whether HAProxy accepts it.
+    # Whether HAProxy accepts the new configuration.
     valid: bool
     messages: Sequence[Message]
-    # Why the change cannot be made on the current configuration. Everything else is then about the one that it started from.
+    # Why the change cannot be made on the current configuration. Everything else then refers to the configuration that it started from.
     conflict: Conflict | None = None
     # Backend and name of the servers that the commands change.
     servers: Sequence[tuple[str, str]] = ()
     # None if no tests are required.
     tests: GateVerdict | None = None
-    # The stored files that change with it, with reasons and commands of their own.
+    # The stored files that the change affects, with their own reasons and commands.
     files: Sequence[FilePreview] = ()
 
     @property
@@ -78,9 +78,9 @@ class Preview:
 
 @asynccontextmanager
 async def _made(context: CommitContext, change: Change) -> AsyncIterator[tuple[Texts, FileSet, bool]]:
-    """Yield what a change makes of configuration and stored files, and whether its author may reload HAProxy for it.
+    """Apply a change to drafts. Yield the configuration before and after, the stored files, and whether the author may reload HAProxy.
 
-    Raises Forbidden if the author may not commit the change, and what its expectation, its operations and its files are refused for.
+    Raises Forbidden if the author may not commit the change, and what its expectation, its operations and its files raise.
     """
     await context.current.notice_in_thread()
     change.expect.compare(context.current.version)
@@ -114,7 +114,7 @@ async def _needs_reload(context: CommitContext, change: Change, before: Document
 
 
 async def permit_preview(context: CommitContext, change: Change) -> None:
-    """Raise what `preview` raises before anything is evaluated."""
+    """Raise the errors that `preview` can raise before it evaluates anything, such as Forbidden."""
     async with _made(context, change):
         pass
 
@@ -122,8 +122,8 @@ async def permit_preview(context: CommitContext, change: Change) -> None:
 async def preview(context: CommitContext, change: Change) -> Preview:
     """Return what the commit of a change would do.
 
-    Raises Forbidden, before anything is evaluated, if the author may not commit the change; what its expectation, its operations and its
-    files are refused for; and CheckImpossible.
+    Raises Forbidden, before anything is evaluated, if the author may not commit the change. Also raises CheckImpossible, and what the
+    expectation, the operations and the files of the change raise.
     """
     async with _made(context, change) as (texts, files, _):
         is_judged = change.validation is not Validation.NEVER
@@ -143,7 +143,7 @@ async def preview(context: CommitContext, change: Change) -> Preview:
 
 
 async def _judged(context: CommitContext, by: Author, new: Document, files: FileSet) -> tuple[bool, Sequence[Message]]:
-    """Return whether HAProxy accepts a configuration with these files, and what it says."""
+    """Return whether HAProxy accepts a configuration with these files, and its messages."""
     try:
         return True, await (files.checked(new, by) if files else context.check_text(new, by))
     except Refused as error:
@@ -151,7 +151,7 @@ async def _judged(context: CommitContext, by: Author, new: Document, files: File
 
 
 async def _plan(context: CommitContext, change: Change, texts: Texts, files: FileSet) -> Plan:
-    """Plan the configuration; nothing if only files change. The caller holds the locks."""
+    """Plan the change of the configuration; return an empty plan if only stored files change. The caller holds the locks."""
     before, new = texts
     if bool(files) and await beside(same_text, before, new):
         return Plan()
@@ -189,7 +189,10 @@ def _server(check: VerifiedBy | None) -> tuple[str, str] | None:
 
 
 async def preview_of_former(context: CommitContext, by: Author, texts: Texts, conflict: Conflict) -> Preview:
-    """Return how a configuration differs from a former one, if it cannot be made on the current one. Raises as `preview` does."""
+    """Return the preview of a change on a former configuration, for a change that conflicts with the current one.
+
+    Raises what `preview` raises.
+    """
     await permit_evaluation(context, Candidate(texts.before, texts.after, author=by))
     valid, messages = await _judged(context, by, texts.after, FileSet(context))
     diff = await beside(difference, texts.before, texts.after, context.current.path.name, PAST)
@@ -197,7 +200,7 @@ async def preview_of_former(context: CommitContext, by: Author, texts: Texts, co
 
 
 def difference(old: Document, new: Document, name: str, moments: tuple[str, str] = FUTURE) -> str:
-    """Return the unified difference of what people wrote: our checksum and version do not count. `name`: that of the main file."""
+    """Return the unified diff of two configurations without their checksum and version lines. `name`: the name of the main file."""
     before, after = parts.parts(old), parts.parts(with_header_of(new, old))
     return "".join(
         difference_of_texts(before[file_name].text, after[file_name].text, file_name or name, moments)
@@ -207,5 +210,5 @@ def difference(old: Document, new: Document, name: str, moments: tuple[str, str]
 
 
 def difference_of_texts(old: str, new: str, name: str, moments: tuple[str, str] = FUTURE) -> str:
-    """Return a unified difference. `moments`: words for the time at which the file is like the one text, and like the other."""
+    """Return the unified diff of two texts of a file. `moments`: labels of the old and the new text, such as "before" and "after"."""
     return joined(line_diff.unified(split_lines(old), split_lines(new), *(f"{name} ({moment})" for moment in moments)))

@@ -1,9 +1,9 @@
 """Decide how a change is applied to the process, by runtime commands or by a reload with its reasons, and apply it.
 
-Plans and commits decide by the same function, `decide`. HAProxy refuses some commands for reasons that only the worker knows, such as the
-weight that a server started with, or whether it had checks then. So the servers of each backend whose lines differ are read before it, by
-one `show servers state BACKEND`; so are those that a change claims, whose lines need not differ (`Change.claimed`). A change that touches
-no server reads nothing.
+Previews and commits use the same function, `decide`. HAProxy refuses some commands for reasons that only the worker knows, such as the
+weight that a server started with, or whether it had health checks then. So for each backend with changed lines, one `show servers state
+BACKEND` reads its servers first. The servers that a change claims are read as well, even if their lines do not change (`Change.claimed`). A
+change that concerns no server reads nothing.
 
 Functions that change the process are called under the locks.
 """
@@ -50,7 +50,8 @@ class Decision(NamedTuple):
     """How a change is applied to the worker."""
 
     plan: Plan
-    # What the worker has after the commands if that is not the text of the file, since other changes wait for a reload; else None.
+    # The configuration that the worker runs after the commands, if other changes in the file still wait for a reload. None if the worker
+    # then runs the whole file.
     wanted: Document | None = None
 
     @property
@@ -69,8 +70,8 @@ async def decide(
 ) -> Decision:
     """Decide how to apply `new`, which was made from `before`, to the worker in service.
 
-    `whole`: all of it has to be in effect, also what servers of the process alone contradict. `may_wait`: the change may be live although
-    other changes wait for a reload.
+    `whole`: all of `new` has to be in effect, so values that were changed in the process alone need a reload as well. `may_wait`: the
+    change may go live while other changes wait for a reload.
     """
     running = context.running
     if reasons := [*(running.drift() if whole else ()), *([STOPPED] if context.reloads.awaiting else running.reasons())]:
@@ -95,8 +96,13 @@ async def planned(context: CommitContext, running: Document, new: Document, clai
 
 
 async def plan_observed(context: CommitContext, running: Document, new: Document, claimed: Claimed = frozenset()) -> Plan:
+<<<<<<< HEAD
     """Plan from one document to another for a process that has the first one, by what its worker reports. Raises RuntimeAbsent."""
     backends = await beside_if_large((running, new), observable, running, new, claimed)
+=======
+    """Plan how to bring a process from `running` to `new`, given the server states that the worker reports. Raises RuntimeAbsent."""
+    backends = await beside(observable, running, new, claimed)
+>>>>>>> doc3
     if not backends:
         return await _probed(context, await beside_if_large((running, new), _plan, context, running, new, None), new)
     limits = await server_limits(context.runtime, {claim.backend for claim in claimed}) if claimed else {}
@@ -143,12 +149,12 @@ class Applied:
     reasons: Sequence[Reason] = ()
     # The commands that HAProxy has accepted.
     commands: Sequence[str] = ()
-    # What was reset that others had set, in either case.
+    # The members that others had set in the process and that this change has reset, by commands or by the reload.
     members: Sequence[MemberChange] = ()
 
 
 def corrected(plan: Plan) -> tuple[MemberChange, ...]:
-    """Return what a plan resets that others have changed in the process; of a whole server every member."""
+    """Return the members of claimed servers that others have changed in the process and that a plan resets."""
     return tuple(
         MemberChange(spelled("backend", each.backend, "server", each.server), each.member, each.value, each.declared)
         for each in plan.corrected
@@ -156,8 +162,13 @@ def corrected(plan: Plan) -> tuple[MemberChange, ...]:
 
 
 async def apply(context: CommitContext, change: Change, stamped: Stamped, before: Document, new: Document) -> Applied:
+<<<<<<< HEAD
     """Apply a change whose text is in the file to the process."""
     unchanged = await beside_if_large((before, new), header.same_text, before, new)
+=======
+    """Apply a change to the process. Its text is in the file already."""
+    unchanged = await beside(header.same_text, before, new)
+>>>>>>> doc3
     if change.reload is Reload.NONE:
         await _send_actions(context, change, stamped, new)
         return Applied()
@@ -179,9 +190,9 @@ async def why_not_live(context: CommitContext, change: Change, stamped: Stamped,
 
 
 async def is_done(context: CommitContext, change: Change, new: Document) -> bool:
-    """Return whether a change that leaves the text as it is leaves nothing to do in the process either.
+    """Return whether the process needs nothing for a change that leaves the text as it is.
 
-    Without a worker nothing is to be done, since it loads the file when it starts; nor is anything before a reload that is pending.
+    If no worker answers, nothing is needed: a worker loads the file when it starts. The same is true if a reload is pending.
     """
     running = context.running
     if not change.claimed or context.has_unloaded or context.reloads.awaiting or not running.state.answers:
@@ -246,9 +257,9 @@ async def plan_without_check(context: CommitContext, change: Change, before: Doc
 
 @asynccontextmanager
 async def applied(context: CommitContext, plan: Plan, before: Document, stamped: Stamped) -> AsyncIterator[None]:
-    """Send the commands of a plan that was not checked; the body replaces the file. If it raises, revert the commands.
+    """Send the commands of a plan that was not checked; the body replaces the file. If the body raises, revert the commands.
 
-    Raises NotAccepted if HAProxy has refused a command. Schedules a reload if it is unknown what the process does then.
+    Raises NotAccepted if HAProxy has refused a command. Schedules a reload if reverting leaves the process in an unknown state.
     """
     running = context.running
     running.step(CommandsSent(stamped_fingerprint(stamped)))
@@ -269,7 +280,7 @@ async def applied(context: CommitContext, plan: Plan, before: Document, stamped:
 
 
 async def _revert(context: CommitContext, plan: Plan, before: Document, new: Document, error: Exception) -> None:
-    """Revert the commands of a plan. Schedule a reload if the worker does not confirm what it did before, or does not answer."""
+    """Revert the commands of a plan. Schedule a reload if the worker does not answer, or does not confirm its former state."""
     running = context.running
     if not running.is_trying:
         return
@@ -303,7 +314,7 @@ async def is_live(context: CommitContext, load: Load, change: Change, before: Do
 
 
 async def _extend_target(context: CommitContext, load: Load, before: Document, new: Document) -> None:
-    """Note that the worker which is being started has to do what the worker in service was changed to do."""
+    """Note that the worker that is being started needs the change that the worker in service has accepted."""
     wanted = await beside(with_ready_change, load.wanted, before, new)
     assert wanted is not None
     context.running.step(TargetChanged(wanted))
@@ -311,7 +322,7 @@ async def _extend_target(context: CommitContext, load: Load, before: Document, n
 
 
 async def apply_missing(context: CommitContext, wanted: Document) -> list[Reason]:
-    """Apply to the worker in service what its predecessor had at runtime; return the reasons if that needs a reload.
+    """Bring a new worker by commands to `wanted`, the configuration that its predecessor ran. Return the reasons if that needs a reload.
 
     The caller holds the lock.
     """
@@ -330,7 +341,7 @@ async def apply_missing(context: CommitContext, wanted: Document) -> list[Reason
 
 
 async def _send(context: CommitContext, plan: Plan, document: Document) -> list[Reason]:
-    """Send the commands of a plan. After a failure the state of the worker is unknown; return the reasons for a reload then."""
+    """Send the commands of a plan. If one fails, the state of the worker is unknown; return the reasons for a reload."""
     try:
         if plan.commands:
             await commands.apply(context.runtime, plan.commands)
@@ -369,12 +380,12 @@ async def _send_actions(context: CommitContext, change: Change, stamped: Stamped
 
 
 async def _text(document: Document) -> ConfigurationText:
-    """Return a document that is in no file, with its fingerprint."""
+    """Return a document that is not in the file, with its fingerprint."""
     return await beside(lambda: ConfigurationText(document, fingerprint(document.data)))
 
 
 async def _is_done(context: CommitContext, plan: Plan) -> bool:
-    """Return whether the process, by what it reports, already does what a plan would make it do."""
+    """Return whether the process reports that the commands of a plan are in effect already."""
     if plan.reasons or not all(command.check for command in plan.commands):
         return False
     try:

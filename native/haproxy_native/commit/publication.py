@@ -1,18 +1,18 @@
-"""Stored files of a change: drafted, checked and authorized with its configuration, then put on disk and into the process.
+"""The stored files of a change: they are drafted, checked and authorized with its configuration, then written to disk and applied.
 
-A change may have one file or several, with a new configuration or without; all or nothing of it is made. `FileSet` is what the operations
-have drafted, without locks. `Publication` replaces the files, under the locks.
+A change may have one file or several, with a new configuration or without, and is made completely or not at all. `FileSet` has the drafts,
+which are written without locks. `Publication` replaces the files, under the locks.
 
-A file is entered into the ledger (native/haproxy_native/commit/ledger.py), synced, before it is written, and removed when the worker has
-it. Only a single file that the worker has not read is not entered: its rename is the whole change.
+Before a file is written, its entry in the ledger (native/haproxy_native/commit/ledger.py) is on disk. The entry is removed when the worker
+has the content. A single file that the worker has not read needs no entry: its rename is the whole change.
 
-- Without a text, every file is written or deleted and then applied. A refusal by HAProxy undoes the change. After a crash the change is
-  undone if a file is still as it was, and is finished otherwise.
-- With a text, files are written and applied before the text is replaced, and deleted after that: at no moment does the configuration name
-  a file that does not exist. The replacement of the text decides. Until then, a refusal or a crash undoes the change; from then on the
-  change is finished, and what HAProxy refuses waits for a reload.
+- If the configuration stays, every file is written or deleted and then applied. A refusal by HAProxy undoes the change. After a crash the
+  change is undone if any file is still unchanged, and is finished otherwise.
+- If the configuration changes as well, files are written and applied before its text is replaced, and deleted after that: the configuration
+  never names a file that does not exist. Until the text is replaced, a refusal or a crash undoes the change. From then on the change is
+  finished, and a file that HAProxy refuses waits for a reload.
 
-`resume` does that at the start.
+`resume` undoes or finishes interrupted changes at the next start.
 """
 
 import asyncio
@@ -50,11 +50,11 @@ LISTS = "crt_list"
 
 @dataclass(frozen=True)
 class FileSet:
-    """What operations make of stored files. It is false if that is nothing."""
+    """The drafts of the file operations of a change. False if no file changes."""
 
     context: CommitContext
     operations: Sequence[FileOperation] = ()
-    # What each operation has drafted. Empty until the locks are held if an operation depends on the state of the process.
+    # The drafts of each operation. If an operation depends on the state of the process, this may be empty until the locks are held.
     made: Sequence[Drafted] = field(default=(), repr=False)
 
     def __bool__(self) -> bool:
@@ -66,7 +66,7 @@ class FileSet:
 
     @property
     def drafts(self) -> dict[Path, Draft | None]:
-        """What files will contain; None for those that are deleted."""
+        """The drafts by the paths of the files; None for files that are deleted."""
         return {path: draft for drafted in self.made for path, draft in drafted.drafts.items()}
 
     @property
@@ -84,7 +84,7 @@ class FileSet:
                 discard(drafted.drafts)
 
     async def touches(self, rights: Permissions | None) -> Sequence[Touch]:
-        """Return what the operations do to files, or to objects in them. Nothing is compared for an author with all rights."""
+        """Return what the operations do to files, or to objects in them; nothing for an author with all rights."""
         if rights is None or rights.are_all:
             return ()
         return [touch for drafted in self.made for touch in await asyncio.to_thread(_touches, rights, drafted)]
@@ -95,9 +95,10 @@ class FileSet:
             operation.refuse_named(drafted, document, str(self.context.current.path.parent))
 
     async def current(self) -> "FileSet":
-        """Return the same under the locks, with what depends on the process drafted now.
+        """Return the file set to publish. Drafts that depend on the state of the process are written now. The caller holds the locks.
 
-        Raises Overtaken if that is not what was judged, or if a file is not what was read, and what the operations refuse.
+        Raises Overtaken if these drafts differ from those that were judged, or if a file has changed since it was read, and what the
+        operations raise.
         """
         if not any(operation.reads_process for operation in self.operations):
             if self.operations:
@@ -151,7 +152,7 @@ class FileSet:
 
 
 async def drafted(context: CommitContext, operations: Sequence[FileOperation]) -> FileSet:
-    """Draft what operations make of stored files; leave no draft on failure. Raises what operations raise, BadRequest and WriteFailed."""
+    """Write the drafts of operations; leave no draft on failure. Raises what operations raise, BadRequest and WriteFailed."""
     made = list[Drafted]()
     files = FileSet(context, operations, made)
     try:
@@ -164,9 +165,10 @@ async def drafted(context: CommitContext, operations: Sequence[FileOperation]) -
 
 
 async def prepared(context: CommitContext, change: Change, *, is_judged: bool) -> FileSet:
-    """Draft the files of a change before its locks are held.
+    """Write the drafts of a change before its locks are held.
 
-    What depends on the state of the process is drafted then only if observers have to judge it (`is_judged`), and again under the locks.
+    Files that depend on the state of the process are always drafted under the locks. They are drafted here as well only if observers have
+    to judge them (`is_judged`).
     """
     if not any(operation.reads_process for operation in change.files):
         return await drafted(context, change.files)
@@ -199,7 +201,7 @@ PENDING = Reason("", 0, "", "the configuration that refers to the file waits for
 
 
 def by_reload(plan: FilePlan, *, forced: bool) -> FilePlan:
-    """Return the plan of a file that is not applied at runtime.
+    """Turn a plan into one that sends no commands and leaves the file to a reload.
 
     Without `forced`, no reload is needed if the worker has the content already.
     """
@@ -219,17 +221,18 @@ def reasons_of(plans: Iterable[FilePlan]) -> list[Reason]:
 class Publication:
     """Replaces files and applies them. The caller holds the locks.
 
-    Call `begin`; then, if a text changes too, replace that and call `finish`, or `undo` if that fails; then `settle`.
+    Call `begin` first and `settle` last. If the text of the configuration changes too, replace it in between and call `finish`, or `undo`
+    if replacing it failed.
     """
 
     context: CommitContext
     # By the path of each file.
     stores: Mapping[Path, FileStore]
     plans: Mapping[Path, FilePlan]
-    # Why a reload is needed; complete after `settle`. From the first one on, nothing is applied at runtime and the files wait for the
+    # Why a reload is needed; complete after `settle`. Once there is a reason, nothing more is applied at runtime and the files wait for the
     # reload.
     reasons: list[Reason] = field(default_factory=list)
-    # Without it no reload is scheduled: the files wait for the next one.
+    # Whether a reload may be scheduled. Otherwise the files wait for the next one.
     may_reload: bool = True
     # Files whose steps apply this change alone, and not all that they contain.
     partial: Collection[Path] = ()
@@ -240,9 +243,10 @@ class Publication:
     _applied: list[Path] = field(default_factory=list)
 
     async def begin(self, drafts: Mapping[Path, Draft | None], text: str = "") -> None:
-        """Write the drafts, delete files that have none, and apply them. Raises WriteFailed and NotTaken with nothing changed.
+        """Replace files by their drafts, delete files without one, and apply them. Raises WriteFailed and NotTaken with nothing changed.
 
-        `text`: the fingerprint of the configuration that is replaced next. If there is one, `finish` deletes the files.
+        `text`: the fingerprint of the configuration that is replaced next; empty if it stays. If it is set, files are deleted by `finish`
+        instead.
         """
         self.going = [path for path, draft in drafts.items() if draft is None and text]
         if text or len(drafts) > 1 or any(plan.used or plan.steps for plan in self.plans.values()):
@@ -259,7 +263,7 @@ class Publication:
     async def apply(self, paths: Iterable[Path]) -> None:
         """Apply files at runtime, unless a reload is needed.
 
-        Raises NotTaken after the change was undone; once the text was replaced, what HAProxy refuses needs a reload instead.
+        If HAProxy refuses a file, undo the change and raise NotTaken. Once the text was replaced, a refused file needs a reload instead.
         """
         for path in paths:
             for step in self.plans[path].steps:
@@ -294,7 +298,7 @@ class Publication:
             log.error("undoing a change of stored files failed: %s; the next start tries again", error)
 
     async def finish(self) -> None:
-        """Delete the files that are deleted with the text, which was replaced, and apply that."""
+        """Delete the files that the change deletes, and apply the deletions. The caller has replaced the text of the configuration."""
         await asyncio.to_thread(_delete_all, self.going)
         self.decided = True
         await self.apply(self.going)
@@ -315,8 +319,8 @@ class Publication:
     def to_reload(self) -> Sequence[Reason]:
         """The reasons to schedule a reload, once the change is settled.
 
-        A file that the worker has not accepted at runtime, and that is named by a configuration which waits for its reload, waits for the
-        same one.
+        If a configuration that waits for a reload names a file that the worker has not accepted at runtime, the file waits for the same
+        reload.
         """
         unread = [
             path for path, plan in self.plans.items() if plan.awaited and (not plan.steps or str(path) in self.context.ledger.entries)
@@ -334,7 +338,7 @@ class Publication:
             self.context.note_published(path)
 
     async def bring(self, paths: Iterable[Path]) -> list[Reason]:
-        """Make the worker have what files contain now; return the reasons if that needs a reload."""
+        """Apply the current contents of files to the worker; return the reasons if that needs a reload."""
         reasons = list[Reason]()
         for path in paths:
             plans = await planned(self.context, {path: self.stores[path]})
@@ -345,7 +349,7 @@ class Publication:
 
 
 async def planned(context: CommitContext, stores: Mapping[Path, FileStore]) -> dict[Path, FilePlan]:
-    """Plan how files are applied as they are."""
+    """Plan how to apply the current contents of files."""
     return {path: await store.plan(context, path, path if await asyncio.to_thread(path.exists) else None) for path, store in stores.items()}
 
 
@@ -383,7 +387,7 @@ def _not_applied(path: Path, error: NativeError) -> Reason:
 
 
 async def resume(context: CommitContext, stores: Mapping[str, FileStore]) -> None:
-    """Finish, at the start, changes of stored files that a crash has interrupted, or undo those that were not decided yet."""
+    """Finish or undo the changes of stored files that a crash has interrupted. Called at the start."""
     for names in context.ledger.interrupted:
         try:
             await _resume(context, stores, [Path(name) for name in names])

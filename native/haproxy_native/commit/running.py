@@ -38,13 +38,14 @@ log = logging.getLogger(__name__)
 class TextRows:
     """The texts that the state of the process refers to, except the one in the file.
 
-    `copy`: a file for operators, never read here, that gets the text that a failed reload restores, with owner and mode of `like`.
+    `copy`: a file for operators, which gets the text that a failed reload restores, with owner and mode of the file `like`. This server
+    never reads it.
     """
 
     def __init__(self, database: Database, copy: Path | None = None, like: Path | None = None, *, is_kept: bool = True) -> None:
         self._database, self._copy, self._like, self._is_kept = database, copy, like, is_kept
         self._is_posted = False
-        # What a failed reload restores, and the fingerprint of what is written of it.
+        # The text that a failed reload restores, and the fingerprint of the text that is stored as such.
         self._last_good: ConfigurationText | None = None
         self._written = ""
 
@@ -161,7 +162,7 @@ class RunningProcess:
 
     @property
     def last_good(self) -> Document | None:
-        """What a failed reload restores."""
+        """The configuration that a failed reload restores."""
         return self.state.last_good.document if self.state.last_good else None
 
     @property
@@ -176,20 +177,20 @@ class RunningProcess:
         return [Reason("", 0, "", "HAProxy does not answer")] if self.is_expected and not self.state.answers else []
 
     def drift(self) -> list[Reason]:
-        """Return the changes of the process alone, which the next reload discards."""
+        """Return a reason for each change that was made in the process alone and that the next reload discards."""
         return [Reason("", 0, "", f"{name} was changed in the running process alone") for name in self.state.drift]
 
     # -- queries of HAProxy
 
     async def restore(self) -> None:
-        """Restore, at the start of this server, what is still true of what the previous one knew."""
+        """Restore the state that the previous server process has stored, as far as it still holds. Called at the start."""
         self.state = from_row(self._row.value.process, self._current.text, *self._texts.read())
         await self.observe()
         self.save_last_good()
         await self.flush()
 
     async def observe(self) -> None:
-        """Query which worker is in service. One that somebody else has started has read the file if the file is older."""
+        """Query which worker is in service. A new worker has read the file if the file was last written before the worker started."""
         try:
             worker = await self._runtime.worker()
         except RuntimeFailure:

@@ -1,4 +1,4 @@
-"""What clients change of servers in the process alone: which members, how, and how a change is reverted."""
+"""Change members of servers in the process alone, and revert such changes."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -21,7 +21,7 @@ from haproxy_native.runtime.server_state import ServerState
 from haproxy_native.runtime.verification import Shows, holds
 
 STATE, WEIGHT, ADDRESS, PORT = "admin_state", "weight", "address", "port"
-# Members that stay as they are set, and the health, which the next check may change.
+# Members that keep the value that was set, and the health, which the next health check may change.
 MEMBERS, HEALTH = (STATE, WEIGHT, ADDRESS, PORT), OPERATIONAL
 # A server before and after a change.
 Changes = Sequence[tuple[ServerState, ServerState]]
@@ -33,18 +33,18 @@ def object_of(state: ServerState) -> str:
 
 
 def values_of(state: ServerState) -> dict[str, object]:
-    """Return the members of a server that an operator sets in the process."""
+    """Return the members of a server that an operator can set in the process, with their values."""
     return {STATE: state.forced_state, WEIGHT: state.uweight, ADDRESS: state.address, PORT: state.port, HEALTH: state.operational_state}
 
 
 async def held(context: CommitContext, changes: Changes, members: Collection[str], author: Author) -> list[MemberChange]:
-    """Let observers keep over reloads what an author has changed of servers; return the members that differ from before."""
+    """Let observers store `members`, which an author has set, so that they survive reloads. Return those that differ from before."""
     await context.observers.hold(changes, members, author)
     return changed_members(changes, members)
 
 
 def changed_members(changes: Changes, members: Collection[str]) -> list[MemberChange]:
-    """Return which of these members differ from before."""
+    """Return the changes of these members between the two states of each server."""
     found = []
     for before, after in changes:
         was, now, object_ = values_of(before), values_of(after), object_of(before)
@@ -59,12 +59,12 @@ async def change_server(
 ) -> tuple[ServerState, list[MemberChange]]:
     """Set members of a server in the process alone. Return its state, and the members that differ from before.
 
-    Only what differs is sent, state before weight before address; if HAProxy refuses one, those before it are undone. The caller holds the
-    lock of the process. Raises BadValue, RuntimeRefused, and RuntimeAbsent if the worker was replaced meanwhile.
+    Sends commands only for members that differ, in this order: health, state, weight, address. If HAProxy refuses a command, the earlier
+    ones are undone. The caller holds `process_lock`. Raises BadValue, RuntimeRefused, and RuntimeAbsent if the worker was replaced.
     """
     await commands.apply(runtime, list(_changes(before, wanted)))
     after = await state_of(runtime, object_of(before))
-    # A whole text that is pushed does not end it, where it leaves the member as it was.
+    # Observers get every requested member, even if its value has not changed: somebody else may have set it before.
     changed = await held(context, [(before, after)], [member for member in (*MEMBERS, HEALTH) if member in wanted], author) if after else []
     if after is None or any(isinstance(command.check, Shows) and not holds(after, command.check) for command in _changes(after, wanted)):
         raise RuntimeAbsent(f"{runtime.address}: the worker was replaced meanwhile, and the new one does not have the change")
@@ -79,7 +79,7 @@ def _changes(now: ServerState, wanted: Mapping[str, Any]) -> Iterator[Command]:
     backend, name = now.backend_name, now.name
     if value := changed(HEALTH):
         yield _undone_by(commands.health(backend, name, value), commands.health(backend, name, now.operational_state or "up"))
-    # What is forced differs from what is shown where a server is in maintenance for another reason as well.
+    # The forced state differs from the reported one if the server is in maintenance for another reason as well.
     if (value := wanted.get(STATE)) and {value} != {now.admin_state, now.forced_state}:
         yield _undone_by(commands.state(backend, name, value), commands.state(backend, name, now.forced_state))
     if (value := changed(WEIGHT)) is not None:
@@ -96,7 +96,7 @@ def _undone_by(command: Command, undo: Command) -> Command:
 
 
 def setting(now: ServerState, wanted: Mapping[str, object]) -> Iterable[Command]:
-    """Yield the commands that set what differs."""
+    """Yield the commands that set the wanted members of a server whose values differ now."""
     backend, name, is_now = now.backend_name, now.name, values_of(now)
     changed = {member: value for member, value in wanted.items() if value != is_now[member]}
     if HEALTH in changed:
@@ -118,9 +118,9 @@ async def state_of(runtime: Runtime, object_: str) -> ServerState | None:
 
 
 async def set_back(context: CommitContext, changed: Sequence[MemberChange], author: Author) -> Outcome | None:
-    """Set members of servers to what they were before a change. Return None if they are so already.
+    """Revert a change of servers: set its members to their old values. Return None if they have these values already.
 
-    Raises NotFound, RuntimeFailure, and Conflict with both values.
+    Raises NotFound, RuntimeFailure, and Conflict if a member was changed again since.
     """
     runtime = context.runtime
     if not (left := [member for member in changed if await _now(runtime, member) != member.old]):
@@ -142,14 +142,14 @@ async def set_back(context: CommitContext, changed: Sequence[MemberChange], auth
 
 
 async def _now(runtime: Runtime, changed: MemberChange) -> object:
-    """Raises NotFound."""
+    """Return the current value of a changed member. Raises NotFound if the worker does not have the server."""
     if (state := await state_of(runtime, changed.object)) is None:
         raise NotFound(f"the worker in service has no {changed.object}")
     return values_of(state)[changed.member]
 
 
 async def _state_as_changed(runtime: Runtime, object_: str, changed: Sequence[MemberChange]) -> ServerState:
-    """Return the state of a server if it is as the change has left it. Raises NotFound and Conflict."""
+    """Return the state of a server. Raises NotFound if there is none, and Conflict if a member was changed since."""
     if (state := await state_of(runtime, object_)) is None:
         raise NotFound(f"the worker in service has no {object_}")
     for member in changed:

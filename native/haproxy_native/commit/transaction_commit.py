@@ -1,4 +1,4 @@
-"""Commit a transaction, and plan the commit of one that other changes have overtaken.
+"""Commit a transaction, or preview its commit, even if other changes have overtaken it.
 
 A transaction is the document that it started from and the operations made in it, so its commit is one `Change`. If the configuration has
 changed since, that is a conflict and the transaction becomes outdated, unless the client merges: then the change is rebased.
@@ -52,10 +52,10 @@ async def committed(
 async def commit_of(
     context: CommitContext, id_: str, stores: Mapping[str, FileStore], author: Author, *, force_reload: bool, merges: bool
 ) -> Change:
-    """Return the change that the commit of a transaction by this author makes.
+    """Return the change that commits a transaction.
 
-    `merges`: rebase it onto changes that were made since. Raises NoTransaction, Forbidden, NotCommittable, Missing, Outdated without
-    `merges`, and TextGone with it.
+    `merges`: rebase the transaction onto changes that were made since it started. Raises NoTransaction, Forbidden, NotCommittable, Missing,
+    Outdated without `merges`, and TextGone with it.
     """
     transaction = context.transactions.to_commit(id_, author)
     refusal = f"transaction {id_} is {transaction.status} and cannot be committed"
@@ -69,16 +69,16 @@ async def commit_of(
 
 
 def is_overtaken(context: CommitContext, id_: str) -> bool:
-    """Return whether a transaction is outdated, or its commit would find it so. Raises NoTransaction."""
+    """Return whether a transaction is outdated, or would be found outdated by its commit. Raises NoTransaction."""
     status, (base, _) = context.transactions.get(id_).status, context.transactions.sides(id_)
     is_other = base is not None and not same_text(base, context.current.document)
     return status == OUTDATED or (status == IN_PROGRESS and is_other)
 
 
 async def change_of(context: CommitContext, id_: str, stores: Mapping[str, FileStore], author: Author, *, merges: bool = False) -> Change:
-    """Return what a transaction of any status changes, on the version that it started from.
+    """Return the change of a transaction, whatever its status. The change expects the version that the transaction started from.
 
-    `merges`: rebase it. Raises NoTransaction, Missing, and TextGone if rebasing needs a text that is no longer stored.
+    `merges`: rebase it instead. Raises NoTransaction, Missing, and TextGone if rebasing needs a text that is no longer stored.
     """
     base, document = await beside(context.transactions.sides, id_)
     if merges and base is None:
@@ -91,9 +91,9 @@ async def change_of(context: CommitContext, id_: str, stores: Mapping[str, FileS
 async def preview_of(
     context: CommitContext, id_: str, stores: Mapping[str, FileStore], author: Author, more: Sequence[Operation] = ()
 ) -> Preview:
-    """Return what the commit of a transaction, and of `more` with it, would do; if it was overtaken, what it would do when it is merged.
+    """Preview the commit of a transaction with the operations of `more` added. An overtaken transaction is previewed as merged.
 
-    If it collides with other changes: what it was to do, and with what it collides.
+    If it collides with other changes, return its preview on the configuration that it started from, with the conflict.
     """
     is_merged = await beside(is_overtaken, context, id_)
     change = await change_of(context, id_, stores, author, merges=is_merged)
@@ -109,7 +109,7 @@ async def preview_of(
 
 
 async def objects_of(context: CommitContext, id_: str) -> list[str] | None:
-    """Return the names of the objects that a transaction changes; None if it is not known what it started from. Raises NoTransaction."""
+    """Return the names of the objects that a transaction changes; None if its base configuration is unknown. Raises NoTransaction."""
     base, document = await beside(context.transactions.sides, id_)
     if base is None:
         return None
@@ -119,7 +119,7 @@ async def objects_of(context: CommitContext, id_: str) -> list[str] | None:
 
 
 def edits_of(staged: Staged, stores: Mapping[str, FileStore]) -> list[EditFiles]:
-    """Return what the commit does to stored files. Raises Missing for a store that no longer exists."""
+    """Return the operations on stored files that commit the staged files. Raises Missing for a store that no longer exists."""
     if not (files := dict(staged.files)):
         return []
     if gone := next((file.store for file in files.values() if file.store not in stores), None):
@@ -128,7 +128,7 @@ def edits_of(staged: Staged, stores: Mapping[str, FileStore]) -> list[EditFiles]
 
 
 def _with_files(staged: Staged, now: Contents) -> Contents:
-    """Raises Conflict for a file that has changed since it was staged."""
+    """Return the staged contents. `now`: the current contents. Raises Conflict for a file that was changed since it was staged."""
     wanted = {path: _content(staged.content(path)) for path in staged.files}
     for path, file in staged.files.items():
         if now[path] != wanted[path] and digest(now[path]) != file.before:
@@ -137,7 +137,7 @@ def _with_files(staged: Staged, now: Contents) -> Contents:
 
 
 def _content(path: Path | None) -> bytes | None:
-    """Raises Unreadable."""
+    """Return the content of a staged file; None if the transaction deletes it. Raises Unreadable."""
     try:
         return path.read_bytes() if path else None
     except OSError as error:

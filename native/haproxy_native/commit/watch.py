@@ -28,8 +28,8 @@ from haproxy_native.runtime.master import ReloadWatch
 
 log = logging.getLogger(__name__)
 SECONDS_WHILE_AWAITED = 0.2
-# Between two queries while HAProxy answers and its master does not reload. A worker that hangs, or ends while its
-# master stays, is noticed so much later.
+# Between two queries while HAProxy answers and its master does not reload. The watch notices a worker that hangs, or that ends without its
+# master, with at most this delay.
 REST_SECONDS = 5
 PATIENCE = 2.0
 # In seconds: the time that HAProxy may take from the opening of its sockets to an answer.
@@ -39,7 +39,7 @@ LATE_SECONDS = 120.0
 LATE = Reason("", 0, "", "a former reload has started a worker late, and it is not known what that has read")
 # In seconds: after this time a refusal is checked again.
 RETRY_SECONDS = 10.0
-# The fingerprint of the text, the path of HAProxy's program, and the stamp of that.
+# The fingerprint of the text, and the path and the stamp of HAProxy's program.
 Key = tuple[str, str, Stamp | None]
 
 
@@ -49,7 +49,7 @@ class ProcessWatch:
     def __init__(self, context: CommitContext) -> None:
         self._context = context
         self._answers: bool | None = None
-        # The worker that was seen last, and whether it was known what it had loaded.
+        # The last worker that was seen, and whether the text that it had loaded was known.
         self._seen: tuple[Worker | None, bool] = None, False
 
     async def run(self) -> None:
@@ -116,7 +116,7 @@ class ProcessWatch:
             context.reloads.schedule(reasons)
 
     def _note(self, answers: bool, text: str) -> None:
-        """Log a change. Do not log a HAProxy that has never answered, unless one is expected."""
+        """Log when HAProxy stops or starts to answer. If it has never answered, log that only if HAProxy is expected to run."""
         before, self._answers = self._answers, answers
         if before == answers or (before is None and (answers or not self._context.running.is_expected)):
             return
@@ -124,7 +124,7 @@ class ProcessWatch:
 
 
 class Soundness:
-    """Whether HAProxy accepts the file as it is."""
+    """Finds out, and remembers, whether HAProxy accepts the current text of the file."""
 
     def __init__(self, context: CommitContext) -> None:
         self._context = context

@@ -1,7 +1,7 @@
-"""Files written whole: a draft beside the file is renamed onto it, so that a crash leaves the former content or the new one.
+"""Write files atomically: a draft next to the file is renamed onto it, so that a crash leaves the former content or the new one.
 
-A draft is named `.NAME.UUID` and has mode 0600 while it is written. Its process locks it (flock(2)), so that `remove_drafts` deletes
-only those that a killed process has left.
+A draft is named `.NAME.UUID` and has mode 0600 while it is written. Its process locks it (flock(2)), so that `remove_drafts` deletes only
+drafts that a killed process has left.
 """
 
 import fcntl
@@ -22,7 +22,7 @@ _DRAFT = re.compile(rf"\.(.+)\.{_UUID}", re.DOTALL)
 class DraftFile:
     """A new file at `path`, open for writing. `system` is `os`, or in tests one that fails.
 
-    Every method raises OSError but `close` and `discard`.
+    All methods except `close` and `discard` raise OSError.
     """
 
     def __init__(self, path: Path, system: Any = os) -> None:
@@ -73,8 +73,8 @@ def write_atomically(
 ) -> None:
     """Create or replace a file. Raises OSError with the former content in place.
 
-    The file gets owner and group of `like`, as far as this process may set them, and its mode without the right to execute. A given `mode`
-    takes precedence; without either the mode is 0600. A `durable` write is on disk when this returns.
+    The file gets the owner and group of `like`, as far as this process may set them, and the mode of `like` without execute permission. A
+    given `mode` takes precedence; without either the mode is 0600. A `durable` write is on disk when this returns.
     """
     try:
         draft = DraftFile(path.with_name(f".{path.name}.{uuid.uuid4()}"), system)
@@ -88,13 +88,13 @@ def write_atomically(
         finally:
             draft.discard()
     except OSError as error:
-        # An error of an open file does not name it.
+        # The error of a call with a file descriptor has no file name.
         error.filename = error.filename or str(path)
         raise
 
 
 def mode_like(path: Path | None) -> int:
-    """Return the permissions of a file that gets the content of another one."""
+    """Return the mode of a file without execute permission; 0600 if there is no such file."""
     with suppress(OSError):
         if path:
             return stat.S_IMODE(path.stat().st_mode) & 0o666
@@ -120,7 +120,7 @@ def is_draft(name: str) -> bool:
 
 
 def remove_drafts(directory: Path, name: str = "") -> None:
-    """Delete the drafts of a file, or without a name of every file in the directory, that no process has locked. Raises nothing."""
+    """Delete drafts in a directory that no process has locked. `name`: the file whose drafts to delete; empty for all. Raises nothing."""
     with suppress(OSError):
         for entry in list(os.scandir(directory)):
             draft = _DRAFT.fullmatch(entry.name)
@@ -147,7 +147,7 @@ def write_all(system: Any, handle: int, data: bytes) -> None:
 
 
 def sync_directory(system: Any, directory: Path) -> None:
-    """Make a rename or a deletion durable. Does nothing on file systems that cannot."""
+    """Make a rename or a deletion durable. Does nothing on file systems that do not support it."""
     with suppress(OSError):
         handle = system.open(directory, system.O_RDONLY | system.O_DIRECTORY | system.O_CLOEXEC)
         try:

@@ -9,7 +9,7 @@ from haproxy_native.errors import Missing, Unreadable
 
 
 class Backups:
-    """At most `number` copies in `directory`, which is by default that of the file; 0 keeps none."""
+    """At most `number` copies in `directory`, by default the directory of the file. If `number` is 0, no copies are kept."""
 
     def __init__(self, file: Path, number: int, directory: Path | None = None) -> None:
         self.file, self.number = file, number
@@ -17,14 +17,17 @@ class Backups:
         self.directory = directory or file.parent
 
     def of(self, name: str) -> "Backups":
-        """Return the backups of another file of the configuration, in a directory named like that of the file."""
+        """Return the backups of another file of the configuration.
+
+        If a directory for backups was given, they are in a subdirectory, which has the name of the other file's directory.
+        """
         if not name:
             return self
         file = Path(name)
         return Backups(file, self.number, self.directory / file.parent.name if self._own_directory else None)
 
     def keep(self, version: int, data: bytes) -> None:
-        """Store a version, and delete the oldest ones beyond the number. Raises OSError."""
+        """Store a version, and delete the oldest ones if there are more than `number`. Raises OSError."""
         if self.number <= 0:
             return
         if self._own_directory:
@@ -47,7 +50,7 @@ class Backups:
         return self.directory / f"{self.file.name}.{version}"
 
     def _stored(self) -> list[Path]:
-        """Return the copies, the oldest first, by time: a push without version check may count backwards."""
+        """Return the copies, the oldest first, ordered by time: a push without a version check may lower the version."""
         name = re.compile(rf"{re.escape(self.file.name)}\.(\d+)")
         copies = []
         for path in self.directory.iterdir():

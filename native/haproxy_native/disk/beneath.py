@@ -51,7 +51,10 @@ def _link(part: str, at: int) -> str | None:
 
 
 def _parts(target: str, directory: Path, below: list[int]) -> tuple[str, ...]:
-    """Return the parts of a link's target from the current directory. An absolute one starts at the directory again, or leads out of it."""
+    """Return the parts of a link's target, relative to the last directory in `below`.
+
+    An absolute target within `directory` starts there again. Any other absolute target leads out of the directory.
+    """
     if not target.startswith("/"):
         return PurePosixPath(target).parts
     del below[1:]

@@ -1,16 +1,17 @@
-"""state.db: the database of what this server remembers, and keys.db beside it for the private keys among that.
+"""The database of this server: state.db, and keys.db next to it for data that may contain private keys.
 
-A dozen parts remember something beyond a restart. They share one SQLite database in WAL mode, one thread, and one policy for a disk that is
-full, read-only or damaged (docs/operations.md, "The database").
+A dozen parts of this server store data that survives a restart. They share one SQLite database in WAL mode, one thread, and one policy for
+a disk that is full, read-only or damaged (docs/operations.md, "The database").
 
-* One thread owns the connections. It does the work in the order in which it was submitted, so that what was posted before a change is
-  written when the entry of the change is.
+* One thread owns the connections. It does the work in the order of submission, so that everything that was posted before the history entry
+  of a change is on disk before that entry.
 * A part declares its `Tables`. They are created when the database is opened; a database with another version of them is refused.
-* `run` reads and `store` writes, and both may be refused. What is written by `write` and `post` is never refused: if the disk does not
-  accept it, it waits in memory, and is written before anything else is written.
-* A synced transaction is on disk when it ends, with everything before it. Any other survives a kill of this process, but no loss of power.
-* After an error of the disk the connections are closed, and opened again for the next work: no restart is needed.
-* A database that cannot be opened where it is, since its disk is read-only or full, is read from a copy in the temporary directory.
+* `run` reads and `store` writes, and both may be refused. `write` and `post` are never refused: if the disk does not accept a write, it
+  waits in memory, and is written before anything else is written.
+* When a synced transaction ends, it is on disk, with all earlier ones. A transaction that is not synced survives a kill of this process,
+  but not a loss of power.
+* After a disk error the connections are closed, and opened again for the next work: no restart is needed.
+* If the database cannot be opened because its disk is read-only or full, it is read from a copy in the temporary directory.
 """
 
 import asyncio
@@ -35,12 +36,12 @@ from haproxy_native.scratch import Scratch
 
 log = logging.getLogger(__name__)
 STATE, KEYS = "state.db", "keys.db"
-# The log is copied into the database after this number of transactions, behind the work; or after this number of pages, within it.
+# The WAL is checkpointed after `_TURN` transactions, once other work is done; or after `_PAGES` pages, as part of a transaction.
 _TURN, _PAGES, _PAGE_BYTES = 50, 10_000, 4096
-# The number of writes that may wait in memory, and the time after which they are tried again at the latest.
+# The number of writes that may wait in memory, and the seconds after which they are retried at the latest.
 _MOST_WAITING, _RETRY_SECONDS = 10_000, 1.0
 _NEEDS_REOPENING = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-# Errors of SQLite that recur however often a write is tried.
+# Errors of SQLite that a retry cannot avoid.
 _MISTAKES = (sqlite3.IntegrityError, sqlite3.ProgrammingError, sqlite3.DataError, sqlite3.NotSupportedError)
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _REMEDY = "restore a backup of its directory, or move that aside to begin without what it holds"
@@ -51,7 +52,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Tables:
-    """The tables of a part."""
+    """The tables of one part of this server."""
 
     part: str
     # Statements that create them.
@@ -66,7 +67,7 @@ class SqliteConnection(sqlite3.Connection):
     """A connection that writes every text as UTF-8. HAProxy allows names that are not UTF-8; their bytes are written as escapes."""
 
     def __init__(self, path: Path) -> None:
-        """Open the database for this process's user alone, also if a copy of it was restored. Raises sqlite3.Error and OSError."""
+        """Open or create the database, and set mode 0600, even if a restored copy has another mode. Raises sqlite3.Error and OSError."""
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         path.touch(mode=0o600)
         path.chmod(0o600)
@@ -153,7 +154,7 @@ class _Write(Generic[Result]):
     work: Work[Result]
     part: str = ""
     result: Result | None = None
-    # The mistake by which it has failed.
+    # The error for which it was dropped, since a retry cannot avoid it.
     error: Exception | None = None
 
 
@@ -164,11 +165,11 @@ class Database:
         self.directory = directory
         self._thread = ThreadPoolExecutor(1, "state")
         self._tables, self._created = list[Tables](), 0
-        # Those of the thread alone.
+        # Used by the thread alone.
         self._state: State | None = None
         self._is_copy = False
         self._waiting: deque[_Write[Any]] = deque(maxlen=_MOST_WAITING)
-        # Why they wait, and whether a timer has them tried again.
+        # Why writes wait, and whether a timer is set to retry them.
         self._reason, self._is_due = "", False
 
     def declare(self, *tables: Tables) -> None:
@@ -176,28 +177,28 @@ class Database:
         self._tables += tables
 
     async def run(self, work: Work[Result]) -> Result:
-        """Return what the work reads. Raises Unusable, and what the work raises but errors of SQLite and the disk.
+        """Do work that reads, and return its result. Cancelling the caller does not cancel the work.
 
-        Cancelling the caller does not cancel the work.
+        Raises Unusable for errors of SQLite and the disk. Other errors of the work are raised as they are.
         """
         return await self._wait(partial(self._work, work))
 
     async def store(self, work: Work[Result]) -> Result:
         """Do work that writes, as `run` does.
 
-        Raises Unusable also if what waits in memory cannot be written, since that would overwrite it later.
+        Also raises Unusable if the writes that wait in memory cannot be written first, since they might overwrite this one later.
         """
         return await self._wait(partial(self._work, work, writes=True))
 
     async def write(self, work: Work[Result], part: str = "", *, waits: bool = True) -> Result | None:
-        """Do a write; return what it returns, or None if it waits in memory or has failed by a mistake in it. `part`: whose write it is.
+        """Do a write and return its result; None if the write waits in memory, or was dropped because a retry could not succeed.
 
-        Without `waits`, the write is dropped if the disk does not accept it, or if it fails by a mistake. Raises Unusable then.
+        `part`: the part that writes. With `waits=False`, the write never waits: if it fails, it is dropped, and this raises Unusable.
         """
         return await self._wait(partial(self._write, work, part, waits=waits))
 
     async def catch_up(self, part: str = "") -> None:
-        """Write what waits in memory. Raises Unusable if the disk does not accept what is of this part; without a part, of any part."""
+        """Write what waits in memory. Raises Unusable if the disk does not accept a write of this part, or by default of any part."""
         await self._wait(partial(self._catch_up_with, part))
 
     @property
@@ -225,7 +226,7 @@ class Database:
         self._submit_if_open(partial(self._write, work, part))
 
     def close(self) -> None:
-        """Block until everything is done that was submitted. It may be called again."""
+        """Block until all submitted work is done. May be called again."""
         self._submit_if_open(self._try_again)
         self._submit_if_open(self._close)
         self._thread.shutdown()
@@ -376,7 +377,7 @@ class Database:
                 database.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
 
     def _unusable(self, error: Exception) -> Unusable:
-        """Return an error with the remedy."""
+        """Return an Unusable whose message names the cause and the remedy."""
         text, code = f"the database {self.directory / STATE} cannot be used: {error}", _code(error)
         if isinstance(error, OSError):
             return Unusable(failed(f"the database {self.directory / STATE} cannot be used", error, self.directory))

@@ -1,7 +1,7 @@
 """The directories that settings name, created on first use.
 
-A directory that cannot be used disables what is stored in it, and nothing else. It is examined again each time, so that no restart is
-needed.
+If a directory cannot be used, only the features that store something in it are disabled. It is examined again on each use, so that no
+restart is needed after it was repaired.
 """
 
 import errno
@@ -33,23 +33,23 @@ class Directory:
     setting: str
     # The mode of a directory that is created here.
     mode: int = 0o750
-    # Whether only this process may write in it. Then it is refused if it belongs to a user other than its own or root, since any user can
-    # create a directory in /tmp first.
+    # Whether the directory is refused if its owner is neither root nor the user of this process: any user can create a directory in /tmp
+    # first.
     own: bool = False
     # Whether a missing directory is created.
     make: bool = True
 
     def readable(self) -> Path:
-        """Return the path. Raises Unusable."""
+        """Return the path. Raises Unusable if the directory cannot be read or created."""
         return self._allowing(_READ)
 
     def writable(self) -> Path:
-        """Return the path. Raises Unusable."""
+        """Return the path. Raises Unusable if the directory cannot be written or created."""
         return self._allowing(_WRITE)
 
     @contextmanager
     def used(self) -> Iterator[Path]:
-        """Yield the path after `writable`. Raises Unusable, also for an OSError of the body."""
+        """Yield the path of the writable directory. Raises Unusable if it is not writable, or if the body raises OSError."""
         path = self.writable()
         try:
             yield path
@@ -57,7 +57,7 @@ class Directory:
             raise self.unusable(error) from error
 
     def trouble(self) -> str:
-        """Return why nothing can be stored in it, without creating it; empty if something can."""
+        """Return why the directory cannot be written; empty if it can. Does not create it."""
         try:
             nearest = next(directory for directory in (self.path, *self.path.parents) if os.path.lexists(directory))
             self._check_owner(nearest)
@@ -93,7 +93,7 @@ class Directory:
 
 
 def _allow(directory: Path, rights: int) -> None:
-    """Raise OSError unless it is a directory in which this process has all of these rights."""
+    """Raise OSError unless `directory` is a directory for which this process has all of these permissions (as in os.access)."""
     flags = os.statvfs(directory).f_flag
     if not directory.is_dir():
         number = errno.ENOTDIR

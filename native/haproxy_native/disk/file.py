@@ -1,8 +1,9 @@
 """The configuration file on disk: read as it is, replaced as a whole.
 
-A new text is first a draft beside the file, where HAProxy can check it as it would find it. It is synced, renamed onto the file, and the
-directory is synced; owner, mode and extended attributes of the file stay. If a rename is impossible, as on a bind mount or without the
-right to write in the directory, the file is written in place with a journal. A crash leaves the old text or the new one.
+A new text is first written to a draft next to the file, where HAProxy can check it with the same relative paths. The draft is synced and
+renamed onto the file, and the directory is synced. Owner, mode and extended attributes of the file stay. If a rename is impossible, as on a
+bind mount or without write permission for the directory, the file is written in place with a journal. A crash leaves the old text or the
+new one.
 """
 
 import asyncio
@@ -24,17 +25,18 @@ from haproxy_native.scratch import Scratch
 
 _CANNOT_CREATE = (errno.EACCES, errno.EPERM, errno.EROFS)
 _CANNOT_RENAME = (errno.EBUSY, errno.EXDEV, errno.EACCES, errno.EPERM, errno.EROFS, errno.EINVAL)
-# Some file systems store whole seconds, FAT every other one: a file with such a time may have been written until the next.
+# Some file systems store times in whole seconds, FAT in steps of two seconds: the file may have been written up to the next step.
 _SECOND, _COARSE = 1_000_000_000, 2_000_000_000
 _NO_ATTRIBUTES = (errno.EOPNOTSUPP, errno.ENOSYS)
-# Where drafts are written that never become files.
+# The directory for drafts that are never installed; None for drafts that may be.
 drafts_directory: ContextVar[Path | None] = ContextVar("drafts_directory", default=None)
 
 
 class Seen(NamedTuple):
-    """The stamp of a file, which tells one state of it from another without a read."""
+    """The stamp of a file, by which two states of the file can be told apart without reading it."""
 
-    # Since when, at the latest, the file is what it is, in nanoseconds. A rename and a copy keep the time of the last write.
+    # The latest time, in Unix nanoseconds, at which the file may have changed. Includes the times of inode changes, since a rename and a
+    # copy keep the time of the last write.
     written: int
     size: int
     inode: int
@@ -45,9 +47,9 @@ class Seen(NamedTuple):
 class ConfigFile:
     """A file that is replaced as a whole.
 
-    `path` may be a symbolic link; if `within` is given, to a file below that directory. `state`: the directory for journals. A new file
-    gets `mode`, and the group of its directory. `label` identifies the file in `state`, which other files of its name may share. `system`
-    is `os`, or in tests one that fails.
+    `path` may be a symbolic link. If `within` is given, the link must lead to a file below that directory. `state`: the directory for
+    journals. A new file gets `mode`, and the group of its directory. `label` identifies the file in `state`, which has journals of several
+    files, perhaps with the same name. `system` is `os`, or in tests an object whose functions fail.
     """
 
     def __init__(
@@ -58,7 +60,7 @@ class ConfigFile:
 
     @property
     def target(self) -> Path:
-        """The file that a link leads to. Raises OSError for a link that leads out of `within`."""
+        """The path of the file itself, with links resolved. Raises OSError if a link leads out of `within`."""
         target = Path(os.path.realpath(self.path))
         if self.within and not target.is_relative_to(os.path.realpath(self.within)):
             raise OSError(errno.EXDEV, "a link leads out of its directory", str(self.path))
@@ -85,17 +87,16 @@ class ConfigFile:
         return Seen(written, status.st_size, status.st_ino, status.st_mtime_ns)
 
     def recover(self) -> bool:
-        """Finish what a crash has interrupted; return whether a half-written file was completed. Deletes drafts that no process uses."""
+        """Finish a write that a crash has interrupted; return whether there was one. Deletes drafts that no process uses."""
         target = self.target
         remove_drafts(target.parent, target.name)
         remove_drafts(self.state, self.label)
         return self.journal.replay()
 
     def draft(self, data: bytes | Iterable[bytes], name: str) -> "Draft":
-        """Write a text to a draft beside the file, or in the state directory if that is forbidden; within `drafts_aside`, in a temporary
-        one.
+        """Write a text to a draft next to the file or, without permission for that, in the state directory.
 
-        `name`: a UUID. Raises WriteFailed.
+        Within `drafts_aside`, the draft is in a temporary directory. `name`: a UUID. Raises WriteFailed.
         """
         try:
             if directory := drafts_directory.get():
@@ -118,7 +119,7 @@ class ConfigFile:
 
 
 class Draft:
-    """A text on its way into the file."""
+    """A new text of a file that is not installed yet."""
 
     dated = 0
 
@@ -143,7 +144,7 @@ class Draft:
             raise self.file.failure(error) from error
 
     def sync(self) -> None:
-        """Return when the content is on disk, so that `install` does not wait for it. Raises WriteFailed."""
+        """Block until the content is on disk, so that `install` need not wait for that. Raises WriteFailed."""
         try:
             self._date()
             self._draft.sync()
@@ -152,9 +153,9 @@ class Draft:
         self._is_synced = True
 
     def install(self, untouched: Callable[[], bool] = lambda: True) -> None:
-        """Make it the file's content, if `untouched` returns True at the last moment.
+        """Replace the content of the file by the draft. Raises WriteFailed and Touched, with the old content in place.
 
-        Raises WriteFailed and Touched, with the old content in place.
+        `untouched` is called immediately before that, and returns False if another process has edited the file.
         """
         assert not drafts_directory.get(), "a draft that must not become a file"
         try:
@@ -189,7 +190,7 @@ class Draft:
         return True
 
     def _date(self) -> None:
-        """Give the draft a time of modification that no write gets: the kernel dates writes by ticks that are milliseconds apart."""
+        """Set a modification time that no other write gets: the kernel dates writes by a clock that advances every few milliseconds."""
         now = time.time_ns()
         with suppress(OSError):
             self._system.utime(self._draft.handle, ns=(now, now))
@@ -253,13 +254,13 @@ def _is_permitted(step: Callable[[], object]) -> bool:
 
 
 def latest(moment: int) -> int:
-    """Return when, at the latest, something happened that a file system dates so, in nanoseconds."""
+    """Return the latest moment for which a file system may store this timestamp, both in nanoseconds."""
     return moment if moment % _SECOND else moment + _COARSE
 
 
 @asynccontextmanager
 async def drafts_aside(*, wanted: bool = True) -> AsyncIterator[None]:
-    """Write the drafts of the body to a temporary directory; they cannot be installed. Raises Unusable if none can be created."""
+    """Write the drafts of the body to a temporary directory; they cannot be installed. Raises Unusable if it cannot be created."""
     if not wanted or drafts_directory.get():
         yield
         return

@@ -1,7 +1,7 @@
-"""All files of a configuration, as HAProxy is started with them (`-f` more than once, or a directory), read and replaced as one.
+"""All files of a configuration (HAProxy's option `-f`, given more than once or with a directory), read and replaced together.
 
-Of a directory, HAProxy loads `*.cfg` in the order of their names (management guide, section 3, option -f). A single file is just that; the
-texts of several are joined (haproxy_native.text.parts). A commit that changes more than one writes a manifest first.
+From a directory, HAProxy loads `*.cfg` in the order of their names (management guide, section 3, option -f). The texts of several files are
+joined (haproxy_native.text.parts); a single file is read as it is. A commit that changes more than one file writes a manifest first.
 """
 
 import os
@@ -29,12 +29,14 @@ class SeenAll:
     """The stamps of several files."""
 
     each: tuple[tuple[str, Seen | None], ...]
-    # As in `Seen`. It includes changes of the directories, which may be about other files.
+    # As in `Seen`, the latest of all files. Includes changes of the directories, which may concern other files.
     written: int = field(compare=False)
 
 
 class ConfigFiles:
-    """The files of a configuration. `path`: the main file, which has the header. `before` and `after`: files or directories around it."""
+    """The files of a configuration. `path`: the main file, which has the header. `before`, `after`: files or directories that HAProxy loads
+    before and after it.
+    """
 
     def __init__(
         self, path: str | os.PathLike[str], state: Path, before: Sequence[str] = (), after: Sequence[str] = (), system: Any = os
@@ -51,7 +53,7 @@ class ConfigFiles:
         return ConfigFile(self.path, self.state, self.system)
 
     def names(self) -> list[str]:
-        """Return every file by its path, the main one as MAIN, in the order in which HAProxy loads them."""
+        """Return the names of all files in the order in which HAProxy loads them: MAIN for the main file, else the path."""
         before, after = self._expanded(self._before), self._expanded(self._after)
         paths = [*before, *([] if MAIN in (*before, *after) else [MAIN]), *after]
         return list(dict.fromkeys(paths))
@@ -71,7 +73,7 @@ class ConfigFiles:
         return ConfigFile(path, self.state, self.system, label=f"{path.name}-{md5(name.encode(), usedforsecurity=False).hexdigest()[:8]}")
 
     def named(self, asked: str) -> str:
-        """Return the name of the file that a path, or the last part of one, refers to. Raises NotFound."""
+        """Return the name of a file (as in `names`), given its path or its base name. Raises NotFound if none or several match."""
         known = {str(self.path): MAIN, **{name: name for name in self.names() if name != MAIN}}
         names = [asked] if asked in known else [path for path in known if asked == Path(path).name]
         if len(names) != 1:
@@ -86,7 +88,7 @@ class ConfigFiles:
             raise Unreadable(str(error)) from error
 
     def holds(self, document: Document) -> bool:
-        """Return whether there is one file and it contains this document. False if it would have to be read as a whole."""
+        """Return whether there is only one file, and it contains this document. Never reads the whole file into memory."""
         if self.names() != [MAIN] or parts.is_joined(document):
             return False
         try:
@@ -96,7 +98,7 @@ class ConfigFiles:
             return False
 
     def seen(self) -> Seen | SeenAll | None:
-        """Return the stamp; None if there is no main file."""
+        """Return the stamp of all files; None if the main file does not exist."""
         names, main = self.names(), self.main.seen()
         if len(names) == 1 or main is None:
             return main
@@ -107,7 +109,7 @@ class ConfigFiles:
         return SeenAll(path, max(moments))
 
     def recover(self) -> bool:
-        """Finish what a crash has interrupted; return whether anything was completed."""
+        """Finish the writes that a crash has interrupted; return whether there were any."""
         completed = [self.file(name).recover() for name in self.names()]
         rest = self.manifest.rest()
         for entry in rest:
@@ -125,15 +127,15 @@ class ConfigFiles:
         return any(mended)
 
     def checked(self, document: Document) -> list[Checked]:
-        """Return the files as they are, to be checked."""
+        """Return the files on disk as input for a check. `document`: their joined text."""
         return Drafts(self, self.names(), {}).checked(document)
 
     def put(self, path: str, data: bytes) -> None:
-        """Replace one file, whatever it contains now. Raises WriteFailed."""
+        """Replace one file, without comparing its current content. Raises WriteFailed."""
         self.file(MAIN if path == str(self.path) else path).draft(data, str(uuid.uuid4())).install()
 
     def draft(self, document: Document, name: str) -> "Drafts":
-        """Write drafts of the files that a document changes, and of the main file. Raises WriteFailed."""
+        """Write drafts of the main file, and of each other file that a document changes. Raises WriteFailed."""
         names = self.names()
         if names == [MAIN] and not parts.is_joined(document):
             return Drafts(self, names, {MAIN: self.main.draft(document.pieces(), name)})
@@ -158,7 +160,7 @@ def _is_as(file: ConfigFile, seen: Seen | None) -> bool:
 
 
 class Drafts:
-    """New texts on their way into their files, all or none of them."""
+    """New texts of files, which are installed together or not at all."""
 
     def __init__(self, files: ConfigFiles, names: Sequence[str], drafts: dict[str, Draft]) -> None:
         self.files, self._names, self._drafts = files, names, drafts
@@ -169,9 +171,9 @@ class Drafts:
         return self._drafts[MAIN].path
 
     def checked(self, document: Document, sent: Mapping[str, int] = MappingProxyType({})) -> list[Checked]:
-        """Return every file of the configuration, in its order, with the drafts instead of the files that they replace.
+        """Return all files of the configuration as input for a check, in load order. A draft takes the place of the file that it replaces.
 
-        `sent`: the number of lines of a text as a client has sent it, to which a header was added.
+        `sent`: by file name, the number of lines of the text that the client sent, before the header was added.
         """
         documents, files = parts.parts(document), []
         for name in self._names:
@@ -182,11 +184,11 @@ class Drafts:
         return files
 
     def shows(self, seen: Seen | SeenAll | None) -> bool:
-        """Return whether a stamp is that of the installed draft, which any later write changes."""
+        """Return whether a stamp has the modification time of the installed draft, which any later write changes."""
         return isinstance(seen, Seen) and seen.modified == self._drafts[MAIN].dated
 
     def sync(self) -> None:
-        """Return when all drafts are on disk, ahead of `install`. Raises WriteFailed."""
+        """Block until all drafts are on disk, so that `install` need not wait for that. Raises WriteFailed."""
         for draft in self._drafts.values():
             draft.sync()
 
@@ -195,7 +197,7 @@ class Drafts:
             draft.discard()
 
     def install(self, untouched: Callable[[], bool] = lambda: True) -> None:
-        """Make the drafts the files. Raises WriteFailed and Touched, with all old contents in place."""
+        """Replace the files by the drafts. Raises WriteFailed and Touched, with all old contents in place."""
         try:
             self.files.manifest.end()
             if len(self._drafts) == 1:

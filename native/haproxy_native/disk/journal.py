@@ -1,11 +1,11 @@
-"""Notes on disk of writes that a crash may interrupt, so that the next start can finish them.
+"""Write-ahead journals of writes that a crash may interrupt, so that the next start can finish them.
 
-`FileJournal` is for a file that cannot be replaced by a rename (bind mounts, read-only directories) and is written in place. It has the
-old and the new content, and is complete on disk before the file is touched. An interrupted write leaves pages of both; `replay` finishes
-it. A file that is neither was edited since, and is left alone.
+`FileJournal` is for a file that cannot be replaced by a rename (bind mounts, read-only directories) and is written in place. The journal
+has the old and the new content, and is complete on disk before the file is written. An interrupted write leaves a file with pages of both
+contents; `replay` finishes it. A file with other content was edited since, and is left alone.
 
-`Manifest` is for a commit of several files. It is complete on disk before the first file changes, and deleted when all are done. A crash in
-between leaves some files new and some old; `rest` returns which are still to be written.
+`Manifest` is for a commit of several files. It is complete on disk before the first file changes, and deleted when all have changed. A
+crash in between leaves some files new and some old; `rest` returns the files that still have to be written.
 """
 
 import errno
@@ -41,15 +41,12 @@ class FileJournal:
         self._end()
 
     def replay(self) -> bool:
-        """Finish an interrupted write; return whether the target has the new content because of that. Raises OSError."""
+        """Finish an interrupted write: restore the new content. Return whether the target was torn. Raises OSError."""
         remove_drafts(self.path.parent, self.path.name)
         return self._mend(lambda old, new: new)
 
     def undo(self) -> bool:
-        """Undo a write that failed and whose undoing failed, too; return whether the target has the old content because of that.
-
-        Raises OSError.
-        """
+        """Restore the old content after `write` failed and could not do so itself. Return whether the target was torn. Raises OSError."""
         return self._mend(lambda old, new: old)
 
     def _mend(self, wanted: Callable[[bytes, bytes], bytes]) -> bool:
@@ -82,7 +79,7 @@ class FileJournal:
         return None
 
     def _end(self) -> None:
-        # A journal that stays does no harm: the target is not torn.
+        # If the journal cannot be deleted, that does no harm, since the target is not torn.
         with suppress(OSError):
             self._system.unlink(self.path)
 
@@ -138,20 +135,23 @@ class Manifest:
         self.path, self._system = path, system
 
     def begin(self, entries: list[ManifestEntry]) -> None:
-        """Write it, on disk when this returns. Raises OSError."""
+        """Write the manifest. It is on disk when this returns. Raises OSError."""
         data = b"".join(entry.old + entry.new for entry in entries)
         sizes = [[entry.path, len(entry.old), len(entry.new)] for entry in entries]
         head = {"files": sizes, "md5": md5(data, usedforsecurity=False).hexdigest()}
         write_atomically(self.path, json.dumps(head).encode() + b"\n" + data, system=self._system)
 
     def end(self) -> None:
-        """Delete it. Raises OSError if it stays: it must not outlive a later commit."""
+        """Delete the manifest. Raises OSError if that fails: it must not be there after a later commit."""
         if self.path.exists():
             self._system.unlink(self.path)
             sync_directory(self._system, self.path.parent)
 
     def rest(self) -> list[ManifestEntry]:
-        """Return the files that are still old although others are new. Later edits by other processes are kept."""
+        """Return the files that still have the old content while others have the new one.
+
+        A file with any other content was edited since by another process, and is not returned.
+        """
         remove_drafts(self.path.parent, self.path.name)
         entries = self._read()
         contents = {entry: _content(entry.path) for entry in entries}

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-# Of errors that are not about permissions.
+# The remedies of errors that are not about permissions.
 REMEDIES = {
     errno.ENOSPC: "make room on that disk",
     errno.EDQUOT: "make room on that disk",
@@ -19,7 +19,7 @@ _DENIED = (errno.EACCES, errno.EPERM)
 
 
 def failed(what: str, error: OSError, path: Path, advice: str = "give it write access to the file, or better to its directory") -> str:
-    """Return what could not be done with a path, why, and the remedy; `advice` if permissions are missing."""
+    """Return an error message: `what` has failed, why, and the remedy. `advice`: the remedy if permissions for `path` are missing."""
     remedy = f"{described(path)}: {advice}" if error.errno in _DENIED else REMEDIES.get(error.errno or 0)
     return "; ".join(filter(None, [f"{what}: {error.strerror}", remedy]))
 

@@ -1,12 +1,12 @@
-"""Performs the reloads that the debounce decides: runs the strategy, observes the outcome, records it, and wakes the waiting requests.
+"""Performs the reloads that the debounce starts: runs the strategy, observes the outcome, records it, and wakes the waiting requests.
 
 One reload is in progress at a time:
 
-1. `Host.loading` notes what the file contains, and from then on lets only live changes through.
-2. The record with `Phase.LOADING` is on disk before HAProxy is made to read the file.
-3. The strategy reloads, and the worker observer finds out whether a new worker answers (native/haproxy_native/reload/verdict.py).
-4. After a success the host takes over the text. After a failure the record with `Phase.REFUSED` is on disk before the host reverts what
-   HAProxy has refused; only then is the reload reported as failed.
+1. `Host.loading` notes the content of the file. Until the reload ends, only changes that need no reload are committed.
+2. The record is written to disk with `Phase.LOADING` before the strategy is run.
+3. The strategy reloads HAProxy, and the worker observer finds out whether a new worker answers (native/haproxy_native/reload/verdict.py).
+4. After a success, `Host.loaded` notes that the new worker runs the text. After a failure, the record is written to disk with
+   `Phase.REFUSED`, then `Host.refused` reverts the refused changes, and only then is the reload reported as failed.
 5. Requests that wait for the reload get its record.
 
 If HAProxy does not run, nothing has refused the text: the reload stays in progress and ends when HAProxy starts (`has_started`).
@@ -41,7 +41,7 @@ POLL = 0.02
 
 
 class WorkerObserver:
-    """Observes HAProxy's sockets during one reload. `known`: HAProxy is known to run here, so one that does not answer was stopped."""
+    """Observes HAProxy's sockets during one reload. `known`: HAProxy is known to run here, so no answer means that it was stopped."""
 
     def __init__(self, runtime: Runtime, *, known: bool = True, patience: float = 10.0) -> None:
         self._runtime, self._known, self._patience = runtime, known, Patience.of(patience)
@@ -56,7 +56,7 @@ class WorkerObserver:
         self.first = await self._look(0.0)
 
     async def after(self, began: float, claim: ReloadClaim) -> ReloadVerdict:
-        """Return when the outcome is certain, or cannot become certain. `began`: Unix time before the reload."""
+        """Poll the sockets until the outcome is certain, or cannot become certain. `began`: the Unix time before the reload."""
         clock, trial = asyncio.get_running_loop().time, Trial(self.first, claim, began, self._known, self._patience)
         start = clock()
         while True:
@@ -83,25 +83,25 @@ class WorkerObserver:
 
 
 class Host(Protocol):
-    """The owner of the file. `loading` is entered for the length of a reload; `loaded` and `refused` are called meanwhile."""
+    """The owner of the file. `loading` is entered for the duration of a reload; `loaded` or `refused` is called within it."""
 
     def expects_haproxy(self) -> bool:
-        """Return whether HAProxy is known to run on this host, so that one which does not answer was stopped."""
+        """Return whether HAProxy is known to run on this host, so that no answer means that it was stopped."""
 
     def loading(self) -> AbstractAsyncContextManager[Load]:
-        """Return what the file contains. Until it is left, only live changes are made."""
+        """Return a context with the content of the file. Until its exit, only changes that need no reload are committed."""
 
     async def loaded(self) -> Sequence[str]:
-        """Take over that HAProxy runs the text; return in what the worker differs from it."""
+        """Note that HAProxy runs the text; return a sentence for each difference between the worker and the text."""
 
     async def refused(self, record: ReloadRecord) -> ReloadRecord:
-        """Revert what HAProxy has refused; return the record with the outcome of each change."""
+        """Revert the changes that HAProxy has refused; return the record with the outcome of each change."""
 
     def runs_since(self, moment: float) -> int | None:
         """Return the pid of the worker if it started after this Unix time and does what the file says; else None."""
 
     def ended(self, record: ReloadRecord) -> None:
-        """Note that a reload is over; its record has the outcome."""
+        """Note that a reload is over. Its record has the outcome."""
 
 
 def _fields(record: ReloadRecord) -> dict[str, Any]:
@@ -109,7 +109,7 @@ def _fields(record: ReloadRecord) -> dict[str, Any]:
 
 
 class ReloadAgent:
-    """Reloads HAProxy. `close` at the end: a scheduled reload is not lost by stopping the server."""
+    """Reloads HAProxy. Call `close` at the end: it performs a scheduled reload, which stopping the server would lose otherwise."""
 
     def __init__(
         self,
@@ -137,9 +137,7 @@ class ReloadAgent:
 
     @property
     def pending(self) -> str | None:
-        """The id of the reload for which HAProxy has not begun to read the file: a scheduled one, or the one that waits for HAProxy's
-        start.
-        """
+        """The id of the reload that will read the file as it is now: a scheduled one, or the one that waits for HAProxy's start."""
         return self._debounce.pending or self.awaiting
 
     @property
@@ -157,9 +155,9 @@ class ReloadAgent:
         return self._request(reasons, forced=False).id
 
     def resume(self, reasons: Sequence[Reason], *, changed: bool = False) -> str:
-        """Schedule a reload under the last id that a former process has left open; the other open ones continue in it.
+        """Schedule a reload that continues all reloads which a former server process has left open. Return its id.
 
-        `changed`: the last one was loading another text than the file now has, so all of them continue under a new id.
+        It has the last of their ids. With `changed` it has a new one, since the file has changed after the last of them began to load it.
         """
         interrupted = self.records.interrupted
         if not interrupted or changed:
@@ -175,9 +173,9 @@ class ReloadAgent:
         return last.id
 
     def has_started(self, worker: Worker, version: int | None) -> None:
-        """End the reload that waits for HAProxy's start: HAProxy runs with all of this version. Without a version, reload now instead.
+        """End the reload that waits for HAProxy's start. `version`: the version that HAProxy runs completely.
 
-        With a version, a reload that was scheduled meanwhile is over as well.
+        With a version, a reload that was scheduled meanwhile has succeeded as well. Without one, reload now.
         """
         if self.awaiting is None:
             return
@@ -194,9 +192,9 @@ class ReloadAgent:
         self._host.ended(self.records.finish(record.succeeded(worker.pid)))
 
     def note_start(self, moment: float) -> None:
-        """Record that HAProxy was started at this Unix time and no worker answers, while a reload waits for its start.
+        """Record that HAProxy was started at this Unix time but no worker answers, while a reload waits for HAProxy's start.
 
-        That is no refusal: the start may have failed for another reason than the text, such as a port that another program uses.
+        This does not count as a refusal: the start may have failed for a reason other than the text, such as a port in use.
         """
         if self.awaiting is None or moment <= ((record := self.records.get(self.awaiting)).started or record.requested):
             return
@@ -212,8 +210,8 @@ class ReloadAgent:
     ) -> ReloadRecord:
         """Reload now, together with the pending reload; return the record, which is still in progress if HAProxy does not run.
 
-        `version`: that of the change to be loaded. If the change is kept although the reload fails, the next reload is awaited, which loads
-        the rest at once. `begun` is called with the id of the reload. Raises ReloadFailed.
+        `version`: the version that the change to be loaded has made. If the reload fails because of other changes, and this change is kept,
+        the reload of the rest is forced and awaited. `begun` is called with the id of the reload. Raises ReloadFailed.
         """
         record = self._request(reasons, forced=True)
         begun(record.id)
@@ -228,7 +226,7 @@ class ReloadAgent:
         return record
 
     async def close(self) -> None:
-        """Carry out what is pending, and return when no reload is in progress."""
+        """Perform the pending reload now, and return when no reload is in progress."""
         if pending := self._debounce.pending:
             self._handle(Requested(pending, self._clock(), forced=True))
         while self._work:
@@ -271,7 +269,10 @@ class ReloadAgent:
             self._host.ended(record)
 
     def _wake(self, record: ReloadRecord) -> None:
-        """Give the record to all that wait for the reload, except those whose change the next reload loads, which begins now."""
+        """Give the record to the requests that wait for the reload.
+
+        If a failed reload has kept the change of a request, the request waits for the reload of the rest, which is forced.
+        """
         for version, done in self._waiting.pop(record.id, []):
             if (rest := record.rest_reload_id) and record.keeps(version):
                 self._waiting.setdefault(rest, []).append((version, done))
@@ -291,7 +292,7 @@ class ReloadAgent:
             await self.records.written()
             claim = await self._claim()
             verdict = await observer.after(began, claim)
-            # HAProxy has reported it already if it was reloaded through the master's socket.
+            # After a reload through the master's socket, the claim has the startup log already.
             startup_log = await observer.startup_log() if verdict.why == MASTER_FAILED and claim.source is not OutcomeSource.HAPROXY else ""
             record = _with_outcome(record, claim, verdict, startup_log, observer.worker)
             if record.status == SUCCEEDED:
@@ -339,14 +340,14 @@ class ReloadAgent:
 def _with_outcome(
     record: ReloadRecord, claim: ReloadClaim, verdict: ReloadVerdict, startup_log: str, before: Worker | None
 ) -> ReloadRecord:
-    """Return the record with its outcome. What was observed takes precedence over what the strategy claims."""
+    """Return the record with its outcome. The observed outcome takes precedence over the claim of the strategy."""
     record = replace(record, pid_before=before.pid if before else None, pid_after=verdict.worker.pid if verdict.worker else None)
     if verdict.ending is ReloadEnding.ABSENT:
         return replace(record, phase=Phase.WAITING, response=_joined(WAITS, claim.error, claim.response))
     seen = verdict.ending is not ReloadEnding.UNSEEN
     ok = verdict.ending is ReloadEnding.LOADED if seen else claim.ok
     error = "" if ok else claim.error or verdict.why or UNKNOWN
-    # A strategy that did not know of the failure has not explained it.
+    # If the strategy has not claimed a failure, its response does not explain one.
     response = claim.response if ok or claim.ok is False else _joined(error, claim.response)
     status = SUCCEEDED if ok else FAILED
     return replace(record, status=status, phase=Phase.OVER, response=_joined(response, startup_log) or error, error=error, verified=seen)

@@ -13,7 +13,7 @@ QUIET_SHARE = 0.2
 
 @dataclass(frozen=True)
 class Requested:
-    """A change needs a reload. `id` is used if no reload is pending; `forced` ends all waiting."""
+    """A change needs a reload. `id` is used if no reload is pending; `forced` means without a delay."""
 
     id: str
     at: float
@@ -27,7 +27,7 @@ class Tick:
 
 @dataclass(frozen=True)
 class Loading:
-    """HAProxy reads the file from now on: the reload covers what was requested before, and nothing that is requested later."""
+    """HAProxy reads the file from now on: the reload in progress covers earlier requests, and no later ones."""
 
     at: float
 
@@ -41,7 +41,7 @@ class Finished:
 
 @dataclass(frozen=True)
 class Withdrawn:
-    """What is pending has taken effect without a reload."""
+    """The pending reload is no longer needed: its changes have taken effect without it."""
 
     at: float
 
@@ -84,7 +84,7 @@ class Debounce:
 
     @property
     def pending(self) -> str | None:
-        """The id that another request would share; None if no reload is pending."""
+        """The id of the reload that another request would join; None if no reload is pending."""
         if self.running is not None and not self._loading:
             return self.running
         return self._pending.id if self._pending else None

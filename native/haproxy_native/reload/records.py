@@ -1,8 +1,8 @@
 """Records of reloads, in memory and as rows, with the configurations that HAProxy has refused.
 
-A row is written before everything that is written later, such as the entry of the change that needs the reload: an id that was answered is
-never given out again, and numbers continue across restarts. A reload that a former process has left unfinished stays in progress until the
-caller has found out its outcome.
+The database writes in order, so the row of a reload is on disk before the entry of the change that needs it. An id that a client has seen
+is therefore never issued again, and numbers continue across restarts. A reload that a former process has left unfinished stays in progress
+until the caller has found out its outcome.
 """
 
 import json
@@ -33,7 +33,7 @@ _SHARED = (
     *("status", "phase", "version", "restored_version", "ended", "response", "error", "verified", "pid_before", "pid_after"),
     *("changes", "rest_reload_id", "differences"),
 )
-# The number of reasons that are stored of one reload. A change of ten thousand servers has as many.
+# The number of reasons that are stored for one reload. A change of ten thousand servers has ten thousand reasons.
 MOST_REASONS = 100
 LONGEST_RESPONSE = 65536
 _STATEMENTS = "CREATE TABLE reload_record (number INTEGER PRIMARY KEY, data TEXT NOT NULL, refused BLOB)"
@@ -62,14 +62,14 @@ class ReloadRecord:
     # False for a forced reload that no scheduled one has joined.
     listed: bool = True
     reasons: tuple[dict[str, Any], ...] = ()
-    # The requests that have asked for it.
+    # The requests whose changes need it.
     origins: tuple[dict[str, str], ...] = ()
-    # The version that HAProxy has read, and after a failure that of the restored file.
+    # The version that HAProxy has read, and after a failure the version of the restored file.
     version: int | None = None
     restored_version: int | None = None
     started: float | None = None
     ended: float | None = None
-    # The output, and after a failure the short reason.
+    # The output of the reload, and after a failure a short reason.
     response: str = ""
     error: str = ""
     # Whether the outcome was observed: a new worker has answered, or was seen not to start.
@@ -77,13 +77,13 @@ class ReloadRecord:
     pid_before: int | None = None
     pid_after: int | None = None
     phase: str = Phase.REQUESTED
-    # The reload that does the work of this one, and shares its outcome with it.
+    # The id of the reload that replaces this one. Both have the same outcome.
     continued_in: str = ""
     # After a failure: the changes that HAProxy had not loaded, each with its `outcome`, KEPT or TAKEN_BACK.
     changes: tuple[dict[str, Any], ...] = ()
-    # The reload that loads what was kept; empty if that needs none.
+    # The id of the reload that loads the kept changes; empty if they need none.
     rest_reload_id: str = ""
-    # After a success: in what the worker differs from the text that it has loaded.
+    # After a success: a sentence for each difference between the worker and the text that it has loaded.
     differences: tuple[str, ...] = ()
 
     def keeps(self, version: int | None) -> bool:
@@ -96,7 +96,7 @@ class ReloadRecord:
         return "Reload failed: " + ", ".join(dict.fromkeys(part for part in (self.error, self.response) if part))
 
     def keeps_those_of(self, request_id: str) -> bool:
-        """Return whether what a request has changed is in the file although the reload has failed."""
+        """Return whether the changes of a request are in the file although the reload has failed."""
         own = [change["outcome"] for change in self.changes if request_id and change.get("request_id") == request_id]
         return bool(own) and all(outcome == KEPT for outcome in own)
 
@@ -142,13 +142,13 @@ class Records:
 
     @property
     def interrupted(self) -> list[ReloadRecord]:
-        """The reloads that a former process has left open and that have no outcome yet, in the order of their ids."""
+        """The reloads that a former process has left open and that still have no outcome, in the order of their ids."""
         open_ones = (self._records[number] for number in self._at_start if number in self._records)
         return [record for record in open_ones if record.status == IN_PROGRESS and not record.continued_in]
 
     @property
     def loading(self) -> list[ReloadRecord]:
-        """Those of the interrupted reloads that were in progress when the former process ended."""
+        """The interrupted reloads for which HAProxy was reading the file when the former process ended."""
         open_ones = (self._records[number] for number in self._at_start if number in self._records)
         return [record for record in open_ones if record.status == IN_PROGRESS and record.phase == Phase.LOADING]
 
@@ -162,7 +162,7 @@ class Records:
         )
 
     def continue_in(self, identity: str, other: str) -> None:
-        """Continue a reload, and those that continue in it, under another id from now on."""
+        """Let another reload (`other`) replace this one, and those that this one has replaced."""
         for record in list(self._records.values()):
             if record.status == IN_PROGRESS and identity in (record.id, record.continued_in):
                 self.update(replace(record, continued_in=other))
@@ -178,18 +178,18 @@ class Records:
         return self.update(replace(record, reasons=all_reasons, origins=origins, listed=record.listed or listed))
 
     def update(self, record: ReloadRecord) -> ReloadRecord:
-        """Store a record. If the disk does not accept it, only the memory of this reload beyond a restart is lost."""
+        """Store a record, and queue its write. If the disk does not accept the write, the record is lost at the next restart."""
         self._records[record.number] = record
         self.database.post(partial(_store, record))
         return record
 
     async def written(self) -> None:
-        """Return once everything is on disk, or waits in memory since the disk does not accept it."""
+        """Return once all queued writes are on disk, or wait in memory because the disk does not accept them."""
         with suppress(Unusable):
             await self.database.catch_up()
 
     def finish(self, record: ReloadRecord, refused: bytes | None = None) -> ReloadRecord:
-        """End a record with its outcome, which those that continue in it share; store the refused text."""
+        """End a record with its outcome, and give the reloads that it replaces the same outcome. `refused`: the refused text, to store."""
         record = self.update(replace(record, ended=self.now().timestamp(), response=record.response[:LONGEST_RESPONSE], phase=Phase.OVER))
         shared = {name: getattr(record, name) for name in _SHARED}
         for other in list(self._records.values()):
@@ -201,7 +201,7 @@ class Records:
         return record
 
     def get(self, identity: str) -> ReloadRecord:
-        """Return a record. Raises Missing for an id that was never given out, or was forgotten."""
+        """Return a record. Raises Missing for an id that was never issued, or whose record was deleted."""
         record = self._records.get(_number(identity))
         if record is None or record.id != identity:
             raise Missing(f"Reload with ID {identity} does not exist")
@@ -219,7 +219,7 @@ class Records:
         return None
 
     def api(self, identity: str) -> dict[str, Any]:
-        """Return a reload as `/reloads/{id}` shows it. An earlier success has its status only."""
+        """Return a reload as `/reloads/{id}` shows it: of successes before the last one only id and status."""
         record = self.get(identity)
         if record.status == SUCCEEDED and record != self._last_success():
             return {"id": record.id, "status": record.status}
@@ -232,7 +232,7 @@ class Records:
         return [_api(record) for record in shown if record.listed]
 
     async def full(self, identity: str) -> dict[str, Any]:
-        """Return everything about a reload; what is not known is left out."""
+        """Return all members of a reload, without those that are unknown or empty."""
         record = self.get(identity)
         refused = await self.refused(identity)
         shown = {
@@ -244,7 +244,7 @@ class Records:
         return {name: value for name, value in shown.items() if value is not None}
 
     def _last_success(self) -> ReloadRecord | None:
-        """Return the last success. A forced reload is not in the list, so it is none here."""
+        """Return the last success that is listed. Forced reloads are not listed."""
         listed = [record for record in self._records.values() if record.status == SUCCEEDED and record.listed]
         return max(listed, key=lambda record: record.number, default=None)
 
@@ -285,7 +285,7 @@ def _delete(number: int, state: State) -> None:
 
 
 def _number(identity: str) -> int:
-    """Return the number of an id; -1 for what is no id."""
+    """Return the number in an id; -1 if `identity` is not a valid id."""
     match = ID.fullmatch(identity)
     return int(match[1]) if match else -1
 
@@ -315,24 +315,23 @@ def _api(record: ReloadRecord) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Advice:
-    """One kind of cause."""
+    """A frequent cause of reloads, and how to avoid it."""
 
-    # The share of the reloads that had it, in percent, and their number.
+    # How many reloads had this cause: in percent of the reloads with reasons, and as a number.
     share: int
     reloads: int
     cause: str
     # Empty if no edit would make these reloads unnecessary.
     remedy: str
-    # The id of the last of these reloads, and its first reason of this kind.
+    # The id of the last reload with this cause, and its first such reason.
     last: str
     reason: Mapping[str, Any]
 
 
 def advise(records: Iterable[ReloadRecord]) -> tuple[int, list[Advice]]:
-    """Return how many reloads had reasons, and their causes, the most frequent first. A reload may have several.
+    """Return how many reloads had reasons, and their causes, the most frequent first. A reload may have several causes.
 
-    Causes that one edit would end are one cause. What no edit would end is one cause by its keyword, since the texts of reasons contain
-    names.
+    Reasons are grouped by keyword and remedy. Without both, they are grouped by their text.
     """
     kinds: dict[tuple[str, str], dict[str, Mapping[str, Any]]] = defaultdict(dict)
     counted = [record for record in records if record.reasons]
@@ -350,7 +349,7 @@ def _advice(remedy: str, reloads: Mapping[str, Mapping[str, Any]], of: int) -> A
 
 
 def _cause(reason: Mapping[str, Any]) -> str:
-    """Return the last reason itself if an edit would end it, else what all of them have in common."""
+    """Return the text of a cause: the reason itself if there is a remedy or no keyword, else the keyword that all its reasons share."""
     if reason.get("remedy"):
         return f"{reason['keyword']}: {reason['reason']}" if reason.get("keyword") else str(reason["reason"])
     return f"{reason['keyword']} lines" if reason.get("keyword") else str(reason["reason"])

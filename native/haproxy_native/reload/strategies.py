@@ -1,6 +1,6 @@
-"""Reload strategies: through the master's socket, or by a command of the operator.
+"""Reload strategies: through the master's socket, or by a command that the operator has configured.
 
-What a strategy returns is a claim; the agent observes whether a new worker answers.
+A strategy returns a claim about the outcome. The agent observes whether a new worker really answers.
 """
 
 import asyncio
@@ -20,9 +20,9 @@ from haproxy_native.runtime.master import POLL, Master
 _KEPT_OUTPUT = 1 << 20
 NO_WAY = "no way to reload HAProxy is known: name the socket of the master, or a command that reloads"
 NOT_TAKEN = "failed to reload configuration"
-# In seconds: how long a master may be busy with the reloads of others, and how long it may not answer while it executes itself again.
+# In seconds: how long the master may be busy with reloads of other clients, and how long it may not answer while it re-executes itself.
 BUSY_SECONDS, EXECUTING_SECONDS = 60.0, 10.0
-# These variables address our process: a child that uses them would speak for us.
+# Variables of systemd for this process, which a child must not use.
 _OURS = ("NOTIFY_SOCKET", "WATCHDOG_", "LISTEN_")
 
 
@@ -53,9 +53,9 @@ class Strategy(Protocol):
 
 
 class MasterSocket:
-    """Reloads through the master's socket. Tries again while the master is busy: the reload in progress may have read the former file.
+    """Reloads through the master's socket. Retries while the master is busy: the reload in progress may have read the former file.
 
-    `serves`: returns whether a worker answers, so that a master which cannot be reached is executing itself again.
+    `serves`: returns whether a worker answers. If one does, a master that cannot be reached is re-executing itself, which is retried, too.
     """
 
     def __init__(self, master: Master, serves: Callable[[], Awaitable[bool]] | None = None) -> None:
@@ -71,7 +71,7 @@ class MasterSocket:
             await asyncio.sleep(POLL)
 
     async def _reload_once(self) -> tuple[ReloadClaim, float]:
-        """Return the outcome, and for how many seconds to try again; 0 if the master has accepted the request."""
+        """Return the outcome, and for how many seconds to retry; 0 for no retry."""
         try:
             answer = await self.master.reload()
         except RuntimeAbsent as error:
@@ -85,7 +85,7 @@ class MasterSocket:
 
 
 class CustomCommand:
-    """Runs a program with its arguments, without a shell. It is killed with its children after `limit` seconds."""
+    """Runs a program with its arguments, without a shell. Kills the program and its children after `limit` seconds."""
 
     def __init__(self, words: Sequence[str], environment: Mapping[str, str] | None = None, *, limit: float = 30.0) -> None:
         self.words, self.limit = list(words), limit
@@ -121,7 +121,7 @@ class CustomCommand:
 class Reloading:
     """Reloads through the master's socket if `master_reloads` and the master answers, else by the operator's command.
 
-    The new worker may listen elsewhere: `sockets` is called once HAProxy has read the file, and updates the addresses of the client.
+    The new worker may listen on other sockets. `sockets` is called after the reload to update the addresses of the client.
     """
 
     def __init__(self, runtime: Runtime, command: Sequence[str], sockets: Callable[[], None], *, master_reloads: bool) -> None:
@@ -151,7 +151,7 @@ class Reloading:
 
 
 def split_command(text: str) -> list[str]:
-    """Return the words of a command, with quotes as in a shell. Raises BadRequest for an open quote and for no words."""
+    """Split a command into words, with quotes as in a shell. Raises BadRequest for an unclosed quote, or if there are no words."""
     try:
         words = shlex.split(text)
     except ValueError as error:
@@ -162,7 +162,7 @@ def split_command(text: str) -> list[str]:
 
 
 def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return what a child may inherit of our environment."""
+    """Return the variables of this process that a child may inherit."""
     return {name: value for name, value in environment.items() if not name.startswith(_OURS)}
 
 

@@ -1,7 +1,7 @@
 """Decides the outcome of a reload from observations of the sockets. It has no clock and does nothing itself.
 
-The proof of a reload is a worker that was not there before, and the proof of a failure is a master that reports one. What the strategy
-claims, by an exit status or an answer of the master, only decides how long to observe, and the outcome if nothing can be observed.
+A new worker proves that the reload has succeeded, and a failure that the master reports proves that it has failed. The claim of the
+strategy (an exit status, or an answer of the master) only determines how long to observe, and the outcome if nothing can be observed.
 """
 
 import re
@@ -55,12 +55,12 @@ class ReloadVerdict:
 class Patience:
     """Time limits in seconds."""
 
-    # How long the former worker may still answer after a reload that was claimed to succeed, and after one that was claimed to fail.
+    # How long the former worker may still answer: after a claimed success (`worker`), and after a claimed failure (`denied`).
     worker: float = 10.0
     denied: float = 3.0
     # The limit while the master is busy.
     master: float = 60.0
-    # How long no worker may answer, if one answered before and if none did.
+    # How long no worker may answer: if a worker answered before the reload (`gone`), and if none did (`glance`).
     gone: float = 2.0
     glance: float = 0.5
 
@@ -72,9 +72,9 @@ class Patience:
 
 @dataclass(frozen=True)
 class Trial:
-    """One reload."""
+    """One reload to be judged."""
 
-    # What was observed before it.
+    # The observation before the reload.
     before: Look
     claim: ReloadClaim
     # Unix time.
@@ -105,7 +105,7 @@ class Trial:
         return ReloadVerdict(ReloadEnding.ABSENT)
 
     def _seconds(self, look: Look) -> float:
-        """Return how long to observe as long as nothing changes."""
+        """Return for how many seconds to observe if nothing changes."""
         patience = self.patience
         if self._is_at_work(look):
             return patience.master
@@ -114,9 +114,7 @@ class Trial:
         return patience.gone if self.before.worker or self.claim.ok is False else patience.glance
 
     def _is_at_work(self, look: Look) -> bool:
-        """Return whether the master is busy: it starts a worker that was unknown before, or executes itself while the former worker
-        answers.
-        """
+        """Return whether the master is busy: it is starting a new worker, or does not answer while it re-executes itself."""
         known = self.before.master
         if known is None or look.master is None:
             return known is not None and look.worker is not None
@@ -134,6 +132,6 @@ class Trial:
 
 
 def first_alert(log: str) -> str:
-    """Return the first reason that HAProxy gives for not starting, on one line; empty if it gives none."""
+    """Return the text of the first alert in HAProxy's log, on one line; empty if there is none."""
     match = _ALERT.search(log)
     return match[1][:_LONGEST_ALERT] if match else ""

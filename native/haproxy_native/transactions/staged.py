@@ -1,7 +1,7 @@
-"""Stored files that a transaction writes or deletes when it is committed, with what each of them replaces.
+"""Staged files: stored files that a transaction writes or deletes when it is committed.
 
-They are rows of keys.db, since there may be private keys among them. Files may be large, so they do not wait in memory while the disk is
-full: staging one is refused then. HAProxy, and whatever else reads contents, finds them as temporary files.
+They are rows of keys.db, since they may contain private keys. Files may be large, so they do not wait in memory while the disk is full:
+staging a file is refused then. HAProxy and other readers of the contents get temporary files.
 """
 
 import json
@@ -21,7 +21,7 @@ from haproxy_native.disk.file import ConfigFile, Draft
 from haproxy_native.errors import BadRequest, Unreadable, WriteFailed
 from haproxy_native.scratch import Scratch
 
-# The limits of one transaction, whose files the commit has in memory.
+# The limits of one transaction. Its commit has all the files in memory.
 MOST_FILES, MOST_BYTES = 1_000, 256 << 20
 TABLE = Tables(
     "transactions",
@@ -32,14 +32,14 @@ TABLE = Tables(
 
 @dataclass(frozen=True)
 class StagedFile:
-    """A file as the commit will leave it."""
+    """A file that the commit of a transaction writes or deletes."""
 
-    # The name of its store, and its own, as in `map/hosts.map`.
+    # The name of its store, and its name as an object, such as `map/hosts.map`.
     store: str
     object: str
     # In bytes; None if it is deleted.
     size: int | None
-    # The digest of what it replaces; None if there was no file.
+    # The digest of the content that it replaces; None if there was no file.
     before: str | None
 
     @property
@@ -48,7 +48,7 @@ class StagedFile:
 
 
 class Staged:
-    """The staged files of a transaction, or without a database those of a batch. `remove` at the end. Methods block."""
+    """The staged files of a transaction or, without a database, of a batch. Call `remove` at the end. Methods block."""
 
     def __init__(self, database: Database | None = None, id_: str = "", files: Mapping[Path, StagedFile] | None = None) -> None:
         self._database, self._id = database, id_
@@ -93,7 +93,10 @@ class Staged:
         return ConfigFile(place / str(uuid.uuid4()), place, mode=0o600).draft(b"", str(uuid.uuid4()))
 
     def put(self, path: Path, store: str, object_: str, draft: Draft | None, now: Path) -> None:
-        """Stage a file that replaces what `now` contains. Raises BadRequest if it is too large, Unreadable, WriteFailed and Unusable."""
+        """Stage the draft of a file; None deletes the file. `now`: the path of its current content.
+
+        Raises BadRequest if the staged files become too many or too large, Unreadable, WriteFailed and Unusable.
+        """
         known, data = self.files.get(path), draft.path.read_bytes() if draft else None
         self._check_size(path, data)
         file = StagedFile(store, object_, None if data is None else len(data), known.before if known else digest_of(now))

@@ -1,15 +1,16 @@
 """Where transactions are stored: open and outdated ones in the database, complete texts in a directory.
 
-An open transaction is in memory. Its row, the text that it starts from and a row for each change are written behind it, each change in one
-transaction of the database, so that a kill leaves a change as a whole or not at all. No write is refused: while the disk accepts none, it
-waits in memory (native/haproxy_native/disk/database.py), and only the commit is refused. A text that transactions start from is stored
-once, and deleted with the last of them. No text is read before it is needed, so that thousands of transactions do not delay the start.
+An open transaction is in memory. The database has its row, its base (the text that it starts from), and a row for each change. Each change
+is written in one transaction of the database, so that a kill leaves a change complete or not at all. No write is refused: while the disk
+accepts none, it waits in memory (native/haproxy_native/disk/database.py), and only the commit is refused. Transactions with the same base
+share one copy of it, which is deleted with the last of them. A text is read only when it is needed, so that thousands of transactions do
+not delay the start.
 
 An outdated transaction stays in the database, with its operations, since it can still be merged. So a commit that overtakes a thousand
 transactions writes no text.
 
-The directory has complete texts: those that HAProxy has refused, in `failed`, where people read them, and whatever another server has left.
-An open one of those moves into the database with its first change; it is not known what it started from.
+The directory has complete texts: in `failed` those that HAProxy has refused, for people to read, and the transactions that another server
+has left. An open transaction of another server moves into the database with its first change. Its original base is unknown.
 """
 
 import json
@@ -37,7 +38,7 @@ from haproxy_native.transactions import staged
 from haproxy_native.transactions.staged import Staged
 
 IN_PROGRESS, FAILED, OUTDATED, SUCCESS = "in_progress", "failed", "outdated", "success"
-# In the order in which the API lists them.
+# The subdirectory of each status, in the order in which the API lists transactions.
 DIRECTORIES = {FAILED: "failed", IN_PROGRESS: "", OUTDATED: "outdated"}
 # The number of ended transactions that are remembered.
 MOST_ENDED = 1_000
@@ -60,32 +61,32 @@ _UNUSED = "DELETE FROM transaction_base WHERE NOT EXISTS (SELECT 1 FROM open_tra
 
 @dataclass
 class Transaction:
-    """A transaction. Unix times are 0, and texts empty, if they are not known."""
+    """A transaction. Unknown times (Unix seconds) are 0, and unknown strings are empty."""
 
     id: str
     status: str
     # The version that it started from.
     version: int = 0
-    # The key of the text that its changes are applied to; None if it is a complete text in the directory.
+    # The key of the text that its changes are applied to; None if the transaction is a complete text in the directory.
     base: str | None = None
-    # Whether that text is what another server had made of it.
+    # Whether `base` is the text that another server had left of the transaction, and not the text that the transaction started from.
     adopted: bool = False
     # Whether its text has the banner lines.
     banner: bool = True
     # The identity of its author.
     author: str = ""
     started: float = 0.0
-    # The last edit or read; reads of a former process do not count.
+    # The time of the last edit or read. Reads by a former process do not count.
     used: float = 0.0
-    # The result of its operations. None of a former process's until it is read.
+    # The document after its operations. For a transaction of a former process, None until it is read.
     document: Document | None = field(default=None, repr=False)
     operations: list[Edit] = field(default_factory=list, repr=False)
-    # The number of its changes; those that are not written yet, numbered; and whether its row is written.
+    # The number of its changes; the changes that are not written yet, each with its number; and whether its row is written.
     changes: int = 0
     unwritten: list[tuple[int, str]] = field(default_factory=list, repr=False)
     is_written: bool = False
     staged: Staged = field(default_factory=Staged, repr=False)
-    # Whether it is being committed, when a change would be lost.
+    # Whether it is being committed. It accepts no changes then, since they would be lost.
     closed: bool = False
     lock: Lock = field(default_factory=Lock, repr=False)
 
@@ -101,7 +102,7 @@ class Transaction:
 
 
 class TransactionStore:
-    """The stored transactions of one file; `name` is in its rows. Methods that read block."""
+    """The stored transactions of one file. `name` identifies the file in the rows. Methods that read block."""
 
     def __init__(self, database: Database, name: str, directory: Directory, file: Path, outline: Outline) -> None:
         self._database, self._name, self._directory, self._file, self._outline = database, name, directory, file, outline
@@ -114,7 +115,7 @@ class TransactionStore:
             self._database.post(work)
 
     async def written(self) -> None:
-        """Return once everything survives a kill of this process, or waits in memory since the disk does not accept it."""
+        """Return once all queued writes survive a kill of this process, or wait in memory because the disk does not accept them."""
         with suppress(Unusable):
             await self._database.catch_up()
 
@@ -129,7 +130,7 @@ class TransactionStore:
         return found
 
     def start(self, transaction: Transaction, base: Document) -> None:
-        """Store a new transaction on the text that it starts from."""
+        """Store a new transaction, with the text that it starts from."""
         transaction.base, transaction.staged = self._key(base), Staged(self._database, transaction.id)
         self.save(transaction)
 
@@ -143,7 +144,7 @@ class TransactionStore:
         self._post(lambda _: _unlink(self._path(IN_PROGRESS, transaction.id)))
 
     async def add(self, transaction: Transaction, patch: patches.Patch, operations: Sequence[Edit]) -> None:
-        """Store one change: what it does to the text, and the operations that do it. Return when it is `written`.
+        """Store one change: its operations, and their patch of the text. Return when it is `written`.
 
         The caller holds the lock of the transaction.
         """
@@ -151,13 +152,13 @@ class TransactionStore:
         transaction.unwritten.append((transaction.changes, json.dumps((*patch, [as_row(operation) for operation in operations]))))
         transaction.changes += 1
         if is_waiting:
-            # The waiting write includes this one. More of them would displace other waiting writes.
+            # A write of this transaction is waiting already and will include this change. A second one could displace other writes.
             await self.written()
         else:
             await self._database.write(self._saving(transaction))
 
     def save(self, *transactions: Transaction) -> None:
-        """Schedule the write of what is not written yet."""
+        """Schedule the write of the rows of transactions, and of their unwritten changes and bases."""
         self._post(self._saving(*transactions))
 
     def _saving(self, *transactions: Transaction) -> Work[None]:
@@ -165,9 +166,9 @@ class TransactionStore:
         return partial(_store, self._name, transactions, bases)
 
     def document(self, transaction: Transaction) -> Document:
-        """Return what a transaction has become. Raises Unusable, and OSError for a complete text.
+        """Return the document of a transaction after its operations. Raises Unusable, and OSError for a complete text.
 
-        The document of an open transaction, and its operations, stay in memory then.
+        From then on, the document and the operations of an open transaction stay in memory.
         """
         if (known := transaction.document) is not None:
             return known
@@ -180,9 +181,9 @@ class TransactionStore:
             document = patches.apply(base, changes, self._outline) if changes else base
         with self._reading:
             if transaction.document is not None:
-                # Another thread has read it first, and it may have changed since.
+                # Another thread has read the document first, and it may have been edited since.
                 return transaction.document
-            # If there are several files, a text of another server may have only some of them.
+            # A text of another server replaces the configuration. If there are several files, it may have only some of them.
             whole = [PutDocument(base)] if transaction.base is None or transaction.adopted else []
             transaction.operations, transaction.changes = [*whole, *operations], len(changes)
             if transaction.status == IN_PROGRESS:
@@ -204,13 +205,13 @@ class TransactionStore:
         return key
 
     def keep_bases(self, keys: set[str | None]) -> None:
-        """Forget the texts that no transaction starts from any more."""
+        """Remove from memory the bases with other keys than these, which no transaction needs any more."""
         self._bases = {key: document for key, document in self._bases.items() if key in keys}
 
     # -- in the directory
 
     def texts(self) -> Iterator[Transaction]:
-        """Yield the complete texts. Raises Unusable if the directory cannot be read."""
+        """Yield the transactions whose complete texts are in the directory. Raises Unusable if the directory cannot be read."""
         directory = self._directory.readable()
         for status, name in DIRECTORIES.items():
             with suppress(OSError):
@@ -236,7 +237,7 @@ class TransactionStore:
     # -- in both
 
     def set_status(self, status: str, *transactions: Transaction) -> None:
-        """Make transactions outdated or failed. Raises nothing."""
+        """Set the status of transactions to OUTDATED or FAILED, and store it. Raises nothing."""
         for transaction in transactions:
             if transaction.base is None:
                 with suppress(Unusable):
@@ -247,7 +248,7 @@ class TransactionStore:
         self.save(*(one for one in transactions if one.base is not None))
 
     def remove(self, transaction: Transaction) -> None:
-        """Delete what is stored of a transaction. Raises nothing."""
+        """Delete a transaction from the database and the directory. Raises nothing."""
         if transaction.base is None or transaction.adopted:
             _unlink(self._path(IN_PROGRESS if transaction.adopted else transaction.status, transaction.id))
         if transaction.base is not None:
@@ -257,7 +258,7 @@ class TransactionStore:
     # -- ended transactions
 
     def add_ended(self, id_: str, seconds: float) -> None:
-        """Note that a transaction was ended since it had not been used for this number of seconds."""
+        """Record that a transaction was ended because it had not been used for this number of seconds."""
         ended = time.time(), seconds
         self._ended = dict(list({**self._ended, id_: ended}.items())[-MOST_ENDED:])
         self._post(partial(_store_ended, id_, *ended))

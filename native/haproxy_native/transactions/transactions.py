@@ -1,12 +1,11 @@
 """Transactions: private states of the configuration until they are committed.
 
-An open transaction is a document in memory, the operations that made it, and the text that it started from. It is stored behind that, as
-native/haproxy_native/transactions/store.py says. Every transaction survives a restart. None is deleted without a request, unless the
-settings limit the time for which one may be idle. The author of a transaction may do everything with it; others need a rule for
-`transaction/ID`.
+An open transaction is a document in memory, the operations that made it, and the text that it started from. It is also stored
+(native/haproxy_native/transactions/store.py), so that it survives a restart. Transactions are deleted only on request, unless the settings
+limit how long a transaction may be idle. The author of a transaction may do everything with it; others need a rule for `transaction/ID`.
 
-The states: in progress; then committed and gone, or failed (HAProxy refused the text, which stays readable), or outdated (another change
-was committed first; the transaction can still be merged).
+A transaction is first in progress. Then it is committed and removed, or failed (HAProxy has refused the text, which stays readable), or
+outdated (another change was committed first; the transaction can still be merged).
 """
 
 import asyncio
@@ -53,19 +52,19 @@ class Transactions:
         make: bool = True,
         ttl: float = 0.0,
     ) -> None:
-        """Make them without reading anything; `load` reads.
+        """Initialize without reading anything. Call `load` to read.
 
-        `limit`: how many may be open; 0 for any number. `ttl`: seconds after which an idle one is ended; 0 for never. `name`: that of the
-        file in the database, by default its own. `setting`: the setting that names the directory. Without `make` nothing is written.
-        `stamp` puts the header on a text.
+        `limit`: how many transactions may be open; 0 for any number. `ttl`: seconds after which an idle transaction is ended; 0 for never.
+        `name`: the name of the file in the database, by default the file's own. `setting`: the setting that names the directory. With
+        `make=False` nothing is written. `stamp` adds the header to a text.
         """
         self.limit, self.ttl, self._stamp = limit, ttl, stamp
         place = Directory(directory, setting, 0o755, own=True, make=make)
         self._store = TransactionStore(database, name or file.name, place, file, outline)
         self._all: dict[str, Transaction] = {}
-        # Whether what former processes have left in the database, and in the directory, is among them.
+        # Whether `_all` includes the transactions of former processes that are in the database, and those that are in the directory.
         self._has_rows, self._has_texts = False, False
-        # Documents in use have an index of their sections; of a thousand open ones, few are in use.
+        # The documents that were used last. Only these keep an index of their sections, which takes memory.
         self._awake: dict[str, Document] = {}
 
     def load(self) -> None:
@@ -81,11 +80,11 @@ class Transactions:
             transaction.staged.remove()
 
     async def written(self) -> None:
-        """Return once everything survives a kill of this process, or waits in memory since the disk does not accept it."""
+        """Return once all queued writes survive a kill of this process, or wait in memory because the disk does not accept them."""
         await self._store.written()
 
     def _load_rest(self) -> None:
-        """Load what could not be read before. Raises Unusable for the database; a directory that cannot be read has no texts."""
+        """Load what could not be read before. Raises Unusable if the database cannot be read, but not if the directory cannot."""
         if not self._has_rows:
             self._all |= self._store.rows()
             self._has_rows = True
@@ -112,9 +111,9 @@ class Transactions:
         return self._all[id_]
 
     def in_progress(self, id_: str) -> Transaction:
-        """Return a transaction that accepts changes, and note that it is used. Raises NoTransaction.
+        """Return a transaction that accepts changes, and note the time of its use. Raises NoTransaction.
 
-        It ends no other idle transaction, since it may be called in any thread.
+        Unlike `get`, this ends no other idle transactions, since it may be called in any thread.
         """
         if (transaction := self._all.get(id_)) and self._is_over(transaction):
             self._end(transaction)
@@ -161,7 +160,7 @@ class Transactions:
         return transaction
 
     def check_limit(self, author: Author) -> None:
-        """Refuse an author another transaction. Raises TooManyTransactions and ShareExceeded."""
+        """Raise TooManyTransactions or ShareExceeded if the author may not start another transaction."""
         self.end_idle()
         authors = [account_name(one.author) for one in self._all.values() if one.status == IN_PROGRESS]
         if 0 < self.limit <= len(authors):
@@ -172,7 +171,7 @@ class Transactions:
         check_room(caller, self.limit, authors.count(caller.name), len(authors), "open transactions (max_open_transactions)")
 
     def read(self, id_: str) -> Document:
-        """Return what a transaction in progress has become. Raises NoTransaction."""
+        """Return the document of a transaction in progress, after its operations. Raises NoTransaction."""
         document = self._document(self.in_progress(id_))
         self._wake(id_, document)
         return document
@@ -186,9 +185,10 @@ class Transactions:
     async def change(
         self, id_: str, edit: Callable[[Document], Document], author: Author, operations: Sequence[Edit] = ()
     ) -> tuple[Document, Document]:
-        """Edit a transaction; return the state before and after. Edits of one transaction wait for each other.
+        """Edit a transaction; return the document before and after. Edits of one transaction wait for each other.
 
-        `operations`: what the edit does; without any, what it has done to the text is stored. Raises NoTransaction, Forbidden and Unusable.
+        `operations`: the operations that `edit` applies. Without any, the edit is stored as a patch of the text. Raises NoTransaction,
+        Forbidden and Unusable.
         """
         async with self.to_edit(id_, author).lock:
             transaction = self._open(id_)
@@ -216,7 +216,7 @@ class Transactions:
 
     @asynccontextmanager
     async def staging(self, id_: str, author: Author) -> AsyncIterator[Staged]:
-        """Yield the stored files of a transaction that accepts changes. Callers wait for each other. Raises NoTransaction and Forbidden."""
+        """Yield the staged files of a transaction that accepts changes. Callers wait for each other. Raises NoTransaction and Forbidden."""
         async with self.to_edit(id_, author).lock:
             yield self.staged(self._in_database(self._open(id_)).id)
 
@@ -228,11 +228,11 @@ class Transactions:
     # -- one of any status
 
     def staged(self, id_: str) -> Staged:
-        """Return the stored files of a transaction. Raises NoTransaction."""
+        """Return the staged files of a transaction. Raises NoTransaction."""
         return self.get(id_).staged
 
     def sides(self, id_: str) -> tuple[Document | None, Document]:
-        """Return what a transaction started from, None if that is not known, and what it has become. Raises NoTransaction."""
+        """Return the document that a transaction started from, or None if unknown, and its document now. Raises NoTransaction."""
         transaction = self.get(id_)
         key = None if transaction.adopted else transaction.base
         return self._store.base(key) if key else None, self._document(transaction)
@@ -260,7 +260,7 @@ class Transactions:
         return transaction
 
     def fail(self, id_: str, data: bytes, author: Author) -> None:
-        """Store a refused text for diagnosis, of a transaction or of a change outside one."""
+        """Store a refused text for diagnosis. It is the text of a transaction, or of a change without a transaction."""
         known = self._all.get(id_)
         failed = Transaction(id_, FAILED, author=known.author if known else author.identity)
         try:
@@ -299,13 +299,13 @@ class Transactions:
     # -- idle ones
 
     async def keep_ending(self) -> None:
-        """End idle transactions periodically until it is cancelled; every use of a transaction ends them, too."""
+        """Delete idle transactions periodically, until this is cancelled."""
         while True:
             self.end_idle()
             await asyncio.sleep(min(self.ttl, _POLL_SECONDS))
 
     def end_idle(self) -> None:
-        """Delete transactions in progress that nobody has used for too long."""
+        """Delete transactions in progress that have been idle for longer than `ttl`."""
         for transaction in [one for one in self._all.values() if self._is_over(one)]:
             self._end(transaction)
 
@@ -327,7 +327,7 @@ def _existing(id_: str) -> Iterator[None]:
 
 
 def _permitted(transaction: Transaction, author: Author, verb: str) -> Transaction:
-    """Return a transaction that is the author's, or to which a rule grants the verb. Raises Forbidden."""
+    """Return the transaction. Raises Forbidden unless it is the author's own, or a rule permits the verb on it."""
     if not (transaction.author and transaction.author == author.identity):
         author.permit(Touch(spelled("transaction", transaction.id), verb, frozenset((ANY,))))
     return transaction

@@ -1,4 +1,4 @@
-"""End the sessions of a process, and so workers that a reload has replaced (HAProxy Management Guide, section 9.3, `show sess`).
+"""End workers that a reload has replaced, by ending their sessions (HAProxy Management Guide, section 9.3, `show sess`).
 
 A replaced worker exits by itself when its last session has ended. No signal is sent.
 """
@@ -30,14 +30,14 @@ class ProxySession(NamedTuple):
 
 
 def parse_sessions(text: str) -> list[ProxySession]:
-    """Parse an answer to `show sess` to the sessions of clients of proxies."""
+    """Return the sessions in an answer to `show sess`, without those of the Runtime API."""
     return [session for row in _ROW.finditer(text) if (session := ProxySession(*row.groups())).frontend != _CLI]
 
 
 async def end_sessions(send: Callable[[str], Awaitable[str]], which: Callable[[ProxySession], bool] = lambda _: True) -> int:
-    """End sessions, and return how many, with those that have ended by themselves meanwhile. `send` sends a command to their worker.
+    """End the sessions for which `which` returns True. Return their number, including those that have ended by themselves meanwhile.
 
-    Raises RuntimeFailure.
+    `send`: sends a command to the worker. Raises RuntimeFailure.
     """
     matching = [session for session in parse_sessions(await send("show sess")) if which(session)]
     for session in matching:
@@ -56,7 +56,7 @@ class NotEndable(Conflict):
 
 
 class WorkerEnding:
-    """Ends former workers, each as an operation with `work`."""
+    """Ends former workers. Each ending is a background operation, which runs `work`."""
 
     def __init__(self, workers: Workers) -> None:
         self._workers = workers
@@ -64,9 +64,10 @@ class WorkerEnding:
     async def begin(
         self, operations: Operations, pid: int, sessions_below: int | None, after: float | None, *, author: Author
     ) -> BackgroundOperation:
-        """Start to end a worker. Its sessions are ended once there are fewer than `sessions_below`, and after `after` seconds, if given.
+        """Start to end a worker: end its sessions once `after` seconds have passed and fewer than `sessions_below` sessions are left.
 
-        Raises NotEndable for the worker in service and without a master's socket, NotFound, TooManyOperations.
+        None for either means no such condition. Raises NotEndable for the worker in service, or without a master's socket; NotFound; and
+        TooManyOperations.
         """
         if note := self._workers.note:
             raise NotEndable(note)
@@ -80,7 +81,7 @@ class WorkerEnding:
         return operations.begin(END_WORKER, author=author, needs=needs, **arguments)
 
     async def work(self, running: RunningOperation) -> None:
-        """Run until the process has exited. Reports `sessions`, `connections`, and how many sessions were `ended`."""
+        """Run until the process has exited. Reports as progress `sessions`, `connections`, and the number of sessions `ended` so far."""
         operation = running.now
         pid, below = operation.arguments["pid"], operation.arguments["sessions_below"]
         while (process := await self._process(pid, operation.arguments["started"])) is not None:
@@ -103,13 +104,13 @@ class WorkerEnding:
             running.report(**now)
 
     async def _process(self, pid: int, started: float) -> WorkerProcess | None:
-        """Return the worker; None if it has exited. Another process with its pid is a different one."""
+        """Return the worker; None if it has exited, even if another process has its pid by now."""
         try:
             if pid not in await self._workers.former():
                 return None
             process = await self._workers.process(pid)
         except RuntimeAbsent:
-            # While the master does not answer either, the worker may still run.
+            # If the master does not answer either, the worker may still be running.
             return None if await self._is_gone(pid) else WorkerProcess(pid, False, started)
         return process if abs(process.started - started) < 1 else None
 

@@ -1,7 +1,7 @@
 """The worker processes of HAProxy: the one in service, and those that reloads have replaced.
 
-Former workers are reached through the master's socket. Without it only the worker in service can be queried. The kernel tells the memory of
-processes, and the siblings of one (proc_pid_smaps(5), proc_pid_stat(5), proc_pid_status(5), proc_tid_children(5)).
+Former workers are reached through the master's socket. Without it only the worker in service can be queried. The memory and the siblings of
+a process are read from /proc (proc_pid_smaps(5), proc_pid_stat(5), proc_pid_status(5), proc_tid_children(5)).
 """
 
 import asyncio
@@ -22,15 +22,16 @@ from haproxy_native.runtime.socket import Socket
 _PSS = re.compile(r"^Pss:\s+(\d+) kB$", re.MULTILINE)
 _RSS = re.compile(r"^VmRSS:\s+(\d+) kB$", re.MULTILINE)
 _BOOTED = re.compile(r"^btime (\d+)$", re.MULTILINE)
-# Up to 3.0 a worker reports the start of the master, which has read the configuration before the worker began. Seconds.
+# In seconds: how much the start that a worker reports may differ from the start of its process. Up to 3.0 a worker reports the start of the
+# master, which has read the configuration before the worker began.
 _EARLIER, _LATER = 2.0, 120.0
 
 
 def memory(pid: int, started: float, proc: Path = Path("/proc")) -> int | None:
-    """Return the bytes of memory of a process, with its part of what it shares; without permission for that, what is resident.
+    """Return the memory of a process in bytes: its proportional set size, or without permission for that its resident set size.
 
-    Returns None if neither may be read, or if the process did not start at `started` (Unix time): a pid of another namespace may be that of
-    any process here.
+    Returns None if neither may be read, or if the process did not start at `started` (Unix time): a pid from another PID namespace may
+    belong to any process here.
     """
     with suppress(OSError, ValueError, IndexError, TypeError):
         if not started - _EARLIER <= _began(proc, pid) <= started + _LATER:
@@ -54,7 +55,10 @@ INIT = 1
 
 
 def siblings(pid: int, proc: Path = Path("/proc")) -> list[int]:
-    """Return the processes of the same program and the same parent, for a HAProxy without a master's socket; none without permission."""
+    """Return the pids of the other processes with the same name and the same parent; none without permission to read them.
+
+    Finds former workers of a HAProxy without a master's socket.
+    """
     with suppress(OSError, ValueError, IndexError):
         name, parent = _about(proc, pid)
         if parent > INIT:
@@ -81,7 +85,8 @@ NO_MASTER = (
     "haproxy.master_worker_mode"
 )
 FRONTENDS, BACKENDS, SERVERS = 1, 2, 4
-# Seconds: a worker starts before it has read its configuration, and the kernel's clocks are coarse.
+# In seconds: how long before the beginning and after the end of a reload its worker may have started. A worker starts before it has read its
+# configuration, and the kernel's clocks are coarse.
 _BEFORE, _AFTER = 1.0, 60.0
 
 
@@ -92,13 +97,13 @@ class WorkerProcess:
     current: bool
     # Unix time.
     started: float
-    # Of its configuration, if known.
+    # The version of its configuration; None if unknown.
     version: int | None = None
-    # With those that have no session.
+    # Open connections, including those without a session.
     connections: int = 0
-    # How many are open in each frontend that has any.
+    # The number of open sessions of each frontend that has any.
     sessions: Mapping[str, int] = field(default_factory=dict)
-    # Bytes, if known.
+    # In bytes; None if unknown.
     memory: int | None = None
 
     @property
@@ -126,7 +131,10 @@ class Workers:
         return await self._engine.runtime.worker_pid()
 
     async def hidden(self) -> list[int]:
-        """Return the pids of other workers, which the kernel shows if there is no master's socket. Raises RuntimeAbsent."""
+        """Return the pids of workers other than the one in service, as /proc shows them. For a HAProxy without a master's socket.
+
+        Raises RuntimeAbsent.
+        """
         return siblings(await self.current())
 
     async def former(self) -> list[int]:
@@ -137,7 +145,7 @@ class Workers:
         return sorted((await master.processes()).pids - {current})
 
     async def all(self) -> list[WorkerProcess]:
-        """Return the worker in service, then the others, youngest first, with their memory, without those that exit meanwhile.
+        """Return all workers with their memory: the worker in service, then the others, youngest first. Skips those that exit meanwhile.
 
         Raises RuntimeFailure.
         """
@@ -150,7 +158,7 @@ class Workers:
         return sorted(processes, key=lambda worker: (not worker.current, -worker.started, -worker.pid))
 
     async def process(self, pid: int) -> WorkerProcess:
-        """Return a former worker, without its memory. Raises RuntimeAbsent without that process, or without a master's socket."""
+        """Return a former worker, without its memory. Raises RuntimeAbsent if there is no such process, or no master's socket."""
         socket = self.socket(pid)
         info, stat = await socket.send("show info float"), await socket.send(f"show stat -1 {FRONTENDS} -1")
         return self._parse(pid, info, stat, current=False)
@@ -178,23 +186,33 @@ class Workers:
         )
 
     def _version(self, pid: int, started: float, *, current: bool) -> int | None:
-        """Return the version that a worker runs: for the worker in service the file's, if it has loaded that; else the reload's."""
+        """Return the version that a worker runs: the file's if it is in service and runs the file, else that of the reload that started it.
+
+        Returns None if unknown.
+        """
         context = self._engine.context
         if current and context.running.is_current:
             return context.current.version
         return loaded_version(self._engine.reloads.records.all(), pid, started)
 
     async def counts(self, kind: int, column: str) -> "Counts":
-        """Return a column of `show stat` for all proxies or servers of every process. Raises RuntimeFailure for the worker in service."""
+        """Return a column of `show stat` for all proxies or servers of every process. Parameters and errors as in `statistics`.
+
+        `column`: the name of the column, such as `scur`.
+        """
         return Counts({name: column_of(text, column) for name, text in (await self.statistics(kind)).items()})
 
     async def statistics_in_service(self, kind: int) -> tuple[str, str]:
-        """Return the name of the worker in service, and its answer to `show stat`. Raises RuntimeFailure."""
+        """Return the name of the worker in service, as `PID@START`, and its answer to `show stat`. Raises RuntimeFailure."""
         worker = await self._engine.runtime.worker()
         return f"{worker.pid}@{int(worker.started)}", await self._engine.runtime.send(_statistics(kind))
 
     async def statistics(self, kind: int) -> dict[str, str]:
-        """Return the answers of every process to `show stat`, the worker in service first. Raises RuntimeFailure for that one."""
+        """Return the answer of every process to `show stat` by its name (`PID@START`), the worker in service first.
+
+        `kind`: a sum of FRONTENDS, BACKENDS and SERVERS. Raises RuntimeFailure if the worker in service does not answer. Skips former
+        workers that do not answer.
+        """
         command = _statistics(kind)
         texts = dict([await self.statistics_in_service(kind)])
         for pid in await self.former():
@@ -235,7 +253,7 @@ def _sessions(stat: str) -> Iterator[tuple[str, int]]:
 
 
 def loaded_version(records: list[ReloadRecord], pid: int, started: float) -> int | None:
-    """Return the version that a process has loaded by a reload. The time distinguishes processes with the same pid."""
+    """Return the version that a process has loaded by a reload; None if unknown. `started` distinguishes processes with the same pid."""
     for record in reversed(records):
         if record.status == SUCCEEDED and record.pid_after == pid and record.started and record.started - _BEFORE <= started:
             within = record.ended is None or started <= record.ended + _AFTER
