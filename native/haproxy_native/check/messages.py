@@ -180,15 +180,10 @@ _OF_SECTION = re.compile(r"(?:config ?: )*(?P<kind>[\w-]+) '(?P<name>[^']+)'(?P<
 _PROXIES = frozenset(["frontend", "backend", "listen", "defaults"])
 # `server 's1'`, `default_backend: 'app'`: a word, and the next one in a line.
 _PAIR = re.compile(r"([\w-]+)(?: ?:)? '([^' ]+)'")
-<<<<<<< HEAD
 # The words that HAProxy accepts, and what it was given.
 _ACCEPTS = re.compile(r" (?:only supports|supports|expects)(?: either)? (?P<list>'.*)", re.DOTALL)
 # The words of the line before them, in a text that is read backwards: forwards, each word would be tried as their first.
 _BEFORE = re.compile(r"(?:: )?'?(?P<words>[\w-]+(?: [\w-]+)*)")
-=======
-# The list of words that HAProxy accepts (`list`), and the words of the line before the wrong one (`before`).
-_ACCEPTS = re.compile(r"'?(?P<before>[\w-]+(?: [\w-]+)*?)'?(?: :)? (?:only supports|supports|expects)(?: either)? (?P<list>'.*)", re.DOTALL)
->>>>>>> doc3
 _GOT = re.compile(r"\b(?:got|found) '([^']+)'", re.IGNORECASE)
 _A_WORD = re.compile(r"\[?!?\]?([\w.-]+)(?:\(.*\))?")
 # A name that does not exist, and its kind.

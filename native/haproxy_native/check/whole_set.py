@@ -162,11 +162,3 @@ def _any(names: Collection[str]) -> bytes:
 
 def _without(text: str, tree: Path) -> str:
     return text.replace(f"{tree}/root", "").replace(f"{tree}/home/", "")
-<<<<<<< HEAD
-=======
-
-
-def _at_home(said: Message, tree: Path) -> Message:
-    """Return a message with the original paths instead of those in the tree."""
-    return replace(said, text=_without(said.text, tree), file=_without(said.file, tree) if said.file else None)
->>>>>>> doc3

@@ -96,13 +96,8 @@ async def planned(context: CommitContext, running: Document, new: Document, clai
 
 
 async def plan_observed(context: CommitContext, running: Document, new: Document, claimed: Claimed = frozenset()) -> Plan:
-<<<<<<< HEAD
-    """Plan from one document to another for a process that has the first one, by what its worker reports. Raises RuntimeAbsent."""
-    backends = await beside_if_large((running, new), observable, running, new, claimed)
-=======
     """Plan how to bring a process from `running` to `new`, given the server states that the worker reports. Raises RuntimeAbsent."""
-    backends = await beside(observable, running, new, claimed)
->>>>>>> doc3
+    backends = await beside_if_large((running, new), observable, running, new, claimed)
     if not backends:
         return await _probed(context, await beside_if_large((running, new), _plan, context, running, new, None), new)
     limits = await server_limits(context.runtime, {claim.backend for claim in claimed}) if claimed else {}
@@ -162,13 +157,8 @@ def corrected(plan: Plan) -> tuple[MemberChange, ...]:
 
 
 async def apply(context: CommitContext, change: Change, stamped: Stamped, before: Document, new: Document) -> Applied:
-<<<<<<< HEAD
-    """Apply a change whose text is in the file to the process."""
-    unchanged = await beside_if_large((before, new), header.same_text, before, new)
-=======
     """Apply a change to the process. Its text is in the file already."""
-    unchanged = await beside(header.same_text, before, new)
->>>>>>> doc3
+    unchanged = await beside_if_large((before, new), header.same_text, before, new)
     if change.reload is Reload.NONE:
         await _send_actions(context, change, stamped, new)
         return Applied()

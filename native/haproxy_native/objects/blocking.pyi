@@ -17,14 +17,14 @@ from pathlib import Path
 from typing import Literal
 
 class StickTable:
-    """A stick table, by the name of the section that declares it, or `peers/table`."""
+    """A stick table. Its name is that of the section that declares it, or `PEERS/TABLE` for a table in a peers section."""
 
     def about(self) -> Table:
-        """Return its type, its size and how many entries are used. Raises NotFound if HAProxy has no such table."""
+        """Return the table's type, its size and how many entries are used. Raises NotFound if HAProxy has no such table."""
         ...
 
     def entries(self, key: str | None=None) -> list[StickTableEntry]:
-        """Return all entries, or that of a key. `exp` is in milliseconds; rates are per the table's period. Raises BadValue."""
+        """Return all entries, or only the entry of `key`. `exp` is in milliseconds; rates are per period of the table. Raises BadValue."""
         ...
 
     def set(self, key: str, **data: int) -> None:
@@ -46,18 +46,18 @@ class StickTables:
         ...
 
 class Server:
-    """A server of a backend in the running process, whose configuration stays as it is."""
+    """A server of a backend in the running process. Its configuration in the file stays as it is."""
 
     def state(self) -> ServerState:
-        """Return what the process knows of it. Raises NotFound."""
+        """Return the server's state in the process. Raises NotFound."""
         ...
 
     def drain(self, *, author: Author=NOBODY) -> Outcome:
-        """Send it no new clients, except those that a cookie or a stick table sends there. Raises NotFound and Forbidden."""
+        """Drain the server: it gets no new clients, except by a cookie or a stick table. Raises NotFound and Forbidden."""
         ...
 
     def maintain(self, *, author: Author=NOBODY) -> Outcome:
-        """Send it no traffic, and do not check it. Raises NotFound and Forbidden."""
+        """Put the server into maintenance: it gets no traffic and no health checks. Raises NotFound and Forbidden."""
         ...
 
     def ready(self, *, author: Author=NOBODY) -> Outcome:
@@ -65,7 +65,7 @@ class Server:
         ...
 
     def set(self, *, weight: int | None=None, admin_state: Literal['ready', 'drain', 'maint'] | None=None, address: str | None=None, port: int | None=None, operational_state: Literal['up', 'stopping', 'down'] | None=None, author: Author=NOBODY) -> Outcome:
-        """Set what is given, all or nothing. Weights are 0 to 256. Raises NotFound, BadValue and Forbidden."""
+        """Set the given values, all or none. Weights are 0 to 256. Raises NotFound, BadValue and Forbidden."""
         ...
 
 class Running:
@@ -99,10 +99,10 @@ class Files:
         ...
 
 class Map:
-    """A map by the name of its file, or by the number or path that HAProxy prints.
+    """A map. `name` is the name of its file, or the number or path that HAProxy prints.
 
-    With `lasting=False` a change is made in the process alone, until its next reload. Then the map may be outside the directory.
-    Calls raise RuntimeAbsent, RuntimeRefused, NotFound and Unusable; changes also Forbidden and Conflict and, if they are lasting,
+    With `lasting=False`, a change is made in the process alone and lasts until its next reload; the map may then be outside the directory.
+    Calls raise RuntimeAbsent, RuntimeRefused, NotFound and Unusable. Changes also raise Forbidden and Conflict; lasting changes also raise
     BadRequest for a map outside the directory, NotTaken and WriteFailed.
     """
 
@@ -111,7 +111,7 @@ class Map:
         ...
 
     def get(self, key: str) -> str | None:
-        """Return the value of the first entry with exactly this key; None without one."""
+        """Return the value of the first entry with exactly this key; None if there is none."""
         ...
 
     def set(self, key: str, value: str, *, lasting: bool=True, author: Author=NOBODY) -> Outcome:
@@ -133,33 +133,34 @@ class Maps(Files):
         ...
 
 class Certificates(Files):
-    """The certificates with their keys, each in one PEM file."""
+    """The certificates, each with its key in one PEM file."""
 
     def read(self, name: str) -> CertificateFile:
-        """Return the certificates of a file, such as for `expires`. Raises Missing, BadRequest and Unusable."""
+        """Return the parsed certificates of a file, for example to read `expires`. Raises Missing, BadRequest and Unusable."""
         ...
 
 class HAProxy:
-    """The file and its process. `engine` has everything else: transactions, raw texts, plans, stored files."""
+    """A configuration file and its process. `engine` has everything else: transactions, raw texts, plans, stored files."""
     runtime: Running
     maps: Maps
     certificates: Certificates
 
     @property
     def version(self) -> int:
-        """The version of the configuration file, which every commit increments."""
+        """Return the version of the configuration file, which every commit increments."""
         ...
 
     @property
     def configuration(self) -> Configuration:
-        """The configuration file as it is now. It is read-only: an assignment raises ReadOnly."""
+        """Return the present configuration. It is read-only: an assignment raises ReadOnly."""
         ...
 
     def change(self, *, force_reload: bool=False, author: Author=NOBODY) -> AbstractContextManager[ConfigurationChange]:
         """Commit what the block changes: HAProxy validates it, the file is replaced, and changes are applied at runtime if possible.
 
-        An error in the block changes nothing. Its `outcome` then says whether the change is `live`, or has the `reload_id` of the
-        scheduled reload and its `reasons`. `force_reload` waits until HAProxy has reloaded. Events name the `author`.
+        After an error in the block, nothing is changed. After the block, the `outcome` of the yielded object says whether the change is
+        `live`, or has the `reload_id` and the `reasons` of a scheduled reload. `force_reload` waits until HAProxy has reloaded. Events name
+        the `author`.
 
         Raises Refused with HAProxy's alerts, Conflict if the file has changed meanwhile, BadValue for a value that does not fit in the
         file, WriteFailed, CheckImpossible, ReloadFailed.
@@ -169,17 +170,17 @@ class HAProxy:
     def revert(self, outcome: Outcome, *, author: Author=NOBODY) -> Outcome:
         """Revert a change, and keep later ones.
 
-        Raises Conflict if a later change has changed the same, or if it cannot be reverted; further what a change raises.
+        Raises Conflict if a later change has changed the same members, or if the change cannot be reverted, and what `change` raises.
         """
         ...
 
 def open_sync(file: str | Path, *, master: str | Path | None=None, haproxy: str='haproxy', state: str | Path | None=None, reload_command: Sequence[str]=(), reload_delay: float=5.0, maps: str | Path | None=None, certificates: str | Path | None=None) -> AbstractContextManager[HAProxy]:
-    """Open a configuration file and its HAProxy. At the end of `with` a scheduled reload is made. Raises Unreadable.
+    """Open a configuration file and its HAProxy. At the end of `with`, a scheduled reload is made. Raises Unreadable.
 
-    `master` is the path of the master's socket (`haproxy -W -S PATH`), which reloads HAProxy and answers queries; without it the stats
-    sockets of the file are used, and `reload_command` reloads. `haproxy` is the program that validates. `state` is the directory for what
-    has to survive a restart, by default the file's name with `.state` behind it; no two programs may share it. `reload_delay` is the least
-    number of seconds between two reloads. `maps` and `certificates` are the directories of maps, and of certificates with their keys.
-    HAProxy need not run: the file is changed, and each later use of the socket tries again.
+    `master` is the path of the master's socket (`haproxy -W -S PATH`), which reloads HAProxy and answers queries. Without it, queries use
+    the stats sockets in the file, and `reload_command` reloads. `haproxy` is the program that validates the file. `state` is the directory
+    for data that has to survive a restart, by default the file's path with the suffix `.state`; no two programs may share it.
+    `reload_delay` is the least number of seconds between two reloads. `maps` and `certificates` are the directories of maps, and of
+    certificates with their keys. HAProxy need not run: changes are written to the file, and each later call tries to connect again.
     """
     ...

@@ -85,7 +85,7 @@ NO_MASTER = (
     "haproxy.master_worker_mode"
 )
 FRONTENDS, BACKENDS, SERVERS = 1, 2, 4
-# In seconds: how long before the beginning and after the end of a reload its worker may have started. A worker starts before it has read its
+# In seconds: how long before the beginning and after the end of a reload its worker may have started. A worker starts before it reads its
 # configuration, and the kernel's clocks are coarse.
 _BEFORE, _AFTER = 1.0, 60.0
 
