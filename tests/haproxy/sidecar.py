@@ -57,7 +57,7 @@ class Sidecar:
         # With what the server else would add at its first start.
         api = {
             "advertised": {"api_address": "", "api_port": 0},
-            "userlist": {"userlist": "", "userlist_file": ""},
+            "userlist": {"userlist": "controller", "userlist_file": ""},
             **({} if "listeners" in ours else {"scheme": ["http"]}),
             "host": "127.0.0.1",
             "port": self.port,
