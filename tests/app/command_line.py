@@ -6,9 +6,12 @@ import signal
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
+from http.client import HTTPConnection
 from unittest import mock
 
 import pytest
+
+from dataplaneapi.ctl.client import Client
 
 
 def call_main(
@@ -20,9 +23,16 @@ def call_main(
     """
     given = text.encode() if isinstance(text, str) else text
     stdin, output, errors = (io.TextIOWrapper(io.BytesIO(content), "utf-8", write_through=True) for content in (given, b"", b""))
-    former = signal.getsignal(signal.SIGTERM)
+    former, made = signal.getsignal(signal.SIGTERM), Client._made
+    connections: list[HTTPConnection] = []
+
+    def remembered(client: Client) -> HTTPConnection:
+        connections.append(made(client))
+        return connections[-1]
+
     try:
         with (
+            mock.patch.object(Client, "_made", remembered),
             mock.patch("sys.stdin", stdin),
             redirect_stdout(output),
             redirect_stderr(errors),
@@ -32,6 +42,9 @@ def call_main(
             main(list(argv))
     finally:
         signal.signal(signal.SIGTERM, former)
+        # What a process leaves open ends with it.
+        for connection in connections:
+            connection.close()
     printed, said = (stream.buffer.getvalue().decode() for stream in (output, errors))  # type: ignore[attr-defined]
     assert isinstance(ended.value.code, int)
     return subprocess.CompletedProcess(argv, ended.value.code, printed, said)

@@ -9,9 +9,6 @@ from tests.acceptance.quick import Quick
 from tests.app.ctl.calls import Ctl
 from tests.haproxy.sidecar import COMMAND
 
-# The command leaves its connection to the end of its process.
-pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-
 
 @pytest.mark.parametrize(
     ("words", "candidates"),
