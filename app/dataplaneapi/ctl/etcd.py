@@ -69,7 +69,7 @@ class Etcd:
             connection = _connection(endpoint)
             try:
                 response = self._sent(connection, path, body)
-            except (OSError, http.client.HTTPException) as error:
+            except (OSError, ValueError, http.client.HTTPException) as error:
                 connection.close()
                 failure = Failure(f"etcd {endpoint} does not answer: {error}", UNREACHABLE)
                 continue
