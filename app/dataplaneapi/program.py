@@ -187,7 +187,7 @@ class Program:
         try:
             await self.engine.validate(self.engine.raw(), author=NOBODY)
         except NativeError as error:
-            logger.warning("until this is mended changes are refused, for HAProxy does not take %s: %s", self.settings.config_file, error)
+            logger.warning("changes are refused until this is fixed: HAProxy rejects %s: %s", self.settings.config_file, error)
 
     async def _survive(self, action: Callable[[], Awaitable[None]]) -> None:
         """Run the action of a signal. If it fails, log the error and go on."""
@@ -197,7 +197,7 @@ class Program:
         except (*FATAL, SystemExit) as error:
             logger.error("%s", error)
         except Exception:
-            logger.exception("a signal is not obeyed")
+            logger.exception("handling a signal failed")
 
     async def restart(self) -> None:
         """Handle SIGHUP: read settings, users and configuration again, and apply them. A new engine starts if its settings have changed."""

@@ -142,7 +142,7 @@ def test_what_cannot_be(farm: Renamed) -> None:
         ("backend/v1", "a b", 400, "no name that HAProxy takes"),
         ("map/path.map", "x.map", 404, "nearest is map/paths.map"),
         ("map/paths.map", "../x", 400, "no name of a stored file"),
-        ("http_request_rule/1", "x", 400, "nothing that lines name"),
+        ("http_request_rule/1", "x", 400, "cannot be referred to"),
     ):
         answer = farm.rename(object_, to)
         assert answer.status_code == status and words in answer.json()["message"], answer.text

@@ -128,7 +128,7 @@ def _of_programs(settings: Settings, places: Sequence[Path]) -> Iterator[DoctorF
         if program.path:
             yield DoctorFinding(OK, "programs", f"{program.path} {program.use}")
         else:
-            yield DoctorFinding(ERROR, "programs", f"{program.name} is no command that can be run: it {program.use}", program.remedy)
+            yield DoctorFinding(ERROR, "programs", f"{program.name} cannot be run: it {program.use}", program.remedy)
 
 
 def _of_acme(settings: Settings) -> Iterator[DoctorFinding]:

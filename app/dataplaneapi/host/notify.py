@@ -35,7 +35,7 @@ class Manager:
         self._tell(RELOADING="1", MONOTONIC_USEC=str(time.monotonic_ns() // 1000))
 
     def stopping(self) -> None:
-        self._tell(STOPPING="1", STATUS="Answering what is under way")
+        self._tell(STOPPING="1", STATUS="Finishing running requests")
 
     async def keep_watch(self) -> None:
         """Ping the watchdog until this is cancelled. A blocked event loop sends no pings, so the manager restarts the server."""

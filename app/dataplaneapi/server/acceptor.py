@@ -166,7 +166,7 @@ class Acceptor:
             patience = HANDSHAKE_SECONDS if context else None
             await self._loop.connect_accepted_socket(lambda: self._protocol(slot), connection, ssl=context, ssl_handshake_timeout=patience)
         except (OSError, asyncio.CancelledError) as error:
-            logger.info("a connection came to nothing: %s", error or "it took too long")
+            logger.info("a connection failed before its first request: %s", error or "the handshake took too long")
             connection.close()
             slot.leave()
 

@@ -165,7 +165,7 @@ def _unusable(sources: Sources, section: Section, source: str) -> str:
     if around.defaults[source] > 1:
         return f"two defaults sections have the name {source}"
     if any(map(has_conditionals, (section, loaded, *ancestors(new, section)))) or around.is_conditional(section):
-        return "it, or what it inherits, stands under a condition"
+        return "it, or a line that it inherits, is in a conditional block"
     if around.names[section.name] > 1:
         return "another section has its name"
     if sources.is_purged(source):

@@ -205,7 +205,7 @@ class _Planner:
         """Return why the planner cannot know what the servers of a section inherit; empty if it can."""
         above = list(ancestors(document, section))
         if is_conditional((section, *above), self._conditional):
-            return "a server or what it inherits stands under a condition"
+            return "a server, or a line that it inherits, is in a conditional block"
         if keyword := next((line.args[0] for each in (section, *above) for line in each.lines if line.args and "$" in line.args[0]), ""):
             return f"only HAProxy can resolve the keyword {keyword}"
         return "" if above or not self.preceded else "the servers may inherit from another file"

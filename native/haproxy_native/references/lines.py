@@ -96,7 +96,7 @@ def target(document: Document, object_: str) -> ReferenceTarget:
         parts = _of_table(document, parts[1])
     kind = kinds().get("/".join(parts[::2]))
     if kind is None or len(parts) % 2:
-        raise BadRequest(f"{object_[:100]!r} is nothing that lines name: that are {', '.join(kinds())}, and stored files")
+        raise BadRequest(f"{object_[:100]!r} cannot be referred to: the kinds that can be are {', '.join(kinds())}, and stored files")
     section = (section_kinds()[parts[0]], parts[1])
     target_ = ReferenceTarget(kind, parts[-1], section, only_table=is_table and len(parts) == 2)
     if not any(definitions(document, target_)):

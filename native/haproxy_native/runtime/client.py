@@ -328,7 +328,7 @@ def _worker(facts: dict[str, str]) -> Worker:
     try:
         return Worker(int(facts["Pid"]), float(facts.get("Start_time_sec", 0)))
     except (KeyError, ValueError) as error:
-        raise RuntimeAbsent("the worker does not tell its pid") from error
+        raise RuntimeAbsent("the worker does not report its pid") from error
 
 
 def _is_unix(text: str) -> bool:

@@ -144,7 +144,7 @@ async def apply_steps(runtime: Runtime, steps: Sequence[Step]) -> None:
             for step in reversed(done):
                 await step.undo(runtime)
         except RuntimeFailure as error:
-            raise RuntimeAbsent(f"{refused}; and what was done before could not be taken back: {error}") from error
+            raise RuntimeAbsent(f"{refused}; and the commands before it could not be reverted: {error}") from error
         raise
 
 

@@ -115,7 +115,7 @@ class CertificateStep:
 
     async def undo(self, runtime: Runtime) -> None:
         # It is always the last step of a change, so no later step can fail.
-        raise NotLive(f"{self.path.name} cannot be taken back")
+        raise NotLive(f"{self.path.name} cannot be reverted")
 
     async def _replace(self, runtime: Runtime, pem: str) -> None:
         for place, name in enumerate(self.names):
@@ -264,7 +264,7 @@ class CertificateStore(Store):
         loaded = await self._loaded(context, path, used)
         if loaded is None:
             used += await asyncio.to_thread(self._listed, context, path)
-            return plan_reload(used, wanted, "HAProxy cannot take a certificate live")
+            return plan_reload(used, wanted, "HAProxy cannot replace this certificate at runtime")
         return plan_certificate(path, loaded, used, wanted)
 
     async def load_unreferenced(self, context: CommitContext, path: Path) -> None:

@@ -66,7 +66,7 @@ WRONG: list[tuple[dict[str, Any], str, str, str]] = [
     (
         {"haproxy_bin": "/nowhere/haproxy"},
         "programs",
-        "/nowhere/haproxy is no command that can be run: it tells",
+        "/nowhere/haproxy cannot be run: it tells",
         "apt-get install haproxy, or",
     ),
     ({"haproxy_bin": "/bin/true"}, "haproxy", "reports no version", "2.6"),
@@ -76,9 +76,9 @@ WRONG: list[tuple[dict[str, Any], str, str, str]] = [
     ({"maps_dir": "/etc/passwd/maps"}, "directories", "maps_dir /etc/passwd/maps cannot be used", "remove the file"),
     ({}, "sockets", "no socket", "master_runtime"),
     ({"master_runtime": "/nowhere/master.sock"}, "sockets", "/nowhere/master.sock", "group haproxy"),
-    ({"reload_cmd": "/nowhere/reload it"}, "programs", "/nowhere/reload is no command", "name another one in haproxy.reload.reload_cmd"),
+    ({"reload_cmd": "/nowhere/reload it"}, "programs", "/nowhere/reload cannot be run", "name another one in haproxy.reload.reload_cmd"),
     ({"validate_cmd": "/nowhere/check 'it"}, "configuration", "not a command", ""),
-    ({"validate_cmd": "/nowhere/check it"}, "programs", "/nowhere/check is no command", "haproxy.reload.validate_cmd"),
+    ({"validate_cmd": "/nowhere/check it"}, "programs", "/nowhere/check cannot be run", "haproxy.reload.validate_cmd"),
     ({"reload_cmd": "", "reload_strategy": "custom"}, "reloads", "ReloadCmd", ""),
 ]
 

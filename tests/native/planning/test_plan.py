@@ -185,12 +185,12 @@ def test_what_servers_inherit_may_be_unknown() -> None:
     for keyword in ('"$OFF"', '"dis${ABLED}"'):
         unknown = BASE.replace("  balance roundrobin\n", f"  balance roundrobin\n  {keyword}\n")
         assert why(unknown, preceded=False) == [f"only HAProxy can resolve the keyword {keyword.strip(chr(34))}"]
-    under = "a server or what it inherits stands under a condition"
+    under = "a server, or a line that it inherits, is in a conditional block"
     assert why(BASE.replace("frontend web\n", ".if feature(LUA)\nfrontend web\n") + ".endif\n", preceded=False) == [under]
     above = BASE.replace("defaults base\n", ".if feature(LUA)\ndefaults base\n").replace("frontend web\n", ".endif\nfrontend web\n")
     assert why(above, preceded=False) == [under]
     guarded = BASE.replace("  default-server inter 5s\n", "  .if feature(OPENSSL)\n  default-server weight 9\n  .endif\n")
-    assert why(guarded, preceded=False) == ["a server or what it inherits stands under a condition"]
+    assert why(guarded, preceded=False) == ["a server, or a line that it inherits, is in a conditional block"]
 
 
 def test_a_limit_inside_a_condition() -> None:

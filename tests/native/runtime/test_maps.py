@@ -126,7 +126,7 @@ def test_steps_that_were_carried_out_are_taken_back(loaded: HAProxy) -> None:
         with pytest.raises(RuntimeRefused):
             await apply_steps(runtime, [AddEntry(name, "b", "y"), SetEntry(name, "a", "z", "x"), refused])
         assert [(each.key, each.value) for each in await lists.read_map(runtime, name)] == [("a", "x")]
-        with pytest.raises(RuntimeAbsent, match="could not be taken back: the former entries"):
+        with pytest.raises(RuntimeAbsent, match="could not be reverted: the former entries"):
             await apply_steps(runtime, [ClearMap(name), refused])
 
     doing(loaded, work)

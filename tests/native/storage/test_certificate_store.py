@@ -307,6 +307,6 @@ def test_without_haproxy_a_list_still_says_that_it_is_in_use(newest: TlsSite) ->
     async def work(engine: Engine, store: CertificateStore) -> None:
         newest.haproxy.stop()
         outcome = await put(engine, store, "b.pem", made("b.example.com", 61).pem)
-        assert [each.why for each in outcome.reasons] == ["HAProxy cannot take a certificate live"]
+        assert [each.why for each in outcome.reasons] == ["HAProxy cannot replace this certificate at runtime"]
 
     working(newest, work)

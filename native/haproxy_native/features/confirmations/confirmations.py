@@ -362,8 +362,8 @@ def _sets_servers(change: SetRuntime) -> bool:
 
 def _failure(standing: Mapping[int, str]) -> str:
     """Return a text about the entries that are still in effect, the reasons, and what to do."""
-    reasons = "; ".join(f"entry {entry} of the history still stands: {reason}" for entry, reason in standing.items())
-    return f"{reasons}. All else is taken back. Keep what stands, or mend what is in its way and revert it then"
+    reasons = "; ".join(f"entry {entry} of the history is still in effect: {reason}" for entry, reason in standing.items())
+    return f"{reasons}. Everything else was rolled back. Keep these entries, or remove the cause and revert them then"
 
 
 def _unconfirmed(waiting: Confirmation) -> Unconfirmed:

@@ -218,14 +218,14 @@ def process_is_root(view: View) -> Iterator[Violation]:
         for word, values in words()["global"]["root"].items():
             for statement in scope.own(word):
                 if statement.is_certain and statement.words[1:2] and statement.words[1] in values:
-                    yield Violation(statement, "who takes over the process has the machine")
+                    yield Violation(statement, "whoever takes over the process controls the machine")
 
 
 def process_may_fork(view: View) -> Iterator[Violation]:
     for scope in view.of_kind(words()["global"]["section"]):
         for statement in scope.own(*words()["global"]["forks"]):
             if statement.is_certain:
-                yield Violation(statement, "who takes over the process may start programs")
+                yield Violation(statement, "whoever takes over the process can start programs")
 
 
 def password_in_clear(view: View) -> Iterator[Violation]:

@@ -277,8 +277,8 @@ def test_what_is_made_again_is_taken_back_a_few_times(
             monkeypatch.setattr(Reverter, "roll_back", again)
             ended = await confirmations.roll_back(made.confirmation, ANN)
             assert (ended.status, ended.standing, len(tries)) == (FAILED, [1], TRIES) and reported[-1] == ended
-            assert "entry 1 of the history still stands: it was reverted, and is in effect again (3 tries)" in ended.error
-            assert ended.error.endswith("mend what is in its way and revert it then") and ended.error in caplog.text
+            assert "entry 1 of the history is still in effect: it was reverted, and is in effect again (3 tries)" in ended.error
+            assert ended.error.endswith("remove the cause and revert them then") and ended.error in caplog.text
             assert "backend c" not in text(engine)
 
     run(work())
