@@ -46,7 +46,7 @@ class Committed:
 
     @property
     def effects(self) -> tuple[Effect, ...]:
-        """The effects on the objects of the configuration. Blocks."""
+        """Return the effects of the change on the objects of the configuration. This call blocks."""
         return self.result.effects if self.result else ()
 
 

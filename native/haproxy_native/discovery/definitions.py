@@ -129,7 +129,7 @@ class DiscoveryTable:
         return list(self._known.get(definition, DefinitionRow()).backends)
 
     def creator(self, definition: str) -> Initiator:
-        """Return an initiator without a name if the creator is unknown."""
+        """Return the creator of the definition as an initiator; one without a name if the creator is unknown."""
         return self._known.get(definition, DefinitionRow()).creator
 
     def set_backends(self, definition: str, backends: Iterable[str]) -> None:

@@ -58,7 +58,7 @@ class ChildEditor:
         return self.grammar.line(resource.schema)
 
     def kinds(self, parent: str, *sections: Section) -> list[tuple[str, Resource]]:
-        """Return (member, collection) of each collection to which a line may belong, by its first word, in the order of the table."""
+        """Return, in the order of the table, (member, collection) for each collection to which the first word of the line may belong."""
         family, by_word = self.resources.children(parent), self._kinds.get(parent)
         if by_word is None:
             by_word = self._kinds[parent] = {}

@@ -184,7 +184,7 @@ class Records:
         return record
 
     async def written(self) -> None:
-        """Return once all queued writes are on disk, or wait in memory because the disk does not accept them."""
+        """Return when each queued write is on disk, or stays in memory because the disk refuses it."""
         with suppress(Unusable):
             await self.database.catch_up()
 

@@ -127,9 +127,9 @@ class Mark:
 
 
 def marked(words: Sequence[str], start: int, variable: str, new: Callable[[Mark], str]) -> list[str]:
-    """Return the words of a rule with marks in its condition, which it gets if it has none. `new` returns a mark's identifier.
+    """Return the words of a rule with marks in its condition. A rule without a condition gets one.
 
-    No condition begins before `start`.
+    `new` returns the identifier of a mark. The condition does not begin before `start`.
     """
     at = condition_at(words, start)
     if at == len(words):

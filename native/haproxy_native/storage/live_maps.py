@@ -282,7 +282,7 @@ class LiveMap(LiveFile[MapEntry]):
 
 @dataclass(frozen=True)
 class StagedMap:
-    """A map file in a transaction, with the methods of `LiveMap`, which ignore `sync`. All changes are made by one author.
+    """A map file in a transaction. It has the methods of `LiveMap`, but ignores `sync`. All changes are made by one author.
 
     Changes raise Missing, NotFound, BadValue, Conflict and WriteFailed.
     """

@@ -163,7 +163,7 @@ class RolloutServer:
         self._counted = time.monotonic(), self._requests()
 
     def _has_fewer(self, least: int) -> bool:
-        """Return whether the server had fewer requests a minute than `least` since `count`; False if that is unknown."""
+        """Return whether the server has had fewer than `least` requests a minute since the earlier reading `count`; False if unknown."""
         began, before = self._counted
         if before is None:
             return False
