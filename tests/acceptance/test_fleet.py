@@ -266,7 +266,8 @@ def test_a_store_set_back_to_an_old_copy_has_all_hold_until_one_is_adopted(fleet
     fleet.etcd.stop()
     shutil.copytree(fleet.etcd.data, old := fleet.etcd.data.with_name("old"))
     fleet.etcd.start()
-    lb1.set_weight(61)
+    # The node refuses changes until it has noticed that the store is back.
+    until(lambda: lb1.put_server("a", {"weight": 61}).status_code == 200)
     until(lambda: lb1.release().status_code == 202)
     fleet.all(2, "61")
     fleet.etcd.stop()
