@@ -46,10 +46,11 @@ $(BIN)/python:
 	$(call PIP,.venv) --require-hashes -r requirements/uv.txt
 
 $(BIN)/dataplaneapi: requirements/runtime.txt requirements/build.txt pyproject.toml | $(BIN)/python
-	@# The user who runs the command may not be allowed to write here, and would compile at every start.
-	export UV_COMPILE_BYTECODE=1; $(call install,.venv,--require-hashes -r requirements/runtime.txt -r requirements/build.txt)
+	$(call install,.venv,--require-hashes -r requirements/runtime.txt -r requirements/build.txt)
 	$(call install,.venv,--no-deps --no-build-isolation --editable .)
+	@# The user who runs the command may not be allowed to write here, and would compile at every start what the server imports.
 	$(BIN)/python -m compileall -q app native
+	$(BIN)/python -c 'import dataplaneapi.program'
 	@touch $@
 
 dev: .venv/.dev ## setup, and what tests and generators need

@@ -30,10 +30,10 @@ from dataplaneapi.settings.roles import read_roles
 from dataplaneapi.settings.table import Settings, SettingsError, table
 from dataplaneapi.telemetry import log
 from dataplaneapi.version import BUILD_DATE, COMMIT, REPOSITORY, VERSION
-from haproxy_native.beside import tune_interpreter
 from haproxy_native.errors import NativeError, RuntimeFailure
 from haproxy_native.request_context import NOBODY
 from haproxy_native.scratch import remove_leftovers
+from haproxy_native.threads import tune_interpreter
 
 logger = logging.getLogger(__name__)
 Reread = Callable[[], Settings]

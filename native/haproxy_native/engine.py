@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from haproxy_native.background import Background, next_second
-from haproxy_native.beside import beside
 from haproxy_native.changes.expect import ANY, Expect, Rebase, Version
 from haproxy_native.changes.operations import Edit, PutText, text_as_sent
 from haproxy_native.check.check import CheckSettings
@@ -53,6 +52,7 @@ from haproxy_native.storage.live_maps import MapSync
 from haproxy_native.storage.stores import Stores
 from haproxy_native.text import parts
 from haproxy_native.text.document import Document
+from haproxy_native.threads import run_in_thread
 from haproxy_native.transactions.store import TABLES as TRANSACTIONS
 from haproxy_native.transactions.store import Transaction
 from haproxy_native.transactions.transactions import Transactions
@@ -277,12 +277,12 @@ class Engine:
         if b"\n" not in body:
             raise BadRequest("invalid configuration: no newline character found")
         name = self.named(file)
-        document = await beside(text_as_sent, body, versions=keeps_version)
+        document = await run_in_thread(text_as_sent, body, versions=keeps_version)
         return PutText(name, document, keeps_version and name == parts.MAIN, body.count(b"\n"), actions)
 
     async def validate(self, body: bytes, *, author: Author, file: str = "") -> list[Message]:
         """Return HAProxy's warnings about a text that is used for nothing else. Raises Forbidden, Refused and CheckImpossible."""
-        candidate = await beside(self.candidate, body, file=file, author=author)
+        candidate = await run_in_thread(self.candidate, body, file=file, author=author)
         await self.permit_evaluation(candidate)
         return await self.context.check_text(candidate.after, author)
 
@@ -342,7 +342,7 @@ class Engine:
     async def check_commit(self, id_: str, *, author: Author, force_reload: bool = False, merges: bool = False) -> bool:
         """Return whether the commit of a transaction would reload HAProxy. Raises what it would be refused for, except by HAProxy."""
         change = await commit_of(self.context, id_, self.stores, author, force_reload=force_reload, merges=merges)
-        unchanged = not change.files and await beside(same_text, await beside(change.apply, self.document), self.document)
+        unchanged = not change.files and await run_in_thread(same_text, await run_in_thread(change.apply, self.document), self.document)
         return await would_reload(self.context, change) or unchanged
 
     def delete_transaction(self, id_: str, *, author: Author) -> None:
@@ -380,7 +380,7 @@ class Engine:
             return await would_reload(self.context, await with_base(self.context, change))
         self.context.transactions.to_edit(transaction_id, change.author)
         before = self.read(transaction_id)
-        permission.permit(change.author, Texts(before, await beside(change.apply, before)))
+        permission.permit(change.author, Texts(before, await run_in_thread(change.apply, before)))
         return False
 
     # -- the host of the reload agent

@@ -32,7 +32,6 @@ from dataplaneapi.api.responses import (
     to_json,
 )
 from haproxy_native.access.rights import ALL, READ, SECRETS, Rights
-from haproxy_native.beside import LARGE, beside_if
 from haproxy_native.check.messages import Message
 from haproxy_native.editing.editor import standard_editor
 from haproxy_native.editing.object_names import ObjectPlace, encoded, name_of, object_of_section, section_of_object, spelled
@@ -40,6 +39,7 @@ from haproxy_native.editing.secrets import masked_value
 from haproxy_native.errors import BreaksTests, Forbidden, InUse, NativeError, NoTransaction, Refused, ReloadFailed
 from haproxy_native.planning.touches import CHANGE, CREATE, DELETE
 from haproxy_native.request_context import Author
+from haproxy_native.threads import LARGE, run_in_thread_if
 
 HIDDEN = "HAProxy refuses it for what stands in sections that you may not read"
 # Members that are removed from answers with OBJECTS: their text may show any object.
@@ -279,12 +279,12 @@ def view_of(call: Call, rights: Rights, status: int, *, is_read: bool) -> View |
 async def _apply(view: View, response: Response) -> None:
     """Remove from a response what its caller may not see. Raises Forbidden."""
     if isinstance(response, Reply):
-        response.value = await beside_if(is_large(response.value), lambda: view(_as_decoded(response.value), JSON))
+        response.value = await run_in_thread_if(is_large(response.value), lambda: view(_as_decoded(response.value), JSON))
         return
     kind, body = _kind(response), bytes(response.body)
     if not body or kind not in (JSON, TEXT):
         return
-    seen = await beside_if(len(body) > LARGE, lambda: to_json(view(decode(body), JSON)) if kind == JSON else of_text(view, body))
+    seen = await run_in_thread_if(len(body) > LARGE, lambda: to_json(view(decode(body), JSON)) if kind == JSON else of_text(view, body))
     if seen != body:
         # The checksum is of the complete text with its secrets, so it does not fit the masked text.
         headers = [header for header in response.raw_headers if header[0] not in (CONTENT_LENGTH, CONFIGURATION_CHECKSUM)]

@@ -22,12 +22,12 @@ from dataplaneapi.api.place import parent_in_query, place_of, present_value
 from dataplaneapi.api.validation import check_outermost, part_of, validated
 from dataplaneapi.auth.caller import CallAuthor
 from haproxy_native.access.rights import Rights
-from haproxy_native.beside import LARGE, beside_if
 from haproxy_native.editing.object_names import ObjectPlace, name_of
 from haproxy_native.editing.resources import Resource
 from haproxy_native.editing.secrets import LINES, refuse_masked, refuse_masked_text
 from haproxy_native.storage.store import Store
 from haproxy_native.text.document import Document
+from haproxy_native.threads import LARGE, run_in_thread_if
 from haproxy_native.transactions.staged import Staged
 
 if TYPE_CHECKING:
@@ -204,7 +204,7 @@ async def json_call(incoming: Arriving) -> Call:
             refuse_masked_text(data)
         return replace(call, body=data)
     large = len(data) > LARGE
-    sent = await beside_if(large, bodies.decode, data)
+    sent = await run_in_thread_if(large, bodies.decode, data)
     if b"masked" in data and not (call.operation.asks or call.operation.calls):
         refuse_masked(sent, declared.schema)
     value: Any = [sent] if isinstance(sent, dict) and declared.takes_one else sent
@@ -214,7 +214,7 @@ async def json_call(incoming: Arriving) -> Call:
     unwritable = call.operation.unwritable
     unknown = partial(ignored.members, embedded=_embedded(call), strict=call.strict, headers=call.exchange.ignored)
     make = part_of if call.operation.action == PATCH else partial(validated, present=partial(_present, call))
-    made = await beside_if(large, make, value, declared.schema, services.schemas, unwritable=unwritable, unknown=unknown)
+    made = await run_in_thread_if(large, make, value, declared.schema, services.schemas, unwritable=unwritable, unknown=unknown)
     return replace(call, body=made, sent=sent)
 
 
@@ -289,7 +289,7 @@ async def strict_call(incoming: Arriving) -> Call:
     check_content_encoding(incoming.header(b"content-encoding"))
     check_content_type(kind, declared.media_types)
     is_yaml = kind.partition(";")[0].strip().lower() == YAML_TYPE
-    body = await beside_if(len(data) > LARGE, decoded_strictly, data, declared.schema, call.services.schemas, is_yaml=is_yaml)
+    body = await run_in_thread_if(len(data) > LARGE, decoded_strictly, data, declared.schema, call.services.schemas, is_yaml=is_yaml)
     return replace(call, body=body)
 
 

@@ -17,7 +17,6 @@ from dataplaneapi.api.etags import ANY, holds, tag_of
 from dataplaneapi.api.operations import IF_MATCH, PATCH, Handler
 from dataplaneapi.api.responses import JSON, Response, to_json
 from haproxy_native.access.rights import READ, Rights
-from haproxy_native.beside import beside
 from haproxy_native.changes.expect import ANY as ANY_VERSION
 from haproxy_native.changes.expect import Expect, SeenObject, Version, seen
 from haproxy_native.editing.object_names import ObjectPlace
@@ -25,6 +24,7 @@ from haproxy_native.errors import Clash, Collided, Diverged, Unusable
 from haproxy_native.history.entries import CONFIGURATION, Entry
 from haproxy_native.history.journal import Journal
 from haproxy_native.text.document import Document
+from haproxy_native.threads import run_in_thread
 
 PARAMETER, MERGE = "on_conflict", "merge"
 
@@ -92,7 +92,7 @@ async def last_changes(call: Call, objects: Sequence[str]) -> dict[str, dict[str
     try:
         await call.services.history.settled()
         entries = await call.services.history.ask(newest)
-        return await beside(lambda: {object_: _by(entry) for object_, entry in entries.items()})
+        return await run_in_thread(lambda: {object_: _by(entry) for object_, entry in entries.items()})
     except Unusable:
         return {}
 

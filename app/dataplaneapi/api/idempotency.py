@@ -24,12 +24,12 @@ from dataplaneapi.api.operations import Operation
 from dataplaneapi.api.responses import CONTENT_TYPE, JSON, RETRY_AFTER, TEXT, HeaderName, Response, to_json
 from haproxy_native import shares
 from haproxy_native.access.rights import Rights
-from haproxy_native.beside import LARGE, beside_if
 from haproxy_native.disk.database import Database, Result, State, Tables, Work
 from haproxy_native.editing.secrets import masked_value
 from haproxy_native.errors import Unusable
 from haproxy_native.request_context import Author
 from haproxy_native.shares import Account
+from haproxy_native.threads import LARGE, run_in_thread_if
 
 log = logging.getLogger(__name__)
 SECONDS = 86400.0
@@ -220,7 +220,7 @@ class Idempotency:
             digest, headers, ignored = await body.digest(), _plain(response.raw_headers), _plain(exchange.ignored)
             made = KeptCall(call.began, digest, status, headers, ignored, answer, rights=rights_digest(exchange.author))
             operation = exchange.matched
-            is_secret = operation.secret or await beside_if(len(answer) > LARGE, holds_secret, operation, response)
+            is_secret = operation.secret or await run_in_thread_if(len(answer) > LARGE, holds_secret, operation, response)
             await self._store.end(name, made, is_secret=is_secret)
         return response
 

@@ -18,7 +18,7 @@ from starlette.types import Receive, Scope, Send
 from dataplaneapi.api.etags import FileTags, holds, tag_of
 from dataplaneapi.server.connection import Channel, WritePart
 from haproxy_native.abandonment import check
-from haproxy_native.beside import LARGE, beside_if
+from haproxy_native.threads import LARGE, run_in_thread_if
 
 
 class HeaderName(bytes):
@@ -142,7 +142,7 @@ class Reply(Response):
     async def complete(self) -> Self:
         """Encode the value, a large one in a thread. Return the response itself."""
         if not self.body:
-            self.body = await beside_if(is_large(self.value), to_json, self.value)
+            self.body = await run_in_thread_if(is_large(self.value), to_json, self.value)
             self.raw_headers.append((CONTENT_LENGTH, b"%d" % len(self.body)))
             self.value = None
         return self

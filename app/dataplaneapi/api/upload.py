@@ -22,7 +22,6 @@ from dataplaneapi.api.bodies import FILE_BYTES, WHOLE_BYTES, check_content_encod
 from dataplaneapi.api.call import Arriving, Call, header, json_call, read_call
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.open_engine import STORES
-from haproxy_native.beside import beside
 from haproxy_native.changes.file_operations import PutFile
 from haproxy_native.changes.operations import PutText, text_as_sent
 from haproxy_native.commit.change import Operation
@@ -30,6 +29,7 @@ from haproxy_native.disk.file import drafts_aside
 from haproxy_native.editing.secrets import refuse_masked_text
 from haproxy_native.errors import BadRequest, Exists, NotFound
 from haproxy_native.storage.store import Store, Upload, is_file_name
+from haproxy_native.threads import run_in_thread
 
 PART = "file_upload"
 MULTIPART = "multipart/form-data"
@@ -323,7 +323,7 @@ class SetForm:
         if (name := self._text) is not None:
             text, self._text, self._pieces = bytes(self._pieces), None, bytearray()
             refuse_masked_text(text)
-            self.texts[name] = PutText(name, await beside(text_as_sent, text))
+            self.texts[name] = PutText(name, await run_in_thread(text_as_sent, text))
             self._held += len(text)
         elif upload := self._upload:
             self._upload = None

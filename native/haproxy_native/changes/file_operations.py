@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
-from haproxy_native.beside import beside
 from haproxy_native.disk.file import Draft
 from haproxy_native.errors import BadRequest, Unreadable
 from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.planning.touches import Touch
 from haproxy_native.runtime.commands import Step
 from haproxy_native.text.document import Document
+from haproxy_native.threads import run_in_thread
 
 # What files contain; None for a file that does not exist.
 Contents = Mapping[Path, bytes | None]
@@ -162,7 +162,7 @@ class EditFiles(FileOperation):
 
     async def drafted(self) -> Drafted:
         read = await asyncio.to_thread(contents, self.files)
-        wanted = await beside(self.edit, read)
+        wanted = await run_in_thread(self.edit, read)
         after = {path: data for path, data in wanted.items() if data != read[path]}
         drafts = await asyncio.to_thread(self._drafts, after)
         return Drafted(drafts, self.files, read, self.touches() if self.touches else None)

@@ -18,7 +18,6 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from haproxy_native.beside import LARGE, beside_if
 from haproxy_native.check.messages import (
     LONGEST_SUMMARY,
     Message,
@@ -35,6 +34,7 @@ from haproxy_native.editing.editor import standard_editor
 from haproxy_native.errors import BadRequest, CheckImpossible, Refused, Unusable
 from haproxy_native.scratch import Scratch
 from haproxy_native.text.document import Document
+from haproxy_native.threads import LARGE, run_in_thread_if
 
 _NOT_MADE = re.compile(r"acme: cannot create the file '([^']+)'")
 _KIND, _MEMBER = "acme", "account_key"
@@ -130,7 +130,7 @@ async def check(
             await to_thread(scratch.remove)
     code, stderr, stdout = ended.code, shown(ended.stderr), shown(ended.stdout)
     origins = {shown(str(file.path)): Origin(str(file.file), file.document, file.shift) for file in files}
-    reported = await beside_if(len(stderr) > LARGE, parse_messages, stderr, origins)
+    reported = await run_in_thread_if(len(stderr) > LARGE, parse_messages, stderr, origins)
     if code == 0:
         return reported
     alerts = [message for message in reported if message.level == "alert"]

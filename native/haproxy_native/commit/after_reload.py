@@ -20,7 +20,6 @@ from dataclasses import replace
 from pathlib import PurePath
 from typing import NamedTuple
 
-from haproxy_native.beside import beside
 from haproxy_native.changes.operations import PutDocument
 from haproxy_native.changes.rebasing import reverted
 from haproxy_native.check.messages import Places, parse_messages
@@ -38,6 +37,7 @@ from haproxy_native.reload.records import INTERRUPTED, KEPT, MOST_REASONS, TAKEN
 from haproxy_native.request_context import OUTSIDE, Author
 from haproxy_native.text import parts
 from haproxy_native.text.document import Document
+from haproxy_native.threads import run_in_thread
 
 log = logging.getLogger(__name__)
 # The author of the changes that restore the file after a failed reload.
@@ -127,7 +127,7 @@ async def failed(context: CommitContext, record: ReloadRecord) -> ReloadRecord:
     if await _is_edited(context, load):
         return record
     changes = [change for change in context.unloaded if change.version <= load.version]
-    if found := await beside(_failing_and_rest, record.response, load.text.document, context.current, changes):
+    if found := await run_in_thread(_failing_and_rest, record.response, load.text.document, context.current, changes):
         failing, rest = found
         if not header.same_text(rest, good):
             if reverted_some := await _revert_some(context, record, changes, failing, rest):

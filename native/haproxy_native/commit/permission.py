@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from haproxy_native.beside import beside
 from haproxy_native.changes.file_operations import FileStore
 from haproxy_native.commit import process
 from haproxy_native.commit.change import Candidate, Change, Reload, Texts, Validation
@@ -26,6 +25,7 @@ from haproxy_native.errors import BreaksTests, Forbidden, Untested
 from haproxy_native.planning.touches import ANY, CHANGE, CREATE, DELETE, Touch, all_touches
 from haproxy_native.request_context import Author, Permissions
 from haproxy_native.text.document import Document
+from haproxy_native.threads import run_in_thread
 
 # In bytes. The contents of larger files are neither compared nor stored in the history.
 LARGEST = 1 << 26
@@ -58,7 +58,7 @@ async def permit_evaluation(context: CommitContext, candidate: Candidate) -> Non
     by = candidate.author
     if by.rights is not None and not by.rights.are_all:
         touched = await asyncio.to_thread(lambda: [*_file_touches(context, by, candidate)])
-        await beside(permit, by, Texts(candidate.before, candidate.after), touched)
+        await run_in_thread(permit, by, Texts(candidate.before, candidate.after), touched)
 
 
 def _file_touches(context: CommitContext, by: Author, candidate: Candidate) -> Iterator[Touch]:

@@ -9,7 +9,6 @@ import uuid
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
-from haproxy_native.beside import beside, beside_if_large
 from haproxy_native.changes.expect import Rebase, Version
 from haproxy_native.commit import process, publication
 from haproxy_native.commit.change import Candidate, Change, Same, Texts, Validation
@@ -25,6 +24,7 @@ from haproxy_native.planning.outcome import Plan
 from haproxy_native.request_context import Author
 from haproxy_native.text import parts
 from haproxy_native.text.document import Document
+from haproxy_native.threads import run_in_thread, run_in_thread_if_large
 
 
 async def with_base(context: CommitContext, change: Change) -> Change:
@@ -50,9 +50,9 @@ async def text_of(context: CommitContext, version: int) -> Document:
         if published.version == version:
             return published.after
     if (data := await context.recorder.text_of(version)) is not None:
-        return await beside(lambda: patches.sharing(Document.parse(data), current.document))
+        return await run_in_thread(lambda: patches.sharing(Document.parse(data), current.document))
     try:
-        return await beside(_read_backup, context, version)
+        return await run_in_thread(_read_backup, context, version)
     except (Missing, Unreadable):
         raise TextGone(
             f"version in configuration file is {current.version}, given version is {version}, of which neither the history "
@@ -139,10 +139,10 @@ async def _applied(context: CommitContext, change: Change, start: Prepared) -> P
     """Apply the operations, authorize the author, and draft the text if it changes. Raises Same, Forbidden and what operations raise."""
     current, before, files = context.current, start.before, start.files
     touched = await files.touches(change.author.rights)
-    texts, may_reload = await current.unless_overtaken(beside(authorized, change, before, touched))
+    texts, may_reload = await current.unless_overtaken(run_in_thread(authorized, change, before, touched))
     prepared = replace(start, texts=texts, may_reload=may_reload)
     files.refuse_named(texts.after)
-    unchanged = not change.edits or await beside_if_large(texts, header.same_text, *texts)
+    unchanged = not change.edits or await run_in_thread_if_large(texts, header.same_text, *texts)
     if change.files:
         if not unchanged or change.transaction_id:
             return await _drafted(context, change, prepared)
@@ -188,6 +188,6 @@ async def _check(context: CommitContext, change: Change, prepared: Prepared) -> 
     except Refused:
         # The server may repeat its own changes again and again, so those are not stored.
         if text and (change.transaction_id or change.author.request_id):
-            failed = await beside(context.current.stamp, text.stamped.document, prepared.base, banner=text.banner)
+            failed = await run_in_thread(context.current.stamp, text.stamped.document, prepared.base, banner=text.banner)
             context.transactions.fail(text.name, failed.data, change.author)
         raise

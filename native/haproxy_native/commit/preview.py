@@ -9,7 +9,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from haproxy_native.beside import beside
 from haproxy_native.changes.file_operations import FileStore
 from haproxy_native.check.messages import Message
 from haproxy_native.commit import process, publication
@@ -31,6 +30,7 @@ from haproxy_native.runtime.verification import Gone, Limit, Shows
 from haproxy_native.text import line_diff, parts
 from haproxy_native.text.document import Document
 from haproxy_native.text.pieces import joined, split_lines
+from haproxy_native.threads import run_in_thread
 
 FUTURE, PAST = ("now", "then"), ("before", "after")
 # In bytes. The difference of larger files is not computed.
@@ -88,7 +88,7 @@ async def _made(context: CommitContext, change: Change) -> AsyncIterator[tuple[T
     async with drafts_aside(wanted=context.read_only or bool(change.files)):
         files = await publication.prepared(context, change, is_judged=True)
         try:
-            texts, may_reload = await beside(authorized, change, before, await files.touches(change.author.rights))
+            texts, may_reload = await run_in_thread(authorized, change, before, await files.touches(change.author.rights))
             files.refuse_named(texts.after)
             yield texts, files, may_reload
         finally:
@@ -134,10 +134,10 @@ async def preview(context: CommitContext, change: Change) -> Preview:
             plans = await files.planned()
             plan = await _plan(context, change, texts, files)
         commands = [] if plan.reasons else plan.commands
-        diff = await beside(difference, texts.before, texts.after, context.current.path.name)
+        diff = await run_in_thread(difference, texts.before, texts.after, context.current.path.name)
         shown = [await asyncio.to_thread(_file_preview, context, files, *row) for row in plans.items()]
         tests = await verdict(context, Candidate(texts.before, texts.after, files.written, author=change.author)) if valid else None
-        effects = await beside(lambda: texts.effects)
+        effects = await run_in_thread(lambda: texts.effects)
     sent = [command.text for command in commands]
     return Preview(diff, effects, sent, plan.reasons, valid, messages, servers=_servers(commands), tests=tests, files=shown)
 
@@ -153,7 +153,7 @@ async def _judged(context: CommitContext, by: Author, new: Document, files: File
 async def _plan(context: CommitContext, change: Change, texts: Texts, files: FileSet) -> Plan:
     """Plan the change of the configuration; return an empty plan if only stored files change. The caller holds the locks."""
     before, new = texts
-    if bool(files) and await beside(same_text, before, new):
+    if bool(files) and await run_in_thread(same_text, before, new):
         return Plan()
     return (await decide(context, before, new, whole=change.is_whole, may_wait=not change.is_whole, claimed=change.claimed)).plan
 
@@ -195,8 +195,8 @@ async def preview_of_former(context: CommitContext, by: Author, texts: Texts, co
     """
     await permit_evaluation(context, Candidate(texts.before, texts.after, author=by))
     valid, messages = await _judged(context, by, texts.after, FileSet(context))
-    diff = await beside(difference, texts.before, texts.after, context.current.path.name, PAST)
-    return Preview(diff, await beside(lambda: texts.effects), (), (), valid, messages, conflict)
+    diff = await run_in_thread(difference, texts.before, texts.after, context.current.path.name, PAST)
+    return Preview(diff, await run_in_thread(lambda: texts.effects), (), (), valid, messages, conflict)
 
 
 def difference(old: Document, new: Document, name: str, moments: tuple[str, str] = FUTURE) -> str:

@@ -14,7 +14,6 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from haproxy_native.beside import beside, beside_if_large
 from haproxy_native.commit.change import Change, MemberChange, Reload, Validation
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.current import fingerprint, stamped_fingerprint, text_of
@@ -40,6 +39,7 @@ from haproxy_native.process_state import (
 from haproxy_native.runtime import commands
 from haproxy_native.runtime.verification import prove, server_limits, server_rows
 from haproxy_native.text.document import Document
+from haproxy_native.threads import run_in_thread, run_in_thread_if_large
 
 log = logging.getLogger(__name__)
 STOPPED = Reason("", 0, "", "HAProxy does not run")
@@ -80,7 +80,7 @@ async def decide(
     plan = await planned(context, running.document, new, claimed)
     if not (plan.reasons and context.has_unloaded and may_wait):
         return Decision(plan)
-    if (wanted := await beside_if_large((before, new), with_ready_change, running.document, before, new)) is not None:
+    if (wanted := await run_in_thread_if_large((before, new), with_ready_change, running.document, before, new)) is not None:
         alone = await planned(context, running.document, wanted, claimed)
         if not alone.reasons:
             return Decision(alone, wanted)
@@ -97,13 +97,13 @@ async def planned(context: CommitContext, running: Document, new: Document, clai
 
 async def plan_observed(context: CommitContext, running: Document, new: Document, claimed: Claimed = frozenset()) -> Plan:
     """Plan how to bring a process from `running` to `new`, given the server states that the worker reports. Raises RuntimeAbsent."""
-    backends = await beside_if_large((running, new), observable, running, new, claimed)
+    backends = await run_in_thread_if_large((running, new), observable, running, new, claimed)
     if not backends:
-        return await _probed(context, await beside_if_large((running, new), _plan, context, running, new, None), new)
+        return await _probed(context, await run_in_thread_if_large((running, new), _plan, context, running, new, None), new)
     limits = await server_limits(context.runtime, {claim.backend for claim in claimed}) if claimed else {}
     rows = await server_rows(context.runtime, backends)
     kept = context.observers.kept_members() if claimed else {}
-    plan = await beside_if_large((running, new), _plan, context, running, new, Observed(rows, limits, claimed, kept))
+    plan = await run_in_thread_if_large((running, new), _plan, context, running, new, Observed(rows, limits, claimed, kept))
     return await _probed(context, plan, new)
 
 
@@ -158,7 +158,7 @@ def corrected(plan: Plan) -> tuple[MemberChange, ...]:
 
 async def apply(context: CommitContext, change: Change, stamped: Stamped, before: Document, new: Document) -> Applied:
     """Apply a change to the process. Its text is in the file already."""
-    unchanged = await beside_if_large((before, new), header.same_text, before, new)
+    unchanged = await run_in_thread_if_large((before, new), header.same_text, before, new)
     if change.reload is Reload.NONE:
         await _send_actions(context, change, stamped, new)
         return Applied()
@@ -174,7 +174,7 @@ async def apply(context: CommitContext, change: Change, stamped: Stamped, before
 
 async def why_not_live(context: CommitContext, change: Change, stamped: Stamped, before: Document) -> Sequence[Reason]:
     """Return the reasons that `apply` would return, and apply nothing."""
-    if await beside_if_large((before, stamped.document), header.same_text, before, stamped.document):
+    if await run_in_thread_if_large((before, stamped.document), header.same_text, before, stamped.document):
         return []
     return (await _decided(context, change, before, stamped.document)).reasons
 
@@ -239,7 +239,7 @@ async def plan_without_check(context: CommitContext, change: Change, before: Doc
     """Return the commands by which the running HAProxy can judge a change; None if `haproxy -c` has to."""
     if not may_judge(context, change, before):
         return None
-    if await beside_if_large((before, new), needs_check, before, new):
+    if await run_in_thread_if_large((before, new), needs_check, before, new):
         return None
     plan = await planned(context, before, new, change.claimed)
     return plan if plan.commands and not plan.reasons else None
@@ -296,16 +296,16 @@ async def is_live(context: CommitContext, load: Load, change: Change, before: Do
         return True
     if change.reload is not Reload.AUTO or change.is_whole or running.document is None or running.reasons():
         return False
-    if await beside(header.same_text, before, new) or await beside(with_ready_change, load.wanted, before, new) is None:
+    if await run_in_thread(header.same_text, before, new) or await run_in_thread(with_ready_change, load.wanted, before, new) is None:
         return False
-    wanted = new if running.document is before else await beside(with_ready_change, running.document, before, new)
+    wanted = new if running.document is before else await run_in_thread(with_ready_change, running.document, before, new)
     plan = await planned(context, running.document, wanted) if wanted else None
     return plan is not None and not plan.reasons
 
 
 async def _extend_target(context: CommitContext, load: Load, before: Document, new: Document) -> None:
     """Note that the worker that is being started needs the change that the worker in service has accepted."""
-    wanted = await beside(with_ready_change, load.wanted, before, new)
+    wanted = await run_in_thread(with_ready_change, load.wanted, before, new)
     assert wanted is not None
     context.running.step(TargetChanged(wanted))
     await context.running.flush()
@@ -371,7 +371,7 @@ async def _send_actions(context: CommitContext, change: Change, stamped: Stamped
 
 async def _text(document: Document) -> ConfigurationText:
     """Return a document that is not in the file, with its fingerprint."""
-    return await beside(lambda: ConfigurationText(document, fingerprint(document.data)))
+    return await run_in_thread(lambda: ConfigurationText(document, fingerprint(document.data)))
 
 
 async def _is_done(context: CommitContext, plan: Plan) -> bool:

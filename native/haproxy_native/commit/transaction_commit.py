@@ -10,7 +10,6 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from haproxy_native.beside import beside
 from haproxy_native.changes.expect import ANY, Rebase, Version
 from haproxy_native.changes.file_operations import Contents, EditFiles, FileStore
 from haproxy_native.commit.change import Change, Operation, Outcome, Reload, Texts
@@ -31,6 +30,7 @@ from haproxy_native.errors import (
 )
 from haproxy_native.planning.effects import effects
 from haproxy_native.request_context import Author
+from haproxy_native.threads import run_in_thread
 from haproxy_native.transactions.staged import Staged, digest
 from haproxy_native.transactions.store import FAILED, IN_PROGRESS, OUTDATED, Transaction
 
@@ -80,7 +80,7 @@ async def change_of(context: CommitContext, id_: str, stores: Mapping[str, FileS
 
     `merges`: rebase it instead. Raises NoTransaction, Missing, and TextGone if rebasing needs a text that is no longer stored.
     """
-    base, document = await beside(context.transactions.sides, id_)
+    base, document = await run_in_thread(context.transactions.sides, id_)
     if merges and base is None:
         raise TextGone(f"what transaction {id_} started from is not known any more, so it cannot be merged")
     transaction, expect = context.transactions.get(id_), Rebase if merges else Version
@@ -95,7 +95,7 @@ async def preview_of(
 
     If it collides with other changes, return its preview on the configuration that it started from, with the conflict.
     """
-    is_merged = await beside(is_overtaken, context, id_)
+    is_merged = await run_in_thread(is_overtaken, context, id_)
     change = await change_of(context, id_, stores, author, merges=is_merged)
     # It is not known what a refused text started from, so it is compared with the current text.
     expect = ANY if isinstance(change.expect, Version) and change.expect.base is None else change.expect
@@ -104,16 +104,16 @@ async def preview_of(
     except Conflict as error:
         if not is_merged:
             raise
-        base, document = await beside(context.transactions.sides, id_)
+        base, document = await run_in_thread(context.transactions.sides, id_)
         return await preview_of_former(context, author, Texts(base or document, document), error)
 
 
 async def objects_of(context: CommitContext, id_: str) -> list[str] | None:
     """Return the names of the objects that a transaction changes; None if its base configuration is unknown. Raises NoTransaction."""
-    base, document = await beside(context.transactions.sides, id_)
+    base, document = await run_in_thread(context.transactions.sides, id_)
     if base is None:
         return None
-    changed = await beside(effects, standard_editor(), base, document)
+    changed = await run_in_thread(effects, standard_editor(), base, document)
     files = context.transactions.staged(id_).files.values()
     return list(dict.fromkeys([*(effect.object for effect in changed), *(file.object for file in files)]))
 

@@ -27,7 +27,6 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from haproxy_native.background import Background
-from haproxy_native.beside import beside, beside_if, beside_if_large
 from haproxy_native.commit.after_reload import RELOAD
 from haproxy_native.commit.change import Change, Content, Outcome, Published
 from haproxy_native.commit.context import MOST_UNLOADED, CommitContext
@@ -46,11 +45,10 @@ from haproxy_native.history.journal import FIRST, PART, PIECE, TABLES, Journal, 
 from haproxy_native.planning.effects import Effect, effects
 from haproxy_native.request_context import OUTSIDE, Author
 from haproxy_native.text.document import Document
+from haproxy_native.threads import run_in_thread, run_in_thread_if, run_in_thread_if_large
 
 log = logging.getLogger(__name__)
 LONGEST_REASON = 1_000
-# Effects and files whose summary is made without a thread.
-MOST_AT_ONCE = 100
 # The longest wait for effects that are being computed.
 SETTLE_SECONDS = 2.0
 # Errors of reading the journal: the disk fails, or contents are not stored any longer.
@@ -321,7 +319,7 @@ class History(Recorder):
         entry = Entry(time.time(), self.context.current.version, FILE, OUTSIDE, Author(OUTSIDE), owner_of(Path(path)))
         content, objects = replace(known, before=known.after, after=now), [known.object]
         if path == str(self.context.current.path):
-            before, after = await beside(Document.parse, known.after or b""), await beside(Document.parse, now or b"")
+            before, after = await run_in_thread(Document.parse, known.after or b""), await run_in_thread(Document.parse, now or b"")
             entry, objects = replace(entry, kind=CONFIGURATION), entries.sections(self._editor, before, after)
         await self._add(lambda: Record(entry, [content], (), objects))
 
@@ -350,26 +348,25 @@ class History(Recorder):
         try:
             touched = await self._effects(id_, of) if kind == CONFIGURATION else ()
             stored = await self.ask(Journal.stored, id_)
-            files = await beside_if(bool(stored), summaries.file_summaries, stored)
+            files = await run_in_thread_if(bool(stored), summaries.file_summaries, stored)
             effects_ = [touch.as_dict() for touch in touched]
             # Entries of a map may be changed in the process while its file stays the same.
             process = await self.ask(Journal.objects, id_) if kind == FILE and not files else ()
-            is_long = len(effects_) + len(files) > MOST_AT_ONCE
-            summary = await beside_if(is_long, lambda: summaries.summary(masked_object(effects_, "effect"), files, process))
+            summary = await run_in_thread(lambda: summaries.summary(masked_object(effects_, "effect"), files, process))
             await self.ask(Journal.add_effects, id_, effects_, [touch.object for touch in touched], files, summary)
         except UNREADABLE as error:
             log.warning("computing the effects of entry %d failed: %s", id_, error)
 
     async def _effects(self, id_: int, of: Outcome | Edited | None) -> Sequence[Effect]:
         if of:
-            return await beside_if_large(of.texts or (), lambda: of.effects)
-        return await beside(effects, self._editor, *(await self._documents(id_))[0])
+            return await run_in_thread_if_large(of.texts or (), lambda: of.effects)
+        return await run_in_thread(effects, self._editor, *(await self._documents(id_))[0])
 
     async def _documents(self, id_: int) -> tuple[tuple[Document, Document], bool]:
         """Return the configuration before and after an entry, and whether it changed stored files as well."""
         content = await self.ask(Journal.configuration, id_)
-        before = await beside(Document.parse, content.before or b"")
-        after = await beside(lambda: patches.sharing(Document.parse(content.after or b""), before))
+        before = await run_in_thread(Document.parse, content.before or b"")
+        after = await run_in_thread(lambda: patches.sharing(Document.parse(content.after or b""), before))
         return (before, after), await self.ask(Journal.has_files, id_)
 
     async def _write(self, work: Callable[..., None], *given: Any) -> None:

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from haproxy_native.beside import beside
 from haproxy_native.commit.change import Content
 from haproxy_native.commit.preview import PAST, difference, difference_of_texts
 from haproxy_native.editing.editor import Editor
@@ -19,6 +18,7 @@ from haproxy_native.text.document import Document
 from haproxy_native.text.line_diff import changes
 from haproxy_native.text.parts import first_lines
 from haproxy_native.text.pieces import decoded, split_lines
+from haproxy_native.threads import run_in_thread
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ async def text_at(history: History, id_: int) -> str:
     """Return the configuration after an entry, with secrets masked. Raises NotFound."""
     path = str(history.context.current.path)
     data = await history.ask(lambda journal: _text(journal, journal.get(id_).id, path))
-    return await beside(lambda: masked_lines(decoded(data)))
+    return await run_in_thread(lambda: masked_lines(decoded(data)))
 
 
 async def entry_of_request(history: History, id_: str, since: float) -> int | None:
@@ -89,7 +89,7 @@ async def difference_between(history: History, editor: Editor, start: int | None
         return _text(journal, journal.get(start).id, str(path)), _text(journal, journal.get(end).id, str(path))
 
     old, new = await history.ask(texts)
-    return await beside(lambda: masked_lines(_difference(old, new, path.name, section)))
+    return await run_in_thread(lambda: masked_lines(_difference(old, new, path.name, section)))
 
 
 def _difference(old: bytes, new: bytes, name: str, section: tuple[str, str] | None) -> str:
@@ -102,7 +102,7 @@ def _difference(old: bytes, new: bytes, name: str, section: tuple[str, str] | No
 
 async def differences(contents: Sequence[Content]) -> str:
     """Return the unified diff of files, with secrets masked and without private keys."""
-    return await beside(lambda: "".join(_differences(contents)))
+    return await run_in_thread(lambda: "".join(_differences(contents)))
 
 
 def _differences(contents: Sequence[Content]) -> Iterator[str]:
@@ -131,7 +131,7 @@ async def blamed(history: History, editor: Editor, object_: str) -> list[Blamed]
 
     await history.settled()
     steps_ = await history.ask(steps)
-    return await beside(lambda: [line.masked(masked_lines(line.text)) for line in blame(steps_, kind, name, now)])
+    return await run_in_thread(lambda: [line.masked(masked_lines(line.text)) for line in blame(steps_, kind, name, now)])
 
 
 def _text(journal: Journal, id_: int, path: str, *, before: bool = False) -> bytes:

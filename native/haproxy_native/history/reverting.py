@@ -11,7 +11,6 @@ from functools import partial
 from pathlib import Path
 from typing import ClassVar, Protocol
 
-from haproxy_native.beside import beside
 from haproxy_native.changes.file_operations import Contents, EditFiles
 from haproxy_native.changes.operations import Edit
 from haproxy_native.changes.rebasing import reverted
@@ -34,6 +33,7 @@ from haproxy_native.storage.stores import Stores
 from haproxy_native.text.document import Document
 from haproxy_native.text.line_diff import Collision, Lines, merged
 from haproxy_native.text.pieces import decoded, encoded, split_lines
+from haproxy_native.threads import run_in_thread
 
 REVERT, RESTORE, SPOE, TEST = "revert", "restore", "spoe", "test"
 # Returns the wanted content of a file, given the current one; None for no file.
@@ -122,13 +122,13 @@ class Reverter:
         files = [
             content for content in contents if content.object and _content_without(content, now := await self._current(content)) != now
         ]
-        undo = Undo(*await beside(lambda: [Document.parse(data or b"") for data in (main.before, main.after)])) if main else None
+        undo = Undo(*await run_in_thread(lambda: [Document.parse(data or b"") for data in (main.before, main.after)])) if main else None
         return await self._if_it_changes(undo), {file: partial(_content_without, file) for file in files}
 
     async def _if_it_changes(self, operation: Edit | None) -> Edit | None:
         """Return the operation; None if it would not change the configuration. Raises the errors of the operation."""
         document = self.engine.document
-        return operation if operation and not header.same_text(await beside(operation.apply, document), document) else None
+        return operation if operation and not header.same_text(await run_in_thread(operation.apply, document), document) else None
 
     async def roll_back(self, id_: int, author: Author) -> Reverted:
         """Revert an entry of a confirmation, even if it changed servers in the process alone. Raises the errors of `revert`."""
@@ -160,7 +160,7 @@ class Reverter:
         differing = [file for file in files if await self._current(file) != file.after]
         if lost := next((content for content in differing if not content.is_kept), None):
             raise Diverged(f"{lost.path} was too large to be kept, so that entry {id_} cannot be restored")
-        put = Restore(await beside(Document.parse, main.after)) if main is not None and main.after is not None else None
+        put = Restore(await run_in_thread(Document.parse, main.after)) if main is not None and main.after is not None else None
         return await self._if_it_changes(put), {content: partial(_as_it_was, content) for content in differing}
 
     async def _check(self, changes: _Changes, author: Author) -> bool:

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar, Protocol
 
-from haproxy_native.beside import beside
 from haproxy_native.changes.expect import ANY, Version
 from haproxy_native.changes.file_operations import EditFiles
 from haproxy_native.changes.operations import PutDocument
@@ -38,6 +37,7 @@ from haproxy_native.request_context import Author
 from haproxy_native.storage.store import Store
 from haproxy_native.text.document import Document
 from haproxy_native.text.parts import first_lines
+from haproxy_native.threads import run_in_thread
 
 CRT_LISTS = "ssl_crt_lists"
 # Larger files are not searched; bytes.
@@ -179,9 +179,9 @@ class Naming:
 
     async def references(self, object_: str, document: Document) -> ReferenceRows:
         """Return the references to an object. Raises BadRequest and NotFound."""
-        found = await beside(self.found, document, object_)
+        found = await run_in_thread(self.found, document, object_)
         formatter = self._formatter(document)
-        return ReferenceRows(await beside(formatter.places, found), formatter.lost(found.lost))
+        return ReferenceRows(await run_in_thread(formatter.places, found), formatter.lost(found.lost))
 
     async def renaming(
         self,
@@ -205,8 +205,8 @@ class Naming:
         if stored:
             await asyncio.to_thread(files.check_name, stored, to)
         else:
-            check_name(document, await beside(target, document, object_), to, member)
-        found = await beside(self.found, document, object_)
+            check_name(document, await run_in_thread(target, document, object_), to, member)
+        found = await run_in_thread(self.found, document, object_)
         edits, left = await asyncio.to_thread(self._file_edits, found, stored, object_, to)
         carried = [name for follower in self._followers for name in follower.kept(object_)]
         if (transaction_id or not alone) and (edits or carried):
@@ -215,7 +215,7 @@ class Naming:
             raise BadRequest(f"{names} would change with it, and in a {within} a renaming changes text alone: rename outside of it")
         rename = Rename(self, object_, to, frozenset(map(str, edits.files) if edits else ()))
         formatter = self._formatter(document)
-        places = await beside(formatter.places, found, made=True)
+        places = await run_in_thread(formatter.places, found, made=True)
         change = Change([rename, *([edits] if edits else [])], Version(version) if version else ANY, author=author)
         whole_name = spelled(*parsed(object_)[:-1], to)
         return Renaming(object_, whole_name, places, formatter.lost([*found.lost, *left]), carried, change, transaction_id)
@@ -224,7 +224,7 @@ class Naming:
         """Return the preview of a renaming: what its commit would do."""
         change = renaming.change
         if renaming.transaction_id:
-            put = PutDocument(await beside(change.apply, self._engine.read(renaming.transaction_id)))
+            put = PutDocument(await run_in_thread(change.apply, self._engine.read(renaming.transaction_id)))
             change = Change([put], author=change.author)
         return await self._engine.plan(change)
 

@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from haproxy_native.beside import LARGE, beside_if
 from haproxy_native.errors import RuntimeAbsent, RuntimeRefused, RuntimeUnconfigured
 from haproxy_native.runtime import responses as answers
 from haproxy_native.runtime.argument import argument
@@ -27,6 +26,7 @@ from haproxy_native.runtime.master import Master
 from haproxy_native.runtime.responses import DENIED, DENIED_TO_USERS, denied, refused
 from haproxy_native.runtime.server_state import ServerState, server_states
 from haproxy_native.runtime.socket import READING, AnswerSink, DumpLock, RequestTooLong, Socket, parse_address
+from haproxy_native.threads import LARGE, run_in_thread_if
 
 log = logging.getLogger(__name__)
 NOT_CONFIGURED = "no master socket and no stats socket is configured"
@@ -205,7 +205,7 @@ class Runtime:
     async def servers(self, backend: str = "") -> list[ServerState]:
         """Return the servers of a backend, or of all backends. Raises RuntimeRefused if the worker does not have the backend."""
         text = await self.read_dump(f"show servers state {argument(backend)}" if backend else "show servers state", r"1\n")
-        return await beside_if(len(text) > LARGE, server_states, text)
+        return await run_in_thread_if(len(text) > LARGE, server_states, text)
 
     async def refresh(self) -> Capabilities:
         """Choose the socket again after a reload, and return what the worker in service can do."""

@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol, TypeVar, cast
 
-from haproxy_native.beside import beside_if
 from haproxy_native.errors import BadRequest, RuntimeAbsent, RuntimeRefused
+from haproxy_native.threads import run_in_thread_if
 
 # Of a range of ports, HAProxy listens on all; the first is enough to connect to.
 _TCP = re.compile(r"(?:(?:ip|ipv[46]|(?:mp)?tcp[46]?)@)?(?:\[(?P<bracketed>[^\]]*)\]|(?P<host>[^@]*)):(?P<port>\d+)(?:-\d+)?")
@@ -249,7 +249,7 @@ class Socket:
         """
         result: list[str] = []
         # All commands are encoded before the first is sent: if one is invalid, nothing is sent.
-        for batch, request in await beside_if(len(commands) > MANY, self._requests, commands, relayed=relayed):
+        for batch, request in await run_in_thread_if(len(commands) > MANY, self._requests, commands, relayed=relayed):
             answers = [_without_severity(answer) for answer in _split(await self._answer(request, batch))]
             if len(answers) != len(batch):
                 raise RuntimeAbsent(f"{self.address}: {len(answers)} answers to {len(batch)} commands", sent=True)

@@ -9,12 +9,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address
 
-from haproxy_native.beside import LARGE, beside_if
 from haproxy_native.errors import RuntimeMissing, RuntimeRefused, RuntimeUnseen
 from haproxy_native.runtime import responses as answers
 from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.client import MANY, Runtime
 from haproxy_native.runtime.server_state import ServerState
+from haproxy_native.threads import LARGE, run_in_thread_if
 
 FRONTENDS, BACKENDS, SERVERS = 1, 2, 4
 POLL = 0.02
@@ -152,7 +152,7 @@ async def server_limits(runtime: Runtime, backends: Collection[str] | None = Non
     """Return connection limits by (backend, server); 0 means no limit. Without `backends`, returns the limits of all servers."""
     only = ["-1"] if backends is None or len(backends) > MANY else [argument(backend) for backend in backends]
     texts = [await runtime.send(f"show stat {proxies} {SERVERS} -1") for proxies in only]
-    return await beside_if(sum(map(len, texts)) > LARGE, lambda: {key: limit for text in texts for key, limit in parse_limits(text)})
+    return await run_in_thread_if(sum(map(len, texts)) > LARGE, lambda: {key: limit for text in texts for key, limit in parse_limits(text)})
 
 
 def parse_limits(text: str) -> Iterator[tuple[tuple[str, str], int]]:

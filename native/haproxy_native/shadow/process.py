@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import TypeVar
 from urllib.parse import unquote
 
-from haproxy_native.beside import LARGE, beside, beside_if
 from haproxy_native.check.run import for_haproxy
 from haproxy_native.errors import NoShadow, RuntimeAbsent, Unusable
 from haproxy_native.runtime import commands as runtime_commands
@@ -29,6 +28,7 @@ from haproxy_native.shadow.files import NONE, Files, with_files
 from haproxy_native.shadow.launch import Launched, launch
 from haproxy_native.shadow.rewrite import CLI, OWN, FrontendListener, Shadow, identifiers, rewritten
 from haproxy_native.text.document import Document
+from haproxy_native.threads import LARGE, run_in_thread, run_in_thread_if
 
 _USED = re.compile(r"^# table: (\S+), .*\bused:[1-9]", re.MULTILINE)
 # So many servers take a millisecond or more to compare.
@@ -70,8 +70,8 @@ class RuntimeState:
         """Set the servers' states; servers that are not in `wanted` are as the text declares. Raises RuntimeAbsent."""
         if not self._there:
             shown = await self.socket.send("show servers state")
-            self._declared = self._there = await beside_if(len(shown) > LARGE, lambda: conditions(server_states(shown)))
-        for command in await beside_if(len(self._declared) > MANY, self._missing, wanted):
+            self._declared = self._there = await run_in_thread_if(len(shown) > LARGE, lambda: conditions(server_states(shown)))
+        for command in await run_in_thread_if(len(self._declared) > MANY, self._missing, wanted):
             await self.socket.send(command)
 
     def _missing(self, wanted: Conditions) -> list[str]:
@@ -314,9 +314,9 @@ async def start(
             (await making).remove()
         raise
     try:
-        shadow, directory = await _uncancelled(beside(_written, document, scratch.path, home, files))
+        shadow, directory = await _uncancelled(run_in_thread(_written, document, scratch.path, home, files))
         command = [binary, "-f", str(scratch.path / _FILE), "-db", "-m", str(MEMORY_MIB)]
-        environment = await beside(for_haproxy, environ, in_force)
+        environment = await run_in_thread(for_haproxy, environ, in_force)
         haproxy = await launch(command, environment, scratch.path, directory)
     except BaseException:
         scratch.remove()

@@ -9,7 +9,6 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from haproxy_native.beside import beside
 from haproxy_native.changes.expect import ANY, Expect, Version
 from haproxy_native.changes.operations import Edit, applied
 from haproxy_native.commit.change import Change, Outcome, Reload
@@ -22,6 +21,7 @@ from haproxy_native.planning.outcome import Reason
 from haproxy_native.request_context import Author
 from haproxy_native.spoe.store import Make, PutSpoe, SpoeStore
 from haproxy_native.text.document import Document
+from haproxy_native.threads import run_in_thread
 from haproxy_native.transactions.store import Transaction
 from haproxy_native.transactions.transactions import Transactions
 
@@ -184,7 +184,7 @@ class SpoeFile:
             self.notice()
             self._compare(change.expect)
             before = self._current.document
-            new = await beside(self._applied, change, before)
+            new = await run_in_thread(self._applied, change, before)
             stamped = self._current.stamp(new, self._current.version + 1, banner=False)
             self._current.expect_text(stamped)
             return before.data, stamped.data

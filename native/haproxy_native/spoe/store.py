@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from haproxy_native.beside import beside
 from haproxy_native.changes.file_operations import Drafted, FileOperation
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.disk.directories import Directory
@@ -25,6 +24,7 @@ from haproxy_native.planning.touches import ANY, CHANGE, EXPRESSIONS, Touch, has
 from haproxy_native.text.document import Document, Outline
 from haproxy_native.text.section import Section
 from haproxy_native.text.words import unquoted
+from haproxy_native.threads import run_in_thread
 
 _FILTERS, _FILE = "filters", "spoe_config"
 
@@ -112,7 +112,7 @@ class SpoeStore:
 
     async def plan(self, context: Any, path: Path, content: Path | None) -> FilePlan:
         """Plan a reload, unless no filter reads the file, or its text stays the same and does not already wait for a reload."""
-        same = content is not None and await beside(_same, path, content)
+        same = content is not None and await run_in_thread(_same, path, content)
         loaded = same and str(path) not in self.context.ledger.entries
         reasons = [] if loaded else self.reasons(path)
         return FilePlan((), reasons or self.asked, used=bool(self.filters.reading(self._running, path)))
@@ -165,8 +165,8 @@ class PutSpoe(FileOperation):
 
     async def drafted(self) -> Drafted:
         before, after = await self.make()
-        touches = await beside(self._touches, _text(before), _text(after))
-        draft = None if after is None else await beside(self.store.draft, self.path, after)
+        touches = await run_in_thread(self._touches, _text(before), _text(after))
+        draft = None if after is None else await run_in_thread(self.store.draft, self.path, after)
         return Drafted({self.path: draft}, {self.path: self.store}, {self.path: before}, touches)
 
     def _touches(self, before: str, after: str) -> list[Touch]:

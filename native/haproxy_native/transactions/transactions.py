@@ -15,7 +15,6 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 
-from haproxy_native.beside import beside
 from haproxy_native.changes.operations import Edit, claimed_by_all, storable
 from haproxy_native.disk.database import Database
 from haproxy_native.disk.directories import Directory
@@ -27,6 +26,7 @@ from haproxy_native.planning.touches import ANY, CHANGE, DELETE, Touch
 from haproxy_native.request_context import Author
 from haproxy_native.shares import Account, account_name, check_room
 from haproxy_native.text.document import CONFIGURATION, Document, Outline
+from haproxy_native.threads import run_in_thread
 from haproxy_native.transactions.staged import Staged
 from haproxy_native.transactions.store import DIRECTORIES, FAILED, IN_PROGRESS, OUTDATED, SUCCESS, Transaction, TransactionStore
 
@@ -192,7 +192,7 @@ class Transactions:
         """
         async with self.to_edit(id_, author).lock:
             transaction = self._open(id_)
-            before, after, patch = await beside(self._edited, transaction, edit)
+            before, after, patch = await run_in_thread(self._edited, transaction, edit)
             if patch or claimed_by_all(operations) - claimed_by_all(transaction.operations):
                 patch = patch or patches.NONE
                 made = storable(operations, patch)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dataplaneapi.api import responses
-from haproxy_native.beside import LARGE
+from haproxy_native.threads import LARGE
 from tests.app.client import CONFIG, CONFIGURATION, Client, settings
 
 SERVERS = 100

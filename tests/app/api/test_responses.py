@@ -25,7 +25,7 @@ from dataplaneapi.api.responses import (
 )
 from dataplaneapi.server.connection import Channel
 from haproxy_native.abandonment import Abandoned, checked
-from haproxy_native.beside import LARGE
+from haproxy_native.threads import LARGE
 
 
 def test_names_keep_their_capitals() -> None:

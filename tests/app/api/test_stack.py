@@ -11,8 +11,8 @@ from dataplaneapi.api.stack import while_there
 from dataplaneapi.auth.caller import CallAuthor
 from haproxy_native import abandonment
 from haproxy_native.abandonment import check
-from haproxy_native.beside import THREADS, beside, computations
 from haproxy_native.request_context import Request
+from haproxy_native.threads import THREADS, computations, run_in_thread
 from tests.app.client import bare_exchange
 
 
@@ -73,7 +73,7 @@ def test_a_client_that_leaves() -> None:
     async def run() -> None:
         root = CallAuthor("root", group="users", request=Request())
         each = [exchange(root) for _ in range(THREADS + 3)]
-        tasks = [asyncio.create_task(while_there(given, beside(compute))) for given in each]
+        tasks = [asyncio.create_task(while_there(given, run_in_thread(compute))) for given in each]
         for _ in range(THREADS):
             await asyncio.to_thread(begun.acquire)
         is_full = len(computations().held) == THREADS
@@ -86,7 +86,7 @@ def test_a_client_that_leaves() -> None:
         assert not begun.acquire(blocking=False)
         while computations().held:
             await asyncio.sleep(0)
-        assert await while_there(exchange(), beside(int, "7")) == 7
+        assert await while_there(exchange(), run_in_thread(int, "7")) == 7
 
     try:
         asyncio.run(run())
@@ -108,7 +108,7 @@ def test_what_others_wait_for_goes_on() -> None:
             return 7
 
         async def begin() -> None:
-            shared.append(asyncio.create_task(beside(compute)))
+            shared.append(asyncio.create_task(run_in_thread(compute)))
             await asyncio.shield(shared[0])
 
         task = asyncio.create_task(while_there(given, begin()))
@@ -175,7 +175,7 @@ def test_a_part_of_a_request_ends_with_it() -> None:
         given = exchange()
 
         async def begin() -> None:
-            await abandonment.create_task(beside(compute))
+            await abandonment.create_task(run_in_thread(compute))
 
         task = asyncio.create_task(while_there(given, begin()))
         await asyncio.to_thread(begun.wait)

@@ -72,7 +72,7 @@ def awaited(maps: Beside) -> Awaited:
     async def work(engine: Engine, live: LiveMap) -> None:
         with pytest.MonkeyPatch.context() as patch:
             # As if each document were large.
-            patch.setattr("haproxy_native.beside.LARGE", -1)
+            patch.setattr("haproxy_native.threads.LARGE", -1)
             async with History(engine.context, Editor(), engine.database), Overrides(engine, Editor()):
                 with watched(engine, patch) as seen:
                     await every_change(engine, live)

@@ -22,7 +22,6 @@ from dataplaneapi.api.upload import CONFIGURATION, MULTIPART, Part, Parts, bound
 from dataplaneapi.api.validation import validated
 from dataplaneapi.did_you_mean import nearest
 from dataplaneapi.open_engine import STORES
-from haproxy_native.beside import LARGE, beside
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.editing.resources import Resource
 from haproxy_native.editing.secrets import refuse_masked, refuse_masked_text
@@ -34,6 +33,7 @@ from haproxy_native.storage.list_files import check_map_value
 from haproxy_native.storage.store import Store, is_file_name
 from haproxy_native.storage.stores import KINDS
 from haproxy_native.text.section import Section as TextSection
+from haproxy_native.threads import LARGE, run_in_thread
 
 UNOWNED = "unowned"
 JSON, TEXT = "application/json", "text/plain"
@@ -113,14 +113,14 @@ async def declared(call: Call, sent: Sent) -> Declared:
     media_type = kind.partition(";")[0].strip().lower()
     if media_type != MULTIPART:
         return await _declared(call, data, media_type)
-    text, text_type, files, parts = b"{}", JSON, dict[str, DeclaredFile](), await beside(form_parts, data, kind)
+    text, text_type, files, parts = b"{}", JSON, dict[str, DeclaredFile](), await run_in_thread(form_parts, data, kind)
     if sum(part.name == CONFIGURATION for part, _ in parts) > 1:
         raise ApiError(400, f"part {CONFIGURATION}: sent twice; it holds all that is declared")
     for part, content in parts:
         if part.name == CONFIGURATION:
             text, text_type = content, _TYPES.get(PurePath(part.file or "").suffix, TEXT)
         else:
-            _add(files, *await beside(sent_file, call.services.engine.stores, part, content))
+            _add(files, *await run_in_thread(sent_file, call.services.engine.stores, part, content))
     declaration = await _declared(call, text, text_type)
     for object_, file in declaration.files.items():
         _add(files, object_, file)
@@ -135,7 +135,7 @@ def _add(files: dict[str, DeclaredFile], object_: str, file: DeclaredFile) -> No
 
 async def _declared(call: Call, data: bytes, kind: str) -> Declared:
     try:
-        return await beside(_understood, call, data, kind)
+        return await run_in_thread(_understood, call, data, kind)
     except BadRequest as error:
         raise ApiError(422, str(error)) from None
 

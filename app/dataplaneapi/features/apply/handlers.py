@@ -16,7 +16,6 @@ from dataplaneapi.features.apply.declared import Declared, DeclaredCall, Sent, c
 from dataplaneapi.features.apply.feature import ApplyFeature
 from dataplaneapi.handlers.sidecar.plan import as_dict, reason_as_dict, with_files
 from haproxy_native.access.rights import SECRETS, Rights
-from haproxy_native.beside import beside
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.editing.secrets import MASKED
 from haproxy_native.features.apply.apply import Apply, Contested, DeclarationLimits, ExportedFile, TooManyDeleted
@@ -27,6 +26,7 @@ from haproxy_native.features.apply.rules import Declaration, OwnershipConflict
 from haproxy_native.planning.effects import Effect, file_of_object, line_of_member
 from haproxy_native.request_context import OUTSIDE, Author
 from haproxy_native.storage.key_material import is_secret
+from haproxy_native.threads import run_in_thread
 
 # How long a reload may take.
 ANSWER_SECONDS = 60.0
@@ -43,7 +43,7 @@ async def replace(call: DeclaredCall) -> Response:
     options = {name: call.values[name] for name in OPTIONS if name in call.values}
     sent = "" if call.query.plan or call.query.dry_run else await asyncio.to_thread(call.body.digest, options)
     if sent and (same := await _apply(call).repeated(call.query.owner, sent, limits.version, call.author)):
-        return await beside(lambda: json_response(200, _shown(call, same) | {"commands": [], "reload": False, "reasons": []}))
+        return await run_in_thread(lambda: json_response(200, _shown(call, same) | {"commands": [], "reload": False, "reasons": []}))
     declaration = _declaration(call, await declared(call, call.body))
     try:
         return await (_plan(call, declaration, limits) if call.query.dry_run else _carry_out(call, declaration, limits, sent))
@@ -87,8 +87,8 @@ CHECKS = {"replace": _check}
 async def _plan(call: Call, declaration: Declaration, limits: DeclarationLimits) -> Response:
     planned_apply, preview = await _apply(call).plan(declaration)
     limits.check_deleted(planned_apply)
-    planned = await beside(lambda: with_files(as_dict(call.author, preview), preview.files))
-    shown = await beside(_shown, call, planned_apply) | {name: planned[name] for name in PLANNED if name in planned}
+    planned = await run_in_thread(lambda: with_files(as_dict(call.author, preview), preview.files))
+    shown = await run_in_thread(_shown, call, planned_apply) | {name: planned[name] for name in PLANNED if name in planned}
     shown["conflicts"] = await _conflicts(call, planned_apply)
     if not planned_apply.conflicts and preview.valid and not call.services.settings.read_only:
         options = {name: call.values[name] for name in OPTIONS if name in call.values and name != "dry_run"}
@@ -108,7 +108,7 @@ async def _carry_out(call: Call, declaration: Declaration, limits: DeclarationLi
     reasons = [reason_as_dict(reason) for reason in outcome.reasons] if outcome else []
     commands = outcome.commands if outcome else []
     headers = [(RELOAD_ID, outcome.reload_id.encode())] if outcome and outcome.reload_id else []
-    shown = await beside(_shown, call, planned) | {"commands": commands, "reload": bool(headers), "reasons": reasons}
+    shown = await run_in_thread(_shown, call, planned) | {"commands": commands, "reload": bool(headers), "reasons": reasons}
     return json_response(202 if headers else 200, shown, headers)
 
 
@@ -116,7 +116,7 @@ async def export(call: ReadCall) -> Response:
     owner = call.query.owner
     if owner not in _apply(call).owners.claims:
         raise ApiError(404, f"owner {owner[:64]!r} has declared nothing; GET /v3/sidecar/owners lists those who have")
-    shown = await beside(_apply(call).exported, owner)
+    shown = await run_in_thread(_apply(call).exported, owner)
     files = await asyncio.to_thread(_apply(call).exported_files, owner)
     rows = {collection: [_exported(call.author, collection, object_) for object_ in rows_] for collection, rows_ in files.items()}
     return json_response(200, shown | rows)
@@ -136,7 +136,7 @@ def _exported(by: Author, collection: str, file: ExportedFile) -> dict[str, Any]
 
 async def read_owners(call: ReadCall) -> Response:
     owners = sorted(_apply(call).owners.claims.items())
-    return await beside(lambda: json_response(200, [_owner(owner, claims) for owner, claims in owners]))
+    return await run_in_thread(lambda: json_response(200, [_owner(owner, claims) for owner, claims in owners]))
 
 
 def _owner(owner: str, claims: Mapping[str, Collection[str]]) -> dict[str, Any]:
@@ -178,10 +178,10 @@ async def _conflicts(call: Call, found: Planned) -> list[dict[str, Any]]:
     """Return the conflicts. A conflict with OUTSIDE, a change that no owner declared, includes the last change of the object."""
     outside = [_changed_object(conflict) for conflict in found.conflicts if OUTSIDE in conflict.owners]
     last = await last_changes(call, outside) if outside else {}
-    places = await beside(_places, call, found)
+    places = await run_in_thread(_places, call, found)
     known = [last.get(_changed_object(conflict), {}) if OUTSIDE in conflict.owners else {} for conflict in found.conflicts]
     rows = zip(found.conflicts, places, known, strict=True)
-    return await beside(lambda: [_conflict(call.author, each, place) | more for each, place, more in rows])
+    return await run_in_thread(lambda: [_conflict(call.author, each, place) | more for each, place, more in rows])
 
 
 def _places(call: Call, found: Planned) -> list[dict[str, Any]]:

@@ -6,15 +6,15 @@ from dataplaneapi.api.call import ReadCall
 from dataplaneapi.api.conventions import present
 from dataplaneapi.api.responses import Response, json_response
 from dataplaneapi.features.drift.feature import DriftFeature
-from haproxy_native.beside import beside
 from haproxy_native.editing.secrets import masked_member
 from haproxy_native.features.drift.drift import Difference
+from haproxy_native.threads import run_in_thread
 
 
 async def read(call: ReadCall) -> Response:
     services = call.services
     drift = await DriftFeature.of(services).drift.find()
-    shown = await beside(lambda: [_as_dict(difference) for difference in drift.differences])
+    shown = await run_in_thread(lambda: [_as_dict(difference) for difference in drift.differences])
     answer = {
         "in_sync": not shown and not drift.notes and drift.is_known and drift.answers,
         "running_known": drift.is_known,

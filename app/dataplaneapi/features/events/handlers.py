@@ -11,9 +11,9 @@ from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Header, HeaderName, Response, StreamResponse, json_response
 from dataplaneapi.features.events.feature import HEARTBEAT, HEARTBEAT_SECONDS, EventsFeature, frame, frames
 from dataplaneapi.server.connection import WritePart
-from haproxy_native.beside import beside
 from haproxy_native.features.events.statistics_history import MEASURES, SECONDS
 from haproxy_native.features.events.stream import COUNTED, STATS, TYPES, EventFilter, EventStream, FellBehind, StreamEvent, Subscription
+from haproxy_native.threads import run_in_thread
 
 # A client that takes no data for so many seconds is disconnected.
 PATIENCE = 60.0
@@ -39,7 +39,7 @@ async def stats_history(call: ReadCall) -> Response:
     history = EventsFeature.of(call.services).sources.history
     seconds = past if isinstance(past := call.query.since, float | int) else SECONDS
     kinds = _counters(call.query.counters)
-    return json_response(200, await beside(history.read, seconds, named, kinds, call.query.object, reader(call.author)))
+    return json_response(200, await run_in_thread(history.read, seconds, named, kinds, call.query.object, reader(call.author)))
 
 
 def _subscription(call: Call, stream: EventStream, wanted: EventFilter) -> tuple[Subscription, bool]:

@@ -9,9 +9,9 @@ from dataplaneapi.api.conventions import present
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Response, json_response
 from dataplaneapi.features.explain.feature import ExplainFeature
-from haproxy_native.beside import beside
 from haproxy_native.commit.change import Candidate
 from haproxy_native.features.explain.question import question_of
+from haproxy_native.threads import run_in_thread
 
 ANSWER_SECONDS = 60.0
 
@@ -27,7 +27,7 @@ async def explain(call: JsonCall) -> Response:
 
 async def _candidate(call: Call) -> Candidate:
     transaction_id, text = _subject(call)
-    return await beside(call.services.engine.candidate, None if text is None else text.encode(), transaction_id, author=call.author)
+    return await run_in_thread(call.services.engine.candidate, None if text is None else text.encode(), transaction_id, author=call.author)
 
 
 def _subject(call: Call) -> tuple[str | None, str | None]:

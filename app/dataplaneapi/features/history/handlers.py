@@ -9,7 +9,6 @@ from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.conventions import moment, page, present, timestamp
 from dataplaneapi.api.responses import RELOAD_ID, TEXT, Response, json_response
 from haproxy_native.access.rights import ALL, READ, Rights
-from haproxy_native.beside import beside
 from haproxy_native.commit.change import Content
 from haproxy_native.editing.secrets import masked_object
 from haproxy_native.history import reading, summaries
@@ -19,6 +18,7 @@ from haproxy_native.history.reading import Blamed
 from haproxy_native.history.reverting import Reverted
 from haproxy_native.planning.touches import changed
 from haproxy_native.reload.records import SUCCEEDED, TAKEN_BACK
+from haproxy_native.threads import run_in_thread
 
 MOST = 1_000
 MayRead = Callable[[str], bool]
@@ -51,7 +51,7 @@ async def read(call: ReadCall) -> Response:
 
     await history.settled()
     shown, effects, contents = await history.ask(find)
-    shown["effects"] = await beside(lambda: [present(effect) for effect in masked_object(effects, "effect")])
+    shown["effects"] = await run_in_thread(lambda: [present(effect) for effect in masked_object(effects, "effect")])
     return json_response(200, shown | {"diff": await reading.differences(contents)})
 
 

@@ -7,13 +7,13 @@ from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Response, empty, json_response
 from dataplaneapi.features.routing_tests.feature import RoutingTestsFeature
 from haproxy_native.access.rights import ALL, SECRETS, Rights
-from haproxy_native.beside import beside
 from haproxy_native.commit.change import Candidate
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.features.routing_tests.routing_tests import RoutingTests
 from haproxy_native.features.routing_tests.run import Case, cases_of, junit
 from haproxy_native.features.routing_tests.table import KIND
 from haproxy_native.planning.touches import ANY, CHANGE, CREATE, DELETE, Touch
+from haproxy_native.threads import run_in_thread
 
 # Long enough for a run of as many cases as there may be.
 ANSWER_SECONDS = 600.0
@@ -53,8 +53,8 @@ async def run(call: StrictCall) -> Response:
     if call.query.format == "junit" or ("format" not in call.values and accepted == XML.decode()):
         rights = call.author.rights
         with_secrets = not isinstance(rights, Rights) or rights.may(SECRETS, ALL)
-        return Response(200, await beside(junit, test_run, with_secrets=with_secrets), XML)
-    return await beside(lambda: json_response(200, test_run.as_dict()))
+        return Response(200, await run_in_thread(junit, test_run, with_secrets=with_secrets), XML)
+    return await run_in_thread(lambda: json_response(200, test_run.as_dict()))
 
 
 async def _candidate(call: Call) -> Candidate:
@@ -62,7 +62,9 @@ async def _candidate(call: Call) -> Candidate:
     text = (call.body or {}).get("config")
     if text is not None and call.transaction_id:
         raise ApiError(400, "config in body is run in the place of a transaction: send one of the two")
-    return await beside(call.services.engine.candidate, None if text is None else text.encode(), call.transaction_id, author=call.author)
+    return await run_in_thread(
+        call.services.engine.candidate, None if text is None else text.encode(), call.transaction_id, author=call.author
+    )
 
 
 async def _cases(call: Call) -> list[Case]:
@@ -70,7 +72,7 @@ async def _cases(call: Call) -> list[Case]:
     if "cases" in body:
         if "tests" in body:
             raise ApiError(400, "cases in body stand in the place of tests that are kept: send one of the two")
-        return await beside(cases_of, body["cases"])
+        return await run_in_thread(cases_of, body["cases"])
     return await asyncio.to_thread(_tests(call).stored.cases, body.get("tests"))
 
 

@@ -14,7 +14,6 @@ from dataplaneapi.api.responses import RELOAD_ID, UNPARSED_LINES, Header, Respon
 from dataplaneapi.api.validation import has_zero, rebased, sent_back, validated
 from dataplaneapi.did_you_mean import nearest
 from dataplaneapi.handlers.configuration import naming
-from haproxy_native.beside import LARGE, beside_if
 from haproxy_native.changes.expect import ANY, Expect, Rebase, Version, seen
 from haproxy_native.changes.operations import Create, Delete, Edit, Patch, Replace, ReplaceAll, applied, editor_of
 from haproxy_native.commit.change import Change, Reload
@@ -25,6 +24,7 @@ from haproxy_native.editing.resources import Resource
 from haproxy_native.editing.sites import Sites
 from haproxy_native.errors import Moved, Refused
 from haproxy_native.references.naming import Renaming
+from haproxy_native.threads import LARGE, run_in_thread_if
 
 Parent = tuple[Resource, str] | None
 # A configuration, which the engine reads and the editor edits. It is opaque to handlers.
@@ -106,7 +106,7 @@ async def read_all(call: ReadCall) -> Response:
     """Return a collection. Query parameters with the names of members filter it by their values."""
     asked = target(call, one=False)
     document = call.document
-    return await beside_if(asked.extent(document) > LARGE, _listed, call, asked, document)
+    return await run_in_thread_if(asked.extent(document) > LARGE, _listed, call, asked, document)
 
 
 def _listed(call: Call, asked: Target, document: Document) -> Response:
@@ -120,7 +120,7 @@ def _listed(call: Call, asked: Target, document: Document) -> Response:
 async def read_one(call: ReadCall) -> Response:
     asked = target(call, one=True)
     document = call.document
-    return await beside_if(
+    return await run_in_thread_if(
         asked.extent(document) > LARGE, lambda: json_response(200, asked.object(document), cacheable=not call.transaction_id)
     )
 
@@ -166,7 +166,7 @@ class Written:
 
 async def replacing(call: Call) -> Write:
     asked, document, renaming = await _addressed(call)
-    return await beside_if(asked.extent(document) > LARGE, _replacing, call, asked, document, renaming)
+    return await run_in_thread_if(asked.extent(document) > LARGE, _replacing, call, asked, document, renaming)
 
 
 def _replacing(call: Call, asked: Target, document: Document, renaming: Renaming | None) -> Write:
@@ -189,7 +189,7 @@ def _replacing(call: Call, asked: Target, document: Document, renaming: Renaming
 async def patching(call: Call) -> Write:
     """Build the write of a PATCH: merge the body into the present object, validate it as a PUT's body, write what differs."""
     asked, document, renaming = await _addressed(call)
-    return await beside_if(asked.extent(document) > LARGE, _patching, call, asked, document, renaming)
+    return await run_in_thread_if(asked.extent(document) > LARGE, _patching, call, asked, document, renaming)
 
 
 def _patching(call: Call, asked: Target, document: Document, renaming: Renaming | None) -> Write:
@@ -209,8 +209,8 @@ async def _addressed(call: Call) -> tuple[Target, Document, Renaming | None]:
     """Return the target of a call, its document, and the renaming if the body has another name."""
     asked, document = target(call, one=True), call.document
     if "replace" in asked.resource.existence_first:
-        await beside_if(document.size > LARGE, asked.check_exists, document, "absent_replace")
-    to = await beside_if(asked.extent(document) > LARGE, asked.other_name, document, call.body)
+        await run_in_thread_if(document.size > LARGE, asked.check_exists, document, "absent_replace")
+    to = await run_in_thread_if(asked.extent(document) > LARGE, asked.other_name, document, call.body)
     if to and merges(call) and call.values.get(PARAMETER):
         text = f"{PARAMETER}=merge in query is not for a write that renames, for other writes may have named the object meanwhile"
         raise ApiError(400, f"{text}: send it without {PARAMETER}, with ?version={call.services.engine.version()}")
@@ -245,7 +245,7 @@ def _sent_back(call: Call, body: Any, document: Document, asked: Target) -> Any:
 
 async def replacing_all(call: Call) -> Write:
     asked, document = target(call, one=False), call.document
-    bodies = await beside_if(asked.extent(document) > LARGE, _sent_back, call, call.body, document, asked)
+    bodies = await run_in_thread_if(asked.extent(document) > LARGE, _sent_back, call, call.body, document, asked)
     return Write([ReplaceAll(asked.place, bodies, call.services.editor)], 200, lambda _, after: asked.objects(after))
 
 
@@ -253,7 +253,7 @@ async def deleting(call: Call) -> Write:
     asked = target(call, one=True)
     if "delete" in asked.resource.existence_first:
         document = call.document
-        await beside_if(document.size > LARGE, asked.check_exists, document, "absent_delete")
+        await run_in_thread_if(document.size > LARGE, asked.check_exists, document, "absent_delete")
     await naming.refuse_used(call)
     return Write([Delete(asked.place)], 204)
 
@@ -307,7 +307,7 @@ async def make(call: Call, write: Write) -> Response:
     if (stored := write.stored) is None or (write.silent and scheduled):
         return empty(status, headers)
     before, after = outcome.texts or (engine.document, engine.document)
-    return await beside_if(after.size > LARGE, lambda: json_response(status, stored(before, after), headers))
+    return await run_in_thread_if(after.size > LARGE, lambda: json_response(status, stored(before, after), headers))
 
 
 async def _expected(call: Call) -> Expect:
@@ -317,7 +317,7 @@ async def _expected(call: Call) -> Expect:
         document = call.document
         asked = target(call, one=call.operation.is_of_one and conflicts.compares_one(call))
         ways = (asked.full, not asked.full) if asked.resource.full_section else (False,)
-        return await beside_if(asked.extent(document) > LARGE, conflicts.expected_object, call, document, asked.place, ways)
+        return await run_in_thread_if(asked.extent(document) > LARGE, conflicts.expected_object, call, document, asked.place, ways)
     if not version:
         return ANY
     return Rebase(version) if is_merged else Version(version)

@@ -10,10 +10,10 @@ from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.operations import IF_MATCH
 from dataplaneapi.api.responses import CONFIGURATION_CHECKSUM, RELOAD_ID, TEXT, Header, Response, json_response
 from dataplaneapi.handlers.configuration.objects import check_version_or_transaction
-from haproxy_native.beside import beside
 from haproxy_native.changes.expect import ANY, Expect, Rebase, SeenText, Version
 from haproxy_native.commit.change import Change, Reload
 from haproxy_native.errors import Moved
+from haproxy_native.threads import run_in_thread
 
 _CHECKSUM = re.compile(rb"# _md5hash=([0-9a-fA-F]+)")
 
@@ -25,7 +25,7 @@ async def version(call: ReadCall) -> Response:
 
 
 async def read(call: ReadCall) -> Response:
-    return _text(200, await beside(call.services.engine.raw, call.query.version, call.query.transaction_id, file=call.query.file))
+    return _text(200, await run_in_thread(call.services.engine.raw, call.query.version, call.query.transaction_id, file=call.query.file))
 
 
 async def replace(call: JsonCall) -> Response:
@@ -71,7 +71,7 @@ async def _check(call: Call) -> bool:
     engine = call.services.engine
     if call.query.only_validate:
         _check_lines(call)
-        await engine.permit_evaluation(await beside(engine.candidate, call.body, file=call.query.file, author=call.author))
+        await engine.permit_evaluation(await run_in_thread(engine.candidate, call.body, file=call.query.file, author=call.author))
         return False
     return await engine.check_change(await _push(call))
 
@@ -81,7 +81,7 @@ CHECKS = {"replace": _check}
 
 async def _readable(call: Call, file: str) -> bytes:
     """Return the present configuration; empty for a caller who may not read everything."""
-    return b"" if reader(call.author) else await beside(call.services.engine.raw, file=file)
+    return b"" if reader(call.author) else await run_in_thread(call.services.engine.raw, file=file)
 
 
 async def _seen(call: Call, file: str) -> Expect:
@@ -89,7 +89,7 @@ async def _seen(call: Call, file: str) -> Expect:
     engine = call.services.engine
     await engine.notice()
     document, name = engine.document, engine.named(file)
-    if not await beside(lambda: conflicts.matches_text(call, engine.raw(file=file))):
+    if not await run_in_thread(lambda: conflicts.matches_text(call, engine.raw(file=file))):
         raise conflicts.precondition_failed(call)
     return SeenText.of(document, name, call.query.version or 0)
 

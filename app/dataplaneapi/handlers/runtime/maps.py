@@ -9,7 +9,6 @@ from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import MEMBERS, Response, empty, json_response
 from dataplaneapi.api.runtime_call import asking, read_long
 from haproxy_native.access.rights import READ, Rights
-from haproxy_native.beside import beside_if
 from haproxy_native.editing.object_names import encoded, spelled
 from haproxy_native.errors import Exists, NotFound, NotTaken, RuntimeRefused
 from haproxy_native.planning.touches import ANY, CHANGE, CREATE, DELETE, Touch
@@ -19,6 +18,7 @@ from haproxy_native.runtime.dumps import MapDump
 from haproxy_native.runtime.lists import LoadedMap, MapEntry
 from haproxy_native.storage.list_store import MapStore
 from haproxy_native.storage.live_maps import LiveMap, StagedMap, find_map
+from haproxy_native.threads import run_in_thread_if
 
 MAP = "map"
 
@@ -46,7 +46,7 @@ async def read(call: ReadCall) -> Response:
 async def fill(call: JsonCall) -> Response:
     """Replace all entries of the map by those of the body."""
     large = len(call.body) > MEMBERS
-    entries = await beside_if(large, lambda: [MapEntry(entry.get("key", ""), entry.get("value", "")) for entry in call.body])
+    entries = await run_in_thread_if(large, lambda: [MapEntry(entry.get("key", ""), entry.get("value", "")) for entry in call.body])
     async with _changing(call, "name") as live:
         await live.fill(entries, sync=_sync(call))
     return json_response(201, call.body)

@@ -11,13 +11,13 @@ from dataplaneapi.api.call import Call, ReadCall
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Response, json_response
 from dataplaneapi.api.runtime_call import asking, read_long
-from haproxy_native.beside import beside
 from haproxy_native.errors import BadValue, RuntimeFailure, RuntimeRefused, RuntimeUnconfigured
 from haproxy_native.runtime import responses as answers
 from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.dumps import STATISTICS_HEAD, StatisticsDump
 from haproxy_native.runtime.responses import process_info
+from haproxy_native.threads import run_in_thread
 
 _BITS = {"frontend": 1, "backend": 2, "server": 4}
 
@@ -57,7 +57,7 @@ async def stats(call: ReadCall) -> Response:
         raise
     except RuntimeFailure as error:
         return json_response(500, {"error": str(error), "runtimeAPI": call.services.engine.runtime.worker_place})
-    return Response(200, await beside(counters.answer, runtime.worker_place))
+    return Response(200, await run_in_thread(counters.answer, runtime.worker_place))
 
 
 async def _read(runtime: Runtime, kind: str | None, parent: str | None, counters: StatisticsDump) -> None:

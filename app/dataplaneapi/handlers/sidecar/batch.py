@@ -19,7 +19,6 @@ from dataplaneapi.api.parameters import query_values
 from dataplaneapi.api.responses import RELOAD_ID, Header, Response, empty, json_response
 from dataplaneapi.handlers.configuration.objects import Document, Written
 from dataplaneapi.handlers.sidecar.plan import as_dict, reason_as_dict
-from haproxy_native.beside import LARGE, beside, beside_if
 from haproxy_native.changes.expect import Rebase, Version
 from haproxy_native.changes.operations import Edit, applied
 from haproxy_native.commit.change import Change, Reload, Texts
@@ -28,6 +27,7 @@ from haproxy_native.commit.preview import Preview
 from haproxy_native.commit.transaction_commit import edits_of
 from haproxy_native.errors import NativeError, Stale
 from haproxy_native.request_context import Author
+from haproxy_native.threads import LARGE, run_in_thread, run_in_thread_if
 from haproxy_native.transactions.staged import Staged
 
 MOST = 10_000
@@ -83,12 +83,12 @@ class Made:
         if not isinstance(handler, Written):
             return await handler(call)
         write, before = await handler.build(call), self.document
-        self.document = await beside_if(before.size > LARGE, _applied, call.author, write.edits, before)
+        self.document = await run_in_thread_if(before.size > LARGE, _applied, call.author, write.edits, before)
         self.edits += write.edits
         if (stored := write.stored) is None:
             return empty(write.done)
         after = self.document
-        return await beside_if(after.size > LARGE, lambda: json_response(write.done, stored(before, after)))
+        return await run_in_thread_if(after.size > LARGE, lambda: json_response(write.done, stored(before, after)))
 
 
 def _applied(by: Author, edits: Iterable[Edit], before: Document) -> Document:
@@ -148,10 +148,10 @@ async def _attempt(call: Call, steps: list[BatchStep]) -> Response:
     engine = call.services.engine
     async with _built(call, steps) as (change, answers):
         if call.query.dry_run:
-            return await beside(_planned, call, steps, answers, await engine.plan(change))
+            return await run_in_thread(_planned, call, steps, answers, await engine.plan(change))
         outcome = await engine.commit(change)
     reload_id = None if outcome.live else outcome.reload_id
-    results = await beside(_results, steps, answers, is_live=reload_id is None)
+    results = await run_in_thread(_results, steps, answers, is_live=reload_id is None)
     reasons = [reason_as_dict(reason) for reason in outcome.reasons]
     shown = {"version": outcome.version, "reload": reload_id is not None, "reasons": reasons, "results": results}
     headers = [(RELOAD_ID, reload_id.encode())] if reload_id else []

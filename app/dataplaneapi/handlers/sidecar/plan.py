@@ -11,7 +11,6 @@ from dataplaneapi.api.conventions import present
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Response, json_response
 from dataplaneapi.api.upload import Parts, TextOrFormCall, UploadCall, received, received_file
-from haproxy_native.beside import beside
 from haproxy_native.changes.operations import PutText, text_as_sent
 from haproxy_native.check.messages import Message
 from haproxy_native.commit.change import Change, Operation, Validation
@@ -21,6 +20,7 @@ from haproxy_native.editing import state_ring
 from haproxy_native.errors import Collided
 from haproxy_native.planning.outcome import FilePlan, Reason
 from haproxy_native.request_context import Author
+from haproxy_native.threads import run_in_thread
 
 
 async def plan(call: TextOrFormCall) -> Response:
@@ -32,11 +32,11 @@ async def plan(call: TextOrFormCall) -> Response:
             preview = await engine.plan_transaction(id_, operations, author=call.author)
         else:
             preview = await engine.plan(Change(operations, author=call.author))
-    shown = await beside(as_dict, call.author, preview)
+    shown = await run_in_thread(as_dict, call.author, preview)
     if isinstance(call.body, Parts):
         shown.setdefault("files", [])
     if call.query.add:
-        shown |= await beside(_text, call, operations)
+        shown |= await run_in_thread(_text, call, operations)
     if preview.conflict:
         shown["conflict"] = str(preview.conflict)
     if isinstance(preview.conflict, Collided):
@@ -61,7 +61,7 @@ async def _asked(call: Call) -> AsyncIterator[Sequence[Operation]]:
         yield []
     else:
         name = call.services.engine.named(call.query.file)
-        yield [PutText(name, await beside(text_as_sent, call.body))]
+        yield [PutText(name, await run_in_thread(text_as_sent, call.body))]
 
 
 async def _lines(call: Call) -> Sequence[Operation]:
@@ -70,7 +70,7 @@ async def _lines(call: Call) -> Sequence[Operation]:
         raise ApiError(400, f"add in query plans the present configuration with more lines: leave out {named[0]}")
     engine = call.services.engine
     await engine.notice()
-    texts = await beside(state_ring.texts_with_lines, engine.document)
+    texts = await run_in_thread(state_ring.texts_with_lines, engine.document)
     return [PutText(name, text_as_sent(text)) for name, text in texts.items()]
 
 
@@ -143,7 +143,7 @@ async def _check(call: Call) -> bool:
     engine = call.services.engine
     async with _asked(call) as operations:
         if call.transaction_id:
-            await engine.permit_evaluation(await beside(engine.candidate, None, call.transaction_id, author=call.author))
+            await engine.permit_evaluation(await run_in_thread(engine.candidate, None, call.transaction_id, author=call.author))
         await engine.permit_plan(Change(operations, author=call.author))
     return False
 

@@ -12,7 +12,6 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from haproxy_native.beside import beside
 from haproxy_native.changes.expect import ANY as ANY_VERSION
 from haproxy_native.changes.expect import Version
 from haproxy_native.changes.file_operations import Contents, EditFiles
@@ -33,6 +32,7 @@ from haproxy_native.features.apply.sections import SELF, Members, collections, o
 from haproxy_native.planning.touches import ANY, CHANGE, CREATE, DELETE, Touch, changed
 from haproxy_native.request_context import NOBODY, Author, Permissions
 from haproxy_native.text.document import Document
+from haproxy_native.threads import run_in_thread
 
 
 class ApplyDeclaration:
@@ -171,7 +171,7 @@ class Apply:
         former = self.owners
         files = self._files(declaration, former)
         read = await asyncio.to_thread(_read, files)
-        result = await beside(planned, self._editor, self._engine.document, former, declaration, read)
+        result = await run_in_thread(planned, self._editor, self._engine.document, former, declaration, read)
         permit_claims(declaration.author.rights, self._editor, result.claims, result.created)
         if limits:
             limits.check(result)

@@ -14,7 +14,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from haproxy_native.beside import beside
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.preview import Preview
 from haproxy_native.disk.database import Database, State, Tables
@@ -26,6 +25,7 @@ from haproxy_native.runtime.client import MANY, Runtime
 from haproxy_native.runtime.server_state import ServerState
 from haproxy_native.shares import Account, surplus
 from haproxy_native.storage.store import Store
+from haproxy_native.threads import run_in_thread
 
 SECONDS = 3600.0
 # How many plans are stored, and how many bytes all of them may have.
@@ -114,8 +114,8 @@ async def values(context: CommitContext, servers: Collection[str], files: Files)
     """Return the members of servers in the process, and the digests of files that it has loaded, by object. Raises RuntimeFailure."""
     values_: dict[str, Any] = {}
     if servers:
-        states = await _server_states(context.runtime, await beside(lambda: {parsed(server)[1] for server in servers}))
-        values_ |= await beside(_server_values, servers, states)
+        states = await _server_states(context.runtime, await run_in_thread(lambda: {parsed(server)[1] for server in servers}))
+        values_ |= await run_in_thread(_server_values, servers, states)
     for object_, (store, path) in files.items():
         values_[object_] = await store.loaded_digest(context, path)
     return values_
@@ -129,7 +129,7 @@ def _server_values(servers: Collection[str], states: Iterable[ServerState]) -> V
 async def known_values(context: CommitContext, preview: Preview, files: Files) -> Values | None:
     """Return the `values` of the servers that a plan changes, and of `files`; None if HAProxy does not answer."""
     with suppress(RuntimeFailure):
-        return await values(context, await beside(servers_of, preview), files)
+        return await values(context, await run_in_thread(servers_of, preview), files)
     return None
 
 

@@ -22,7 +22,6 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from haproxy_native.background import Background
-from haproxy_native.beside import beside
 from haproxy_native.changes.operations import SetRuntime
 from haproxy_native.commit.change import Change
 from haproxy_native.commit.context import CommitContext
@@ -68,6 +67,7 @@ from haproxy_native.history.journal import Journal
 from haproxy_native.history.reverting import Reverter
 from haproxy_native.planning.touches import CHANGE, changed
 from haproxy_native.request_context import Author
+from haproxy_native.threads import run_in_thread
 
 log = logging.getLogger(__name__)
 NAME = "confirmation"
@@ -213,7 +213,7 @@ class Confirmations(Observer):
         except Unusable as error:
             return {"unknown": str(error)}
         document = self._context.current.document
-        return await beside(lambda: baseline(before, after, affected_sections(document, objects)))
+        return await run_in_thread(lambda: baseline(before, after, affected_sections(document, objects)))
 
     async def confirm(self, id_: str, by: Author) -> Confirmation:
         """Confirm the changes, which then stay. Raises NotFound, NotPending, Forbidden, and Unusable with nothing changed."""

@@ -15,11 +15,11 @@ from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from haproxy_native.beside import beside
 from haproxy_native.editing.defaults_sections import DEFAULTS, PROXIES, all_inherited_defaults
 from haproxy_native.editing.object_names import parsed
 from haproxy_native.runtime.responses import cells
 from haproxy_native.text.document import Document
+from haproxy_native.threads import run_in_thread
 
 GOOD, BAD, INCONCLUSIVE = "good", "bad", "inconclusive"
 EXAMPLE = '{"errors": 2, "ready": true, "min_requests": 50}'
@@ -193,7 +193,7 @@ class GuardWatch:
 
     async def read(self) -> WorkerStatistics:
         """Return a reading of the worker in service. Raises RuntimeFailure."""
-        return await beside(read_statistics, *await self._ask())
+        return await run_in_thread(read_statistics, *await self._ask())
 
     async def verdict(self, id_: str, guard: Guard, start: Mapping[str, Any] | None) -> Verdict | None:
         """Return the present verdict of a confirmation's guard; None if the last one is less than a second old. Raises RuntimeFailure."""
@@ -207,7 +207,7 @@ class GuardWatch:
             reason = start["unknown"] if start else "the server was restarted meanwhile"
             return Verdict(INCONCLUSIVE, [f"the state before the change is unknown: {reason}"], {})
         self._readings.append(await self.read())
-        return await beside(judge, guard, start, list(self._readings))
+        return await run_in_thread(judge, guard, start, list(self._readings))
 
 
 def affected_sections(document: Document, objects: Collection[str]) -> frozenset[str]:

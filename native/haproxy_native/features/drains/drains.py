@@ -13,7 +13,6 @@ from dataclasses import asdict, dataclass, fields
 from functools import cached_property, partial
 from typing import Any, ClassVar, Self
 
-from haproxy_native.beside import beside
 from haproxy_native.commit.change import MemberChange
 from haproxy_native.commit.commit import change_process
 from haproxy_native.commit.servers_in_process import STATE, held, object_of
@@ -30,6 +29,7 @@ from haproxy_native.runtime import responses as answers
 from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.server_state import ServerState
 from haproxy_native.text.document import Document
+from haproxy_native.threads import run_in_thread
 from haproxy_native.workers.ending import ProxySession, end_sessions
 from haproxy_native.workers.workers import SERVERS, Workers, column_of
 
@@ -261,7 +261,7 @@ class DrainWatch:
         names = {server: "/".join(named(server)) for server in self.drain.servers} if former else {}
         for pid in former:
             with suppress(RuntimeAbsent):
-                counts = await beside(column_of, await self._workers.socket(pid).send(f"show stat -1 {SERVERS} -1"), "scur")
+                counts = await run_in_thread(column_of, await self._workers.socket(pid).send(f"show stat -1 {SERVERS} -1"), "scur")
                 for server, name in names.items():
                     sessions[server] = sessions.get(server, 0) + counts.get(name, 0)
         return sessions
@@ -269,7 +269,9 @@ class DrainWatch:
     async def _rows(self) -> list[ServerStatistics]:
         """Return all servers of the drain's backends."""
         some = [argument(backend) for backend in self.drain.backends] if len(self.drain.backends) <= FEW else ["-1"]
-        return [row for name in some for row in await beside(rows, await self._engine.runtime.send(f"show stat {name} {SERVERS} -1"))]
+        return [
+            row for name in some for row in await run_in_thread(rows, await self._engine.runtime.send(f"show stat {name} {SERVERS} -1"))
+        ]
 
     def _report(self, **now: object) -> None:
         if not now.items() <= self.running.now.progress.items():
@@ -413,7 +415,7 @@ class Drains:
         await watch.delete_rest()
 
     async def _rows(self) -> list[ServerStatistics]:
-        return await beside(rows, await self._engine.runtime.send(f"show stat -1 {SERVERS} -1"))
+        return await run_in_thread(rows, await self._engine.runtime.send(f"show stat -1 {SERVERS} -1"))
 
 
 @dataclass(frozen=True)

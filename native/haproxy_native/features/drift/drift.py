@@ -10,7 +10,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from haproxy_native.beside import beside
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.editing.resources import resources
@@ -29,6 +28,7 @@ from haproxy_native.runtime.verification import FRONTENDS
 from haproxy_native.text.document import Document
 from haproxy_native.text.section import Section
 from haproxy_native.text.words import unquoted
+from haproxy_native.threads import run_in_thread
 
 # The member of differences in stored files. Its values are digests, or fingerprints of certificates.
 CONTENT = "content"
@@ -80,7 +80,7 @@ class Drift:
         cause = PENDING if self._engine.context.has_unloaded else NOT_LOADED
         differences: list[Difference] = []
         if running is not None:
-            differences += await beside(lambda: [_of_file(effect, cause) for effect in effects(self._editor, running, document)])
+            differences += await run_in_thread(lambda: [_of_file(effect, cause) for effect in effects(self._editor, running, document)])
         answers = True
         try:
             differences += await self._of_servers()

@@ -19,7 +19,6 @@ from itertools import chain
 from typing import Any
 
 from haproxy_native.background import Background
-from haproxy_native.beside import beside_if, lines_in_pieces, unhurried
 from haproxy_native.commit.events import ChangedLive, Committed, Event
 from haproxy_native.editing import state_ring
 from haproxy_native.editing.object_names import parsed, spelled
@@ -31,6 +30,7 @@ from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.server_state import CHECKS, OPERATIONAL, admin_state
 from haproxy_native.runtime.socket import parse_address
 from haproxy_native.text.document import Document
+from haproxy_native.threads import lines_in_pieces, run_in_thread_if, unhurried
 
 log = logging.getLogger(__name__)
 CONNECT_SECONDS = 3.0
@@ -177,7 +177,7 @@ class ServerWatch:
         """Read all servers, publish what has changed, and return them. Raises RuntimeFailure."""
         async with self._polling:
             text = await self._engine.runtime.read_dump("show servers state", r"1\n")
-            rows = await beside_if(len(text) > LARGE, rows_of, text)
+            rows = await run_in_thread_if(len(text) > LARGE, rows_of, text)
             self._compare(rows, self.known.keys() - rows.keys())
             self._has_polled = True
         return [{"object": object_of(row), **as_dict(row)} for row in self.known.values()]
@@ -212,7 +212,7 @@ class ServerWatch:
     async def _scan(self) -> set[str | None]:
         """Return the backends with rows that differ from the known ones; `{None}` if there are many."""
         text = await self._engine.runtime.read_dump("show servers state", r"1\n")
-        heads = await beside_if(len(text) > LARGE, heads_of, text)
+        heads = await run_in_thread_if(len(text) > LARGE, heads_of, text)
         backends: set[str | None] = {head.split(" ", 2)[1] for head in heads ^ self._heads}
         return backends if len(backends) <= MOST_BACKENDS else {None}
 
@@ -248,7 +248,7 @@ class ServerWatch:
             text = await self._engine.runtime.read_dump(f"show servers state {argument(backend)}", r"1\n")
         except RuntimeRefused:
             text = ""
-        rows = await beside_if(len(text) > LARGE, rows_of, text)
+        rows = await run_in_thread_if(len(text) > LARGE, rows_of, text)
         self._compare(rows, [key for key in self.known if key[0] == backend and key not in rows])
 
     def _compare(self, rows: Mapping[Key, Row], gone: Iterable[Key]) -> None:

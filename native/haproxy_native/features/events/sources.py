@@ -1,7 +1,7 @@
 """`EventSources`: publishes the events of one engine, and returns the present state to subscribers that have missed some.
 
-`Changes` publishes commits, edits by others and reloads in the order in which the commit context reports them. The effects of a change are
-computed in a thread, and the response to the change does not wait for them. Secrets are masked.
+`Changes` publishes commits, edits by others and reloads in the order in which the commit context reports them. The response to a
+change does not wait for its effects to be computed. Secrets are masked.
 """
 
 import asyncio
@@ -13,7 +13,6 @@ from types import TracebackType
 from typing import Any, Self
 
 from haproxy_native.background import Background
-from haproxy_native.beside import beside_if_large
 from haproxy_native.commit.after_reload import lost_edits
 from haproxy_native.commit.change import Change, Content, Outcome
 from haproxy_native.commit.context import CommitContext
@@ -39,6 +38,7 @@ from haproxy_native.features.events.stream import (
 )
 from haproxy_native.planning.effects import Effect
 from haproxy_native.request_context import OUTSIDE, Author
+from haproxy_native.threads import run_in_thread_if_large
 
 log = logging.getLogger(__name__)
 # Kinds of stored files with certificates, or with names of them.
@@ -103,13 +103,13 @@ class Changes:
         if event.path != self.context.current.path:
             self.stream.publish(STORAGE, f"spoe/{event.path.name}", {"outcome": OUTSIDE, "owner": event.owner})
             return
-        effects = await beside_if_large(event.texts, lambda: event.effects)
+        effects = await run_in_thread_if_large(event.texts, lambda: event.effects)
         await self._configuration(effects, {"version": event.versions[1], "outcome": OUTSIDE, "owner": event.owner})
 
     async def _committed(self, event: Committed, change: Change, result: Outcome) -> None:
         about = {"outcome": event.outcome, "reload_id": result.reload_id, **by(change.author)}
         if result.texts:
-            effects = await beside_if_large(result.texts, lambda: event.effects)
+            effects = await run_in_thread_if_large(result.texts, lambda: event.effects)
             await self._configuration(effects, {"version": result.version, **about})
         for content in result.contents:
             if content.object:

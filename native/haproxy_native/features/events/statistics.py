@@ -18,7 +18,6 @@ from itertools import chain, compress
 from operator import ne
 from typing import Any
 
-from haproxy_native.beside import beside_if, unhurried
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.engine import Engine
 from haproxy_native.errors import RuntimeAbsent, RuntimeFailure
@@ -26,6 +25,7 @@ from haproxy_native.features.events.statistics_history import MEASURES, Statisti
 from haproxy_native.features.events.stream import COUNTED, STATS, EventStream
 from haproxy_native.runtime.dumps import STATISTICS_HEAD
 from haproxy_native.runtime.responses import row_cells
+from haproxy_native.threads import run_in_thread_if, unhurried
 
 log = logging.getLogger(__name__)
 POLL_SECONDS = 1.0
@@ -252,7 +252,7 @@ class StatisticsWatch:
     async def now(self, kinds: Collection[str] = COUNTED, *, zeros: bool = True) -> list[dict[str, Any]]:
         """Return the counters of all objects of these kinds. Counters that are 0 are included only with `zeros`. Raises RuntimeFailure."""
         text = await self._read(kinds)
-        counters = await beside_if(len(text) > LARGE, lambda: Statistics(text).counters(zeros=zeros))
+        counters = await run_in_thread_if(len(text) > LARGE, lambda: Statistics(text).counters(zeros=zeros))
         return [{"object": object_, "counters": row} for object_, row in counters.items()]
 
     async def _read(self, kinds: Collection[str]) -> str:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, Self
 
 from haproxy_native import abandonment
-from haproxy_native.beside import LARGE, beside, beside_if
 from haproxy_native.commit.change import Candidate
 from haproxy_native.commit.current import fingerprint
 from haproxy_native.editing.editor import Editor, Object
@@ -24,6 +23,7 @@ from haproxy_native.shadow.rewrite import FrontendListener, Shadow
 from haproxy_native.shadow.shadows import MOST, Asker, Shadows
 from haproxy_native.shares import Account
 from haproxy_native.text.document import Document
+from haproxy_native.threads import LARGE, run_in_thread, run_in_thread_if
 
 # How long states of servers are cached, in seconds.
 STATES_SECONDS = 0.5
@@ -58,7 +58,7 @@ class Explain:
         document, files, by, check = candidate.after, candidate.files, candidate.author, is_asked
         if is_asked:
             await self._engine.permit_evaluation(candidate)
-        key = await beside(_key, document, self._home, files)
+        key = await run_in_thread(_key, document, self._home, files)
         # A shadow has only parts of the text, and may start even if HAProxy refuses the whole. The check does not know `files`.
         is_checked = check and not files and key not in self._accepted
         checking = abandonment.create_task(self._engine.context.check_text(document, by)) if is_checked else None
@@ -81,7 +81,7 @@ class Explain:
         await self._read_states()
         request = client_request(question, asker.shadow.listeners)
         outcome = await asker.ask(request, self._conditions)
-        return await beside_if(document.size > LARGE, self._explained, document, asker.shadow, question, request.listener, outcome)
+        return await run_in_thread_if(document.size > LARGE, self._explained, document, asker.shadow, question, request.listener, outcome)
 
     def _explained(
         self, document: Document, shadow: Shadow, question: Question, listener: FrontendListener, outcome: RequestOutcome
@@ -98,7 +98,7 @@ class Explain:
             with suppress(NativeError):
                 states = await self._engine.context.runtime.servers()
             self._states, self._states_read = states, now()
-            self._conditions = await beside_if(len(states) > MANY, conditions, states)
+            self._conditions = await run_in_thread_if(len(states) > MANY, conditions, states)
 
     def _servers(self, document: Document, backend: str) -> list[CandidateServer]:
         """Return the servers that a backend may choose, with their states in the running worker."""

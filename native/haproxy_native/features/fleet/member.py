@@ -21,7 +21,6 @@ from hashlib import sha256
 from typing import Any, Self
 
 from haproxy_native.background import Background
-from haproxy_native.beside import beside
 from haproxy_native.changes.expect import SeenText
 from haproxy_native.changes.operations import PutText, SetRuntime, text_as_sent
 from haproxy_native.commit.change import Change
@@ -67,6 +66,7 @@ from haproxy_native.features.fleet.store import GroupStore, Presence, StoreAway
 from haproxy_native.request_context import Author
 from haproxy_native.text import parts
 from haproxy_native.text.document import Document
+from haproxy_native.threads import run_in_thread
 
 log = logging.getLogger(__name__)
 HEAD = "head"
@@ -352,7 +352,7 @@ class FleetMember(Observer):
             await self._engine.notice()
         document = self._engine.document
         if self._text[0] is not document:
-            text = await beside(_text_of, document)
+            text = await run_in_thread(_text_of, document)
             self._text = document, text, sha256(text).hexdigest()
         return self._text[1:]
 
@@ -382,8 +382,8 @@ class FleetMember(Observer):
                 await self._become(CHECKED)
                 return
             # Somebody may have edited the text since `decide` has seen it; then the commit raises.
-            seen = await beside(SeenText.of, document, parts.MAIN)
-            change = Change([PutText(parts.MAIN, await beside(text_as_sent, text))], seen, author=by)
+            seen = await run_in_thread(SeenText.of, document, parts.MAIN)
+            change = Change([PutText(parts.MAIN, await run_in_thread(text_as_sent, text))], seen, author=by)
             if action == machine.CATCH_UP:
                 await self._engine.commit(change)
                 await self._become(GOOD)
@@ -601,7 +601,7 @@ class FleetMember(Observer):
         pieces = [text[start : start + PIECE] for start in range(0, len(text), PIECE)]
         for index, piece in enumerate(pieces):
             place = f"{self._path}/object/{name}/{index}"
-            await self._store.create(place, await beside(self._keyring.seal, place, piece))
+            await self._store.create(place, await run_in_thread(self._keyring.seal, place, piece))
         return Release(number, _new_id(), digest, name, len(pieces), by.name, message[:200], time.time(), self.name)
 
 

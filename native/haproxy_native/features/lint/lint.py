@@ -15,7 +15,6 @@ from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
 
-from haproxy_native.beside import beside
 from haproxy_native.editing.file_references import unreferenced
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.editing.secrets import masked_lines, masked_text
@@ -29,6 +28,7 @@ from haproxy_native.storage import list_files
 from haproxy_native.storage.certificate import holds_key, parse_certificates
 from haproxy_native.text.document import Document
 from haproxy_native.text.parts import first_lines
+from haproxy_native.threads import run_in_thread
 
 _IGNORE = re.compile(r"(?:^|[\s#;])lint:\s*ignore=([\w*-]+(?:\s*,\s*[\w*-]+)*)")
 _ALL = "*"
@@ -217,7 +217,7 @@ class Linting:
         """Return the findings. Leaves out a finding if the caller may not read one of its objects. Raises NoTransaction."""
         document = self._engine.read(transaction_id)
         staged = self._engine.context.transactions.staged(transaction_id).files if transaction_id else {}
-        findings_ = await beside(self._found, document, {str(path): file.is_there for path, file in staged.items()})
+        findings_ = await run_in_thread(self._found, document, {str(path): file.is_there for path, file in staged.items()})
         return [finding for finding in findings_ if may_read is None or all(map(may_read, (finding.object, *finding.others)))]
 
     def _found(self, document: Document, staged: Mapping[str, bool]) -> list[Finding]:

@@ -18,7 +18,6 @@ from types import TracebackType
 from typing import Self
 
 from haproxy_native.background import Background
-from haproxy_native.beside import beside
 from haproxy_native.commit.change import MemberChange
 from haproxy_native.commit.commit import change_process
 from haproxy_native.commit.events import Committed, Edited, Event, Reloaded, WorkerChanged
@@ -61,6 +60,7 @@ from haproxy_native.runtime.responses import refusal
 from haproxy_native.runtime.server_state import ServerState
 from haproxy_native.runtime.verification import server_limits
 from haproxy_native.text.document import Document
+from haproxy_native.threads import run_in_thread
 
 log = logging.getLogger(__name__)
 RETRY_SECONDS = 0.5
@@ -138,7 +138,7 @@ class Overrides(Observer):
 
     async def _unlike(self, states: Sequence[ServerState], limits: Limits, only: Claimed | None = None) -> list[ServerDifference]:
         document, servers = self._engine.running or self._engine.document, Servers(self._editor.grammar)
-        found = await beside(lambda: list(server_differences(document, servers, by_backend(states), limits, only)))
+        found = await run_in_thread(lambda: list(server_differences(document, servers, by_backend(states), limits, only)))
         return [each for each in found if not each.member or not self._explains(as_override(each))]
 
     def _explains(self, found: Override) -> bool:
@@ -154,21 +154,21 @@ class Overrides(Observer):
 
     async def from_state_files(self) -> list[ServerDifference]:
         """Return the differences from the configuration that may come from server-state files. Raises RuntimeFailure."""
-        if not await beside(reads_states, self._engine.document):
+        if not await run_in_thread(reads_states, self._engine.document):
             return []
         return await self.loaded_from_files(await self.unexplained())
 
     async def loaded_from_files(self, differing: Sequence[ServerDifference]) -> list[ServerDifference]:
         """Return the differences whose values are also in the server-state files that HAProxy reads."""
         document = self._engine.running or self._engine.document
-        if not differing or not await beside(reads_states, document):
+        if not differing or not await run_in_thread(reads_states, document):
             return []
-        return await beside(loaded_values, self._editor, document, differing)
+        return await run_in_thread(loaded_values, self._editor, document, differing)
 
     async def _look_up(self) -> None:
         """Store the configured value of each new override, and end the overrides whose configured value has changed."""
         known = self._ledger.all()
-        values = await beside(configured, self._editor, self._engine.document, known)
+        values = await run_in_thread(configured, self._editor, self._engine.document, known)
         now = [(each, values[each.object, each.member]) for each in known if self._ledger.get(each.object, each.member) is each]
         self._ledger.delete([each for each, value in now if each.configured not in (None, value)])
         self._ledger.store([replace(each, configured=value) for each, value in now if each.configured is None])
@@ -312,7 +312,7 @@ class Overrides(Observer):
         """Delete the overrides that these changes of the configuration have ended. Return all effects of the changes."""
         touched: list[Effect] = []
         for at, event in texts:
-            effects = await beside(_effects, event)
+            effects = await run_in_thread(_effects, event)
             self._ledger.delete(ended([each for each in self._ledger.all() if each.since <= at], effects))
             touched += effects
         return touched

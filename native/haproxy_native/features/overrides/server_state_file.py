@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from haproxy_native.beside import beside
 from haproxy_native.commit.servers_in_process import STATE, WEIGHT
 from haproxy_native.disk.atomic import write_atomically
 from haproxy_native.editing import object_names
@@ -33,6 +32,7 @@ from haproxy_native.runtime.server_state import (
 )
 from haproxy_native.text.document import Document
 from haproxy_native.text.section import Section
+from haproxy_native.threads import run_in_thread
 
 log = logging.getLogger(__name__)
 FILE, LOADED_FROM, GLOBAL = "server_state_file", "load_server_state_from_file", "global"
@@ -59,7 +59,7 @@ class ServerStateFile:
         """Replace our lines in the file. If it cannot be written or has an unknown format, leave it and empty `carried`."""
         path, lines = place(self._editor, document), {}
         if path and overrides:
-            lines = await beside(_lines, self._editor, document, overrides, list(states))
+            lines = await run_in_thread(_lines, self._editor, document, overrides, list(states))
         written = path is not None and await asyncio.to_thread(_replace, path, list(lines.values()))
         self.carried = frozenset(lines) if written else frozenset()
 

@@ -13,7 +13,6 @@ from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
-from haproxy_native.beside import beside
 from haproxy_native.commit.change import Candidate
 from haproxy_native.commit.ports import Observer
 from haproxy_native.editing.file_references import references
@@ -25,6 +24,7 @@ from haproxy_native.request_context import Author
 from haproxy_native.shadow.files import naming, stamps
 from haproxy_native.shadow.rewrite import FrontendListener, SourceLine, rewritten
 from haproxy_native.text.document import Document
+from haproxy_native.threads import run_in_thread
 
 log = logging.getLogger(__name__)
 # How many failed tests the text of a refusal names.
@@ -58,7 +58,7 @@ class RoutingGate(Observer):
 
     async def judge(self, candidate: Candidate) -> Sequence[str]:
         """Return the names of failed tests that failed before as well. Raises BreaksTests, and Untested if tests cannot be run."""
-        if not await asyncio.to_thread(self._has_tests) or not (key := await beside(self._key, candidate)):
+        if not await asyncio.to_thread(self._has_tests) or not (key := await run_in_thread(self._key, candidate)):
             return ()
         cases = await self._cases()
         if (key, cases) == self._passed[:2]:

@@ -7,7 +7,6 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from haproxy_native.beside import beside
 from haproxy_native.commit.change import Change, ChangeContent, Content, Outcome
 from haproxy_native.commit.commit import commit
 from haproxy_native.commit.context import CommitContext
@@ -17,6 +16,7 @@ from haproxy_native.errors import BadRequest, NotFound, Unusable
 from haproxy_native.features.routing_tests.run import MOST, Case, cases_of
 from haproxy_native.planning.touches import ANY, CHANGE, CREATE, DELETE, Touch
 from haproxy_native.request_context import Author
+from haproxy_native.threads import run_in_thread
 
 KIND = "test"
 
@@ -71,11 +71,11 @@ class TestTable:
 
     async def put(self, name: str, body: Mapping[str, Any], author: Author) -> bool:
         """Store a test and return whether it is new. Raises BadRequest for invalid cases, Unusable, and what commits raise."""
-        await beside(cases_of, body["cases"], name)
+        await run_in_thread(cases_of, body["cases"], name)
         count = await asyncio.to_thread(lambda: len(self.cases([other for other in self.names() if other != name])))
         if count + len(body["cases"]) > MOST:
             raise BadRequest(f"the other tests have {count} cases, and all together have {MOST} at most")
-        data = await beside(_written, {member: value for member, value in body.items() if member != "name"})
+        data = await run_in_thread(_written, {member: value for member, value in body.items() if member != "name"})
         is_new = self.content(name) is None
         await self.change(name, lambda _: data, author)
         return is_new

@@ -7,7 +7,7 @@ from contextvars import ContextVar
 
 import pytest
 
-from haproxy_native.beside import beside, beside_if
+from haproxy_native.threads import run_in_thread, run_in_thread_if
 
 named: ContextVar[str] = ContextVar("named", default="")
 
@@ -15,7 +15,7 @@ named: ContextVar[str] = ContextVar("named", default="")
 def test_the_loop_goes_on() -> None:
     async def work() -> None:
         done = threading.Event()
-        waiting = asyncio.create_task(beside(done.wait, 30))
+        waiting = asyncio.create_task(run_in_thread(done.wait, 30))
         await asyncio.sleep(0)
         assert not waiting.done()
         done.set()
@@ -27,9 +27,9 @@ def test_the_loop_goes_on() -> None:
 def test_context_and_errors() -> None:
     async def work() -> None:
         named.set("request")
-        assert await beside(named.get) == "request"
+        assert await run_in_thread(named.get) == "request"
         with pytest.raises(ZeroDivisionError):
-            await beside(lambda: 1 // 0)
+            await run_in_thread(lambda: 1 // 0)
 
     asyncio.run(work())
 
@@ -37,20 +37,20 @@ def test_context_and_errors() -> None:
 def test_what_is_small_is_done_at_once() -> None:
     async def work() -> None:
         here = threading.get_ident()
-        assert await beside_if(False, threading.get_ident) == here != await beside_if(True, threading.get_ident)
+        assert await run_in_thread_if(False, threading.get_ident) == here != await run_in_thread_if(True, threading.get_ident)
 
     asyncio.run(work())
 
 
 def test_a_forked_process_has_threads_of_its_own() -> None:
-    asyncio.run(beside(int))
+    asyncio.run(run_in_thread(int))
     pid = os.fork()
     if not pid:
-        os._exit(asyncio.run(asyncio.wait_for(beside(int, "7"), 60)))
+        os._exit(asyncio.run(asyncio.wait_for(run_in_thread(int, "7"), 60)))
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 7
 
 
 def test_a_computation_that_raises_stop_iteration_ends() -> None:
     """No future takes one: who awaits it would wait for ever."""
     with pytest.raises(RuntimeError, match="StopIteration"):
-        asyncio.run(asyncio.wait_for(beside(next, iter(())), 60))
+        asyncio.run(asyncio.wait_for(run_in_thread(next, iter(())), 60))

@@ -35,8 +35,8 @@ LARGE = 1 << 16
 UNHURRIED = 0.1
 
 
-class Sized(Protocol):
-    """A document; its size is a number of characters."""
+class HasSize(Protocol):
+    """A document; `size` is its number of characters."""
 
     @property
     def size(self) -> int: ...
@@ -45,13 +45,13 @@ class Sized(Protocol):
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
 
-_threads = ThreadPoolExecutor(THREADS, "beside")
+_threads = ThreadPoolExecutor(THREADS, "computation")
 
 
 def _reset_threads() -> None:
     """Make new threads in a forked process, which has none of its parent's."""
     global _threads
-    _threads = ThreadPoolExecutor(THREADS, "beside")
+    _threads = ThreadPoolExecutor(THREADS, "computation")
 
 
 os.register_at_fork(after_in_child=_reset_threads)
@@ -63,7 +63,7 @@ def tune_interpreter() -> None:
     gc.set_threshold(*COLLECTIONS)
 
 
-async def beside(work: Callable[Given, Result], *given: Given.args, **named: Given.kwargs) -> Result:
+async def run_in_thread(work: Callable[Given, Result], *given: Given.args, **named: Given.kwargs) -> Result:
     """Run a function in a thread and return its result. Raise what it raises.
 
     Cancelling the caller does not stop a function that has begun: it runs to its end. In a request that changes nothing it stops at its
@@ -99,14 +99,16 @@ def _in_loop(loop: asyncio.AbstractEventLoop, action: Callable[[], None]) -> Non
         loop.call_soon_threadsafe(action)
 
 
-async def beside_if(large: bool, work: Callable[Given, Result], *given: Given.args, **named: Given.kwargs) -> Result:
-    """Run the work as `beside` does if it is large, else directly."""
-    return await beside(work, *given, **named) if large else work(*given, **named)
+async def run_in_thread_if(large: bool, work: Callable[Given, Result], *given: Given.args, **named: Given.kwargs) -> Result:
+    """Run the work as `run_in_thread` does if it is large, else directly."""
+    return await run_in_thread(work, *given, **named) if large else work(*given, **named)
 
 
-async def beside_if_large(documents: Iterable[Sized], work: Callable[Given, Result], *given: Given.args, **named: Given.kwargs) -> Result:
-    """Run work on documents as `beside` does if one of them is large, else directly: a thread costs more than work on a small one."""
-    return await beside_if(any(document.size > LARGE for document in documents), work, *given, **named)
+async def run_in_thread_if_large(
+    documents: Iterable[HasSize], work: Callable[Given, Result], *given: Given.args, **named: Given.kwargs
+) -> Result:
+    """Run work on documents as `run_in_thread` does if one of them is large, else directly, since a thread costs more than the work."""
+    return await run_in_thread_if(any(document.size > LARGE for document in documents), work, *given, **named)
 
 
 async def unhurried(pieces: Iterable[Result]) -> AsyncIterator[Result]:
