@@ -230,7 +230,7 @@ def deleted(
     if not capabilities.deletes_backends:
         return result.because(0, "the section is gone, and this HAProxy deletes no backend in the running process", NEWER)
     if has_conditionals(section) or around.is_conditional(section):
-        return result.because(0, "the section is gone, and it stood under a condition")
+        return result.because(0, "the section is gone, and it was in a conditional block")
     if off := fixed((section, *ancestors(running, section)), servers.grammar).everything:
         return result.because(0, f"the section is gone, and HAProxy takes no command for it, for it is {off}")
     served = servers.of(running, section)

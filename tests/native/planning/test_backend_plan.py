@@ -63,8 +63,8 @@ RELOADS = [
     ("backend b from base\n  mode log", "mode", "in mode log"),
     ("backend b from spop", "backend", "in mode spop"),
     ("backend b from nowhere", "backend", "defaults nowhere is not loaded"),
-    ("backend b from guarded", "backend", "under a condition"),
-    ("backend b from base\n  .if feature(LUA)\n  server s 192.0.2.2:80\n  .endif", "backend", "under a condition"),
+    ("backend b from guarded", "backend", "in a conditional block"),
+    ("backend b from base\n  .if feature(LUA)\n  server s 192.0.2.2:80\n  .endif", "backend", "in a conditional block"),
     ("backend web from base", "backend", "another section has its name"),
     ('backend "${B}" from base', "backend", "no runtime command can say"),
     ("backend b from base\n  server s 192.0.2.2:80 minconn 1 maxconn 9", "backend", "fullconn"),
@@ -163,7 +163,7 @@ def test_haproxy_takes_no_command_for_a_disabled_backend(lines: str) -> None:
 
 def test_a_backend_inside_a_condition_that_another_section_opens() -> None:
     opened, closed = BASE.rstrip() + "\n.if feature(LUA)\n", "backend last from base\n.endif\n"
-    assert "under a condition" in planned(opened + closed, f"{opened}backend b from base\n{closed}")[1][0][2]
+    assert "in a conditional block" in planned(opened + closed, f"{opened}backend b from base\n{closed}")[1][0][2]
 
 
 def test_a_defaults_section_that_changes_as_well() -> None:
@@ -197,7 +197,7 @@ def test_one_that_goes() -> None:
 
 
 KEPT = [
-    (GOING + "  .if feature(LUA)\n  .endif\n", BASE, "stood under a condition"),
+    (GOING + "  .if feature(LUA)\n  .endif\n", BASE, "was in a conditional block"),
     (GOING, BASE.replace("map(routes.map)", "map(routes.map,b)"), ""),
 ]
 

@@ -41,7 +41,7 @@ def test_what_one_edit_ends_is_one_cause() -> None:
     """Reasons have names in their words; without an edit their keyword counts, and those without a keyword are what they say."""
     named = {"keyword": "backend", "reason": "the section is gone, and /a in map a.map names it", "remedy": "delete the entries"}
     other = {**named, "reason": "the section is gone, and /b in map b.map names it"}
-    gone = {"keyword": "backend", "reason": "the section is gone, and it stood under a condition"}
+    gone = {"keyword": "backend", "reason": "the section is gone, and it was in a conditional block"}
     found = advise([record(1, named), record(2, other), record(3, gone), record(4, OTHER), record(5, {"reason": "another"})])[1]
     assert [(each.reloads, each.cause, each.remedy) for each in found] == [
         (2, "backend: the section is gone, and /b in map b.map names it", "delete the entries"),
