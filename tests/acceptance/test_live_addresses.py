@@ -1,11 +1,15 @@
 """However an address is written and whichever call brings it: what is answered to be live is what a fresh HAProxy makes of the file.
 
-HAProxy's socket takes host names and resolves none of them, so only IP addresses with plain ports are live; everything else is reloaded.
+HAProxy's socket takes host names and resolves none of them, so only IP addresses with plain ports and Unix sockets are live; everything
+else is reloaded.
 """
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from socketserver import StreamRequestHandler, ThreadingUnixStreamServer
+from threading import Thread
 from typing import Any
 
 import httpx2
@@ -20,7 +24,7 @@ from haproxy_native.request_context import NOBODY
 from tests.acceptance.effective import differences, effective, fresh
 from tests.acceptance.quick import SERVICES, Quick, is_live
 from tests.haproxy import binaries
-from tests.haproxy.process import HAProxy
+from tests.haproxy.process import HAProxy, free_port
 from tests.native.engines import reload, run, running_engine
 
 CONFIG = """\
@@ -81,7 +85,10 @@ ROWS = [
     Row("2130706433:9", {"address": "2130706433", "port": 9}, live=False),
     Row("ipv4@127.0.0.1:9", {"address": "ipv4@127.0.0.1", "port": 9}, live=False),
     Row("*:9", {"address": "*", "port": 9}, live=False),
-    Row("/run/app.sock", {"address": "/run/app.sock"}, live=False),
+    Row("/run/app.sock", {"address": "/run/app.sock"}, live=True),
+    Row("unix@/run/app.sock", {"address": "unix@/run/app.sock"}, live=True, everywhere=True),
+    Row("abns@app", {"address": "abns@app"}, live=True),
+    Row("fd@7", {"address": "fd@7"}, live=False),
     Row("127.0.0.1:0", {"address": "127.0.0.1", "port": 0}, live=False),
     Row("127.0.0.1:+9", {"address": "127.0.0.1:+9"}, live=False),
     Row("127.0.0.1:", {"address": "127.0.0.1:"}, live=False),
@@ -236,6 +243,41 @@ def test_what_is_added_to_the_process_alone(newest: Quick, row: Row) -> None:
     assert row.live or "is not an IP address" in answer.text
     if row.live:
         assert newest.delete(f"{SERVICES}/runtime/backends/app/servers/two").status_code == 204
+
+
+@pytest.mark.parametrize("version", ["2.6", "3.4"])
+@pytest.mark.parametrize("family", ["", "unix@", "uxst@", "abns@"])
+def test_traffic_through_a_unix_socket(tmp_path: Path, version: str, family: str) -> None:
+    """`show servers state` shows no path, so requests prove where an added server is."""
+    port, path = free_port(), tmp_path / "app.sock"
+    name = f"app-{port}" if family == "abns@" else str(path)
+    text = f"{CONFIG.replace('server one 127.0.0.1:1', '')}\nfrontend site from base\n    bind 127.0.0.1:{port}\n    default_backend app\n"
+    with HAProxy(tmp_path, text, binary=binaries.exactly(version)) as haproxy, Quick(haproxy) as sidecar, answering(family, name):
+        body = {"name": "two", "address": family + name}
+        for there in ("backends/app/servers", f"{SERVICES}/runtime/backends/app/servers"):
+            answer = sidecar.post(there, body, **({} if "runtime" in there else {"version": sidecar.version()}))
+            assert is_live(answer), answer.text
+            haproxy.ask("set server app/two state ready")
+            assert httpx2.get(f"http://127.0.0.1:{port}/", timeout=60).text == "from the socket"
+            haproxy.ask("set server app/two state maint")
+            haproxy.ask("del server app/two")
+            assert "two" not in haproxy.ask("show servers state app")
+
+
+@contextmanager
+def answering(family: str, name: str) -> Iterator[None]:
+    """An HTTP server that listens on a Unix socket."""
+
+    class Answer(StreamRequestHandler):
+        def handle(self) -> None:
+            self.rfile.readline()
+            self.wfile.write(b"HTTP/1.0 200 OK\r\nContent-Length: 15\r\n\r\nfrom the socket")
+
+    place = ("\0" + name).ljust(108, "\0") if family == "abns@" else name
+    with ThreadingUnixStreamServer(place, Answer) as server:
+        Thread(target=server.serve_forever, args=(0.05,)).start()
+        yield
+        server.shutdown()
 
 
 @pytest.mark.parametrize("address", ["::1", "localhost", *(pytest.param(each, marks=pytest.mark.soak) for each in ("127.0.0.9", "127.1"))])

@@ -17,6 +17,8 @@ _INTEGER = re.compile(r"[+-]?\d+")
 _NUMBER_AND_UNIT = re.compile(r"(\d+)([A-Za-z]*)")
 _TIME_UNITS = {"d": 86_400_000, "h": 3_600_000, "m": 60_000, "s": 1000, "ms": 1}
 FAMILIES_WITH_PATH = ("unix@", "abns@", "abnsz@", "fd@", "sockpair@", "uxst@", "uxdg@", "ring@", "/", "shm@")
+# Those that each version of HAProxy reads alike in its file and in `add server`.
+UNIX_SOCKETS = ("unix@", "uxst@", "abns@", "/")
 _SIZE_UNITS = {"": 1, "k": 1024, "m": 1024**2, "g": 1024**3}
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from haproxy_native.errors import BadValue
 from haproxy_native.grammar.schema import Schema, Schemas
+from haproxy_native.grammar.values import UNIX_SOCKETS
 from haproxy_native.runtime.argument import argument, ip_literal, number
 from haproxy_native.runtime.commands import Command
 from haproxy_native.runtime.verification import Limit, Shows
@@ -20,10 +21,10 @@ from haproxy_native.text.words import unquoted
 
 Values = Mapping[str, Any]
 _PLACE = re.compile(r"<([^<>:]+)(?::(ip|bracketed|\d+\.\.\d+))?>")
-LIMIT = "limit"
+LIMIT, ADDRESS = "limit", "address"
 IP, BRACKETED = "ip", "bracketed"
 _SWITCH = ("enabled", "disabled")
-# HAProxy's output for an address that is not set.
+# HAProxy's output for an address that is not set, or is a Unix socket.
 NOTHING = "-"
 
 
@@ -83,9 +84,9 @@ class Live:
     def require_readable(self, values: Values) -> None:
         """Raise BadValue, which names the member, if HAProxy may read a value of a new server differently in a command and in a file."""
         for member, kind in self.kinds.items():
-            if (value := values.get(member)) is None:
-                continue
-            _checked(member, kind, plain(value))
+            value = values.get(member)
+            if value is not None and not (member == ADDRESS and is_unix_socket(plain(value))):
+                _checked(member, kind, plain(value))
 
     def shown(self, values: Values) -> Values:
         """Return the columns of `show servers state`, with their values, that HAProxy must show for an added server."""
@@ -223,7 +224,15 @@ def _expected(declared: Any, member: str, new: Values) -> object | None:
 
 def _as_shown(value: Any) -> object:
     """Return a value as verification compares it: a number, an address or a text."""
-    return value if isinstance(value, int) else ip_of(plain(value)) or plain(value)
+    if isinstance(value, int):
+        return value
+    text = plain(value)
+    return NOTHING if is_unix_socket(text) else ip_of(text) or text
+
+
+def is_unix_socket(text: str) -> bool:
+    """Return whether an unquoted address is the path or abstract name of a Unix socket."""
+    return text.startswith(UNIX_SOCKETS)
 
 
 def ip_of(text: str) -> IPv4Address | IPv6Address | None:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from haproxy_native.abandonment import check
 from haproxy_native.editing.resources import Resource, resources
 from haproxy_native.errors import BadValue
-from haproxy_native.planning.live import BRACKETED, LIMIT, NOTHING, Live, NotExpressible, ip_of, live_of, plain
+from haproxy_native.planning.live import ADDRESS, BRACKETED, LIMIT, NOTHING, Live, NotExpressible, ip_of, live_of, plain
 from haproxy_native.planning.section_order import conditional_sections, is_conditional, key_of
 from haproxy_native.planning.servers import EffectiveServer, Servers, ancestors, fixed
 from haproxy_native.runtime.server_state import CONFIGURED_MAINT, ServerState
@@ -25,7 +25,7 @@ from haproxy_native.text.section import Section
 from haproxy_native.text.words import unquoted
 
 SERVED, SERVERS, TEMPLATES = ("backend", "listen"), "servers", "server_templates"
-ADDRESS, PORT, WEIGHT = "address", "port", "weight"
+PORT, WEIGHT = "port", "weight"
 HEALTH, AGENT, STATE = "health", "agent", "state"
 # The member under which a difference reports whether a server is up.
 OPERATIONAL, UP = "operational_state", "up"

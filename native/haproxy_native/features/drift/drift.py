@@ -38,6 +38,10 @@ PENDING, NOT_LOADED, OVERRIDE, OUTSIDE, STATE_FILE = "pending", "not_loaded", "o
 # The member of a frontend, and its statuses after `disable frontend` and `shutdown frontend`.
 DISABLED = "disabled"
 OUT_OF_SERVICE = ("PAUSED", "STOP")
+# The object and member with the limit of the whole process, and its names in `show info`. Each frontend without a limit has the one
+# that the process had at its start.
+PROCESS, PROCESS_LIMITS = "global", "performance_options"
+LIMIT_AT_START, LIMIT_NOW = "Hard_maxconn", "Maxconn"
 
 
 @dataclass(frozen=True)
@@ -85,7 +89,7 @@ class Drift:
         try:
             differences += await self._of_servers()
             if running is not None:
-                differences += await self._of_frontends(running)
+                differences += await self._of_limits(running)
             differences += await self._of_files()
         except RuntimeFailure:
             answers = False
@@ -102,12 +106,16 @@ class Drift:
         others = [difference for each, cause in zip(found, causes, strict=True) for difference in _of_server(each, cause)]
         return [*_of_worker(made, OVERRIDE), *others]
 
-    async def _of_frontends(self, running: Document) -> list[Difference]:
-        """Return the differences of frontends and listen sections from the loaded configuration. Raises RuntimeFailure."""
-        answer = await self._engine.context.runtime.send(f"show stat -1 {FRONTENDS} -1")
-        rows = {row["pxname"]: row for row in responses.table(answer)}
+    async def _of_limits(self, running: Document) -> list[Difference]:
+        """Return the differences of frontends and of the process from the loaded configuration. Raises RuntimeFailure."""
+        runtime = self._engine.context.runtime
+        rows = {row["pxname"]: row for row in responses.table(await runtime.send(f"show stat -1 {FRONTENDS} -1"))}
+        facts = responses.info(await runtime.send("show info"))
+        at_start, now = (int(facts[name]) for name in (LIMIT_AT_START, LIMIT_NOW))
         inside, limit = conditional_sections(running), _limit()
         found: list[tuple[str, str, Any, Any]] = []
+        if at_start != now:
+            found.append((PROCESS, PROCESS_LIMITS, {limit: at_start}, {limit: now}))
         for section in running.sections:
             name = unquoted(section.name)
             if section.kind not in ("frontend", "listen") or name not in rows:
@@ -119,9 +127,9 @@ class Drift:
             object_, row = spelled(section.kind, name), rows[name]
             if row["status"] in OUT_OF_SERVICE and not any(_lines(each, DISABLED) for each in above):
                 found.append((object_, DISABLED, False, True))
-            declared = next((lines[-1] for each in above if (lines := _lines(each, limit))), ())
-            if len(declared) > 1 and declared[1].isdecimal() and int(declared[1]) != int(row["slim"] or 0):
-                found.append((object_, limit, int(declared[1]), int(row["slim"] or 0)))
+            declared = next((lines[-1][1:2] for each in above if (lines := _lines(each, limit))), (str(at_start),))
+            if "".join(declared).isdecimal() and int(declared[0]) != int(row["slim"] or 0):
+                found.append((object_, limit, int(declared[0]), int(row["slim"] or 0)))
         return [Difference(object_, member, ("running", "worker"), (old, new), OUTSIDE) for object_, member, old, new in found]
 
     async def _of_files(self) -> list[Difference]:

@@ -18,7 +18,8 @@ from haproxy_native.disk.atomic import write_atomically
 from haproxy_native.editing import object_names
 from haproxy_native.editing.editor import Editor
 from haproxy_native.features.overrides.ledger import Override
-from haproxy_native.planning.observed import ADDRESS, Claim, ServerDifference, by_backend, server_differences
+from haproxy_native.planning.live import ADDRESS
+from haproxy_native.planning.observed import Claim, ServerDifference, by_backend, server_differences
 from haproxy_native.planning.servers import EffectiveServer, Servers, ancestors
 from haproxy_native.runtime.server_state import (
     CONFIGURED,
