@@ -22,6 +22,7 @@ from haproxy_native.commit.change import Change
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Refused
 from haproxy_native.grammar.load import grammar
+from haproxy_native.planning.live import NOTHING
 from haproxy_native.planning.observed import Claim, by_backend, server_differences
 from haproxy_native.planning.servers import Servers
 from haproxy_native.request_context import NOBODY
@@ -105,20 +106,30 @@ async def differing(engine: Engine) -> set[tuple[str, str]]:
 async def meddle(engine: Engine, stage: Stage, configuration: Configuration) -> None:
     """Another one changes a server on the socket, which is seen; before it nothing is."""
     assert await differing(engine) == set(), f"seed {stage.seed}"
-    servers = [(backend.name, server) for backend in configuration.backends for server in backend.servers]
-    backend, server = stage.chance.choice(servers)
-    command = f"set server {backend}/{server.name} {stage.chance.choice(MEDDLING)}"
-    before = await shown(engine, backend, server.name)
+    servers = [(each, server) for each in configuration.backends for server in each.servers]
+    chosen, server = stage.chance.choice(servers)
+    backend = chosen.name
+    row = next((row for row in await engine.runtime.servers(backend) if row.name == server.name), None)
+    # No command gives a server its unresolved address back.
+    choices = [each for each in MEDDLING if row is None or row.address != NOTHING or MOVED not in each]
+    command = f"set server {backend}/{server.name} {stage.chance.choice(choices)}"
+    before = row.settings if row else None
     # HAProxy may accept an address before it sets it.
     if stage.haproxy.ask(command).startswith("IP changed"):
         until(lambda: f" {MOVED} " in stage.haproxy.ask(f"show servers state {backend}"))
-    is_seen = server.place in PLAIN and "agent-check" not in server.line() and "%" not in server.line()
+    is_seen = server.place in PLAIN and "agent-check" not in chosen.text() and "%" not in chosen.text()
     is_changed = await shown(engine, backend, server.name) != before
     found = await differing(engine)
     expected = {(backend, server.name)}
-    assert found == expected if is_seen and is_changed else found <= expected, f"seed {stage.seed}, {command}: {found}"
+    described = f"seed {stage.seed}, {command}: {found}\n{configuration.text}"
+    assert found == expected if is_seen and is_changed else found <= expected, described
     stage.outcomes["outside"] += is_changed
     await set_back(engine, backend, server.name)
+    if row and not is_seen:
+        # What an agent or HAProxy itself may have set stays.
+        for member in (f"weight {row.uweight}", f"state {row.forced_state}", f"addr {row.address} port {row.port}"):
+            stage.haproxy.ask(f"set server {backend}/{server.name} {member}")
+        until(lambda: f" {MOVED} " not in stage.haproxy.ask(f"show servers state {backend}"))
     assert await differing(engine) == set(), f"seed {stage.seed}, {command}"
 
 
