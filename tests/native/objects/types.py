@@ -10,7 +10,10 @@ from tests.rules.sources import CHECKOUT
 
 def types(*modules: Path, beside: Path | None = None) -> str:
     """What mypy reports of modules, as strictly as it can; empty if it has no objection. Packages in `beside` are imported, not judged."""
-    # With the settings, and the cache, of `make check`.
-    command = [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", *(["--follow-imports=silent"] if beside else [])]
+    # With the settings, and so with the cache, of `make check`.
+    command = [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", *map(str, modules)]
     environment = {**os.environ, "MYPYPATH": str(beside or "")}
-    return subprocess.run([*command, *map(str, modules)], capture_output=True, text=True, check=False, cwd=CHECKOUT, env=environment).stdout
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=CHECKOUT, env=environment)
+    assert done.returncode < 2, done.stdout + done.stderr
+    judged = tuple(os.path.relpath(module, CHECKOUT) for module in modules)
+    return "".join(line for line in done.stdout.splitlines(keepends=True) if line.startswith((*judged, *map(str, modules))))
