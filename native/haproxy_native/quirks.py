@@ -83,6 +83,11 @@ ADDED_SERVERS_REFUSE_ENABLED = Fact(
     "`enabled` is refused for a server added at runtime",
     "Sent up to 2.9 (2.8 adds the server with a warning), left out since",
 )
+ADDED_SERVERS_HAVE_COOKIES = Fact(
+    (2, 8),
+    "A server added at runtime may have a `cookie`",
+    "The server is added by a reload",
+)
 RELAYED_CONNECTIONS = Fact(
     (3, 2),
     "The master can pass a whole connection to its worker (`@@1`)",

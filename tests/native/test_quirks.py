@@ -5,7 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from haproxy_native.quirks import ADDED_SERVERS_REFUSE_ENABLED, LACKS, OLDEST, RELAYED_CONNECTIONS, is_supported, lacking
+from haproxy_native.quirks import (
+    ADDED_SERVERS_HAVE_COOKIES,
+    ADDED_SERVERS_REFUSE_ENABLED,
+    LACKS,
+    OLDEST,
+    RELAYED_CONNECTIONS,
+    is_supported,
+    lacking,
+)
 from tests.haproxy import binaries
 from tests.haproxy.process import SMALL, HAProxy
 from tests.rules.sources import CHECKOUT
@@ -37,6 +45,8 @@ def test_haproxy_agrees(tmp_path: Path, binary: str) -> None:
                 assert there is fact.holds(haproxy.version), fact
         added = haproxy.ask("add server app/another 127.0.0.1:1 enabled")
         assert ("New server registered." in added) is not ADDED_SERVERS_REFUSE_ENABLED.holds(haproxy.version), added
+        added = haproxy.ask("add server app/with-cookie 127.0.0.1:1 cookie a")
+        assert ("New server registered." in added) is ADDED_SERVERS_HAVE_COOKIES.holds(haproxy.version), added
         assert haproxy.ask("show info" + " x" * 64).startswith("Too many arguments.") is (haproxy.version >= (3, 2))
         relayed = haproxy.ask_master("@@1 show version")
         assert relayed.startswith(".".join(map(str, haproxy.version))) is RELAYED_CONNECTIONS.holds(haproxy.version), relayed

@@ -218,6 +218,8 @@ class ServerPlanner:
             raise _NotAddable(error.detail) from None
         if not all(word for option in options for word in option):
             raise _NotAddable("a runtime command cannot say an empty word")
+        if server.values.get(self.live.roles[PERSISTENCE]) is not None and not self.capabilities.added_servers_have_cookies:
+            raise _NotAddable("before version 2.8 HAProxy adds none with a cookie in the running process")
         if refused := [option[0] for option in options[1:] if not self.capabilities.takes_server_keyword(option[0])]:
             raise _NotAddable(f"HAProxy does not take {', '.join(refused)} on a server added at run time")
         return options
@@ -229,6 +231,7 @@ class _NotAddable(Exception):
 
 PLACE = ("name", "address", "port")
 SEVERAL_WORDS = "source"
+PERSISTENCE = "persistence"
 
 
 def add_server_commands(backend: str, values: Mapping[str, Any], capabilities: Capabilities) -> list[Command]:

@@ -75,6 +75,10 @@ class Capabilities:
     def added_servers_take_enabled(self) -> bool:
         return not quirks.ADDED_SERVERS_REFUSE_ENABLED.holds(self.version)
 
+    @property
+    def added_servers_have_cookies(self) -> bool:
+        return quirks.ADDED_SERVERS_HAVE_COOKIES.holds(self.version)
+
     def takes_server_keyword(self, keyword: str) -> bool:
         """Return False only if HAProxy would certainly refuse the keyword on an added server."""
         return self.server_keywords is None or keyword in self.server_keywords
