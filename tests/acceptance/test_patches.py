@@ -16,7 +16,7 @@ SERVER = "backends/app/servers/one"
 PARTS = {"weight": 5, "backup": "enabled", "inter": 1000, "rise": 3, "fall": 4, "cookie": "c", "maxconn": 9, "check": "enabled"}
 
 
-@pytest.fixture(params=["2.8", "3.4"])
+@pytest.fixture(params=[pytest.param("2.8", marks=pytest.mark.soak), "3.4"])
 def sidecar(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Quick]:
     config = PLAIN.format() + f"frontend site from plain\n    bind 127.0.0.1:{free_port()}\n    default_backend app\n\n"
     config += "backend app from plain\n    server one 127.0.0.1:1 weight 10   # the first\n"

@@ -49,7 +49,7 @@ class Renamed(Farm):
         return self.sidecar.text()[self.sidecar.text().index("global\n") :]
 
 
-@pytest.fixture(params=["2.6", "3.4"])
+@pytest.fixture(params=[pytest.param("2.6", marks=pytest.mark.soak), "3.4"])
 def farm(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Renamed]:
     maps = tmp_path / "maps_dir"
     maps.mkdir()
