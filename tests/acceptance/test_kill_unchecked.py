@@ -160,7 +160,7 @@ def _without_state(said: dict[str, Any]) -> dict[str, Any]:
     return {member: value for member, value in said.items() if member != "maintenance"}
 
 
-@pytest.fixture(params=["3.2", "3.4"])
+@pytest.fixture(params=[pytest.param("3.2", marks=pytest.mark.soak), "3.4"])
 def changes(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Changes]:
     with HAProxy(tmp_path, CONFIG, binary=binaries.exactly(request.param)) as haproxy, Quick(haproxy) as running:
         yield Changes(running, 2026)
