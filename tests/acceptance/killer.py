@@ -13,6 +13,7 @@ from pathlib import Path
 import httpx2
 
 from tests.haproxy.sidecar import Sidecar
+from tests.until import polls
 
 
 class Killer:
@@ -71,10 +72,7 @@ def _look(files: Sequence[Path]) -> list[tuple[int, int, int]]:
 
 def wait_for_what_is_owed(sidecar: Sidecar) -> None:
     """A weight that came no further than the file is a reload's task, which is carried out unasked."""
-    deadline = time.monotonic() + 120
-    while True:
+    for _ in polls("the running process still differs from the file"):
         plan = sidecar.post("/v3/sidecar/plan", sidecar.get("raw").text).json()
         if not plan["commands"] and not plan["reload"]:
             return
-        assert time.monotonic() < deadline, plan
-        time.sleep(0.05)

@@ -1,7 +1,6 @@
 """The server forked where it can be, with reloads that do not wait for a second, and what acceptance tests ask of it again and again."""
 
 import subprocess
-import time
 from typing import Any, Self
 
 import httpx2
@@ -12,6 +11,7 @@ from haproxy_native.runtime.server_state import ServerState, server_states
 from tests.haproxy.forked import Forked, nursery
 from tests.haproxy.process import HAProxy
 from tests.haproxy.sidecar import Sidecar
+from tests.until import polls
 
 SERVICES = "/v3/services/haproxy"
 # How most configurations of these tests begin.
@@ -67,12 +67,12 @@ class Quick(Sidecar):
         return self.outcome(answer.headers["Reload-Id"])
 
     def outcome(self, reload_id: str) -> dict[str, Any]:
-        while True:
+        for _ in polls(f"reload {reload_id} does not end", seconds=600, shortest=0.01):
             found = self.get(f"{SERVICES}/reloads/{reload_id}")
             assert found.status_code == 200, found.text
             if found.json()["status"] != "in_progress":
-                return dict(found.json())
-            time.sleep(0.01)
+                break
+        return dict(found.json())
 
     def why(self, answer: httpx2.Response) -> str:
         """What a failed assertion should say: the answer, and why there is a reload."""

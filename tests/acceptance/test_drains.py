@@ -1,7 +1,6 @@
 """Drains with real sessions: in the worker in service, in former ones, over a reload and a restart of the sidecar."""
 
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -47,10 +46,7 @@ class Drained(Farm):
         return str(found.json()["admin_state"])
 
     def until(self, server: str, state: str, backend: str = "shop") -> None:
-        deadline = time.monotonic() + 120
-        while self.state(server, backend) != state:
-            assert time.monotonic() < deadline, self.state(server, backend)
-            time.sleep(0.02)
+        until(lambda: self.state(server, backend) == state, f"{server} does not become {state}")
 
     def progress(self, path: str, condition: Callable[[dict[str, Any]], bool]) -> None:
         """Waits until it holds for the operation's progress."""

@@ -11,6 +11,7 @@ import pytest
 from tests.acceptance.traffic import Traffic
 from tests.acceptance.web import Web
 from tests.acceptance.wrong_changes import Site, a_server_lost, a_server_without_weight, made_by, site_of
+from tests.until import polls
 
 SOME_FAIL = {"type": "return", "return_status_code": 500, "cond": "if", "cond_test": "{ rand(100) lt 30 }"}
 
@@ -32,13 +33,12 @@ def traffic(site: Site) -> Traffic:
 
 def until(site: Site, location: str, result: str, reason: str = "") -> dict[str, Any]:
     """The confirmation, as soon as its verdict says so; it waits still."""
-    deadline = time.monotonic() + 120
-    while (found := site.sidecar.get(location).json())["status"] == "pending":
+    for _ in polls(f"no verdict {result}"):
+        found = site.sidecar.get(location).json()
+        assert found["status"] == "pending", found
         if (verdict := found.get("verdict")) and verdict["result"] == result and reason in str(verdict["reasons"]):
-            return dict(found)
-        assert time.monotonic() < deadline, found
-        time.sleep(0.05)
-    raise AssertionError(found)
+            break
+    return dict(found)
 
 
 def test_some_requests_fail(site: Site) -> None:

@@ -36,10 +36,7 @@ class Kept(Farm):
         return found.forced_state, found.uweight, found.port
 
     def until(self, server: str, *wanted: Any) -> None:
-        deadline = time.monotonic() + 120
-        while self.shown(server)[: len(wanted)] != wanted:
-            assert time.monotonic() < deadline, (self.shown(server), wanted)
-            time.sleep(0.02)
+        until(lambda: self.shown(server)[: len(wanted)] == wanted, f"{server} does not become {wanted}")
 
     def listed(self) -> dict[str, dict[str, Any]]:
         found = self.sidecar.get(PATH).json()
@@ -142,10 +139,7 @@ def test_what_ends_them(farm: Kept) -> None:
     farm.until("web2", "ready", 8)
     assert farm.shown("web1")[:2] == ("ready", 30)
     assert farm.sidecar.delete("backends/shop/servers/web2", version=farm.sidecar.version()).is_success
-    deadline = time.monotonic() + 120
-    while farm.listed() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert farm.listed() == {}
+    until(lambda: farm.listed() == {})
 
 
 def test_the_first_value_is_none(farm: Kept) -> None:
@@ -177,7 +171,5 @@ def test_servers_of_the_process_alone_are_not_kept(farm: Kept) -> None:
     assert farm.sidecar.post(added, {"name": "new", "address": "127.0.0.1", "port": farm.web.ports["one"]}).status_code == 201
     farm.set("new", admin_state="ready", weight=5)
     farm.reload()
-    deadline = time.monotonic() + 120
-    while farm.listed() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert farm.listed() == {} and farm.sidecar.server("new", "shop") is None
+    until(lambda: farm.listed() == {})
+    assert farm.sidecar.server("new", "shop") is None
