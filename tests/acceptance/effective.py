@@ -31,7 +31,7 @@ def effective(send: Callable[[str], str]) -> FIELDS:
     for row in answers.table(send("show stat")):
         path = f"{row['pxname']}/{row['svname']}"
         # An added server gets the weight that counts when it leaves maintenance.
-        found |= {f"{path} {name}": row.get(name, "") for name in COLUMNS if name != "weight" or row["status"] != "MAINT"}
+        found |= {f"{path} {name}": row.get(name, "") for name in COLUMNS if name != "weight" or not row["status"].startswith("MAINT")}
     names, *rows = (line.split() for line in send("show servers conn").splitlines() if line)
     for row in rows:
         found |= {f"{row[0]} {name}": row[names.index(name) - 1] for name in ("purge_delay", "idle_lim")}
