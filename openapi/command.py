@@ -24,7 +24,7 @@ def pages() -> dict[str, str]:
 
 
 def manual() -> str:
-    parser = _parser()
+    parser = cli.parser()
     others = (
         "dataplaneapi lint FILE, as dataplaneapi-lint(1) has it, dataplaneapi test FILE, dataplaneapi backup FILE or "
         "dataplaneapi restore FILE, as their --help has it, "
@@ -57,17 +57,13 @@ def lint_manual() -> str:
 
 
 def completion(shell: str) -> str:
-    parser = _parser()
+    parser = cli.parser()
     for action in parser._actions:
         if action.dest == "command":
-            action.choices = (*cli.COMMANDS, "ctl", "lint", "test")
+            action.choices = (*cli.COMMANDS, *cli.FIRST_WORDS)
         elif complete := _places(action):
             action.complete = complete  # type: ignore[attr-defined]
     return "\n".join(line.rstrip() for line in shtab.complete(parser, shell=shell).splitlines()).strip() + "\n"
-
-
-def _parser() -> argparse.ArgumentParser:
-    return cli.parser()
 
 
 def _places(action: argparse.Action) -> dict[str, str] | None:

@@ -5,7 +5,6 @@ The top of the module imports only what `--help` and `--version` need. The serve
 
 import argparse
 import contextlib
-import functools
 import gc
 import os
 import signal
@@ -59,7 +58,6 @@ def refuse(message: str) -> NoReturn:
     sys.exit(1)
 
 
-@functools.cache
 def parser() -> FlagParser:
     made = FlagParser(prog="dataplaneapi", allow_abbrev=False, add_help=False, description=DESCRIPTION)
     made.usage, made.formatter_class = USAGE, argparse.RawDescriptionHelpFormatter

@@ -39,7 +39,7 @@ _shtab_dataplaneapi___master_runtime_COMPGEN=_shtab_compgen_files
 _shtab_dataplaneapi___validate_files_before_COMPGEN=_shtab_compgen_files
 _shtab_dataplaneapi___validate_files_after_COMPGEN=_shtab_compgen_files
 
-_shtab_dataplaneapi_pos_0_choices=(check doctor ctl lint test)
+_shtab_dataplaneapi_pos_0_choices=(check doctor backup ctl lint restore test)
 
 _shtab_dataplaneapi__h_nargs=0
 _shtab_dataplaneapi___help_nargs=0

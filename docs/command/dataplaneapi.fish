@@ -139,4 +139,4 @@ complete -c dataplaneapi -n _shtab_dataplaneapi_using -l validate-cmd -x -d 'com
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l validate-files-before -xka "(__fish_complete_path (commandline -ct))" -d 'file to validate before the configuration; may be repeated'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l validate-files-after -xka "(__fish_complete_path (commandline -ct))" -d 'file to validate after the configuration; may be repeated'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l time-suffix -x -d 'unit for new time values: nearest, none, ms, s, m, h or d (default nearest)'
-complete -c dataplaneapi -n '_shtab_dataplaneapi_using; and test $_shtab_dataplaneapi_npos -eq 0' -ka "check doctor ctl lint test" -d 'check: validate settings and configuration; doctor: check the whole installation, and list findings with remedies'
+complete -c dataplaneapi -n '_shtab_dataplaneapi_using; and test $_shtab_dataplaneapi_npos -eq 0' -ka "check doctor backup ctl lint restore test" -d 'check: validate settings and configuration; doctor: check the whole installation, and list findings with remedies'

@@ -99,7 +99,7 @@ _shtab_dataplaneapi_options=(
   "*--validate-files-before[file to validate before the configuration\; may be repeated]:TEXT:_files"
   "*--validate-files-after[file to validate after the configuration\; may be repeated]:TEXT:_files"
   "--time-suffix[unit for new time values\: nearest, none, ms, s, m, h or d (default nearest)]:TEXT:"
-  ":check\: validate settings and configuration\; doctor\: check the whole installation, and list findings with remedies:(check doctor ctl lint test)"
+  ":check\: validate settings and configuration\; doctor\: check the whole installation, and list findings with remedies:(check doctor backup ctl lint restore test)"
 )
 
 # guard to ensure default positional specs are added only once per session

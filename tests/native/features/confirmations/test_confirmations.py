@@ -26,6 +26,8 @@ from tests.databases import damage, stored
 from tests.native.engines import ByFunction, adding, run, substituting
 from tests.native.history.test_reverting import put, returning
 
+# Seconds: more than passes between two calls on a loaded machine.
+SOON = 3
 ANN, BOB = Author("ann", request_id="r-1", group="users"), Author("bob", request_id="r-2", group="users")
 
 
@@ -72,9 +74,9 @@ def test_what_is_confirmed_stays(tmp_path: Path) -> None:
         async with confirming(tmp_path) as (engine, confirmations, _):
             async with confirmations.opened(ANN, 60) as made:
                 await engine.amend([ByFunction(adding("b"))], author=made)
-            await confirmations.extend(made.confirmation, 0, ANN)
+            await confirmations.extend(made.confirmation, SOON, ANN)
             assert (await confirmations.confirm(made.confirmation, ANN)).status == CONFIRMED
-            await asyncio.sleep(2 * POLL_SECONDS)
+            await asyncio.sleep(SOON + 2 * POLL_SECONDS)
             assert "backend b" in text(engine) and confirmations.get(made.confirmation).status == CONFIRMED
             for call in (confirmations.confirm(made.confirmation, ANN), confirmations.roll_back(made.confirmation, ANN)):
                 with pytest.raises(NotPending, match="confirmation 1 is confirmed"):
@@ -90,9 +92,9 @@ def test_at_once_and_later(tmp_path: Path) -> None:
         async with confirming(tmp_path) as (engine, confirmations, _):
             async with confirmations.opened(ANN, 60) as made:
                 await engine.amend([ByFunction(adding("b"))], author=made)
-            await confirmations.extend(made.confirmation, 0, ANN)
+            await confirmations.extend(made.confirmation, SOON, ANN)
             await confirmations.extend(made.confirmation, 60, ANN)
-            await asyncio.sleep(2 * POLL_SECONDS)
+            await asyncio.sleep(SOON + 2 * POLL_SECONDS)
             assert "backend b" in text(engine)
             assert (await confirmations.roll_back(made.confirmation, ANN)).status == ROLLED_BACK and "backend b" not in text(engine)
 
@@ -190,9 +192,9 @@ def test_over_a_restart(tmp_path: Path) -> None:
         async with confirming(tmp_path) as (engine, confirmations, _):
             async with confirmations.opened(ANN, 60) as made:
                 await engine.amend([ByFunction(adding("b"))], author=made)
-            await confirmations.extend(made.confirmation, 0, ANN)
-        async with confirming(tmp_path) as (engine, confirmations, _):
             assert "backend b" in text(engine)
+            await confirmations.extend(made.confirmation, SOON, ANN)
+        async with confirming(tmp_path) as (engine, confirmations, _):
             assert (await over(confirmations, made.confirmation)).status == ROLLED_BACK and "backend b" not in text(engine)
 
     run(work())
