@@ -1,7 +1,6 @@
 """`ctl events --post`: each event reaches the receiver at least once, over kills, refusals and restarts; what is lost is reported."""
 
 import random
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,8 +9,8 @@ import pytest
 
 from tests.acceptance.quick import Quick
 from tests.app.ctl.calls import Ctl
+from tests.haproxy.forked import Forked, nursery
 from tests.haproxy.process import SMALL, HAProxy, free_port
-from tests.haproxy.sidecar import COMMAND
 from tests.receiver import Handler, Receiver
 from tests.until import until
 
@@ -21,7 +20,7 @@ class Poster:
 
     def __init__(self, ctl: Ctl, directory: Path) -> None:
         self._ctl, self.cursor, self._log = ctl, directory / "cursor", directory / "posted.log"
-        self.process: subprocess.Popen[bytes] | None = None
+        self.process: Forked | None = None
 
     @property
     def said(self) -> str:
@@ -29,9 +28,8 @@ class Poster:
 
     def start(self, url: str, *words: str) -> None:
         """Returns once the process has a place in the stream."""
-        command = [str(COMMAND), "ctl", "events", "--types", "config", "--post", url, "--cursor", str(self.cursor), *words]
-        with self._log.open("ab") as log:
-            self.process = subprocess.Popen(command, env=dict(self._ctl.environment), stdout=log, stderr=log)
+        command = ["ctl", "events", "--types", "config", "--post", url, "--cursor", str(self.cursor), *words]
+        self.process = nursery().start(command, self._log, self._ctl.environment)
         until(self.cursor.exists)
 
     def kill(self) -> None:

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
@@ -68,9 +68,13 @@ class Nursery:
         self._answers = self._ours.makefile("r")
         atexit.register(self.close)
 
-    def start(self, words: Sequence[str], log: Path) -> Forked:
-        """A server in a session of its own, whose output goes to a file; `words` are the arguments behind the command."""
-        return Forked(self, self.ask({"words": list(words), "log": str(log), "environment": dict(os.environ), "directory": os.getcwd()}))
+    def start(self, words: Sequence[str], log: Path, environment: Mapping[str, str] | None = None) -> Forked:
+        """Start the command with the arguments `words` in a session of its own. Append its output to `log`.
+
+        Without an `environment` the command has that of the tests.
+        """
+        variables = dict(os.environ if environment is None else environment)
+        return Forked(self, self.ask({"words": list(words), "log": str(log), "environment": variables, "directory": os.getcwd()}))
 
     def ask(self, request: dict[str, Any]) -> Any:
         with self._asking:
@@ -133,7 +137,7 @@ def _main(descriptor: int) -> None:
     import uvicorn.lifespan.off  # noqa: F401
 
     import dataplaneapi.program  # noqa: F401
-    from dataplaneapi import assembly, cli, feature_list
+    from dataplaneapi import assembly, cli, command, feature_list  # noqa: F401
     from dataplaneapi.host import mworker  # noqa: F401
     from dataplaneapi.settings import yaml_file
     from haproxy_native import models, open_engine
@@ -161,7 +165,7 @@ def _main(descriptor: int) -> None:
     if request:
         _become(request)
         try:
-            cli.main()
+            command.main()
         except SystemExit as ended:
             _exit(ended.code)
         _exit(0)
