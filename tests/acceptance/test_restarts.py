@@ -27,6 +27,7 @@ from dataplaneapi.server.protocol import FIRST_CALL
 from tests.app.authority import Authority
 from tests.app.client import CONFIGURATION
 from tests.app.handover import start
+from tests.haproxy.forked import Forked, nursery
 from tests.haproxy.process import free_port
 
 SECONDS = 60
@@ -121,15 +122,23 @@ class Restarted:
         haproxy = {"config_file": str(directory / "haproxy.cfg"), "reload": {"reload_cmd": "true", "validate_cmd": "true"}}
         targets = [{"log_to": "stdout", "log_level": "info"}]
         self.settings.write_text(json.dumps({"dataplaneapi": own | api, "haproxy": haproxy, "log_targets": targets}))
-        self.process: subprocess.Popen[str] | None = None
+        self.process: subprocess.Popen[str] | Forked | None = None
 
     def start(self) -> None:
-        command = [sys.executable, "-m", "dataplaneapi.cli", "-f", str(self.settings)]
-        with open(self.directory / f"log-{next(self._numbers)}", "w+") as log:
-            self.process = start(command, self._sockets, dict(os.environ), stdout=log, stderr=subprocess.STDOUT)
-            while "Serving data plane at" not in Path(log.name).read_text():
-                assert self.process.poll() is None, Path(log.name).read_text()
-                time.sleep(0.02)
+        log = self.directory / f"log-{next(self._numbers)}"
+        log.touch()
+        self.process = self._started(log)
+        while "Serving data plane at" not in log.read_text():
+            assert self.process.poll() is None, log.read_text()
+            time.sleep(0.02)
+
+    def _started(self, log: Path) -> subprocess.Popen[str] | Forked:
+        words = ["-f", str(self.settings)]
+        if not self._sockets:
+            return nursery().start(words, log)
+        with log.open("w") as output:
+            command = [sys.executable, "-m", "dataplaneapi.cli", *words]
+            return start(command, self._sockets, dict(os.environ), stdout=output, stderr=subprocess.STDOUT)
 
     def stop(self) -> None:
         assert self.process is not None
