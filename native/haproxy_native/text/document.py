@@ -268,8 +268,12 @@ class Document:
         return self.insert_at(section, len(self.sections) if after is None else self.sections.index(after) + 1, apart=apart)
 
     def insert_at(self, section: Section, place: int, *, apart: bool = True, closed: bool = True) -> "Document":
-        """Return the document with a new section at an index. `apart`: with a blank line above; `closed`: with one below."""
+        """Return the document with a new section at an index. `apart`: with a blank line above; `closed`: with one below.
+
+        A file that ends in a blank line still does.
+        """
         before, behind = list(self.sections[:place]), self.sections[place:]
+        ends_blank = bool(before) and before[-1].kind != BOUNDARY and before[-1].lines[-1].is_blank
         preamble = self.preamble
         if before and before[-1].kind != BOUNDARY:
             before[-1] = _ending_blank(before[-1]) if apart else _ended(before[-1])
@@ -278,7 +282,8 @@ class Document:
             before[-1] = before[-1].with_text(mark + end + _blank_apart(content))
         elif apart:
             preamble = _blank_apart(preamble)
-        if closed and behind and behind[0].kind != BOUNDARY:
+        is_last = not behind or behind[0].kind == BOUNDARY
+        if closed and (ends_blank or not is_last):
             section = _ending_blank(section)
         section = section.in_file(before[-1].file if before else None)
         leads = dict(self.leads)
@@ -287,7 +292,10 @@ class Document:
         return Document(preamble, (*before, section, *behind), leads)
 
     def remove(self, section: Section) -> "Document":
-        """Return the document without a section and the comment block above it. Lines of conditional blocks that extend beyond it stay."""
+        """Return the document without a section and the comment block above it. Lines of conditional blocks that extend beyond it stay.
+
+        A section that ends its file takes along the one blank line that sets it apart, as `insert` adds it.
+        """
         place = self.sections.index(section)
         left = "".join(line.text for line in section.open_conditionals())
         before, preamble = list(self.sections[:place]), self.preamble
@@ -295,6 +303,8 @@ class Document:
             before[-1] = before[-1].with_text(before[-1].text + left)
         elif left:
             preamble += left
+        elif before and _ends_file(self.sections, place):
+            before[-1] = _without_final_blank(before[-1])
         leads = {**self.leads, (section.kind, section.name): section.lead} if section.lead else self.leads
         return Document(preamble, (*before, *self.sections[place + 1 :]), leads)
 
@@ -351,6 +361,19 @@ def _ending_blank(section: Section) -> Section:
     if lines[-1].is_blank and lines[-1].text.endswith("\n"):
         return section
     return section.with_lines((*_ended(section).lines, Line(section.newline)))
+
+
+def _ends_file(sections: Sequence[Section], place: int) -> bool:
+    """Return whether a section is the last of its file and no blank line follows its own lines."""
+    is_last = place + 1 == len(sections) or sections[place + 1].kind == BOUNDARY
+    return is_last and not sections[place].lines[-1].is_blank
+
+
+def _without_final_blank(section: Section) -> Section:
+    """Return the section without the blank line at its end if there is exactly one."""
+    lines = section.lines
+    is_alone = len(lines) > 1 and lines[-1].is_blank and not lines[-2].is_blank
+    return section.with_lines(lines[:-1]) if is_alone and section.kind != BOUNDARY else section
 
 
 def _ended(section: Section) -> Section:

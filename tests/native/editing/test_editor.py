@@ -101,7 +101,7 @@ EDITS: dict[str, tuple[Callable[[Document], Document], str, str]] = {
     "a name without its quotes": (lambda before: EDITOR.delete(before, SERVERS, APP, "s2"), '    server "s2" 192.0.2.2:80\n', ""),
     "a section that goes, with its comment": (
         lambda before: EDITOR.delete(before, BACKENDS, None, "app"),
-        TEXT[TEXT.index("# the farm") :],
+        "\n" + TEXT[TEXT.index("# the farm") :],
         "",
     ),
     "nothing": (lambda before: EDITOR.replace(before, BACKENDS, None, "app", EDITOR.get_object(before, BACKENDS, None, "app")), "", ""),
