@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
+from haproxy_native.features.fleet.sealing import new_secret
 from tests.acceptance.quick import PLAIN
 from tests.app.client import serving
 from tests.haproxy.binaries import newest, program
@@ -29,6 +30,8 @@ SERIES = {
     "DataplaneValidationImpossible": ('dataplane_validation_duration_seconds_count{outcome="impossible"}', "0x90", "0+1x90"),
     "DataplaneRunningUnknown": ("dataplane_running_known", "1x90", "0x90"),
     "DataplaneDiscoveryFails": ('dataplane_discovery_working{kind="consul", id="1", name="here"}', "1x90", "0x90"),
+    "DataplaneFleetNodeNotWell": ("dataplane_fleet_well", "1x90", "0x90"),
+    "DataplaneFleetStoreAway": ("dataplane_fleet_store_up", "1x90", "0x90"),
     "DataplanePasswordsGuessed": ('dataplane_refused_logins_total{reason="limited"}', "3x90", "0+1x90"),
     "DataplaneAuditLost": ('dataplane_audit_lines_total{outcome="lost"}', "3x90", "0+1x90"),
     "HAProxyCertificateExpires": ('dataplane_certificate_expiry_timestamp_seconds{name="a.pem"}', "2000000x90", "86400x90"),
@@ -102,7 +105,11 @@ def test_every_metric_of_haproxy_is_shown_by_its_exporter(tmp_path: Path) -> Non
 
 
 def test_every_metric_is_shown_by_the_server(tmp_path: Path) -> None:
-    with serving(tmp_path) as client:
+    """The server is in a fleet, whose store does not answer."""
+    (key := tmp_path / "fleet.key").write_text(new_secret())
+    key.chmod(0o600)
+    fleet = {"group": "edge", "node": "lb1", "endpoints": [f"http://127.0.0.1:{free_port()}"], "keys": [str(key)]}
+    with serving(tmp_path, fleet=fleet) as client:
         text = client.get("/metrics", auth=None).body.decode()
     shown = set(re.findall(r"^# TYPE (\w+)", text, re.MULTILINE))
     used = set(re.findall(r"\bdataplane_\w+", " ".join([*queries(), *(rule["expr"] for rule in rules())])))

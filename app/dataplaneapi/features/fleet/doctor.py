@@ -1,0 +1,57 @@
+"""The findings of `dataplaneapi doctor` about a fleet: whether each endpoint of its store answers, and whether the group can be joined."""
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import replace
+
+from dataplaneapi.doctor.finding import ERROR, NOTE, OK, WARNING, DoctorFinding
+from dataplaneapi.features.fleet.settings import FleetSettings, read_fleet
+from dataplaneapi.settings.table import Settings, SettingsError
+from haproxy_native.errors import NativeError
+from haproxy_native.features.fleet.etcd import EtcdStore
+from haproxy_native.features.fleet.member import HEAD
+from haproxy_native.features.fleet.sealing import Keyring, Unopened
+from haproxy_native.features.fleet.store import StoredValue
+
+TOPIC = "fleet"
+
+
+def findings(settings: Settings) -> Iterator[DoctorFinding]:
+    """Yield the findings; none if the server is in no fleet. Blocks for some seconds if an endpoint does not answer."""
+    try:
+        fleet = read_fleet(settings.fleet, settings.name)
+    except SettingsError as error:
+        yield DoctorFinding(ERROR, TOPIC, str(error))
+        return
+    if fleet is None:
+        return
+    troubles, heads = {}, []
+    for endpoint in fleet.etcd.endpoints:
+        try:
+            heads.append(asyncio.run(_read_head(fleet, endpoint)))
+        except NativeError as error:
+            troubles[endpoint] = str(error)
+    for trouble in troubles.values():
+        yield DoctorFinding(WARNING if heads else ERROR, TOPIC, trouble, "releases need a majority of the store's members")
+    if heads:
+        yield _of_group(fleet, heads[0])
+
+
+async def _read_head(fleet: FleetSettings, endpoint: str) -> StoredValue | None:
+    """Return the head of the group as one endpoint has it; None if there is none. Raises NativeError."""
+    store = EtcdStore(replace(fleet.etcd, endpoints=[endpoint]))
+    try:
+        return await store.read(f"{fleet.path}/{HEAD}")
+    finally:
+        await store.close()
+
+
+def _of_group(fleet: FleetSettings, head: StoredValue | None) -> DoctorFinding:
+    if head is None:
+        remedy = "dataplaneapi ctl fleet init, on one of the nodes"
+        return DoctorFinding(NOTE, TOPIC, f"the store answers, and has no group {fleet.group}", remedy)
+    try:
+        Keyring(fleet.group, fleet.secrets).open(head.key, head.value)
+    except Unopened as error:
+        return DoctorFinding(ERROR, TOPIC, str(error), "copy the key file of another node, and name it in fleet.keys")
+    return DoctorFinding(OK, TOPIC, f"the store answers, and the keys of this node decrypt the group {fleet.group}")
