@@ -223,7 +223,7 @@ def test_one_that_stays_in_use_goes_with_a_reload_and_its_request_is_not_lost(st
 
 
 RELOADING = [
-    ("a server for a backend whose balance is fixed", "fixed", "late", {}, "HAProxy takes the servers of balance static-rr"),
+    ("a server for a backend whose balance is fixed", "fixed", "late", {}, "with balance static-rr, HAProxy accepts servers"),
     ("a member that no command changes", "other", "one", {"cookie": "x"}, "cookie"),
 ]
 

@@ -127,7 +127,7 @@ def test_a_map_that_lines_name(farm: Renamed) -> None:
 def test_a_transaction_holds_lines_and_no_files(farm: Renamed) -> None:
     before, id_ = farm.plain(), farm.sidecar.transaction()
     refused = farm.rename("backend/v1", "first", transaction_id=id_)
-    assert refused.status_code == 400 and "paths.map would change" in refused.json()["message"]
+    assert refused.status_code == 400 and "the renaming also changes paths.map" in refused.json()["message"]
     answer = farm.rename("backend/v2", "second", transaction_id=id_)
     assert answer.status_code == 202 and farm.plain() == before, answer.text
     assert farm.sidecar.get(REFERENCES, object="backend/second", transaction_id=id_).status_code == 200
@@ -137,12 +137,12 @@ def test_a_transaction_holds_lines_and_no_files(farm: Renamed) -> None:
 def test_what_cannot_be(farm: Renamed) -> None:
     before = farm.plain()
     for object_, to, status, words in (
-        ("backend/v1", "v2", 409, "backend/v2 is there"),
+        ("backend/v1", "v2", 409, "backend/v2 already exists"),
         ("backend/v9", "x", 404, "nearest"),
-        ("backend/v1", "a b", 400, "no name that HAProxy takes"),
+        ("backend/v1", "a b", 400, "not a name that HAProxy accepts"),
         ("map/path.map", "x.map", 404, "nearest is map/paths.map"),
         ("map/paths.map", "../x", 400, "no name of a stored file"),
-        ("http_request_rule/1", "x", 400, "cannot be referred to"),
+        ("http_request_rule/1", "x", 400, "has no references"),
     ):
         answer = farm.rename(object_, to)
         assert answer.status_code == status and words in answer.json()["message"], answer.text

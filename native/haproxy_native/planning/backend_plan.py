@@ -1,11 +1,12 @@
-"""Plans backends that are added to and deleted from the running process.
+"""Plan the backends that a change adds to the running process or deletes from it, by runtime commands or by a reload.
 
 HAProxy adds a backend from a named defaults section that it has loaded: `add backend b from d`, then its servers, then `publish backend b`.
 The command accepts only a few keywords, so any other line of the backend needs a reload, unless it repeats a line of the defaults section.
 
-A backend can be deleted if nothing refers to it any more. HAProxy itself refuses a file with a rule that literally names a missing backend,
-so this module searches only for names that HAProxy computes per request: in rules with samples and converters (`rule_that_names`), and in
-maps (by the caller). Some lines prevent HAProxy from deleting a backend or its servers (`deletion_obstacle`; `keeps` in openapi/schemas).
+A backend can be deleted if nothing refers to it any more. HAProxy itself refuses a file with a rule that literally names a missing backend.
+So this module searches only for names that HAProxy computes for each request: in rules with samples and converters (`rule_that_names`).
+The caller searches the maps. Some lines prevent HAProxy from deleting a backend or its servers (`deletion_obstacle`; `keeps` in
+openapi/schemas).
 
 If a backend has no `fullconn`, HAProxy computes it when it starts, from the `maxconn` of the frontends that use the backend (Configuration
 Manual, section 4.2). The value limits servers with `minconn`. So a new backend with such servers needs a reload, and so does a change of
@@ -42,20 +43,20 @@ from haproxy_native.text.words import unquoted
 BACKEND = "backend"
 # Kinds of sections that share a namespace.
 NAMED_ALIKE = (BACKEND, "frontend", "listen", DEFAULTS)
-# Modes that `add backend` takes.
+# The modes that `add backend` accepts.
 MODES = ("tcp", "http")
 # Kinds of sections with servers.
 SERVED = (BACKEND, "listen")
 NEWER = "use HAProxy 3.4 or later, which adds and deletes backends in the running process"
-NAMED = "give the defaults section that backends inherit from a name"
-UNNAMED = "delete the entries of maps and the lines that name such backends first"
+NAMED = "name the defaults section from which backends inherit"
+UNNAMED = "first delete the map entries and the lines that name such backends"
 PURGE = "tune.defaults.purge"
 # An argument of a sample or converter that is a name, perhaps followed by a slash and a server.
 
 _ARGUMENT = r"""[(,]\s*["']?{}["']?\s*[,)/]"""
 # The end of actions that set a variable to a text, such as set-var-fmt(...).
 _FORMAT = "-fmt("
-# Stands for any target with a variable in its name.
+# Stands for every target whose name contains a variable.
 _UNKNOWN = ""
 
 
@@ -70,7 +71,7 @@ class BackendPlan:
     places: dict[str, int] = field(default_factory=dict)
     # Why it needs a reload: (line, reason).
     reasons: list[tuple[int, str]] = field(default_factory=list)
-    # An edit after which changes like this need no reload.
+    # An edit of the configuration after which changes like this need no reload; empty if there is none.
     remedy: str = ""
 
     def because(self, place: int, why: str, remedy: str = "") -> "BackendPlan":
@@ -80,7 +81,7 @@ class BackendPlan:
 
 
 class Surroundings:
-    """The context of the sections in a document, read in one pass: names of proxies and defaults sections, and conditional blocks."""
+    """The context of each section of a document: which names are in use, which defaults section applies, which block is conditional."""
 
     def __init__(self, document: Document) -> None:
         self.names = Counter(section.name for section in document.sections if section.kind in NAMED_ALIKE)
@@ -93,7 +94,7 @@ class Surroundings:
         return id(section) in self._guarded
 
     def source(self, section: Section) -> str:
-        """Return the name of the defaults section that a section inherits from; empty if there is none."""
+        """Return the name of the defaults section that a section inherits from; empty if it has no name, or if there is none."""
         return self._sources.get(id(section)) or ""
 
 
@@ -116,10 +117,10 @@ class Sources:
 
 
 def added(sources: Sources, section: Section, servers: Servers, capabilities: Capabilities) -> BackendPlan:
-    """Return the plan for a backend that is new in a document."""
+    """Return the plan for a backend of the new document that the running document does not have."""
     result = BackendPlan()
     if not capabilities.adds_backends:
-        return result.because(0, "the section is new, and this HAProxy adds no backend in the running process", NEWER)
+        return result.because(0, "the section is new, and this HAProxy cannot add backends in the running process", NEWER)
     source, above = sources.around.source(section), list(ancestors(sources.new, section))
     if why := _unusable(sources, section, source):
         return result.because(0, f"the section is new, and {why}", NAMED if "named defaults section" in why else "")
@@ -129,19 +130,19 @@ def added(sources: Sources, section: Section, servers: Servers, capabilities: Ca
     if left := [each for each in own if each not in sent and not repeats_inherited(section.lines[each[0]], section, above)]:
         keywords = ", ".join(dict.fromkeys(words[0] for _, words in left))
         why = f"the section is new, and HAProxy adds a backend with {keywords} only when it loads the file"
-        remedy = f"put {keywords} into a named defaults section, and name it behind `from` in such backends"
+        remedy = f"put {keywords} into a named defaults section, and name that section after `from` in such backends"
         is_inheritable = all(_is_inheritable(section.lines[place]) for place, _ in left)
         return result.because(left[0][0], why, remedy * is_inheritable)
     try:
         add = commands.add_backend(plain(section.name), plain(source), list(_options(above, sent)))
     except (BadValue, NotExpressible) as word:
-        return result.because(0, f"the section is new, and no runtime command can say {word}")
+        return result.because(0, f"the section is new, and no runtime command can express {word}")
     except _OtherMode as mode:
-        return result.because(mode.place, f"the section is new, and HAProxy adds no backend in mode {mode}")
+        return result.because(mode.place, f"the section is new, and HAProxy cannot add a backend in mode {mode}")
     planner = ServerPlanner(servers, capabilities, section.name, fixed((section, *above), servers.grammar))
     served = servers.of(sources.new, section)
     if served is None:
-        return result.because(0, "the section is new, and a server line here cannot be read")
+        return result.because(0, "the section is new, and one of its server lines cannot be parsed")
     planner.plan((), served.servers)
     if has_computed_limit(sources.new, section):
         result.because(0, "the section is new, and HAProxy computes its fullconn when it loads the file")
@@ -153,7 +154,7 @@ def added(sources: Sources, section: Section, servers: Servers, capabilities: Ca
 
 
 def _unusable(sources: Sources, section: Section, source: str) -> str:
-    """Return why HAProxy cannot add a section from the defaults section `source`; empty if it can. Ignores the section's own lines."""
+    """Return why HAProxy cannot add a backend from the defaults section `source`; empty if it can. Does not check the backend's lines."""
     new, around = sources.new, sources.around
     if not source:
         return "HAProxy adds a backend only from a named defaults section, and there is none above it"
@@ -167,16 +168,17 @@ def _unusable(sources: Sources, section: Section, source: str) -> str:
     if any(map(has_conditionals, (section, loaded, *ancestors(new, section)))) or around.is_conditional(section):
         return "it, or a line that it inherits, is in a conditional block"
     if around.names[section.name] > 1:
-        return "another section has its name"
+        return "another section has the same name"
     if sources.is_purged(source):
-        return f"{PURGE} lets HAProxy forget defaults {source}, which no section of the file inherits from"
+        return f"because of {PURGE}, HAProxy has dropped defaults {source}, from which no section inherits"
     return ""
 
 
 def repeats_inherited(line: Line, section: Section, above: Iterable[Section]) -> bool:
-    """Return whether a line of a backend repeats the line that the backend inherits, so that a command can omit it.
+    """Return whether a backend already inherits a line that it contains, so that the command can omit the line.
 
-    `above`: the defaults sections of the backend, the nearest first. Only directives whose last line counts (`last_counts`) can repeat.
+    `above`: the defaults sections of the backend, the nearest first. Only directives whose last line takes precedence (`last_counts`) can
+    repeat an inherited line.
     """
     shape = standard_editor().shape(resources()["backends"])
     number = shape.directive_of(line)
@@ -207,7 +209,7 @@ class _OtherMode(Exception):
 
 
 def _options(above: Sequence[Section], sent: Sequence[tuple[int, tuple[str, ...]]]) -> Iterator[str]:
-    """Yield the options of `add backend`: the mode, unless it is inherited, and the keywords in `sent`. Raises _OtherMode."""
+    """Yield the options of `add backend`: the mode, unless the backend inherits it, and the lines in `sent`. Raises _OtherMode."""
     values = {words[0]: (place, plain(words[1])) for place, words in sent}
     inherited = mode_of(above)
     place, mode = values.pop(MODE, (0, inherited or USUAL_MODE))
@@ -222,34 +224,37 @@ def _options(above: Sequence[Section], sent: Sequence[tuple[int, tuple[str, ...]
 def deleted(
     running: Document, section: Section, servers: Servers, capabilities: Capabilities, around: Surroundings, named: Callable[[str], str]
 ) -> BackendPlan:
-    """Return the plan for a removed backend of the running document.
+    """Return the plan for a backend of the running document that the new document does not have.
 
-    `around`: the surroundings of sections in `running`. `named`: returns a sentence about what still names a backend, or an empty text.
+    `around`: the context of the sections in `running`. `named`: returns which line or map entry still names a backend, as a sentence; empty
+    if none does.
     """
     result = BackendPlan()
     if not capabilities.deletes_backends:
-        return result.because(0, "the section is gone, and this HAProxy deletes no backend in the running process", NEWER)
+        return result.because(0, "the section was removed, and this HAProxy cannot delete backends in the running process", NEWER)
     if has_conditionals(section) or around.is_conditional(section):
-        return result.because(0, "the section is gone, and it was in a conditional block")
+        return result.because(0, "the section was removed, and it was in a conditional block")
     if off := fixed((section, *ancestors(running, section)), servers.grammar).everything:
-        return result.because(0, f"the section is gone, and HAProxy takes no command for it, for it is {off}")
+        return result.because(0, f"the section was removed, and HAProxy accepts no runtime commands for it because of its setting {off}")
     served = servers.of(running, section)
     if served is None:
-        return result.because(0, "the section is gone, and a server line of it cannot be read")
+        return result.because(0, "the section was removed, and one of its server lines cannot be parsed")
     try:
         name = plain(section.name)
         states = list(_states(servers, served))
         live = live_of(servers.grammar.schemas, resources()["servers"].schema)
         if resolved := next((server for server in (*served.servers, *served.templates) if live.is_resolved(server.values)), None):
-            return result.because(resolved.place, "the section is gone, and HAProxy deletes no server whose name it resolves")
+            return result.because(
+                resolved.place, "the section was removed, and HAProxy cannot delete a server whose address it resolves by DNS"
+            )
         if obstacle := deletion_obstacle(section, {server for server, _ in states}):
-            return result.because(obstacle[0], f"the section is gone, and {obstacle[1]}")
+            return result.because(obstacle[0], f"the section was removed, and {obstacle[1]}")
         if why := named(name):
-            return result.because(0, f"the section is gone, and {why}", UNNAMED)
+            return result.because(0, f"the section was removed, and {why}", UNNAMED)
         result.commands = commands.delete_backend(name, states)
         result.places = {command.text: 0 for command in result.commands}
     except (BadValue, NotExpressible, ValueError) as word:
-        return result.because(0, f"the section is gone, and no runtime command can say {word}")
+        return result.because(0, f"the section was removed, and no runtime command can express {word}")
     return result
 
 
@@ -263,9 +268,10 @@ def _states(servers: Servers, served: SectionServers) -> Iterator[tuple[str, str
 
 
 def rule_that_names(document: Document, name: str) -> str:
-    """Return `use_backend in frontend web, line 12, names it` for the first line that may produce the name; empty if none does.
+    """Return a sentence about the first line that may compute the name of a backend; empty if no line does.
 
-    Rules that name a backend literally do not count: HAProxy refuses a file in which the backend is missing. When in doubt, a line counts.
+    An example is `use_backend in frontend web, line 12, names it`. Rules that name the backend literally are ignored, because HAProxy
+    refuses a file in which their backend is missing.
     """
     argument = re.compile(_ARGUMENT.format(re.escape(name)))
     for section in document.sections:
@@ -284,20 +290,20 @@ def deletion_obstacle(section: Section, servers: Collection[str]) -> tuple[int, 
     for place, line in enumerate(section.lines):
         number = shape.directive_of(line) if place else None
         if number is not None and shape.directives[number].keeps == BACKEND:
-            return place, "HAProxy deletes no backend with such a line in the running process"
+            return place, "HAProxy cannot delete a backend with such a line in the running process"
     for place, line in enumerate(section.lines[1:], 1):
         for rule, members in _rules_with_servers():
             values = (rule.read(line) or {}) if line.words else {}
             for word in (unquoted(str(values[member])) for member in members if member in values):
                 backend, _, name = word.rpartition("/")
                 if name in servers and backend in ("", unquoted(section.name)):
-                    return place, f"HAProxy deletes no server that is named so: {name}"
+                    return place, f"HAProxy cannot delete server {name}, which this line names"
     return None
 
 
 @functools.cache
 def _rules_with_servers() -> list[tuple[LineShape, list[str]]]:
-    """Return the shapes of backend lines that name servers, each with the members that contain the names (`keeps: server`)."""
+    """Return the kinds of backend lines that name servers, each with the members that contain the names (`keeps: server`)."""
     schemas, rules = grammar().schemas, []
     for _, child in resources().children("backends"):
         properties = schemas.properties(schemas.named(child.schema))

@@ -1,6 +1,7 @@
-"""The effects of a change: the objects and members in which two documents differ, and their application to a third document. Pure.
+"""Compute the effects of a change, which are the objects and members that it changes, and apply them to another document. Pure.
 
-Comments and the order of sections are no effects. Lines that no object can express appear as the member `lines` of their section.
+A change of comments or of the order of sections has no effects. Lines that no object can express appear as the member `lines` of their
+section.
 """
 
 import json
@@ -51,9 +52,9 @@ class Effect:
 
 
 def differing(old: Section, new: Section) -> Pair:
-    """Return, for each of two sections, the header and the lines that differ; all other lines are equal.
+    """Return both sections, reduced to the header and the lines that differ, so that their comparison is fast.
 
-    If the header differs, or if there are snippets, return the sections themselves. If the texts are equal, return the old section twice.
+    If the headers differ, or if there are snippets, return the sections themselves. If the texts are equal, return the old section twice.
     """
     removed, added = old.apart_from(new)
     if removed.start == removed.stop and added.start == added.stop:
@@ -65,7 +66,10 @@ def differing(old: Section, new: Section) -> Pair:
 
 
 def effects(editor: Editor, before: Document, new: Document, cut: Cut = differing) -> tuple[Effect, ...]:
-    """Return the effects in the order of the table of resources. `cut`: selects the parts of two sections to compare."""
+    """Return the effects of the change from one document to another, in the order of the table of resources.
+
+    `cut`: reduces two sections to the parts that the comparison needs.
+    """
     return tuple(_Comparison(editor, before, new, cut).found())
 
 
@@ -97,7 +101,7 @@ class _Comparison:
                 yield from self._texts(key)
 
     def _touched(self) -> list[Key]:
-        """Return the keys of sections that may differ, in the order of the texts. Section objects that both documents share are equal."""
+        """Return the keys of sections that may differ, in the order of the texts. Section objects that both documents share are skipped."""
         places = self._before.apart_from(self._new)
         if self._before.keys()[places[0].stop :] != self._new.keys()[places[1].stop :]:
             # Sections without names are numbered, and their numbers have changed.
@@ -164,7 +168,7 @@ class _Comparison:
             yield from _named(parent, child, before, after)
 
     def _above(self, child: Resource, sections: Pair, before: Sequence[Object], after: Sequence[Object]) -> int:
-        """Return the number of children above the first one that differs."""
+        """Return how many children precede the first one that differs."""
         section, first = (sections[0], before[0]) if before else (sections[1], after[0])
         rows = self._editor.lines.children(section, child).readable
         return next(number for number, row in enumerate(rows) if row[child.key] == first[child.key])
@@ -177,7 +181,7 @@ class _Comparison:
 
 
 def complete_object(editor: Editor, place: ObjectPlace, section: Section | None) -> Object | None:
-    """Return a section with its children and unknown lines, from which the same section can be created again."""
+    """Return a section as an object with its children and unknown lines; None without a section. It can create the section again."""
     if section is None:
         return None
     unknown = _unknown(editor, place.resource, section)
@@ -196,7 +200,7 @@ def _texts_of(document: Document, key: Key) -> list[str]:
 def _named(
     parent: tuple[Resource, str], child: Resource, before: Sequence[Object], after: Sequence[Object], above: Callable[[], int] = lambda: 0
 ) -> Iterator[Effect]:
-    """Compare two lists of named children. `above`: returns the number of children above the lists in their section."""
+    """Yield the effects that turn one list of named children into another. `above`: returns how many children precede both lists."""
     start: int | None = None
     old, new = ({str(row[child.key]): (number, row) for number, row in reversed(list(enumerate(rows)))} for rows in (before, after))
     for name in dict.fromkeys([*(str(row[child.key]) for row in before), *(str(row[child.key]) for row in after)]):
@@ -230,21 +234,21 @@ def _effect(place: ObjectPlace, member: str, old: Any, new: Any) -> Effect:
 
 
 def is_expressible(effect: Effect) -> bool:
-    """Return whether the editor can make the change. It cannot change lines that no member expresses, or sections without a name."""
+    """Return whether the editor can apply an effect. It cannot change lines that no member expresses, or sections without a name."""
     if effect.member:
         return effect.member != LINES
     return LINES not in (effect.old or effect.new or ()) and (not _is_section(effect) or bool(effect.place.key))
 
 
 def with_effects(editor: Editor, document: Document, wanted: Iterable[Effect]) -> Document:
-    """Return the document with effects applied. It must have their old values.
+    """Return the document with effects applied. The document must have the old values of the effects.
 
-    Raises Diverged for effects that are not expressible, and the errors of the editor.
+    Raises Diverged if the editor cannot apply an effect (`is_expressible`), and the errors of the editor.
     """
     ordered = list(wanted)
     for effect in ordered:
         if not is_expressible(effect):
-            raise Diverged(f"{effect.object} has lines that no object expresses, or no name")
+            raise Diverged(f"{effect.object} has no name, or has lines that no object can express")
     added = [effect for effect in ordered if _is_section(effect) and effect.old is None]
     removed = [effect for effect in ordered if _is_section(effect) and effect.new is None]
     inside = [effect for effect in ordered if not _is_section(effect)]
@@ -304,7 +308,10 @@ def _created(editor: Editor, document: Document, effect: Effect) -> Document:
 
 
 def line_of_member(editor: Editor, document: Document, object_: str, member: str = "") -> int | None:
-    """Return the line number, from 1, of a member in its file, or of its object if the member has no line; None without a section."""
+    """Return the number, from 1, of a member's line in its file; None if the document does not have the section.
+
+    If the member is empty or has no line, return the number of the object's first line.
+    """
     if (section := _section(editor, document, object_)) is None:
         return None
     _, _, *within = parsed(object_) if "/" in object_ else (object_, "")

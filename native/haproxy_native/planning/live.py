@@ -1,4 +1,4 @@
-"""Turns a changed member into the Runtime API command that its schema declares, and the state that proves the command's success. Pure.
+"""Translate a changed member into the Runtime API command that its schema declares, and into the state that proves its success. Pure.
 
 The declarations are in openapi/schemas: `at_runtime` is the template of the command, `shows` names the columns of `show servers state` that
 must have the new value afterwards. A change that no declared command can express needs a reload.
@@ -29,7 +29,7 @@ NOTHING = "-"
 
 
 class NotExpressible(Exception):
-    """A command cannot express a value of the file, such as a variable."""
+    """Raised if no runtime command can express a value of the file, such as a variable."""
 
 
 class Live:
@@ -48,7 +48,7 @@ class Live:
         }
         self.resolving = {name for name, note in notes.items() if "resolves" in note}
         self.unset = {name: note["unset"] for name, note in notes.items() if "unset" in note}
-        # A column that is declared for only one of the values enabled and disabled can prove a command, but not tell the values apart.
+        # A column that is declared for only one of the values enabled and disabled can prove a command, but cannot distinguish the values.
         self.compared = [
             (name, column, declared)
             for name, note in notes.items()
@@ -62,7 +62,10 @@ class Live:
         self.kinds |= {name: note["added_as"] for name, note in notes.items() if "added_as" in note}
 
     def commands(self, parent: str, name: str, old: Values, new: Values, changed: Sequence[str]) -> tuple[list[Command], list[str]]:
-        """Return the commands for changed members, and the members without a command. `old` and `new` include initial values."""
+        """Return the commands for the changed members of an object, and the members that no command can change.
+
+        `parent` and `name` are those of the object, such as backend and server. `old` and `new` include the initial values.
+        """
         commands_by_text: dict[str, Command] = {}
         left = []
         for member in sorted(changed, key=lambda member: _rank(new.get(member))):
@@ -74,7 +77,7 @@ class Live:
         return list(commands_by_text.values()), left
 
     def obstacle(self, member: str, old: Values, new: Values) -> str | None:
-        """Return another member, set in `old` or `new`, with which the command and a reload have different effects (`reload_with`)."""
+        """Return another member, set in `old` or `new`, with which a reload has a different effect than the command (`reload_with`)."""
         others: Mapping[str, Sequence[str]] = self.notes.get(member, {}).get("reload_with", {})
         for other, unless in others.items():
             if any(self._is_set(other, side) and not any(self._is_set(member, side) for member in unless) for side in (old, new)):
@@ -82,14 +85,14 @@ class Live:
         return None
 
     def require_readable(self, values: Values) -> None:
-        """Raise BadValue, which names the member, if HAProxy may read a value of a new server differently in a command and in a file."""
+        """Check the values of a new server. Raises BadValue if HAProxy may read a value differently in a command and in a file."""
         for member, kind in self.kinds.items():
             value = values.get(member)
             if value is not None and not (member == ADDRESS and is_unix_socket(plain(value))):
                 _checked(member, kind, plain(value))
 
     def shown(self, values: Values) -> Values:
-        """Return the columns of `show servers state`, with their values, that HAProxy must show for an added server."""
+        """Return the values that `show servers state` must have for an added server, by column."""
         values = {**self.initially, **values}
         columns: dict[str, object] = {}
         for member, note in self.notes.items():
@@ -106,7 +109,7 @@ class Live:
         return member in values and values[member] != self.initially.get(member, "disabled")
 
     def implications(self, values: Values) -> Values:
-        """Return members that a `server` line implies, but that `add server` must state (`added_with`)."""
+        """Return the members that `add server` must state although a `server` line implies them (`added_with`)."""
         return {
             member: "enabled"
             for member, note in self.implied.items()
@@ -191,7 +194,10 @@ def _filled(template: str, names: Mapping[str, str], old: Values, new: Values) -
 
 
 def _checked(member: str, kind: str | None, word: str) -> str | int:
-    """Return the word that fills a placeholder of a kind: `ip`, `bracketed`, or a range such as `0..256`. Raises BadValue."""
+    """Return the word that replaces a placeholder of a command.
+
+    `kind`: `ip`, `bracketed`, or a range such as `0..256`. Raises BadValue if the word is not of this kind.
+    """
     if kind is None:
         return word
     if kind in (IP, BRACKETED):
@@ -209,7 +215,7 @@ def plain(value: Any) -> str:
 
 
 def _placeholders(declared: Any) -> Iterator[tuple[str, str]]:
-    """Yield the placeholders of commands: (member, kind)."""
+    """Yield (member, kind) for each placeholder of the declared commands."""
     for templates in declared.values() if isinstance(declared, Mapping) else [declared]:
         yield from _PLACE.findall(templates if isinstance(templates, str) else "".join(templates))
 
@@ -223,7 +229,7 @@ def _expected(declared: Any, member: str, new: Values) -> object | None:
 
 
 def _as_shown(value: Any) -> object:
-    """Return a value as verification compares it: a number, an address or a text."""
+    """Return a value in the form in which verification compares it: a number, an address or a text."""
     if isinstance(value, int):
         return value
     text = plain(value)
@@ -236,7 +242,7 @@ def is_unix_socket(text: str) -> bool:
 
 
 def ip_of(text: str) -> IPv4Address | IPv6Address | None:
-    """Parse a word as an IP address; None if it is none."""
+    """Return the IP address that a word contains; None if it is not an address."""
     with suppress(BadValue):
         return ip_literal("", text)
     return None

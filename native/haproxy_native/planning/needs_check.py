@@ -1,7 +1,7 @@
-"""Decides whether a change needs `haproxy -c`, or can be judged by sending its commands to the running HAProxy. Pure.
+"""Decide whether `haproxy -c` must check a change, or whether the running HAProxy can check it by its answers to the commands. Pure.
 
-The grammar checks members with `needs_check: false` in openapi/schemas exactly as HAProxy does. So if HAProxy accepts a text, it also
-accepts a new text that differs only in such members.
+The grammar checks members with `needs_check: false` in openapi/schemas exactly as HAProxy does. So if HAProxy has accepted the former text,
+it also accepts a new text that differs only in such members.
 """
 
 import re
@@ -27,7 +27,7 @@ MOST_WORDS = 32
 
 
 def needs_check(before: Document, new: Document) -> bool:
-    """Return False if the texts differ only in words of members with `needs_check: false`."""
+    """Return whether `haproxy -c` must check the new text. It need not if the texts differ only in members with `needs_check: false`."""
     if len(before.sections) != len(new.sections) or bare(before).preamble != bare(new).preamble:
         return True
     changed = ((old, now) for old, now in zip(before.sections, new.sections, strict=True) if old is not now)
@@ -53,7 +53,7 @@ def _line_needs_check(kind: str, was: Line, line: Line) -> bool:
 
 
 def _read(kind: str, line: Line) -> "_ReadLine | None":
-    """Parse a line in a section of a kind; None if the grammar cannot."""
+    """Return the parsed line of a section of this kind; None if the grammar cannot parse it."""
     schema = resources()[SERVERS].schema
     shape = grammar().line(schema)
     if line.args[:1] not in shape.prefixes():
@@ -78,7 +78,7 @@ class _ReadLine:
         self.rest = [word for place, word in enumerate(line.words) if place not in places]
 
     def is_bounded(self, before: "_ReadLine") -> bool:
-        """Return whether no unchecked member is set twice, and HAProxy reads each changed one alike in files and in commands."""
+        """Return whether each member without a check is set only once, and HAProxy reads its new value alike in files and in commands."""
         members = [member for _, values in self.unchecked for member in values]
         known = [words for words, _ in before.unchecked]
         return len(members) == len(set(members)) and all(_is_plain(*row) for row in self.unchecked if row[0] not in known)

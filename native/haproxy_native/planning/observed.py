@@ -1,11 +1,11 @@
-"""Compares the servers of the worker in service with the servers that a document declares. Pure.
+"""Compare the servers of the current worker with the servers that a document declares. Pure.
 
-Values that HAProxy changes on its own are not compared: weight, state and limit of a server with an agent, and what resolvers set. Values
-that do not depend on the file alone, such as host names as addresses, are not compared either. Servers in conditional blocks are compared
-with their state at the worker's start.
+The comparison skips values that HAProxy changes on its own: weight, state and limit of a server with an agent, and values that resolvers
+set. It also skips values that the file alone does not determine, such as the address of a host name. Servers in conditional blocks are
+compared with their state at the start of the worker.
 
-A *claimed* server is one that a change sets as a whole: the process must have what the document says, so the plan also corrects values that
-somebody else has set in the process. *Kept* members are exempt from this correction, because operators override them at runtime.
+A change *claims* a server if it sets the server as a whole. The plan of such a change also corrects values that somebody else has set in
+the process, until the worker has the server as the document declares it. *Kept* members are exempt: operators override them at runtime.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -44,7 +44,7 @@ class Claim(NamedTuple):
     is_template: bool = False
 
     def makes(self, backend: str, server: str) -> bool:
-        """Return whether this claim is for a template from which HAProxy may have created the server."""
+        """Return whether this claim is for a template, and HAProxy may have created the server from it."""
         return self.is_template and backend == self.backend and server[len(self.server) :].isdecimal() and server.startswith(self.server)
 
 
@@ -52,7 +52,7 @@ Claimed = frozenset[Claim]
 
 
 def claimed_by(resource: Resource, parent: tuple[Resource, str] | None, key: str) -> Claimed:
-    """Return the claim of a change that sets an object as a whole; empty unless it is a server or a template."""
+    """Return the claim of a change that sets an object as a whole; empty if the object is neither a server nor a template."""
     if resource.name not in (SERVERS, TEMPLATES) or parent is None or parent[0].section not in SERVED:
         return frozenset()
     return frozenset({Claim(parent[1], key, resource.name == TEMPLATES)})
@@ -60,14 +60,14 @@ def claimed_by(resource: Resource, parent: tuple[Resource, str] | None, key: str
 
 @dataclass(frozen=True)
 class Observed:
-    """The state of the worker in service, as far as it was read."""
+    """The state of the servers in the current worker. It contains only the backends that the plan needs."""
 
     # The servers of some backends.
     rows: Rows
     # Connection limits of claimed servers.
     limits: Limits = field(default_factory=dict)
     claimed: Claimed = frozenset()
-    # Members, by backend and server, that must stay as they are in the process.
+    # Members, by backend and server, whose values in the process must not change.
     kept: Mapping[tuple[str, str], Collection[str]] = field(default_factory=dict)
 
     def of(self, backend: str) -> "ObservedBackend | None":
@@ -81,7 +81,7 @@ class Observed:
         return is_claimed and found.member not in self.kept_members(backend, server)
 
     def kept_members(self, backend: str, server: str) -> set[str]:
-        """Return the kept members of a server. HAProxy sets address and port by one command, so either both are kept or none."""
+        """Return the kept members of a server. Address and port are kept together, because HAProxy sets both by one command."""
         kept = set(self.kept.get((backend, server), ()))
         return kept | {ADDRESS, PORT} if kept & {ADDRESS, PORT} else kept
 
@@ -98,7 +98,7 @@ class ObservedBackend:
         return Claim(self.name, server, is_template) in self.observed.claimed
 
     def differences(self, live: Live, server: EffectiveServer) -> dict[str, Any]:
-        """Return the worker's values of members that differ between a server of the document and the worker, without kept members."""
+        """Return the members of a server that differ from the worker, with the worker's values. Kept members are left out."""
         if (row := self.rows.get(server.name)) is None:
             return {}
         key, kept = (self.name, server.name), self.observed.kept_members(self.name, server.name)
@@ -111,7 +111,7 @@ class ObservedBackend:
 
 @dataclass(frozen=True)
 class ServerDifference:
-    """A difference between a server in the document and in the worker."""
+    """One member of a server that differs between the document and the worker, or a server that only one of them has."""
 
     backend: str
     server: str
@@ -122,9 +122,9 @@ class ServerDifference:
 
 
 def differing_members(live: Live, server: EffectiveServer, row: ServerState, limit: int | None) -> dict[str, Any]:
-    """Return the worker's values of members that differ between a server line and the worker.
+    """Return the members of a server that differ from the worker, with the worker's values.
 
-    `limit`: the server's `maxconn` in the worker, if it was read.
+    `limit`: the server's `maxconn` in the worker; None if it was not read.
     """
     if has_unreadable_value(live, server):
         return {}
@@ -155,12 +155,12 @@ def differing_members(live: Live, server: EffectiveServer, row: ServerState, lim
 
 
 def _is_watched(live: Live, values: Mapping[str, Any]) -> bool:
-    """Return whether checks or other settings of the file determine the health of a server."""
+    """Return whether the file configures checks, or anything else that determines whether a server is up."""
     return any(values.get(live.roles[role]) == "enabled" for role in (HEALTH, AGENT)) or not live.health.isdisjoint(values)
 
 
 def has_unreadable_value(live: Live, server: EffectiveServer) -> bool:
-    """Return whether a compared member may have a value that the grammar cannot read, such as `weight 50%`."""
+    """Return whether the line may set a compared member to a value that the grammar cannot parse, such as `weight 50%`."""
     return bool(server.opaque) and not live.words.isdisjoint(server.opaque)
 
 
@@ -177,13 +177,13 @@ def _is_comparable(live: Live, member: str, values: Mapping[str, Any], *, is_lit
 
 
 def _is_literal(values: Mapping[str, Any], row: ServerState) -> bool:
-    """Return whether the server's address is an IP literal; a word that the worker shows unchanged counts as a literal."""
+    """Return whether the server's address needs no resolution: it is an IP address, or a word that the worker reports unchanged."""
     text = str(values.get(ADDRESS, ""))
     return (text == row.address and text != NOTHING) or ("$" not in text and ip_of(unquoted(text)) is not None)
 
 
 def _is_shown(live: Live, member: str, value: Any, shown: object) -> bool:
-    """Return whether a value of the file may appear as `shown` in the worker; True if the file alone does not determine the value."""
+    """Return whether the worker may report a value of the file as `shown`. True if the file alone does not determine the value."""
     if not isinstance(value, str) or value == NOTHING:
         return False
     try:
@@ -196,14 +196,17 @@ def _is_shown(live: Live, member: str, value: Any, shown: object) -> bool:
 
 
 def _host(values: Mapping[str, Any]) -> str:
-    """Return the host name of a server in lower case; empty if it has none, and for SRV records, which refer to other names."""
+    """Return the host name of a server in lower case; empty if it has none or is an SRV record, which refers to other names."""
     host = str(values.get(ADDRESS, ""))
     is_name = not host.startswith("_") and not any(sign in host for sign in "$@/:\"'")
     return host.casefold() if is_name and ip_of(host) is None else ""
 
 
 def server_names(server: EffectiveServer) -> list[str]:
-    """Return the name of a server, or all names that a template makes. Raises ValueError and NotExpressible."""
+    """Return the name of a server, or the names of all servers that a template makes.
+
+    Raises ValueError and NotExpressible if only HAProxy can resolve them.
+    """
     if COUNT not in server.values:
         return [plain(server.name)]
     low, _, high = plain(server.values[COUNT]).rpartition("-")
@@ -211,7 +214,7 @@ def server_names(server: EffectiveServer) -> list[str]:
 
 
 def servers_of_line(server: EffectiveServer) -> list[EffectiveServer]:
-    """Return a server, or all servers that a template makes, with its address. Raises what `server_names` raises."""
+    """Return a server, or all servers that a template makes, each with its own address. Raises ValueError and NotExpressible."""
     if COUNT not in server.values:
         return [replace(server, name=name) for name in server_names(server)]
     values = {**server.values, ADDRESS: server.values.get(HOST, NOTHING)}
@@ -219,12 +222,12 @@ def servers_of_line(server: EffectiveServer) -> list[EffectiveServer]:
 
 
 def is_settled(section: Section, above: Sequence[Section], backend: str, rows: Mapping[str, ServerState], limits: Limits) -> bool:
-    """Return whether the worker has the same state as at the last comparison of these sections, which found no difference."""
+    """Return whether the comparison can be skipped: the last one found no difference, and the worker's state is still the same."""
     return bool(section.cache.get(is_settled) == (tuple(above), _marks(backend, rows, limits)))
 
 
 def settle(section: Section, above: Sequence[Section], backend: str, rows: Mapping[str, ServerState], limits: Limits) -> None:
-    """Store a comparison without differences in the section's cache, for `is_settled`."""
+    """Remember in the section's cache that a comparison found no difference, for `is_settled`."""
     section.cache[is_settled] = tuple(above), _marks(backend, rows, limits)
 
 
@@ -237,7 +240,7 @@ def server_differences(
 ) -> Iterator[ServerDifference]:
     """Yield the differences between the worker's servers and a document, in the order of the document.
 
-    `only`: compare at least these servers. Backends that the document does not have are ignored.
+    `only`: the servers to compare, or None for all. Others may be compared as well. Backends that the document lacks are ignored.
     """
     live = live_of(servers.grammar.schemas, resources()[SERVERS].schema)
     repeated, conditional = document.repeated(), conditional_sections(document)
@@ -319,7 +322,7 @@ def _since_start(live: Live, row: ServerState) -> Iterator[ServerDifference]:
 
 
 def by_backend(states: Iterable[ServerState]) -> Rows:
-    """Return rows by backend and server."""
+    """Return the rows of `show servers state`, by backend and server."""
     rows: dict[str, dict[str, ServerState]] = {}
     for state in states:
         rows.setdefault(state.backend_name, {})[state.name] = state

@@ -1,4 +1,4 @@
-"""Plans as values: commands or steps, or the reasons for a reload, which refer to lines of the configuration."""
+"""Values that describe a plan: the commands or steps, or the reasons for a reload, each with its line in the configuration."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ class Reason:
     why: str
     # Empty for the main file.
     file: str = ""
-    # An edit after which changes like this need no reload, if there is one.
+    # An edit of the configuration after which changes like this need no reload; empty if there is none.
     remedy: str = ""
 
     def __str__(self) -> str:
@@ -32,7 +32,7 @@ class Reason:
 
 @dataclass
 class Plan:
-    """The plan for a change of the configuration: a reload if there are reasons, otherwise the commands, if any."""
+    """The plan for a change of the configuration. If it has reasons, HAProxy must reload; otherwise its commands apply the change."""
 
     commands: list[Command] = field(default_factory=list)
     reasons: list[Reason] = field(default_factory=list)
@@ -47,13 +47,13 @@ class Plan:
 
     @property
     def texts(self) -> list[str]:
-        """Return the commands as they are sent."""
+        """Return the commands as texts, in the order in which they are sent."""
         return [command.text for command in self.commands]
 
 
 @dataclass(frozen=True)
 class FilePlan:
-    """The plan for a stored file: a reload if there are reasons, otherwise the steps."""
+    """The plan for a stored file. If it has reasons, HAProxy must reload; otherwise its steps apply the change."""
 
     steps: Sequence[Step] = ()
     reasons: Sequence[Reason] = ()
@@ -61,7 +61,7 @@ class FilePlan:
     used: bool = False
     # Whether a configuration that is not loaded yet refers to the file.
     awaited: bool = False
-    # If no steps are sent: steps that check whether the worker already has the content.
+    # Steps that check whether the worker already has the content, if the plan has no other steps.
     seen: Sequence[Step] = ()
 
 
@@ -73,6 +73,6 @@ def reason_at(document: Document, section: Section, place: int, why: str, remedy
 
 
 def line_of(document: Document, section: Section, place: int) -> int:
-    """Return the number, from 1, of a line in its file; 0 if the document does not have the section. `place`: index in the section."""
+    """Return the number, from 1, of a section's line in its file; 0 if the document lacks the section. `place`: the line's index."""
     there = document.place(section)
     return first_lines(document)[there] + place if there < len(document.sections) else 0

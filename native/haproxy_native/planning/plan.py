@@ -1,16 +1,16 @@
-"""Plans how the running process gets from one document to another: by Runtime API commands, or by a reload, with the reasons. Pure.
+"""Plan how the running process gets from one document to another: by Runtime API commands, or by a reload, with the reasons. Pure.
 
-This is the only place that decides between the two. Sections are compared by the words of their lines: comments, blank lines and indents do
-not count. What differs is planned by kind:
+This is the only place that decides between the two. The planner compares sections by the words of their lines, and ignores comments, blank
+lines and indents. Each kind of difference has its own planner:
 
     backends that are new or removed     backend_plan.py
     servers of a backend                 server_plan.py
     members of the section itself        live.py, if the declaration has a command for them
     anything else                        a reload
 
-A plan applies as a whole: with one reason for a reload, no command is sent.
+A plan applies as a whole: if it has any reason for a reload, no command is sent.
 
-While a change waits for a reload, later changes can still be planned if they touch none of its sections: see `with_ready_change`.
+While one change waits for a reload, later changes can still be applied at runtime if they change other sections: see `with_ready_change`.
 """
 
 import functools
@@ -50,7 +50,7 @@ from haproxy_native.text.words import unquoted
 BY_MAP = "choose the backend by a map in one rule of the frontend: its entries change without a reload"
 
 
-# (document, backend) -> where stored maps name the backend, as a sentence; empty if they do not.
+# Returns which entry of a stored map names the backend, as a sentence, given the document and the backend; empty if none does.
 Stored = Callable[[Document, str], str]
 
 
@@ -65,15 +65,15 @@ def plan(
 ) -> Plan:
     """Return the plan from the running document to a new one.
 
-    `preceded`: HAProxy loads other files first, whose defaults sections may apply. `stored`: looks up backends in the maps that the new
-    document refers to. `observed`: the state of the servers of `observable` in the worker. With it, commands that HAProxy would refuse
-    become reasons, and claimed servers are planned from their actual state.
+    `preceded`: HAProxy loads other files first, whose defaults sections may apply. `stored`: searches the maps that the new document refers
+    to for a backend. `observed`: the state, in the worker, of the backends that `observable` returns. If it is passed, a command that
+    HAProxy would refuse becomes a reason for a reload, and claimed servers are planned from their actual state.
     """
     return _Planner(running, new, capabilities, preceded, stored, observed).plan()
 
 
 def meaning(section: Section) -> tuple[tuple[str, ...], ...]:
-    """Return the words of all lines that are not blank, the header first."""
+    """Return the words of each line of a section that is not blank, the header first. Equal results mean equal sections to HAProxy."""
     words: tuple[tuple[str, ...], ...] | None = section.cache.get(meaning)
     if words is None:
         words = section.cache[meaning] = tuple(line.words for line in section.lines if line.words)
@@ -119,7 +119,7 @@ class _Planner:
     def _backends(self, added: Sequence[Section], removed: Sequence[Section]) -> None:
         if not (added or removed):
             return
-        # New backends are published last: until then all other commands can be undone.
+        # Publish new backends last: until then, all other commands can be undone.
         published = []
         around, before = Surroundings(self.new), Surroundings(self.running)
         sources = Sources(self.running, self.new, around)
@@ -146,10 +146,10 @@ class _Planner:
             if (section.kind, section.name) not in before:
                 self._reason(section, 0, "the section is new")
         removed = [key for key in old if key not in after]
-        self.result.reasons += [Reason(f"{kind} {name}".rstrip(), 0, kind, "the section is gone") for kind, name in removed]
+        self.result.reasons += [Reason(f"{kind} {name}".rstrip(), 0, kind, "the section was removed") for kind, name in removed]
         if not self.result.reasons:
             moved = (section for section, key in zip(sections_of(self.new), old, strict=False) if key_of(section) != key)
-            self._reason(next(moved, sections_of(self.new)[-1]), 0, "sections stand in another order")
+            self._reason(next(moved, sections_of(self.new)[-1]), 0, "the order of the sections changed")
 
     def _reason(self, section: Section, place: int, why: str, remedy: str = "") -> None:
         if not remedy and section.lines[place].args[:1] in self._switching:
@@ -159,16 +159,18 @@ class _Planner:
     def _section(self, old: Section, new: Section) -> None:
         if (new_commands := self._own_members(old, new)) is not None:
             if new_commands and (backend := backend_limited_by(self.new, new)):
-                return self._reason(new, first_difference(old, new), f"HAProxy computes the fullconn of {backend} from it when it starts")
+                return self._reason(
+                    new, first_difference(old, new), f"HAProxy computes the fullconn of {backend} from this line when it starts"
+                )
             self.result.commands += new_commands
             return
         removed, added = old.apart_from(new)
         if new.kind not in SERVED or self._others(old.lines[removed]) != self._others(new.lines[added]):
-            return self._reason(new, first_difference(old, new), "HAProxy takes this only by a reload")
+            return self._reason(new, first_difference(old, new), "HAProxy applies this only by a reload")
         self._servers(old, new)
 
     def _to_correct(self) -> list[ServerDifference]:
-        """Return the members of claimed servers whose value in the worker is neither in the running nor in the new document."""
+        """Return the members of claimed servers whose value in the worker differs from both the running and the new document."""
         if not (observed := self.observed) or not observed.claimed:
             return []
         seen = observed.rows, observed.limits, observed.claimed
@@ -182,7 +184,7 @@ class _Planner:
             return self._reason(new, first_difference(old, new), why)
         before, after = self.servers.of(self.running, old), self.servers.of(self.new, new)
         if before is None or after is None:
-            return self._reason(new, first_difference(old, new), "a server line here cannot be read")
+            return self._reason(new, first_difference(old, new), "one of its server lines cannot be parsed")
         planner = ServerPlanner(
             self.servers,
             self.capabilities,
@@ -202,7 +204,7 @@ class _Planner:
         return conditional_sections(self.running) | conditional_sections(self.new)
 
     def _unsure(self, document: Document, section: Section) -> str:
-        """Return why the planner cannot know what the servers of a section inherit; empty if it can."""
+        """Return why the planner cannot determine what the servers of a section inherit; empty if it can."""
         above = list(ancestors(document, section))
         if is_conditional((section, *above), self._conditional):
             return "a server, or a line that it inherits, is in a conditional block"
@@ -215,7 +217,7 @@ class _Planner:
         return [line.words for line in lines if line.words and not self.servers.is_server(line) and not self.servers.is_default(line)]
 
     def _own_members(self, old: Section, new: Section) -> list[Command] | None:
-        """Return the commands for members of the section itself, such as `maxconn` of a frontend; None if anything else differs."""
+        """Return the commands for changed members of the section itself, such as `maxconn` of a frontend; None if anything else differs."""
         resource = resources().by_section.get(new.kind)
         if resource is None or old.snippets or new.snippets:
             return None
@@ -233,7 +235,7 @@ class _Planner:
 
     @staticmethod
     def _own_line(live: Live, shape: SectionShape, was: Line | None, line: Line, section: Section) -> list[Command] | None:
-        """Return the commands for a changed or new line: none if only its notation differs; None if there is no command."""
+        """Return the commands for a changed or new line; None if no command can apply it. Empty if only the notation differs."""
         number = shape.directive_of(line)
         if number is None or (was and number != shape.directive_of(was)):
             return None
@@ -260,7 +262,7 @@ def differ_in_words(old: Section, new: Section) -> bool:
 
 
 def observable(running: Document, new: Document, claimed: Claimed) -> set[str]:
-    """Return the backends whose state in the worker a plan needs: claimed backends, and backends whose lines differ."""
+    """Return the backends whose state in the worker a plan needs: those with claimed servers, and those whose lines differ."""
     before, after = running.apart_from(new)
     old = {key_of(section): section for section in running.sections[before] if section.kind in SERVED}
     changed = [section for section in new.sections[after] if key_of(section) in old and differ_in_words(old[key_of(section)], section)]
@@ -268,7 +270,7 @@ def observable(running: Document, new: Document, claimed: Claimed) -> set[str]:
 
 
 def only_in_first(sections: Sequence[Section], others: Sequence[Section]) -> list[Section]:
-    """Return the backends in `sections` that `others` does not have."""
+    """Return the backends in `sections` that are not in `others`."""
     if len(sections) == len(others) and all(
         one is other or key_of(one) == key_of(other) for one, other in zip(sections, others, strict=True)
     ):
@@ -278,7 +280,7 @@ def only_in_first(sections: Sequence[Section], others: Sequence[Section]) -> lis
 
 
 def changed_lines(old: Section, new: Section) -> list[tuple[Line | None, Line | None]]:
-    """Return pairs (old line, new line) from the first to the last difference; None in place of a missing line."""
+    """Return (old line, new line) from the first to the last difference. One of them is None if its section has fewer lines."""
     before, after = ([line for line in section.lines if line.words] for section in (old, new))
     mine, theirs = apart([line.words for line in before], [line.words for line in after])
     return list(zip_longest(before[mine], after[theirs]))
@@ -301,9 +303,9 @@ def directives_outside_sections(document: Document) -> list[str]:
 
 
 def with_ready_change(running: Document, before: Document, new: Document) -> Document | None:
-    """Return the running document with the change from `before` to `new` alone; None if it touches a section that waits for a reload.
+    """Return the running document with only the change from `before` to `new`; None if it changes a section that waits for a reload.
 
-    `before` is the current configuration, which differs from the running document by the changes that wait for a reload.
+    `before` is the current configuration. It differs from the running document by the changes that wait for a reload.
     """
     old, latest = sections_of(before), sections_of(new)
     removed, added = only_in_first(old, latest), only_in_first(latest, old)
@@ -328,7 +330,7 @@ def with_ready_change(running: Document, before: Document, new: Document) -> Doc
 
 
 def _with_backends(running: Document, new: Document, added: Sequence[Section]) -> Document | None:
-    """Return `running` with each added backend below the section that it follows in `new`; None if it would inherit other lines there."""
+    """Return `running` with each added backend after the section that it follows in `new`; None if it would inherit other lines there."""
     ids = set(map(id, added))
     behind: dict[int, list[Section]] = {}
     last = None
@@ -354,7 +356,7 @@ def _with_backends(running: Document, new: Document, added: Sequence[Section]) -
 
 
 def _ended(section: Section, followers: Sequence[Section]) -> list[Section]:
-    """Return the section and its followers. If there are followers, each section ends in a line feed."""
+    """Return the section and its followers. If it has followers, add a line feed to each section that does not end in one."""
     if not followers:
         return [section]
     return [each if each.text.endswith("\n") else each.with_text(each.text + each.newline) for each in (section, *followers)]

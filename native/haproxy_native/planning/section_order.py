@@ -1,8 +1,8 @@
-"""Pairs the sections of two documents, and decides whether a new order of sections changes anything. Pure.
+"""Pair the sections of two documents, and decide whether a new order of sections has an effect. Pure.
 
-HAProxy resolves names after it has read all sections. Only lines that act while they are read depend on their order: variables and defaults
-of TLS in the global section, the implicit `from` of proxies, certificates of a store. These sections must keep their order; sections
-declared `movable` in openapi/schemas may move between them.
+HAProxy resolves names after it has read all sections, so the order of most sections has no effect. Some lines have an effect on the lines
+below them: variables and defaults of TLS in the global section, the implicit `from` of proxies, certificates of a store. Sections with
+such lines must keep their order. Sections that openapi/schemas declares as `movable` may move between them.
 """
 
 import functools
@@ -40,7 +40,7 @@ def keys_of(document: Document) -> list[Key]:
 
 
 def pairs(old: Sequence[Section], new: Sequence[Section]) -> list[tuple[Section, Section]] | None:
-    """Return (old, new) of each section, in the new order; None if a section was added or removed, or moved where the order matters."""
+    """Return (old, new) for each section, in the new order; None if sections were added or removed, or if a move may have an effect."""
     if len(old) != len(new):
         return None
     if all(one is other or key_of(one) == key_of(other) for one, other in zip(old, new, strict=True)):
@@ -54,9 +54,10 @@ def pairs(old: Sequence[Section], new: Sequence[Section]) -> list[tuple[Section,
 
 
 def _arrangement(sections: Sequence[Section]) -> Iterator[Key | list[Key]]:
-    """Yield the keys of sections that must keep their order, and between them sorted lists of the keys of sections that may move.
+    """Yield the keys of sections in a form that is equal for two orders with the same effect.
 
-    A section may move if its kind is movable and its key is unique.
+    A section that must keep its order is a key. Sections that may move between two such sections are one sorted list of keys. A section may
+    move if its kind is movable and its key is unique.
     """
     names = Counter(map(key_of, sections))
     between: list[Key] = []
@@ -84,7 +85,7 @@ def is_conditional(sections: Iterable[Section], inside: Collection[int]) -> bool
 
 
 def conditional_sections(document: Document) -> frozenset[int]:
-    """Return the ids (`id()`) of the sections that are inside a conditional block which begins above them."""
+    """Return the ids (`id()`) of the sections inside a conditional block that begins above them."""
     known: frozenset[int] | None = document.cache.get(conditional_sections)
     if known is not None:
         return known

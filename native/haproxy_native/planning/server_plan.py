@@ -1,7 +1,7 @@
-"""Plans the servers of a backend: the commands that change, delete and add them in the running process, or the reasons for a reload.
+"""Plan the servers of a backend: the commands that change, delete and add them in the running process, or the reasons for a reload.
 
-`ServerPlanner` compares the servers of two documents. `add_server_commands` serves the API call that adds a server to the process only.
-Commands contain the words of the file after HAProxy's unquoting. Variables cannot be resolved here, so they need a reload.
+`ServerPlanner` compares the servers of two documents. `add_server_commands` is for the API call that adds a server to the process alone.
+Commands contain the words of the file without quotes. Only HAProxy can resolve variables, so words with variables need a reload.
 """
 
 import functools
@@ -38,9 +38,10 @@ NOT_FIXED = Fixed()
 
 
 class ServerPlanner:
-    """Collects `commands`, `places` (line in the section, by the text of a command) and `reasons` (line in the section, why).
+    """Collects the plan for the servers of one backend: `commands`, `reasons` and `places`.
 
-    `observed`: the state of the backend in the worker, if it was read. Claimed servers are planned from it.
+    `reasons` are pairs (index of the line in the section, why HAProxy must reload). `places` are the indices of lines, by the text of the
+    command. `observed`: the state of the backend in the worker, if it was read; claimed servers are planned from it.
     """
 
     def __init__(
@@ -63,18 +64,18 @@ class ServerPlanner:
         """Plan the change from one list of servers to another."""
         before, after = {server.name: server for server in befores}, {server.name: server for server in afters}
         if len(before) != len(befores) or len(after) != len(afters):
-            self.reasons.append((0, "two servers have one name"))
+            self.reasons.append((0, "two servers have the same name"))
             return
         if secret := next((name for name in (self.backend, *before, *after) if "$" in name), None):
             self.reasons.append((0, f"only HAProxy can resolve the name {secret}"))
             return
         if self.fixed.everything and befores != afters:
-            self.reasons.append((0, f"HAProxy takes no command for its servers, for it is {self.fixed.everything}"))
+            self.reasons.append((0, f"HAProxy accepts no runtime commands for its servers because of the setting {self.fixed.everything}"))
             return
         remaining = [name for name in before if name in after]
         misplaced = next((server for server, name in zip(afters, remaining, strict=False) if server.name != name), None)
         if misplaced is not None:
-            self.reasons.append((misplaced.place, "servers stand in another order, and HAProxy adds one only behind the others"))
+            self.reasons.append((misplaced.place, "the order of the servers changed, and HAProxy adds new servers only after the others"))
             return
         for name in remaining:
             self._changed(before[name], after[name], is_claimed=self._is_claimed(name))
@@ -86,13 +87,15 @@ class ServerPlanner:
                 self._added(server)
 
     def plan_templates(self, befores: Sequence[EffectiveServer], afters: Sequence[EffectiveServer]) -> None:
-        """Plan the servers of templates. Only a reload changes the values of a template. Both lists come from the same template lines."""
+        """Plan the servers of templates, which only a reload can change. Both lists come from the same template lines."""
         for old, new in zip(befores, afters, strict=True):
             before, after = {**self.live.initially, **old.values}, {**self.live.initially, **new.values}
             changed = sorted(member for member in {**before, **after} if before.get(member) != after.get(member))
             if changed or old.opaque != new.opaque:
                 what = ", ".join(changed) or "unknown words"
-                self.reasons.append((new.place, f"the servers of the template {new.name} inherit {what}, which a reload gives them"))
+                self.reasons.append(
+                    (new.place, f"the servers of the template {new.name} inherit a change that only a reload applies: {what}")
+                )
             elif self._is_claimed(new.name, is_template=True):
                 try:
                     servers = servers_of_line(new)
@@ -107,14 +110,14 @@ class ServerPlanner:
             self.reasons.append((new.place, f"server {new.name}: unknown words changed"))
             return
         if self._is_missing(new.name) and (old.values != new.values or is_claimed):
-            self.reasons.append((new.place, f"server {new.name}: the running process does not have it"))
+            self.reasons.append((new.place, f"server {new.name}: the running process does not have this server"))
             return
         now = self.observed.differences(self.live, old) if self.observed and is_claimed else {}
         is_down = now.pop(OPERATIONAL, None) is not None
         before, after = {**self.live.initially, **old.values, **now}, {**self.live.initially, **new.values}
         changed = [member for member in {**before, **after} if before.get(member) != after.get(member)]
         if changed and has_unreadable_value(self.live, new):
-            self.reasons.append((new.place, f"server {new.name}: {', '.join(changed)} beside words that are not understood"))
+            self.reasons.append((new.place, f"server {new.name}: {', '.join(changed)} changed in a line with words that cannot be parsed"))
             return
         if refused := [why for member in changed if (why := self._refusal(new.name, member, after.get(member)))]:
             self.reasons.append((new.place, f"server {new.name}: {refused[0]}"))
@@ -125,8 +128,8 @@ class ServerPlanner:
             new_commands, left = [], changed
         new_commands += [commands.health(self.backend, new.name, UP)] * is_down
         if left:
-            beside = {f" beside {other}" for member in left if (other := self.live.obstacle(member, before, after))}
-            what = ", ".join(left) + " cannot be changed in the running process" + "".join(sorted(beside)[:1])
+            others = {f" together with {other}" for member in left if (other := self.live.obstacle(member, before, after))}
+            what = ", ".join(left) + " cannot be changed in the running process" + "".join(sorted(others)[:1])
             self.reasons.append((new.place, f"server {new.name}: {what}"))
         elif new_commands and not self.capabilities.sets_servers:
             self.reasons.append((new.place, f"server {new.name}: the socket does not permit changes"))
@@ -134,21 +137,21 @@ class ServerPlanner:
             self._send(new.place, new_commands)
 
     def _is_claimed(self, name: str, *, is_template: bool = False) -> bool:
-        """Return whether a server, or a template, is claimed, and HAProxy accepts commands for its servers."""
+        """Return whether a server or a template is claimed, and HAProxy accepts commands for the servers of the backend."""
         return self.observed is not None and self.observed.is_claimed(name, is_template=is_template) and not self.fixed.everything
 
     def _is_missing(self, name: str) -> bool:
         return self.observed is not None and name not in self.observed.rows
 
     def _refusal(self, name: str, member: str, value: object) -> str:
-        """Return why HAProxy would refuse this value of a member in a command, although it accepts other values; empty if it would not."""
+        """Return why HAProxy would refuse a command with this value, although the member has a command; empty if it would not."""
         row = self.observed.rows.get(name) if self.observed else None
         if member == WEIGHT and self.fixed.weights and value not in (0, row.iweight if row else 0):
-            return f"HAProxy computes {self.fixed.weights} when it loads the file, with the weights that servers have then"
+            return f"HAProxy computes {self.fixed.weights} from the weights of the servers when it loads the file"
         if member == self.health and value == "enabled" and row and not row.check_configured:
             return "HAProxy checks only servers that had checks when it loaded the file"
         if member == self.agent and value == "enabled" and row and not row.agent_configured:
-            return "HAProxy asks only agents that servers had when it loaded the file"
+            return "HAProxy queries only agents that were configured when it loaded the file"
         return ""
 
     def _send(self, place: int, commands: list[Command]) -> None:
@@ -157,12 +160,14 @@ class ServerPlanner:
 
     def _deleted(self, server: EffectiveServer) -> None:
         if not self.capabilities.deletes_servers:
-            self.reasons.append((0, f"server {server.name} is gone, and this HAProxy deletes none in the running process"))
+            self.reasons.append((0, f"server {server.name} was removed, and this HAProxy cannot delete servers in the running process"))
             return
         if self._is_missing(server.name):
             return
         if self.live.is_resolved(server.values):
-            self.reasons.append((0, f"server {server.name} is gone, and HAProxy deletes none whose name it resolves"))
+            self.reasons.append(
+                (0, f"server {server.name} was removed, and HAProxy cannot delete a server whose address it resolves by DNS")
+            )
             return
         was = "maint" if server.values.get(self.state) == "enabled" else "ready"
         self._send(0, commands.delete_server(self.backend, server.name, was=was))
@@ -186,7 +191,7 @@ class ServerPlanner:
         self._send(server.place, new_commands)
 
     def _options(self, server: EffectiveServer) -> list[list[str]]:
-        """Return the words of each option, without options that an added server has by default."""
+        """Return the words of each option of a server, without options that an added server has by default."""
         unsaid = {} if self.capabilities.added_servers_have_defaults else self.live.lacking
         implied = self.live.implications(server.values) if server.values.get(self.health) == "enabled" else {}
         values = {**unsaid, **server.values, **implied}
@@ -198,15 +203,15 @@ class ServerPlanner:
         return value == "disabled" and self.live.initially.get(name, "disabled") == "disabled"
 
     def _addable(self, server: EffectiveServer) -> list[list[str]]:
-        """Return the words of each option of a server to add. Raises _NotAddable."""
+        """Return the words of each option for `add server`. Raises _NotAddable."""
         if not self.capabilities.adds_servers:
-            raise _NotAddable("this HAProxy adds none in the running process")
+            raise _NotAddable("this HAProxy cannot add servers in the running process")
         if self.fixed.additions:
-            raise _NotAddable(f"HAProxy takes the servers of {self.fixed.additions} only when it loads the file")
+            raise _NotAddable(f"with {self.fixed.additions}, HAProxy accepts servers only when it loads the file")
         if self.observed and server.name in self.observed.rows:
-            raise _NotAddable("the running process has one of this name already")
+            raise _NotAddable("the running process already has a server of this name")
         if server.values.get(self.state) == "enabled" == server.values.get(self.agent):
-            raise _NotAddable("HAProxy asks the agent of a server that is added in maintenance")
+            raise _NotAddable("HAProxy queries the agent of a server that is added in maintenance")
         if server.opaque:
             raise _NotAddable(f"unknown words {' '.join(server.opaque)}")
         try:
@@ -217,16 +222,16 @@ class ServerPlanner:
         except BadValue as error:
             raise _NotAddable(error.detail) from None
         if not all(word for option in options for word in option):
-            raise _NotAddable("a runtime command cannot say an empty word")
+            raise _NotAddable("a runtime command cannot contain an empty word")
         if server.values.get(self.live.roles[PERSISTENCE]) is not None and not self.capabilities.added_servers_have_cookies:
-            raise _NotAddable("before version 2.8 HAProxy adds none with a cookie in the running process")
+            raise _NotAddable("before version 2.8, HAProxy cannot add a server with a cookie in the running process")
         if refused := [option[0] for option in options[1:] if not self.capabilities.takes_server_keyword(option[0])]:
-            raise _NotAddable(f"HAProxy does not take {', '.join(refused)} on a server added at run time")
+            raise _NotAddable(f"HAProxy does not accept {', '.join(refused)} for a server added at runtime")
         return options
 
 
 class _NotAddable(Exception):
-    """The reason why HAProxy cannot add a server while it runs."""
+    """Raised if HAProxy cannot add a server while it runs; the text is the reason."""
 
 
 PLACE = ("name", "address", "port")
@@ -235,10 +240,10 @@ PERSISTENCE = "persistence"
 
 
 def add_server_commands(backend: str, values: Mapping[str, Any], capabilities: Capabilities) -> list[Command]:
-    """Return the commands that add a server to the process and start its checks if they are enabled. The server stays in maintenance.
+    """Return the commands that add a server in maintenance and start its checks, if they are enabled.
 
-    Options follow the order of `values`. Only `source` may be several words, the first of them an address. Raises BadValue and
-    NotExpressible.
+    `values`: the members of the server, in the order of the options. Only `source` may have several words, the first of them an address.
+    Raises BadValue and NotExpressible.
     """
     servers = _servers()
     live = live_of(servers.grammar.schemas, resources()["servers"].schema)
@@ -248,7 +253,7 @@ def add_server_commands(backend: str, values: Mapping[str, Any], capabilities: C
     live.require_readable({**values, **({SEVERAL_WORDS: str(source).split(" ")[0]} if (source := values.get(SEVERAL_WORDS)) else {})})
     path = f"{argument(backend)}/{argument(name)}"
     options = " ".join(map(argument, _words(servers, live, values, capabilities)))
-    # Two blanks, since clients know the command in this form from error messages.
+    # Two spaces, because clients know the command in this form from error messages.
     made = [
         Command(
             f"{commands.ADD_SERVER} {path}  {options}", Shows(backend, name, tuple(live.shown(values).items())), undo=f"del server {path}"
@@ -260,10 +265,10 @@ def add_server_commands(backend: str, values: Mapping[str, Any], capabilities: C
 
 
 def server_line(values: Mapping[str, Any]) -> str:
-    """Return the `server` line for the values of `add_server_commands`, without the state. Raises BadValue and NotExpressible."""
+    """Return the `server` line for the same values as `add_server_commands`, without the state. Raises BadValue and NotExpressible."""
     servers = _servers()
     live = live_of(servers.grammar.schemas, resources()["servers"].schema)
-    # HAProxy reads single quotes as a shell does, and expands nothing in them.
+    # HAProxy reads single quotes as a shell does: it expands no variable between them.
     return shlex.join(["server", str(values["name"]), *_words(servers, live, values, Capabilities())])
 
 

@@ -1,10 +1,11 @@
-"""The servers of a backend with all that they inherit, and the settings that HAProxy fixes for them when it loads the file. Pure.
+"""Read the servers of a backend with everything that they inherit, and the settings that HAProxy fixes when it loads the file. Pure.
 
-A server has the options of the `default-server` lines that apply to it, of the defaults sections and of its backend, then its own (HAProxy
-Configuration Manual, sections 4.2 "default-server" and 5.2).
+A server has the options of the `default-server` lines in the defaults sections, then those in its backend, then its own. A later option
+takes precedence (HAProxy Configuration Manual, sections 4.2 "default-server" and 5.2).
 
-Most algorithms of `balance` and `hash-type` use a map that HAProxy computes once. With these algorithms it accepts only 0 and the initial
-weight at runtime, and no new servers. `fixed` returns these limits; openapi/schemas/server.yaml declares them (`fixed_by`).
+Most algorithms of `balance` and `hash-type` use a map of servers that HAProxy computes when it loads the file. With such an algorithm it
+accepts no new servers at runtime, and only 0 and the initial value as weights. `fixed` returns these limits; openapi/schemas/server.yaml
+declares them (`fixed_by`).
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -28,12 +29,12 @@ MODE, USUAL_MODE = "mode", "tcp"
 class EffectiveServer:
     """A server with everything that it inherits."""
 
-    # Without quotes, as HAProxy knows it, unless it contains a variable.
+    # Without quotes. A name that contains a variable keeps its quotes.
     name: str
     # The index of its line in the section.
     place: int
     values: Mapping[str, Any]
-    # Words that no member expresses, the words of inherited lines first.
+    # Words that no member expresses. The words of inherited lines come first.
     opaque: tuple[str, ...]
 
 
@@ -47,7 +48,7 @@ class SectionServers:
 
 
 class Servers:
-    """Reads servers in one grammar. Equal lines are parsed once."""
+    """Parses the servers of sections with one grammar. Equal lines are parsed only once."""
 
     def __init__(self, grammar: Grammar) -> None:
         self.grammar = grammar
@@ -107,13 +108,13 @@ class Servers:
         return values, opaque
 
     def words(self, server: EffectiveServer, skip: Sequence[str] = ()) -> list[list[str]]:
-        """Return the words after a server's name, one list for each option."""
+        """Return the words of a `server` line after the name, one list for each option. `skip`: members to leave out."""
         flat = {name: value for name, value in server.values.items() if name not in skip}
         parts = [words for _, words, _ in self.server.written(self.server.choose(flat), flat)]
         return parts[2:]
 
     def unsaid(self) -> set[str]:
-        """Return the members that a server line has no words for, or expresses by another member."""
+        """Return the members that have no words of their own in a `server` line."""
         schemas = self.grammar.schemas
         properties = schemas.properties(schemas.named(resources()["servers"].schema))
         return {name for name, schema in properties.items() if schemas.note(schema).keys() & {"ignored", "alias_of"}}
@@ -146,9 +147,9 @@ NEGATION = "no"
 
 @dataclass(frozen=True)
 class Fixed:
-    """Limits on commands for the servers of a proxy: each is the line that causes it, or empty."""
+    """Limits on commands for the servers of a proxy. Each field is the line that causes the limit, or empty."""
 
-    # HAProxy accepts only 0 and the initial weight.
+    # HAProxy accepts only 0 and the initial value as weights.
     weights: str = ""
     # HAProxy accepts no new server.
     additions: str = ""

@@ -1,12 +1,12 @@
-"""Computes what a change does to each object (its touches), for the check of permissions. Pure.
+"""Compute which objects a change creates, changes or deletes (its *touches*), for the check of permissions. Pure.
 
-`touches` derives the touches from the effects. For a change of a text, `all_touches` also finds differences that no effect shows. Comments,
-conditional blocks, repeated sections and the order of lines count as the member `lines` of their section. The text above all sections, the
-order of sections, and lines that reach from one section into the next count as the object RAW.
+`touches` derives the touches from the effects. If a change replaces a text, `all_touches` also covers differences that have no effect.
+Comments, conditional blocks, repeated sections and the order of lines are reported as the member `lines` of their section. The text above
+all sections, the order of sections, and lines that reach from one section into the next are reported as the object RAW.
 
-Some values give access beyond their object: the SNI for a server may be computed from a line of any file that HAProxy can read, and the
-address of a server may be the socket that administers HAProxy. expressions.toml lists such values. A change that adds such a value, in any
-member, line or text, also touches `global/expressions`. A change that keeps or moves existing values does not.
+Some values give access beyond their object: the SNI for a server may be read from any file that HAProxy can open, and the address of a
+server may be the socket that administers HAProxy. expressions.toml lists such values. A change that adds such a value, in any member, line
+or text, also touches `global/expressions`. A change that keeps or moves existing values does not.
 """
 
 import re
@@ -34,7 +34,7 @@ Sections = list[tuple[Key, Section]]
 CREATE, CHANGE, DELETE = "create", "change", "delete"
 # The text above the first section, and the order of sections.
 RAW = "raw"
-# Stands for all members, if they are not known individually.
+# Stands for all members of an object, if the changed ones are not known.
 ANY = "*"
 # The start of lines whose first word has quotes, belongs to a conditional block, or has a variable.
 _SUSPECT = re.compile(r"^[^\S\n]*(?:[\"'\\.]|[^\s#]*\$)", re.MULTILINE)
@@ -44,12 +44,12 @@ _QUOTING = frozenset("\"'\\")
 
 @dataclass(frozen=True)
 class Touch:
-    """What a change does to one object."""
+    """One object that a change creates, changes or deletes."""
 
     object: str
     # CREATE, CHANGE or DELETE.
     verb: str
-    # The changed members; if the object is created or deleted, all its members without the name.
+    # The changed members. If the object is created or deleted: all its members except the name.
     members: frozenset[str] = frozenset()
 
 
@@ -63,14 +63,14 @@ def changed(object_: str, members: Iterable[str]) -> Touch:
 
 
 def touches(editor: Editor, found: Iterable[Effect]) -> list[Touch]:
-    """Return the touches of effects, in the order of the effects, also for each child of a section that is created or deleted."""
+    """Return the touches of effects, in the order of the effects. A created or deleted section also touches each of its children."""
     return _merged(touch for effect in _paired(found) for touch in _effect_touches(editor, effect))
 
 
 def all_touches(editor: Editor, before: Document, new: Document, known: Sequence[Effect] | None = None) -> list[Touch]:
-    """Return the touches of the effects, and of all other differences between the new text and the text that the effects produce.
+    """Return the touches of a change of the text: those of its effects, and those of differences that have no effect.
 
-    `known`: the effects, if they have been computed.
+    `known`: the effects, if the caller has computed them already.
     """
     new = with_header_and_banner_of(new, before)
     all_effects = effects(editor, before, new) if known is None else known
@@ -90,12 +90,12 @@ def _expressions(before: Document, new: Document) -> list[Touch]:
 
 
 def is_shown(editor: Editor, before: Document, new: Document, found: Sequence[Effect]) -> bool:
-    """Return whether effects show everything that a change does."""
+    """Return whether the effects of a change describe it completely."""
     return not any(_unshown(editor, before, with_header_and_banner_of(new, before), found))
 
 
 def _paired(found: Iterable[Effect]) -> Iterator[Effect]:
-    """Yield the effects; a rule that replaces another at the same index counts as changed, in the members that differ."""
+    """Yield the effects. A rule that replaces another one at the same index becomes a change of the members that differ."""
     effects_ = list(found)
     removed = {effect.object: effect for effect in effects_ if effect.new is None and isinstance(effect.place.key, int)}
     added = {effect.object: effect for effect in effects_ if effect.old is None and effect.object in removed}
@@ -162,14 +162,14 @@ def _by_key(sections: Sections) -> dict[Key, list[Section]]:
 
 
 def _kept(sections: Sections, others: Sections) -> list[tuple[Key, str | None, list[str]]]:
-    """Return (key, file, lines that reach into other sections) of each section that both lists contain or that has such lines."""
+    """Return (key, file, lines that reach into other sections) for each section that both lists contain, or that has such lines."""
     both = {key for key, _ in others}
     rows = ((key, section.file, _reaching(section)) for key, section in sections)
     return [(key, file, reaching) for key, file, reaching in rows if key in both or reaching]
 
 
 def _reaching(section: Section) -> list[str]:
-    """Return the lines of conditional blocks that end in another section, and lines whose keyword is a variable."""
+    """Return the lines that may have an effect on other sections: open conditional blocks, and lines whose keyword is a variable."""
     if not _SUSPECT.search(section.text):
         return []
     open_ = [line.text.strip() for line in section.open_conditionals()]
@@ -185,7 +185,7 @@ def _words(section: Section) -> list[str]:
 
 
 def _written(text: str) -> list[str]:
-    """Return the lines that are not blank, with blanks between words normalized."""
+    """Return the lines that are not blank, with one space between words."""
     return [" ".join(line.split()) if _QUOTING.isdisjoint(line) else line.strip() for line in split_lines(text) if line.strip()]
 
 

@@ -1,6 +1,6 @@
-"""Finds references to certificates of crt-stores in lines and in crt-lists. Pure.
+"""Find references to certificates of crt-stores, in lines of the configuration and in crt-lists. Pure.
 
-A reference is a word made of the store's name and an alias or a path:
+A reference is one word. It consists of the store's name and an alias or a path:
 
     load crt site.pem alias a    @NAME/a           in a store without a name: @/a
     load crt site.pem            @NAME/site.pem    in a store without a name: site.pem, or its path below crt-base
@@ -27,7 +27,7 @@ STORE, LOAD = "crt_store", "crt_store/crt_load"
 
 
 class CertificateReferences:
-    """The words that refer to a store, through any of its certificates, or to one certificate."""
+    """Finds the words that refer to one certificate of a store, or to any certificate of a store if the target is the store itself."""
 
     def __init__(self, document: Document, wanted: ReferenceTarget) -> None:
         self._document, self._prefix, self._words = document, "", dict[str, Edit]()
@@ -51,13 +51,13 @@ class CertificateReferences:
                 self._words |= {word: (start, len(word), "/<>" if store else "<>") for word in words}
 
     def edit(self, word: str) -> Edit | None:
-        """Return the edit that replaces the object's name in a word; None if the word does not refer to the object."""
+        """Return the range of the object's name in a word, with its replacement; None if the word does not refer to the object."""
         if self._prefix and word.startswith(self._prefix):
             return (1, len(self._prefix) - 1, "<>")
         return self._words.get(word)
 
     def listed(self, path: str, text: str) -> Iterator[ReferringEntry]:
-        """Yield the lines of a crt-list that refer to the object."""
+        """Yield the references to the object in a crt-list. `path` and `text` are those of the crt-list."""
         at = 0
         for number, line in enumerate(split_lines(text), 1):
             word = [] if line.startswith("#") else line.partition("[")[0].split(maxsplit=1)[:1]
@@ -67,9 +67,9 @@ class CertificateReferences:
             at += len(line)
 
     def entries(self, directory: str, read: Read) -> tuple[list[Spot], list[ReferringEntry]]:
-        """Return (lines that load crt-lists with references to the object, entries in these crt-lists).
+        """Return the references to the object in crt-lists, and the lines of the configuration that load these crt-lists.
 
-        `directory`: the directory to which paths are relative by default.
+        The result is (lines, references). `directory`: the base of relative paths if the configuration does not set one.
         """
         through, found = list[Spot](), dict[ReferringEntry, None]()
         where = bases(self._document, directory)
@@ -84,7 +84,7 @@ class CertificateReferences:
         return through, list(found)
 
     def spots(self) -> Iterator[Spot]:
-        """Yield the words of the configuration that refer to the object."""
+        """Yield the references to the object in the configuration."""
         for place, section in enumerate(self._document.sections):
             if section.kind in (BOUNDARY, certificate_words().store) or certificate_words().file not in section.text:
                 continue
@@ -112,7 +112,7 @@ def _loads(section: Section) -> Iterator[tuple[str, str]]:
 
 
 def _paths(path: str, base: str) -> list[str]:
-    """Return the ways to write a certificate's path: as it is, and with `base`, the value of `crt-base`, before a relative path."""
+    """Return all notations of a certificate's path: `path` itself and, if it is relative, `path` below `base`, the value of `crt-base`."""
     return [path, posixpath.join(base, path)] if base and not path.startswith("/") else [path]
 
 

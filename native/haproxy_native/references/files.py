@@ -1,4 +1,4 @@
-"""Edits stored files if one of them is renamed, or if an object that they refer to is renamed."""
+"""Prepare the edits of stored files for a renaming: of a stored file itself, or of an object that stored files refer to."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -31,22 +31,23 @@ class StoredFile:
 
 
 def check_name(file: StoredFile, name: str) -> None:
-    """Raise BadValue if the store does not accept the new name of a file, and Exists if another file has it."""
+    """Check the new name of a stored file. Raises BadValue if its store does not accept the name, and Exists if another file has it."""
     wanted = file.store.name_of(name) or uploaded_name(name)
     if name != wanted or not is_file_name(name):
-        text = f"to in body: {name[:100]!r} is no name of a stored file"
-        raise BadValue(f"{text}; {wanted} is" if wanted else text, place=Place(member="to"))
+        text = f"to in body: {name[:100]!r} is not a valid name for a stored file"
+        raise BadValue(f"{text}; expected {wanted!r}" if wanted else text, place=Place(member="to"))
     if name != file.path.name and os.path.lexists(file.path.with_name(name)):
-        raise Exists(f"{spelled(file.store.kind, name)} is there")
+        raise Exists(f"{spelled(file.store.kind, name)} already exists")
 
 
 def nearest(store: Store, name: str) -> str:
+    """Return a hint for an error, as in `; the nearest is map/hosts.map`; empty if no stored file has a similar name."""
     close = get_close_matches(name[:100], [path.name for path in store.files()], 1, 0.5)
     return f"; the nearest is {spelled(store.kind, close[0])}" if close else ""
 
 
 def listing(file: StoredFile, document: Document, directory: str) -> list[ReferringEntry]:
-    """Return the entries of crt-lists that refer to a certificate; none for other files."""
+    """Return the references to a certificate in crt-lists; an empty list for any other kind of file."""
     if not isinstance(file.store, CertificateStore):
         return []
     entries = []
@@ -59,7 +60,7 @@ def listing(file: StoredFile, document: Document, directory: str) -> list[Referr
 
 
 def moved(file: StoredFile, name: str, lists: Sequence[Path]) -> EditFiles:
-    """Return the edits that rename a file, the files that HAProxy reads together with it, and its name in the crt-lists `lists`."""
+    """Return the edits that rename a file, and with it the files that HAProxy reads together with it, and its name in these crt-lists."""
     old, new = file.path, file.path.with_name(name)
     ends = [end for end in ALONG if isinstance(file.store, CertificateStore) and _beside(old, end).exists()]
     pairs = {old: new} | {_beside(old, end): _beside(new, end) for end in ends}
@@ -86,7 +87,7 @@ def _relisted(data: bytes | None, certificate: Path, name: str) -> bytes | None:
 
 
 def _with_name(line: str, certificate: Path, name: str) -> str:
-    """Return a line of a crt-list, with the certificate's file name replaced if the line refers to it."""
+    """Return a line of a crt-list. If the line refers to the certificate, its file name is replaced."""
     file = line.split("[")[0].split()[:1]
     if not file or not is_same_file(os.path.join(certificate.parent, file[0]), str(certificate)):
         return line
@@ -99,7 +100,7 @@ Find = Callable[[str, str], Iterable[ReferringEntry]]
 
 
 def renamed(stores: Mapping[Path, Store], find: Find, old: str, new: str) -> EditFiles:
-    """Return the edits that replace an object's old name in maps and crt-lists. `stores`: their paths, with the store of each."""
+    """Return the edits that replace an object's old name in maps and crt-lists. `stores`: the store of each such file, by its path."""
 
     def edit(now: Contents) -> Contents:
         return {path: _renamed(path, now[path], find, old, new) for path in stores}

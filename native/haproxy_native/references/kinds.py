@@ -32,7 +32,7 @@ class Kind:
 
 @functools.cache
 def kinds() -> Mapping[str, Kind]:
-    """Return the kinds by name, as in `backend` and `backend/server`."""
+    """Return all kinds by name, such as `backend` or `backend/server`."""
     declared: Mapping[str, Mapping[str, Any]] = bundle()["x-references"]["kinds"]
     return {name: Kind(name, **{"also" if word == "is" else word: value for word, value in row.items()}) for name, row in declared.items()}
 
@@ -55,7 +55,7 @@ def tables() -> TableForms:
 
 @dataclass(frozen=True)
 class Lookups:
-    """The functions, actions and directives that may compute names at run time, under the words of references.yaml."""
+    """The functions, actions and directives that compute names while HAProxy runs. The fields are explained in references.yaml."""
 
     maps: Sequence[str]
     texts: Sequence[str]

@@ -1,4 +1,4 @@
-"""Finds the words of a configuration that refer to an object, and the words that define it. Pure."""
+"""Find the words of a configuration that refer to an object, and the words that define it. Pure."""
 
 import functools
 import re
@@ -38,13 +38,13 @@ PATTERN, CONDITION, STICK_TABLE, IMPLICIT = "pattern", "condition", "stick table
 
 @dataclass(frozen=True)
 class ReferenceTarget:
-    """An object of the configuration whose references are searched."""
+    """The object of the configuration whose references the search returns."""
 
     kind: Kind
     name: str
     # Keyword and name of the section that is the object or contains it.
     section: tuple[str, str]
-    # Whether to search only references to the object's stick table.
+    # Whether to search for references to the object's stick table only.
     only_table: bool = False
 
     @property
@@ -90,13 +90,18 @@ def section_kinds() -> dict[str, str]:
 
 
 def target(document: Document, object_: str) -> ReferenceTarget:
-    """Return the target with this object name. Raises NotFound, and BadRequest if lines cannot refer to objects of its kind."""
+    """Return the target for an object name, such as `backend/shop`.
+
+    Raises NotFound if the object does not exist, and BadRequest if lines cannot refer to objects of its kind.
+    """
     parts = parsed(object_)
     if is_table := parts[0] == TABLE and len(parts) == 2:
         parts = _of_table(document, parts[1])
     kind = kinds().get("/".join(parts[::2]))
     if kind is None or len(parts) % 2:
-        raise BadRequest(f"{object_[:100]!r} cannot be referred to: the kinds that can be are {', '.join(kinds())}, and stored files")
+        raise BadRequest(
+            f"{object_[:100]!r} has no references; the kinds of objects with references are {', '.join(kinds())}, and stored files"
+        )
     section = (section_kinds()[parts[0]], parts[1])
     target_ = ReferenceTarget(kind, parts[-1], section, only_table=is_table and len(parts) == 2)
     if not any(definitions(document, target_)):
@@ -105,7 +110,10 @@ def target(document: Document, object_: str) -> ReferenceTarget:
 
 
 def _of_table(document: Document, name: str) -> tuple[str, ...]:
-    """Return kinds and names of the object that is a stick table or contains it. `name`: the name of the table in lines."""
+    """Return the object that is or contains a stick table, as kinds and names in turn. Raises NotFound.
+
+    `name`: the name of the table in lines, such as `shop` or `mypeers/t1`.
+    """
     peers, _, table = name.partition("/")
     if table:
         return ("peer_section", peers, "table", table)
@@ -122,7 +130,7 @@ def _has_table(kind: Kind, section: Section) -> bool:
 
 
 def kinds_of(kind: Kind) -> list[Kind]:
-    """Return a kind, and the kinds as which its objects also count (`is` in references.yaml)."""
+    """Return the kind and the kinds that it includes: its objects are objects of those kinds, too (`is` in references.yaml)."""
     return [kind, *(kinds()[name] for name in kind.also)]
 
 
@@ -133,7 +141,7 @@ def _nearest(document: Document, wanted: ReferenceTarget) -> str:
 
 
 def definitions(document: Document, wanted: ReferenceTarget) -> Iterator[Spot]:
-    """Return the definitions of an object."""
+    """Yield the places that define an object."""
     return (spot for _, spot in _made(document, wanted, wanted.name))
 
 
@@ -158,7 +166,7 @@ def _made(document: Document, wanted: ReferenceTarget, name: str | None) -> Iter
 
 
 def objects(document: Document) -> list[ReferenceTarget]:
-    """Return all objects of the document that lines can refer to, by kind."""
+    """Return all objects of the document that lines can refer to, sorted by kind."""
     words, targets = section_kinds(), dict[ReferenceTarget, None]()
     for kind in kinds().values():
         word = words[kind.name.partition("/")[0]]
@@ -172,7 +180,7 @@ def objects(document: Document) -> list[ReferenceTarget]:
 
 
 def spots(document: Document, wanted: ReferenceTarget) -> Iterator[Spot]:
-    """Yield the references to an object in the order of the text, without its definitions."""
+    """Yield the references to an object, in the order of the text. Definitions are left out."""
     finders = _Finders(document, wanted)
     made = {(spot.place, spot.line, spot.span) for spot in definitions(document, wanted)}
     implied = all_implicit_defaults(document) if wanted.section[0] == DEFAULTS and wanted.is_section else None
@@ -190,7 +198,7 @@ def spots(document: Document, wanted: ReferenceTarget) -> Iterator[Spot]:
 
 
 def may_name(text: str, name: str) -> bool:
-    """Return whether a text may contain a name, with or without quotes: a quick test without false negatives."""
+    """Return whether a text may contain a name, with or without quotes. The test is quick; it may return True without need, never False."""
     return name in text or (_QUOTES.search(text) is not None and name in _QUOTES.sub("", text))
 
 

@@ -1,7 +1,8 @@
-"""Finds references that HAProxy resolves per request: lines that compute names, the maps that they use, and untraceable ones. Pure.
+"""Find references that HAProxy resolves for each request, and places where a reference cannot be excluded. Pure.
 
-A line such as `use_backend %[path,map(/etc/hosts.map)]` computes a name. The search traces it through maps, texts and variables. Anything
-else that may compute the name (environment variables, other samples, Lua, SPOE agents) is reported as lost, with the reason.
+A line such as `use_backend %[path,map(/etc/hosts.map)]` computes a name. The search traces the name through maps, constant texts and
+variables. Anything else that may compute the name (environment variables, other samples, Lua, SPOE agents) is returned as `Lost`, with a
+reason.
 """
 
 import posixpath
@@ -46,7 +47,7 @@ class ReferringEntry:
 
 @dataclass(frozen=True)
 class Lost:
-    """A place that may refer to an object, but cannot be traced."""
+    """A place that may refer to the object: the search cannot trace it."""
 
     why: str
     # Indices of section and line as in `Spot`. In another file, `place` is -1 and `line` is the line number, from 1.
@@ -69,7 +70,7 @@ class LookupResult:
 
 
 class Lookup:
-    """Searches references to one object. `directory`: the directory to which paths are relative by default."""
+    """Searches for references to one object. `directory`: the base of relative paths if the configuration does not set one."""
 
     def __init__(self, document: Document, wanted: ReferenceTarget, directory: str, read: Read) -> None:
         self._document, self._wanted, self._read = document, wanted, read
@@ -130,7 +131,7 @@ class Lookup:
                     found.spots.append(Spot(place, number, word.span(argument.start, argument.end), ARGUMENT))
 
     def _set(self, variable: str) -> Iterator[tuple[int, int, list[Word]]]:
-        """Yield (section, line, words of the value) of each line that sets a variable."""
+        """Yield (index of the section, index of the line, words of the value) for each line that sets a variable."""
         for place, number, words in self._words_of_lines:
             plain = list(up_to_condition(words))
             for at, word in enumerate(plain):
@@ -143,7 +144,7 @@ class Lookup:
     # -- whether a name may be computed in a way that cannot be traced
 
     def _may_be(self, word: str, followed: set[str]) -> bool:
-        """Return whether a word may produce the object's name other than by texts and maps. `followed`: variables already traced."""
+        """Return whether a word may produce the object's name in a way that cannot be traced. `followed`: variables already traced."""
 
         if "$" in word:
             return True
@@ -173,8 +174,8 @@ class Lookup:
 
     def _why(self, word: str) -> str:
         if "$" in word and "%[" not in word:
-            return "an environment variable gives the name"
-        return "the name is made when a request comes"
+            return "an environment variable sets the name"
+        return "the name is computed for each request"
 
     # -- files
 
@@ -197,15 +198,15 @@ class Lookup:
         for place, number, words in self._words_of_lines:
             for argument in (argument for word in words for argument in arguments(word.value)):
                 if argument.place == 0 and self._writers.fullmatch(argument.function) and self._path(argument.text) in self._asked:
-                    found.lost.append(Lost("the map is also written while HAProxy runs", place, number))
+                    found.lost.append(Lost("the line also changes the map at runtime", place, number))
 
     def _by_others(self) -> Iterator[Lost]:
-        """Yield the places in Lua scripts and SPOE files that may refer to the object, and lines that pass its name to Lua."""
+        """Yield the places in Lua scripts and SPOE files that may refer to the object, and the lines that pass its name to Lua."""
         name = re.compile(rf"(?<![\w.:-]){re.escape(self._wanted.name)}(?![\w.:-])")
         scripts = set(lookups().scripts)
         for place, number, words in self._words_of_lines:
             if self._is_passed_to_lua(words):
-                yield Lost("it is passed to Lua, where it may mean something else", place, number)
+                yield Lost("the line passes the name to Lua, where it may mean something else", place, number)
             if words[0].value in scripts and len(words) > 1:
                 yield from self._in_script(place, number, self._absolute(words[1].value), name)
             for span in (span for pattern in lookups().agents for span in Pattern(pattern, None).spans(words)):
@@ -226,14 +227,14 @@ class Lookup:
             yield Lost(f"the script {path} cannot be read", place, number)
         for line, line_text in enumerate((text or "").split("\n"), 1):
             if name.search(line_text):
-                yield Lost("a script has the word", path=path, line=line, text=line_text.strip())
+                yield Lost("a script contains the name", path=path, line=line, text=line_text.strip())
 
     def _in_agent(self, path: str, text: str) -> Iterator[Lost]:
         patterns = [Pattern(form, self._wanted.name) for kind in kinds_of(self._wanted.kind) for form in kind.spoe]
         for line, line_text in enumerate(text.split("\n"), 1):
             words = words_of(Line(line_text))
             if any(list(pattern.spans(words)) for pattern in patterns):
-                yield Lost("an SPOE file names it, which is changed by itself", path=path, line=line, text=line_text.strip())
+                yield Lost("an SPOE file names it; edit that file separately", path=path, line=line, text=line_text.strip())
 
 
 def _dynamic(wanted: ReferenceTarget) -> Sequence[str]:
@@ -241,7 +242,7 @@ def _dynamic(wanted: ReferenceTarget) -> Sequence[str]:
 
 
 def _may_matter(line: Line) -> bool:
-    """Return whether a line may compute a name, set a variable, call or load a script, or refer to an agent: a quick test."""
+    """Return False if a line certainly has no computed name, variable, script or agent. The test is quick; other lines are parsed."""
     return any(sign in line.text for sign in ("%", "$", "(", LUA)) or any(word in line.text for word in _loaded())
 
 

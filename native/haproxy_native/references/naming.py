@@ -1,4 +1,4 @@
-"""`Naming`: finds all references to an object, and renames it in all of them by one commit."""
+"""Find all references to an object for a client, and rename the object in all of them by one commit (`Naming`)."""
 
 import asyncio
 import os
@@ -40,7 +40,7 @@ from haproxy_native.text.parts import first_lines
 from haproxy_native.threads import run_in_thread
 
 CRT_LISTS = "ssl_crt_lists"
-# Larger files are not searched; bytes.
+# Files of more bytes are not searched.
 LARGEST = 1 << 26
 VALUE = "map value"
 # Returns the object name of a stored file, given its path; empty for any other file.
@@ -49,7 +49,7 @@ ObjectOf = Callable[[str], str]
 
 @dataclass(frozen=True)
 class ReferenceRow:
-    """A reference as clients see it."""
+    """A reference in the form that clients get."""
 
     # The object that contains the reference: a section or a stored file.
     object: str
@@ -73,7 +73,7 @@ class ReferenceFormatter:
         self._first = first_lines(document)
 
     def places(self, found: References, *, made: bool = False) -> list[ReferenceRow]:
-        """Return rows for the references in the configuration, in order, then in other files.
+        """Return a row for each reference: those in the configuration in the order of the text, then those in other files.
 
         `made`: include the lines that define the object.
         """
@@ -100,7 +100,7 @@ class ReferenceFormatter:
         return self._of_file(lost.path, lost.line, lost.text, why=lost.why)
 
     def _of_file(self, path: str, line: int, text: str, how: str = "", why: str = "") -> ReferenceRow:
-        """Return the row for a line in a file other than the configuration; without the text if it is not a stored file."""
+        """Return the row for a line in a file other than the configuration. The row has the text only if the file is a stored file."""
         object_ = self._stored(path)
         return ReferenceRow(object_ or "file", path, line, "", text if object_ else "", how, why)
 
@@ -117,13 +117,14 @@ class RenameFollower(Protocol):
     def renamed(self, object_: str, to: str, author: Author) -> AbstractAsyncContextManager[None]:
         """Return the context manager for the commit of a renaming.
 
-        Inside, the stored data applies to both names; afterwards to the new name, or after an error to the old name. Raises Unusable.
+        Within the context, the stored data applies to both names. Afterwards it applies to the new name, or to the old name if the commit
+        failed. Entering it raises Unusable if the data cannot be stored.
         """
 
 
 @dataclass(frozen=True)
 class ReferenceRows:
-    """The references to an object, as clients see them."""
+    """All references to an object, in the form that clients get."""
 
     places: Sequence[ReferenceRow]
     # Places that may refer to the object, but cannot be traced.
@@ -146,7 +147,7 @@ class Rename:
         found_places = self.naming.found(document, self.object)
         here = {posixpath.basename(path) for path in entries_by_path(found_places) if self.naming.store_of(path)}
         if here - {posixpath.basename(path) for path in self.stored}:
-            raise Conflict(f"other files refer to {self.object} by now; repeat the call")
+            raise Conflict(f"other files now refer to {self.object}; repeat the call")
         return renamed(found_places, self.to)
 
 
@@ -172,13 +173,13 @@ class Renaming:
 
 
 class Naming:
-    """Finds references and renames objects in one engine."""
+    """Finds references to objects and renames objects, in the configuration of one engine."""
 
     def __init__(self, engine: Engine, followers: Sequence[RenameFollower] = ()) -> None:
         self._engine, self._followers = engine, followers
 
     async def references(self, object_: str, document: Document) -> ReferenceRows:
-        """Return the references to an object. Raises BadRequest and NotFound."""
+        """Return the references to an object. Raises NotFound, and BadRequest if its kind has no references."""
         found = await run_in_thread(self.found, document, object_)
         formatter = self._formatter(document)
         return ReferenceRows(await run_in_thread(formatter.places, found), formatter.lost(found.lost))
@@ -195,11 +196,11 @@ class Naming:
         alone: bool = True,
         member: str = "to",
     ) -> Renaming:
-        """Prepare the renaming of an object in a document.
+        """Prepare the renaming of an object, and change nothing yet.
 
-        `document`: the current document, the document of a transaction, or the document between two calls of a batch. `alone`: the call is
-        not part of a batch. `member`: the member of the request that has the new name, for errors. Raises BadRequest, BadValue, Conflict,
-        Exists, NotFound and Unusable.
+        `document`: the current document, or the document of the transaction or the batch that the renaming is part of. `alone`: False in a
+        batch. `member`: the member of the request that has the new name, for errors. Raises BadRequest, BadValue, Conflict, Exists,
+        NotFound and Unusable.
         """
         stored = await asyncio.to_thread(self._stored_file, object_)
         if stored:
@@ -212,7 +213,9 @@ class Naming:
         if (transaction_id or not alone) and (edits or carried):
             names = ", ".join([*sorted(path.name for path in (edits.files if edits else ())), *carried])
             within = "transaction" if transaction_id else "batch"
-            raise BadRequest(f"{names} would change with it, and in a {within} a renaming changes text alone: rename outside of it")
+            raise BadRequest(
+                f"the renaming also changes {names}, but in a {within} it can change only the configuration; rename outside the {within}"
+            )
         rename = Rename(self, object_, to, frozenset(map(str, edits.files) if edits else ()))
         formatter = self._formatter(document)
         places = await run_in_thread(formatter.places, found, made=True)
@@ -289,7 +292,7 @@ class Naming:
     # -- files
 
     def _file_edits(self, found: References, stored: StoredFile | None, object_: str, to: str) -> tuple[EditFiles | None, list[Lost]]:
-        """Return (edits of stored files, references in files that are not stored, which cannot be edited)."""
+        """Return (edits of stored files, references in other files). The other files cannot be edited."""
         if stored:
             return files.moved(stored, to, [Path(path) for path in entries_by_path(found)]), []
         stores, left = dict[Path, Store](), list[Lost]()
@@ -298,7 +301,7 @@ class Naming:
                 stores[store.directory / Path(path).name] = store
             else:
                 left += [
-                    Lost(f"the {entry.how or MAP} is no stored file", path=path, line=entry.line, text=entry.text) for entry in entries
+                    Lost(f"the {entry.how or MAP} is not a stored file", path=path, line=entry.line, text=entry.text) for entry in entries
                 ]
         find = entries_naming(found.document, target(found.document, object_)) if stores else None
         return files.renamed(stores, find, parsed(object_)[-1], to) if find else None, left
@@ -311,7 +314,7 @@ class _Texts:
         self._known: dict[str, str | None] = {}
 
     def read(self, path: str) -> str | None:
-        """Return the text of a file; None if it is no file, unreadable, or too large."""
+        """Return the text of a file; None if it is not a regular file, cannot be read, or is too large. Blocks."""
         if path not in self._known:
             self._known[path] = self._read(Path(path))
         return self._known[path]

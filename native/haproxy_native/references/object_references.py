@@ -1,7 +1,7 @@
-"""Finds all references to an object, and renames the object in all of them.
+"""Find all references to an object, and rename the object in all of them. Pure.
 
 References are words of the configuration (lines.py), lookups at run time with the maps that they use (lookups.py), and names of
-certificates (certificates.py). Nothing is read from disk, except through a function that the caller passes.
+certificates (certificates.py). The caller passes the function that reads other files.
 """
 
 import posixpath
@@ -46,7 +46,10 @@ class References:
 
 
 def references_to_object(document: Document, wanted: ReferenceTarget, directory: str, read: Read) -> References:
-    """Return the references to an object of the configuration. `directory`: the directory to which paths are relative by default."""
+    """Return the references to an object of the configuration.
+
+    `directory`: the base of relative paths if the configuration does not set one. `read`: returns the text of another file, or None.
+    """
     lookup = Lookup(document, wanted, directory, read).found()
     plain = list(spots(document, wanted))
     through, entries = list(lookup.through), list(lookup.entries)
@@ -62,7 +65,7 @@ def references_to_object(document: Document, wanted: ReferenceTarget, directory:
 
 
 def entries_naming(document: Document, wanted: ReferenceTarget) -> Callable[[str, str], Iterable[ReferringEntry]]:
-    """Return a function (path, text) that returns the references to an object in the text of a map or a crt-list."""
+    """Return a function that finds the references to an object in a map or a crt-list, given the path and the text of that file."""
     if wanted.kind.name in (STORE, LOAD):
         return CertificateReferences(document, wanted).listed
     return lambda path, text: entries_with_value(path, text, wanted.name)
@@ -92,10 +95,13 @@ def _of_file(place: int, number: int, line: Line, path: str, where: list[str]) -
 
 
 def check_name(document: Document, wanted: ReferenceTarget, name: str, member: str = "to") -> None:
-    """Raise BadValue if HAProxy does not accept a new name, and Exists if it is in use. `member`: the request's member with the name."""
+    """Check the new name of an object. `member`: the member of the request that has the name, for errors.
+
+    Raises BadValue if HAProxy does not accept the name, Exists if it is in use, and BadRequest for a stick table, which has no own name.
+    """
     if not (_PATH if wanted.kind.path else _NAME).fullmatch(name):
         characters = ". _ : - /" if wanted.kind.path else ". _ : -"
-        text = f"{member} in body: {name[:100]!r} is no name that HAProxy takes: it has letters, digits and {characters} alone"
+        text = f"{member} in body: {name[:100]!r} is not a name that HAProxy accepts; use only letters, digits and {characters}"
         raise BadValue(text, place=Place(member=member))
     if wanted.only_table:
         raise BadRequest(f"a stick table has the name of its proxy; rename {wanted.object}")
@@ -104,7 +110,7 @@ def check_name(document: Document, wanted: ReferenceTarget, name: str, member: s
             wanted, kind=kinds()[kind], name=name, section=(section_kinds()[kind], name) if wanted.is_section else wanted.section
         )
         if name != wanted.name and any(definitions(document, other)):
-            raise Exists(f"{other.object} is there")
+            raise Exists(f"{other.object} already exists")
 
 
 def _sharing(wanted: ReferenceTarget) -> list[str]:

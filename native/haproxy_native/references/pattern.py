@@ -1,4 +1,4 @@
-"""Finds a name in a line by patterns of lines and calls, in the notation of openapi/haproxy/references.yaml. Pure."""
+"""Find a name in a line by the patterns of openapi/haproxy/references.yaml, which describe lines and calls. Pure."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -44,7 +44,7 @@ class Word:
     start: int
 
     def span(self, start: int, end: int) -> Span:
-        """Return the range in the line that corresponds to a range of characters in `value`."""
+        """Return the range in the line that corresponds to a range of characters in `value`, which has no quotes and escapes."""
         if self.raw == self.value:
             return Span(self.start + start, self.start + end)
         sizes = [len(unquoted(self.raw[:size])) for size in range(len(self.raw) + 1)]

@@ -120,7 +120,7 @@ class ScopeEditor:
 def _renamed(document: Document, scope: str, resource: Resource, old: Section, name: str) -> Document:
     """Return the document with a new name of an object, and in the lines that name it. Raises BadValue and Exists."""
     if not _OWN_NAME.fullmatch(name):
-        text = f"name in body: {name[:100]!r} is no name that HAProxy takes: it has letters, digits and . _ : - alone"
+        text = f"name in body: {name[:100]!r} is not a name that HAProxy accepts; use only letters, digits and . _ : -"
         raise BadValue(text, place=Place(member="name"))
     if _find(document, scope, resource, name):
         raise taken_section(resource, name)

@@ -65,8 +65,8 @@ RELOADS = [
     ("backend b from nowhere", "backend", "defaults nowhere is not loaded"),
     ("backend b from guarded", "backend", "in a conditional block"),
     ("backend b from base\n  .if feature(LUA)\n  server s 192.0.2.2:80\n  .endif", "backend", "in a conditional block"),
-    ("backend web from base", "backend", "another section has its name"),
-    ('backend "${B}" from base', "backend", "no runtime command can say"),
+    ("backend web from base", "backend", "another section has the same name"),
+    ('backend "${B}" from base', "backend", "no runtime command can express"),
     ("backend b from base\n  server s 192.0.2.2:80 minconn 1 maxconn 9", "backend", "fullconn"),
     ("backend b from base\n  server s 192.0.2.2:80 disabled agent-check", "server", "added in maintenance"),
 ]
@@ -158,7 +158,7 @@ def test_a_defaults_section_that_haproxy_has_forgotten() -> None:
 @pytest.mark.parametrize("lines", ["backend b from base\n  disabled\n", "backend b from off\n  server s1 192.0.2.1:80\n"])
 def test_haproxy_takes_no_command_for_a_disabled_backend(lines: str) -> None:
     before = f"{BASE}\ndefaults off from base\n  disabled\n"
-    assert "it is disabled" in planned(f"{before}{lines}", before)[1][0][2]
+    assert "because of its setting disabled" in planned(f"{before}{lines}", before)[1][0][2]
 
 
 def test_a_backend_inside_a_condition_that_another_section_opens() -> None:
@@ -211,9 +211,11 @@ def test_one_that_only_a_reload_takes_away(section: str, after: str, why: str) -
 
 def test_what_names_it() -> None:
     named = BASE.replace("map(routes.map)", "map(routes.map,b)")
-    assert planned(named + GOING, named)[1] == [(0, "backend", "the section is gone, and use_backend in frontend web, line 21, names it")]
+    assert planned(named + GOING, named)[1] == [
+        (0, "backend", "the section was removed, and use_backend in frontend web, line 21, names it")
+    ]
     stored = planned(BASE + GOING, BASE, stored="/b in map routes.map names it")
-    assert stored[1] == [(0, "backend", "the section is gone, and /b in map routes.map names it")]
+    assert stored[1] == [(0, "backend", "the section was removed, and /b in map routes.map names it")]
 
 
 def test_one_goes_and_another_comes() -> None:
@@ -226,8 +228,8 @@ def test_one_goes_and_another_comes() -> None:
 def test_before_haproxy_could() -> None:
     old = Capabilities((3, 2), MODERN.commands - {"add backend", "del backend"}, "admin")
     assert [words for _, _, words in planned(BASE, BASE + GOING, old)[1]] == [
-        "the section is new, and this HAProxy adds no backend in the running process"
+        "the section is new, and this HAProxy cannot add backends in the running process"
     ]
     assert [words for _, _, words in planned(BASE + GOING, BASE, old)[1]] == [
-        "the section is gone, and this HAProxy deletes no backend in the running process"
+        "the section was removed, and this HAProxy cannot delete backends in the running process"
     ]

@@ -106,7 +106,7 @@ def test_what_no_object_expresses_is_told_in_lines() -> None:
     before, after = document(TEXT), document(TEXT.replace("of no object", "of no object at all"))
     found = effects(EDITOR, before, after)
     assert effects_of(before, after) == [("backend/odd", "lines", ["nonsense of no object"], ["nonsense of no object at all"])]
-    with pytest.raises(Conflict, match="backend/odd has lines that no object expresses"):
+    with pytest.raises(Conflict, match="backend/odd has no name, or has lines that no object can express"):
         with_effects(EDITOR, after, inverse(found))
     program = document(TEXT + "\nprogram other\n  command x\n")
     assert [each[:2] for each in effects_of(before, program)] == [("program/other", "lines")]

@@ -206,7 +206,7 @@ def test_order_of_sections() -> None:
     assert [each.text for each in plan(plain, moved, MODERN).commands] == ["set server app/s1 weight 11"]
     above = Document.parse("backend other\n  balance first\n" + head + app)
     assert [(each.section, each.line, each.why) for each in plan(plain, above, MODERN).reasons] == [
-        ("backend other", 1, "sections stand in another order")
+        ("backend other", 1, "the order of the sections changed")
     ]
 
 

@@ -23,15 +23,15 @@ defaults base
 
 """
 KEPT = [
-    ("backend b from base\n  stick-table type ip size 1k\n", "stick-table", "HAProxy deletes no backend with such a line"),
-    ("backend b from base\n  option transparent\n", "option", "HAProxy deletes no backend with such a line"),
+    ("backend b from base\n  stick-table type ip size 1k\n", "stick-table", "HAProxy cannot delete a backend with such a line"),
+    ("backend b from base\n  option transparent\n", "option", "HAProxy cannot delete a backend with such a line"),
     (
         "backend b from base\n  server s 127.0.0.1:1\n  use-server s if TRUE\n",
         "use-server",
-        "HAProxy deletes no server that is named so: s",
+        "HAProxy cannot delete server s, which this line names",
     ),
-    ("backend b from base\n  server s 127.0.0.1:1 check\n  server t 127.0.0.1:1 track s\n", "server", "named so: s"),
-    ("backend b from base\n  server s 127.0.0.1:1 check\n  server t 127.0.0.1:1 track b/s\n", "server", "named so: s"),
+    ("backend b from base\n  server s 127.0.0.1:1 check\n  server t 127.0.0.1:1 track s\n", "server", "server s, which this line names"),
+    ("backend b from base\n  server s 127.0.0.1:1 check\n  server t 127.0.0.1:1 track b/s\n", "server", "server s, which this line names"),
 ]
 FREE = [
     ("backend b from base\n  stick on src table c\n", "backend c from base\n  stick-table type ip size 1k\n"),

@@ -102,9 +102,9 @@ def test_the_checks_of_an_added_server_are_told_what_a_line_implies(words: str, 
 
 
 RELOADS = [
-    ([A, C], [C, A], "stand in another order"),
-    ([A], [C, A], "stand in another order"),
-    ([A], [A, A], "two servers have one name"),
+    ([A, C], [C, A], "the order of the servers changed"),
+    ([A], [C, A], "the order of the servers changed"),
+    ([A], [A, A], "two servers have the same name"),
     ([A], [A + " fancy"], "unknown words changed"),
     ([A], [A, C + " fancy"], "unknown words fancy"),
     ([A], [A + " rise 3"], "rise cannot be changed in the running process"),
@@ -119,25 +119,29 @@ RELOADS = [
     (["a localhost:80"], ["a localhost:81"], "port cannot be changed in the running process"),
     ([A], [A, '"${N}" 192.0.2.3:80'], "only HAProxy can resolve the name ${N}"),
     ([A + " check"], [A + " check ssl verify none"], "ssl, verify cannot be changed in the running process"),
-    ([A + AGENT], [A + AGENT + " weight 3"], "weight cannot be changed in the running process beside agent-check"),
-    ([A + AGENT], [A + AGENT + " addr 192.0.2.9"], "health_check_address cannot be changed in the running process beside agent-check"),
+    ([A + AGENT], [A + AGENT + " weight 3"], "weight cannot be changed in the running process together with agent-check"),
+    (
+        [A + AGENT],
+        [A + AGENT + " addr 192.0.2.9"],
+        "health_check_address cannot be changed in the running process together with agent-check",
+    ),
     (
         [A + " agent-check port 9"],
         [A + " agent-check port 8"],
-        "health_check_port cannot be changed in the running process beside agent-check",
+        "health_check_port cannot be changed in the running process together with agent-check",
     ),
     ([A + OFF + " addr 192.0.2.8"], [A + AGENT + " agent-addr 192.0.2.9 addr 192.0.2.8"], "agent-addr"),
     # Neither ssl nor send-proxy holds for the checks of a server with an addr or a port of its own.
     *(
-        ([f"{A} check {words}"], [f"{A} check {words} {own}"], f"cannot be changed in the running process beside {words.split()[0]}")
+        ([f"{A} check {words}"], [f"{A} check {words} {own}"], f"cannot be changed in the running process together with {words.split()[0]}")
         for words in ("ssl verify none", "send-proxy", "send-proxy-v2")
         for own in ("addr 192.0.2.9", "port 9")
     ),
-    ([A + " hash-key addr"], ["a 192.0.2.7:80 hash-key addr"], "address cannot be changed in the running process beside hash_key"),
-    ([A + " minconn 5 maxconn 10"], [A + " minconn 5"], "maxconn cannot be changed in the running process beside minconn"),
+    ([A + " hash-key addr"], ["a 192.0.2.7:80 hash-key addr"], "address cannot be changed in the running process together with hash_key"),
+    ([A + " minconn 5 maxconn 10"], [A + " minconn 5"], "maxconn cannot be changed in the running process together with minconn"),
     ([A + " minconn 5 maxconn 10"], [A + " maxconn 10"], "minconn cannot be changed in the running process"),
-    ([A], [A, C + AGENT + " disabled"], "HAProxy asks the agent of a server that is added in maintenance"),
-    ([A], [A, C + AGENT + " check disabled"], "HAProxy asks the agent of a server that is added in maintenance"),
+    ([A], [A, C + AGENT + " disabled"], "HAProxy queries the agent of a server that is added in maintenance"),
+    ([A], [A, C + AGENT + " check disabled"], "HAProxy queries the agent of a server that is added in maintenance"),
 ]
 
 

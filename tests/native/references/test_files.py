@@ -41,7 +41,7 @@ def test_a_certificate_takes_along_what_belongs_to_it(tmp_path: Path) -> None:
 
 def test_names(tmp_path: Path) -> None:
     file = certificate(tmp_path)
-    with pytest.raises(Exists, match=r"certificate/other\.pem is there"):
+    with pytest.raises(Exists, match=r"certificate/other\.pem already exists"):
         files.check_name(file, "other.pem")
     for name in ("", "a/b.pem", "..", "a b.pem"):
         with pytest.raises(BadValue):

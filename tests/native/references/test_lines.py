@@ -39,8 +39,8 @@ def test_proxies_that_take_their_defaults_from_the_place_are_implicit() -> None:
         ("backend/shp", NotFound, "nearest is backend/shop"),
         ("stick_table/shop2", NotFound, "no proxy of that name has a stick-table line"),
         ("frontend/site/bind/c", NotFound, "does not exist"),
-        ("planet/earth", BadRequest, "cannot be referred to"),
-        ("backend", BadRequest, "cannot be referred to"),
+        ("planet/earth", BadRequest, "has no references"),
+        ("backend", BadRequest, "has no references"),
     ],
 )
 def test_what_is_not_there(object_: str, error: type[Exception], words: str) -> None:

@@ -58,7 +58,7 @@ def test_a_map_that_is_not_stored_is_not_followed(haproxy: HAProxy, tmp_path: Pa
             await with_map(engine, path, "/a app\n")
             renaming = await Naming(engine).renaming("backend/app", "shop", engine.document, author=NOBODY)
             assert [(each.object, each.file, each.line, each.why) for each in renaming.lost] == [
-                ("file", str(path), 1, "the map is no stored file")
+                ("file", str(path), 1, "the map is not a stored file")
             ]
             await Naming(engine).rename(renaming)
             assert path.read_text() == "/a app\n"
@@ -74,7 +74,7 @@ def test_transactions(haproxy: HAProxy, tmp_path: Path) -> None:
             assert (await naming.references("backend/shop", engine.read(id_))).places and "backend app" in engine.document.text
             await with_map(engine, tmp_path / "maps/a.map", "/a app\n")
             id_ = engine.start_transaction(engine.version(), author=NOBODY).id
-            with pytest.raises(BadRequest, match=r"a\.map would change"):
+            with pytest.raises(BadRequest, match=r"the renaming also changes a\.map"):
                 await naming.renaming("backend/app", "shop", engine.read(id_), transaction_id=id_, author=NOBODY)
 
     run(story())

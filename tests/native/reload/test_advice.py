@@ -39,12 +39,12 @@ def test_the_most_frequent_first_each_reload_once() -> None:
 
 def test_what_one_edit_ends_is_one_cause() -> None:
     """Reasons have names in their words; without an edit their keyword counts, and those without a keyword are what they say."""
-    named = {"keyword": "backend", "reason": "the section is gone, and /a in map a.map names it", "remedy": "delete the entries"}
-    other = {**named, "reason": "the section is gone, and /b in map b.map names it"}
-    gone = {"keyword": "backend", "reason": "the section is gone, and it was in a conditional block"}
+    named = {"keyword": "backend", "reason": "the section was removed, and /a in map a.map names it", "remedy": "delete the entries"}
+    other = {**named, "reason": "the section was removed, and /b in map b.map names it"}
+    gone = {"keyword": "backend", "reason": "the section was removed, and it was in a conditional block"}
     found = advise([record(1, named), record(2, other), record(3, gone), record(4, OTHER), record(5, {"reason": "another"})])[1]
     assert [(each.reloads, each.cause, each.remedy) for each in found] == [
-        (2, "backend: the section is gone, and /b in map b.map names it", "delete the entries"),
+        (2, "backend: the section was removed, and /b in map b.map names it", "delete the entries"),
         (1, "backend lines", ""),
         (1, "HAProxy does not run", ""),
         (1, "another", ""),

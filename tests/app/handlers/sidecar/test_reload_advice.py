@@ -36,7 +36,7 @@ def test_each_cause_with_the_edit_that_ends_it(sidecar: Quick) -> None:
     assert shown["reloads"] == 3
     own, switching = shown["advice"]  # type: ignore[misc]
     assert (own["share"], own["reloads"], own["reason"]["keyword"]) == (67, 2, "balance")
-    assert own["remedy"] == "put balance into a named defaults section, and name it behind `from` in such backends"
+    assert own["remedy"] == "put balance into a named defaults section, and name that section after `from` in such backends"
     assert (switching["share"], switching["last"]) == (33, last.headers["Reload-Id"])
     assert "by a map" in switching["remedy"]
 
