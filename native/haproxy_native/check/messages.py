@@ -175,6 +175,8 @@ LONGEST_SUMMARY = 270
 _PLACE_PREFIX = re.compile(r"^(?:config : )?(?:parsing )?\[[^\]]*\]\s*:\s*|^config : ")
 _NOT_ONE = re.compile(r"error\(s\) found in configuration file|fatal errors found in configuration", re.IGNORECASE)
 _QUOTED = re.compile(r"'([^']+)'")
+# The end of what stands before a quoted word that HAProxy does not know. It quotes words that it knows as well: `converter 'map' : failed`.
+_NOT_KNOWN = re.compile(r"\b(?:unknown|unexpected|got)\b[^'<:]*$", re.IGNORECASE)
 # A message without a place that begins with a section, and the rest; `proxy` is any section that has traffic.
 _OF_SECTION = re.compile(r"(?:config ?: )*(?P<kind>[\w-]+) '(?P<name>[^']+)'(?P<rest>.*)", re.IGNORECASE | re.DOTALL)
 _PROXIES = frozenset(["frontend", "backend", "listen", "defaults"])
@@ -238,8 +240,9 @@ def _hint(alert: Message, origins: Mapping[str, Origin]) -> str:
 
 
 def _later(alert: Message, version: str) -> str:
-    """Return a hint if the alert quotes a keyword of a later HAProxy version; empty if not."""
-    words = (word.split("(")[0] for word in _QUOTED.findall(alert.text) if version)
+    """Return a hint if the word that HAProxy rejects is a keyword of a later version; empty if not."""
+    quoted = _QUOTED.finditer(alert.text) if version else ()
+    words = (found[1].split("(")[0] for found in quoted if _NOT_KNOWN.search(alert.text[: found.start()]))
     later = [(word, since) for word in words if (since := bundle()["x-later-words"].get(word)) and _numbers(since) > _numbers(version)]
     return f'; HAProxy {later[0][1]} knows "{later[0][0]}", and this one is {version}' if later else ""
 

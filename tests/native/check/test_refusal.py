@@ -74,6 +74,8 @@ def test_the_first_line(tmp_path: Path, version: str, front: str, back: str, whe
         ("2.6", "backend b\n  server s 127.0.0.1:1 guid g\n", 'HAProxy 3.0 knows "guid"'),
         ("2.6", "frontend f\n  mode http\n  http-request set-bandwidth-limit x\n", 'HAProxy 2.8 knows "set-bandwidth-limit"'),
         ("3.2", "global\n  tune.h2.log-errorz none\n", "tune.h2.log-errors"),
+        ("3.0", "frontend f\n  mode http\n  use_backend %[path,map(/nowhere.map,b)]\n", "'map' : failed to open pattern file"),
+        ("2.6", "frontend f\n  mode http\n  use_backend %[path,map(/nowhere.map,b)]\n", "'map' : failed to open pattern file"),
     ],
 )
 def test_a_word_of_a_later_version_is_named_with_it(tmp_path: Path, version: str, text: str, hint: str) -> None:
