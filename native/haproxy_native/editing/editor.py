@@ -15,7 +15,15 @@ from typing import Any
 from haproxy_native.abandonment import check
 from haproxy_native.editing.children import ChildEditor, unquoted_name
 from haproxy_native.editing.defaults_sections import all_implicit_defaults, check_from, implicit_defaults, with_name, with_named_source
-from haproxy_native.editing.placement import at_home, behind_its_defaults, insert_section, place_behind_kin, usual_indent, with_acls_above
+from haproxy_native.editing.placement import (
+    at_home,
+    behind_its_defaults,
+    insert_section,
+    place_behind_kin,
+    usual_indent,
+    usual_newline,
+    with_acls_above,
+)
 from haproxy_native.editing.resources import (
     ORPHANS,
     Resource,
@@ -241,8 +249,8 @@ class Editor:
         return insert_section(document, self._new_section(document, resource, body, full=full))
 
     def _new_section(self, document: Document, resource: Resource, body: Mapping[str, Any], *, full: bool) -> Section:
-        newline = document.sections[0].newline if document.sections else "\n"
-        section = self.shape(resource).new(body, usual_indent(document, place_behind_kin(document, resource.section)), newline)
+        place = place_behind_kin(document, resource.section)
+        section = self.shape(resource).new(body, usual_indent(document, place), usual_newline(document, place))
         return with_acls_above(self._with_embedded(section, resource, body), None) if full else section
 
     def create_all(self, document: Document, resource: Resource, new: Sequence[tuple[Mapping[str, Any], Section | None]]) -> Document:

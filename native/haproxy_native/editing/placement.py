@@ -38,6 +38,12 @@ def usual_indent(document: Document, place: int) -> str:
     return next((other.own_indent for other in sections if other.kind != BOUNDARY and other.own_indent is not None), "  ")
 
 
+def usual_newline(document: Document, place: int) -> str:
+    """Return the line end of the section above a place; at the top of a file, that of the section below; otherwise a line feed."""
+    near = (document.sections[each] for each in (place - 1, place) if 0 <= each < len(document.sections))
+    return next((other.newline for other in near if other.kind != BOUNDARY), "\n")
+
+
 def place_behind_kin(document: Document, kind: str) -> int:
     """Return the place after the last section of a kind, or the place of its first section, as `insert_section` chooses it in one file."""
     if places := document.places_of(kind):

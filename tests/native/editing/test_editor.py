@@ -53,6 +53,14 @@ def test_reading() -> None:
     assert list(whole["servers"]) == ["s1", "s2"]
 
 
+def test_a_new_section_ends_its_lines_as_its_neighbors_do() -> None:
+    head, mark, rest = TEXT.partition("\nfrontend web")
+    before = document(head + mark + rest.replace("\n", "\r\n"))
+    after = EDITOR.create(before, BACKENDS, None, {"name": "new", "mode": "http"})
+    assert after.text == before.text + "\r\nbackend new\r\n    mode http\r\n"
+    assert EDITOR.delete(after, BACKENDS, None, "new").text == before.text
+
+
 def test_an_editor_that_nobody_uses_any_more_is_gone() -> None:
     editor = Editor()
     editor.replace(document(), BACKENDS, None, "app", {"name": "app", "from": "base"})
