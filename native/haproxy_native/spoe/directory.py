@@ -1,6 +1,7 @@
-"""All SPOE files of one directory, by name.
+"""Create, list, change and delete the SPOE files of one directory, by name.
 
-A file that another process creates there is found at once. No name leads out of the directory.
+Each call reads the directory again, so it sees a file that another process has just created. Names with a slash, and links that lead out
+of the directory, do not address a file.
 """
 
 import os
@@ -28,26 +29,26 @@ _LONGEST_NAME = 200
 
 
 class SpoeFiles:
-    """The files, opened when they are first used. Call `recover` once at the start."""
+    """The SPOE files of one directory. Each file is opened at its first use. Call `recover` once at the start."""
 
     def __init__(self, store: SpoeStore) -> None:
         self._store = store
         self._open: dict[str, SpoeFile] = {}
 
     def recover(self) -> None:
-        """Complete writes that a crash interrupted."""
+        """Complete writes that a crash interrupted, and skip files that cannot be read. Blocks."""
         with suppress(Unusable):
             for path in self.list() if self._store.directory.exists() else ():
                 with suppress(Unreadable, Missing):
                     self.file(path.name)
 
     def list(self) -> list[Path]:
-        """Return the paths, sorted. Raises Unusable."""
+        """Return the paths of all files, sorted by name. Raises Unusable. Blocks."""
         names = sorted(os.listdir(self._store.home.readable()))
         return [path for name in names if (path := self._path(name))]
 
     def file(self, name: str) -> SpoeFile:
-        """Return the file as it is on disk now. Raises NotFound, Unreadable and Unusable."""
+        """Return the file, with edits by other processes noticed. Raises NotFound, Unreadable and Unusable. Blocks."""
         self._store.home.readable()
         if (path := self._path(name)) is None:
             self._open.pop(name, None)
@@ -68,7 +69,10 @@ class SpoeFiles:
             raise Missing(f"spoe file {name} does not exist") from None
 
     async def create(self, name: str, data: bytes, author: Author) -> tuple[Path, Outcome]:
-        """Create a file with the last part of a name. Raises BadValue, Exists, Refused, WriteFailed and Unusable."""
+        """Create a file named after the last path segment of `name`, and return its path. Adds the version line if `data` has none.
+
+        Raises BadValue, Exists, Refused, WriteFailed and Unusable.
+        """
         name = name.rpartition("/")[2]
         if not _NAME.fullmatch(name) or len(os.fsencode(name)) > _LONGEST_NAME:
             rule = f'no dot in front, none of <>*;$#&{{}}", {_LONGEST_NAME} bytes at most'
@@ -82,14 +86,15 @@ class SpoeFiles:
             return None, data
 
         outcome = await commit(self._store.context, Change([PutSpoe(self._store, path, make)], author=author))
-        # Forget a deleted file of that name.
+        # Drop the handle of a deleted file of the same name.
         self._open.pop(name, None)
         return path, replace(outcome, version=self.file(name).version())
 
     async def change(self, name: str, wanted: Callable[[bytes | None], bytes | None], author: Author) -> Outcome:
-        """Replace a file's content, without the version line, by what `wanted` returns for it; None means no file.
+        """Call `wanted` with the content of a file without its version line, and write what it returns.
 
-        Raises as `create` and `delete`.
+        None stands for a file that does not exist: `wanted` receives it for a missing file, and returns it to delete the file. Raises what
+        `create` and `delete` raise.
         """
         try:
             file = self.file(name)
@@ -111,7 +116,7 @@ class SpoeFiles:
         self._open.pop(name, None)
 
     def _path(self, name: str) -> Path | None:
-        """Return the path of a file in the directory; None if there is none, or it is a link that leads out of the directory."""
+        """Return the path of a file. Returns None if it does not exist, or is a link that leads out of the directory."""
         home = self._store.directory
         path = home / name
         if not _NAME.fullmatch(name) or not os.path.isfile(path):

@@ -1,7 +1,8 @@
-"""Read and edit the scopes of a SPOE file and the objects in them: a document goes in, a document or plain data comes out.
+"""Read and edit the scopes of a SPOE file and the agents, groups and messages in them.
 
-A scope reaches from its line in brackets to the next one; if it is opened twice, both parts are one scope. The operations at the end do the
-same as values, for commits and transactions. Everything raises Missing, Exists and BadValue.
+A scope starts at a line with its name in brackets and ends before the next such line. If a file opens a scope twice, both parts are one
+scope. `ScopeEditor` takes a document and returns an edited document, or plain data. The operations at the end of the module wrap its
+methods as values, which commits apply and transactions store. All of them raise Missing, Exists and BadValue.
 """
 
 import re
@@ -29,13 +30,13 @@ Object = dict[str, Any]
 
 
 def outline(table: Resources | None = None) -> Outline:
-    """Return which words begin a section of a SPOE file."""
+    """Return the outline by which a SPOE file is split: the keywords that begin a section."""
     rows = (table or resources()).by_name.values()
     return Outline((row.section for row in rows if row.file == FILE), scopes=True)
 
 
 def scopes(document: Document) -> list[str]:
-    """Return the names of the scopes with brackets, sorted."""
+    """Return the names of the scopes, each in its brackets, sorted."""
     return sorted({section.name for section in document.sections if section.kind == SCOPE})
 
 
@@ -69,7 +70,7 @@ class ScopeEditor:
     # -- objects
 
     def list_objects(self, document: Document, scope: str, resource: Resource) -> list[Object]:
-        """Return the objects, sorted by name."""
+        """Return the objects of one kind in a scope, sorted by name."""
         check_scope(document, scope)
         sections = (section for section in _of(document, scope) if section.kind == resource.section)
         return [self._object(section, resource) for section in sorted(sections, key=lambda section_: section_.name)]
@@ -80,7 +81,10 @@ class ScopeEditor:
         return self._object(section, resource)
 
     def create(self, document: Document, scope: str, resource: Resource, body: Mapping[str, Any]) -> Document:
-        """Return the document with a new object, sorted by name among those of its kind, or else of the scope."""
+        """Return the document with a new object, placed in the order of names among the objects of its kind.
+
+        Without another object of its kind, it is placed in the same order among all sections of the scope.
+        """
         refuse_line_breaks(body)
         check_scope(document, scope)
         if _find(document, scope, resource, str(body["name"])):
@@ -92,7 +96,7 @@ class ScopeEditor:
         return _insert(document, new, kin or inside, kin or inside)
 
     def replace(self, document: Document, scope: str, resource: Resource, name: str, body: Mapping[str, Any]) -> Document:
-        """Return the document with one object's values replaced. With a new name, lines of the scope that name it change, too."""
+        """Return the document with the values of one object replaced. If the name changes, references to it in the scope are updated."""
         refuse_line_breaks(body)
         old = _find(document, scope, resource, name)
         if old is None:
@@ -118,13 +122,13 @@ class ScopeEditor:
 
 
 def _renamed(document: Document, scope: str, resource: Resource, old: Section, name: str) -> Document:
-    """Return the document with a new name of an object, and in the lines that name it. Raises BadValue and Exists."""
+    """Return the document with an object renamed, also in the lines that refer to it. Raises BadValue and Exists."""
     if not _OWN_NAME.fullmatch(name):
         text = f"name in body: {name[:100]!r} is not a name that HAProxy accepts; use only letters, digits and . _ : -"
         raise BadValue(text, place=Place(member="name"))
     if _find(document, scope, resource, name):
         raise taken_section(resource, name)
-    # An agent lists messages and groups in lines with these words, and a group messages.
+    # The keyword of the lines in which agents list messages and groups, and groups list messages.
     listing = resource.name.removeprefix(PREFIX)
     for section in list(_of(document, scope)):
         lines = [
@@ -137,7 +141,7 @@ def _renamed(document: Document, scope: str, resource: Resource, old: Section, n
 
 
 def _with_name(line: Line, old: str, new: str) -> Line:
-    """Return a line with a new name instead of each word that is the old one; the line itself without one."""
+    """Return the line with each argument `old` replaced by `new`. Returns the same object if no argument matches."""
     words = [new if place and unquoted(word) == old else word for place, word in enumerate(line.split.words)]
     if tuple(words) == tuple(line.split.words):
         return line
@@ -146,7 +150,7 @@ def _with_name(line: Line, old: str, new: str) -> Line:
 
 
 def _insert(document: Document, new: Section, kin: Sequence[Section], others: Sequence[Section], *, closed: bool = True) -> Document:
-    """Insert a section before the first of its kind that sorts after it, else after the last of the others."""
+    """Insert a section before the first of `kin` that sorts after it. If none does, insert it after the last of `others`."""
     behind = next((section for section in kin if (section.kind, section.name) > (new.kind, new.name)), None)
     place = document.sections.index(behind) if behind else document.sections.index(others[-1]) + 1 if others else 0
     return document.insert_at(new, place, apart=place > 0 and document.sections[place - 1].kind != SCOPE, closed=closed)
@@ -174,7 +178,7 @@ def _find(document: Document, scope: str, resource: Resource, name: str) -> Sect
 
 @dataclass(frozen=True)
 class CreateScope:
-    """Adds an empty scope; its name has brackets."""
+    """Adds an empty scope. `name` includes the brackets."""
 
     editor: ScopeEditor
     name: str

@@ -1,6 +1,7 @@
-"""One SPOE file with its version and its transactions. A change is a commit like any other (native/haproxy_native/commit/commit.py).
+"""Read and change one SPOE file, directly or in transactions.
 
-If the configuration reads the file, HAProxy checks the current configuration with the changed text.
+A change goes through the same commit as a change of the configuration (native/haproxy_native/commit/commit.py). If a filter of the
+configuration reads the file, HAProxy checks the current configuration together with the changed text.
 """
 
 import logging
@@ -51,7 +52,7 @@ class SpoeFile:
         return self.path.name
 
     def open(self) -> None:
-        """Complete a write that a crash interrupted, and read the file. Raises Unreadable."""
+        """Complete a write that a crash interrupted, and read the file and its transactions. Raises Unreadable. Blocks."""
         try:
             self._current.file.recover()
         except OSError as error:
@@ -60,21 +61,21 @@ class SpoeFile:
         self._transactions.load()
 
     def notice(self) -> None:
-        """Read an edit by another process as the next version. Raises Unreadable."""
+        """Make an edit by another process the next version. Raises Unreadable. Blocks."""
         if self._current.notice():
             log.warning("%s was edited by another process; it is now version %d", self.path, self._current.version)
 
     # -- reading
 
     def read(self, transaction_id: str | None = None) -> Document:
-        """Return the document, or that of a transaction. Raises NoTransaction."""
+        """Return the current document, or the edited document of a transaction. Raises NoTransaction."""
         if not transaction_id:
             return self._current.document
         self._transactions.get(transaction_id)
         return self._transactions.read(transaction_id)
 
     def version(self, transaction_id: str | None = None) -> int:
-        """Return the current version, or the one from which a transaction started. Raises NoTransaction."""
+        """Return the current version, or the version that a transaction started from. Raises NoTransaction."""
         return self._transactions.get(transaction_id).version if transaction_id else self._current.version
 
     # -- writing
@@ -82,7 +83,7 @@ class SpoeFile:
     async def write(
         self, operations: Sequence[Edit], *, author: Author, version: int | None = None, transaction_id: str | None = None
     ) -> Outcome:
-        """Commit a change, or make it in a transaction."""
+        """Commit a change, or add it to a transaction. Raises Conflict if `version` is not the current one, and NoTransaction."""
         if transaction_id:
             self._transactions.get(transaction_id)
             await self._transactions.change(transaction_id, partial(applied, operations), author)
@@ -120,7 +121,7 @@ class SpoeFile:
         self._transactions.delete(id_, author)
 
     def check_transaction(self, id_: str, *, author: Author, commit: bool) -> None:
-        """Raise Forbidden and NoTransaction unless an author may commit a transaction, or delete it."""
+        """Raise Forbidden or NoTransaction unless the author may commit the transaction; with `commit` false, unless they may delete it."""
         if commit:
             self._transactions.to_commit(id_, author)
         else:
@@ -129,7 +130,7 @@ class SpoeFile:
     def check_edit(
         self, operations: Sequence[Edit], *, author: Author, version: int | None = None, transaction_id: str | None = None
     ) -> None:
-        """Raise what `write` would, except for errors of the commit and of HAProxy."""
+        """Raise what `write` would raise before it commits."""
         if transaction_id:
             self._transactions.to_edit(transaction_id, author)
         before = self.read(transaction_id)
@@ -138,7 +139,10 @@ class SpoeFile:
         expect.made(operations, before)
 
     async def commit_transaction(self, id_: str, *, author: Author, force_reload: bool = False) -> tuple[Transaction, Outcome]:
-        """Commit a transaction, and return it with the outcome. An outdated one is deleted; one that HAProxy refuses stays."""
+        """Commit a transaction, and return it with the outcome. If HAProxy refuses it, it remains open for further edits.
+
+        Raises Conflict, after deleting the transaction, if the file has a newer version than the one that the transaction started from.
+        """
         transaction = self._transactions.to_commit(id_, author)
         if transaction.closed:
             raise NoTransaction(f"transaction {id_} does not exist")
@@ -163,7 +167,7 @@ class SpoeFile:
             transaction.closed = False
 
     def _compare(self, expect: Expect) -> None:
-        """Raise Conflict for another version. Unlike configurations, SPOE files are not merged."""
+        """Raise Conflict unless the current version is the expected one. Unlike configurations, SPOE files are not merged."""
         try:
             expect.compare(self._current.version)
         except Stale as error:

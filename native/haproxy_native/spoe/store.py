@@ -1,7 +1,8 @@
-"""The directory of SPOE files: which filters of a configuration read a file, and the operation that changes one in a commit.
+"""Find the filters that read a SPOE file, and change SPOE files in a commit.
 
-HAProxy reads SPOE files only when it starts, so a change of a file that a filter reads needs a reload. When in doubt a filter counts as a
-reader: at worst that costs a reload, or an answer that names the line.
+HAProxy reads SPOE files only when it starts, so a change of a file that a filter reads needs a reload. A filter whose path contains an
+environment variable counts as a reader of each file whose name occurs in the path. At worst, that causes a needless reload, or refuses to
+delete a file that is not used.
 """
 
 import os
@@ -31,7 +32,7 @@ _FILTERS, _FILE = "filters", "spoe_config"
 
 @dataclass(frozen=True)
 class SpoeFilter:
-    """A filter line that reads a file."""
+    """A filter line that reads a SPOE file."""
 
     section: Section
     # Its position among the section's lines.
@@ -52,7 +53,7 @@ class SpoeFilter:
 
 
 class SpoeFilters:
-    """Finds the filters that read a file. `bases` are the directories in which relative paths may begin."""
+    """Finds the filters that read a file. `bases` are the directories that a relative path may be relative to."""
 
     def __init__(self, editor: Editor, bases: Sequence[Path]) -> None:
         self._editor, self._bases = editor, tuple(bases)
@@ -64,7 +65,7 @@ class SpoeFilters:
         return list(self._found(document, file))
 
     def spelled_out(self, document: Document, file: Path) -> Document:
-        """Return the document with the file's own path in each filter, however it is spelled. Line numbers stay."""
+        """Return the document with each filter that reads the file naming it by exactly the path `file`. Line numbers do not change."""
         for found in self._found(document, file):
             section = document.find(found.section.kind, found.section.name)
             assert section
@@ -91,7 +92,7 @@ class SpoeFilters:
 
 @dataclass(frozen=True)
 class SpoeStore:
-    """The store of SPOE files, for the commit."""
+    """The directory of SPOE files, as a commit uses it."""
 
     context: CommitContext
     home: Directory
@@ -101,7 +102,7 @@ class SpoeStore:
     transactions: Path
     filters: SpoeFilters
     outline: Outline
-    # Reasons to reload for a change of a file that no filter reads.
+    # The reasons to reload if no filter reads the changed file; empty for no reload.
     asked: Sequence[Reason] = ()
     name: ClassVar[str] = "spoe"
     kind: ClassVar[str] = "spoe"
@@ -111,7 +112,10 @@ class SpoeStore:
         return self.home.path
 
     async def plan(self, context: Any, path: Path, content: Path | None) -> FilePlan:
-        """Plan a reload, unless no filter reads the file, or its text stays the same and does not already wait for a reload."""
+        """Plan a reload if a filter reads the file, and either its text changes or an earlier change of it is waiting for a reload.
+
+        Otherwise, plan a reload for the reasons in `asked`, if there are any.
+        """
         same = content is not None and await run_in_thread(_same, path, content)
         loaded = same and str(path) not in self.context.ledger.entries
         reasons = [] if loaded else self.reasons(path)
@@ -139,18 +143,21 @@ class SpoeStore:
 
     @property
     def _running(self) -> Document:
-        """The configuration that the worker has loaded, or the current one while that is unknown."""
+        """The configuration that the worker has loaded. While that is unknown, the current configuration."""
         return self.context.running.document or self.context.current.document
 
     def reasons(self, file: Path) -> list[Reason]:
-        """Return why a changed file needs a reload: the filters that read it in the worker, or will after a pending reload."""
+        """Return one reason to reload for each filter that reads the file in the configuration that the worker has loaded.
+
+        If there is none and a reload is pending, return those of the current configuration instead.
+        """
         for document in (self._running, self.context.current.document) if self.context.pending else (self._running,):
             if filters := self.filters.reading(document, file):
                 return [filter_.reason(document, file.name) for filter_ in filters]
         return []
 
 
-# Returns what a file contains and will contain; None for no file.
+# Returns the present and the future content of a file; None for no file.
 Make = Callable[[], Awaitable[tuple[bytes | None, bytes | None]]]
 
 
@@ -160,7 +167,7 @@ class PutSpoe(FileOperation):
 
     store: SpoeStore
     path: Path
-    # Called again if the file changes meanwhile.
+    # Called again if the file changes before the commit.
     make: Make
 
     async def drafted(self) -> Drafted:
@@ -192,5 +199,5 @@ def _text(data: bytes | None) -> str:
 
 
 def _same(path: Path, content: Path) -> bool:
-    """Return whether both contain the same, except for their versions."""
+    """Return whether the contents are the same, except for the version lines. Blocks."""
     return path.exists() and without_versions(path.read_bytes()) == without_versions(content.read_bytes())
