@@ -1,4 +1,4 @@
-"""Listen to HAProxy's events about certificates, store renewed ones and solve challenges, each in a task of its own."""
+"""React to HAProxy's ACME events: store each renewed certificate, and solve each challenge. Every event is handled in its own task."""
 
 import logging
 from types import TracebackType
@@ -18,7 +18,7 @@ AT_WORK = "Running"
 
 
 class Acme:
-    """Listens within `async with`."""
+    """Listens to ACME events of HAProxy within `async with`."""
 
     def __init__(self, runtime: Runtime, keeper: Keeper, solver: Solver, *, longest_pause: float = LONGEST_PAUSE) -> None:
         self.runtime, self.keeper, self.solver = runtime, keeper, solver
@@ -39,7 +39,7 @@ class Acme:
             self._listener.leave_worker()
 
     def hear(self, event: HAProxyEvent) -> None:
-        """Handle an event; other categories and unknown words are ignored."""
+        """Start the task for an event `acme newcert` or `acme deploy`. Other events are ignored."""
         words = event.text.split(maxsplit=3)
         if event.category != "acme" or len(words) < 3:
             return
@@ -52,7 +52,7 @@ class Acme:
                 log.error("an ACME challenge cannot be understood: %s", error)
 
     async def _solve(self, asked: Challenge) -> None:
-        # The ring also has old challenges: only certificates that are being renewed now need one.
+        # HAProxy's ring of events also contains old challenges. Solve only those of certificates that are being renewed now.
         try:
             rows = list(certificates(await self.runtime.read_dump("acme status", HEAD)))
         except RuntimeFailure as error:

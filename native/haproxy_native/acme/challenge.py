@@ -1,4 +1,4 @@
-"""Parse what HAProxy reports of ACME: challenges to deploy, from its events, and the answer to `acme status`. Pure."""
+"""Parse HAProxy's ACME output: the challenges in its events, and the answer to `acme status`. Pure."""
 
 import json
 import re
@@ -17,20 +17,21 @@ class Challenge:
     certificate: str
     domain: str
     provider: str
-    # Of the provider.
+    # The provider's variables, from `acme-vars`.
     variables: Mapping[str, str]
+    # The text of the TXT record.
     value: str
-    # Seconds.
+    # In seconds.
     ttl: int = TTL
 
     @property
     def name(self) -> str:
-        """The full name of the record; a wildcard uses its domain's."""
+        """The full name of the record. A wildcard has the record of its domain."""
         return f"_acme-challenge.{self.domain.removeprefix('*.')}"
 
 
 def challenge(text: str) -> Challenge:
-    """Parse a challenge from `acme deploy ...`. Raises ValueError naming what is missing."""
+    """Parse the event `acme deploy`. Raises ValueError that names a missing part, and KeyError or TypeError for malformed JSON members."""
     head, brace, rest = text.partition("\n{")
     first, *lines = head.split("\n")
     words = first.split()
@@ -53,7 +54,7 @@ def challenge(text: str) -> Challenge:
 
 
 def pairs(text: str) -> dict[str, str]:
-    """Parse `k=v,k2=v2`; a comma in a value is `\\,`."""
+    """Parse `k=v,k2=v2`. A comma in a value is written as `\\,`."""
     parts = (_plain(match[1]).partition("=") for match in _VARIABLE.finditer(text) if match[1])
     return {name.strip(): value for name, sign, value in parts if sign}
 
@@ -69,7 +70,7 @@ NEVER = "0001-01-01T00:00:00.000Z"
 
 
 def certificates(text: str) -> Iterator[dict[str, str]]:
-    """Yield an object for each line, with dates as the API writes them; an unknown date is the zero date."""
+    """Yield an object for each line of the answer to `acme status`, with dates in the API's format. An unknown date is NEVER."""
     for line in text.splitlines():
         values = line.split("\t")
         if line.startswith("#") or len(values) < len(COLUMNS):

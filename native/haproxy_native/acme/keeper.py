@@ -1,9 +1,10 @@
-"""Write certificates that HAProxy has renewed to disk: they are in its memory only, and lost with the next reload.
+"""Write certificates that HAProxy has renewed to disk. HAProxy has them in memory only, and loses them with the next reload.
 
-The file is committed like every stored file, wherever it is. HAProxy already has the certificate, so nothing is sent to it.
+The file is committed like every stored file. HAProxy already has the certificate, so the commit does not send it.
 
-The configuration names the path, and this server may write more files than its editors. So only a certificate and its key in the store's
-directory are replaced; any other renewed certificate is stored in that directory under its file's name.
+The path comes from the configuration, and this server can write files that the editors of the configuration cannot. Therefore a file is
+replaced only if the certificate and its key are in the store's directory. Otherwise the renewed certificate is stored in that directory
+under the same file name.
 """
 
 import asyncio
@@ -31,23 +32,23 @@ from haproxy_native.storage.certificate_store import CertificateCheck, Certifica
 log = logging.getLogger(__name__)
 AUTHOR = Author("acme")
 _FACT = re.compile(r"^(Filename|Crt filename|Key filename): (.+)$", re.MULTILINE)
-# The directory that the names in a crt-store are relative to, by the name of a certificate such as `@store/name`.
+# Returns the directory of the crt-store of a certificate such as `@store/name`; None if it has none.
 Bases = Callable[[str], Path | None]
 
 
 class NotStored(Exception):
-    """The renewed certificate cannot be stored. The text is for the operator."""
+    """Raised if a renewed certificate cannot be stored. The text is for the operator."""
 
 
 @dataclass(frozen=True)
 class Held:
-    """A certificate as HAProxy has it."""
+    """A certificate in HAProxy's memory, and the files that it belongs in."""
 
-    # With its key.
+    # The certificate, its chain and its key.
     pem: bytes
-    # Where HAProxy has read it.
+    # The file that HAProxy has read it from, or the file to store it in.
     path: Path
-    # The file of the key, if that is another one.
+    # The file of the key; None if `path` contains the key.
     key: Path | None
 
     def seen(self) -> Seen | None:
@@ -73,7 +74,7 @@ class Held:
                 raise NotStored(f"{path} is no file of a certificate, and stays as it is")
 
     def refuse_later(self, renewed: datetime) -> None:
-        """Raise NotStored if the file was written after the renewal, which HAProxy reports as long as its worker runs."""
+        """Raise NotStored if the file was written after the renewal. HAProxy reports a renewal again and again while its worker runs."""
         if (seen := self.seen()) and seen.written / 1e9 > renewed.timestamp():
             raise NotStored(f"{self.path} was changed after that, and stays as it is")
 
@@ -85,7 +86,7 @@ class Keeper:
         self.context, self.store, self._base = context, store, base
 
     async def keep(self, name: str, renewed: datetime) -> None:
-        """Store a certificate that was renewed at a moment, perhaps long ago. A failure is logged."""
+        """Store a renewed certificate unless its file already has it. `renewed` may be long past. Logs failures."""
         try:
             held = await self._held(name)
             if await asyncio.to_thread(held.is_on_disk):
@@ -95,7 +96,7 @@ class Keeper:
             log.error("%s was renewed, and storing it failed: %s", name, error)
 
     async def _held(self, name: str) -> Held:
-        """Query a certificate. Raises RuntimeFailure, and BadRequest if the answer is no certificate with its key."""
+        """Query HAProxy for a certificate. Raises RuntimeFailure, and BadRequest if the answer is not a certificate with its key."""
         runtime = self.context.runtime
         facts = dict(_FACT.findall(await ssl_files.show(runtime, CERTIFICATES, name)))
         own = facts.get("Crt filename") or facts["Filename"]
@@ -123,14 +124,14 @@ class Keeper:
         return path
 
     async def _composed(self, name: str, renewed: datetime) -> Drafted:
-        """Draft the file, under the commit's lock, so that no reload happens between the query and the write."""
+        """Query the certificate and draft its own file. Runs under the commit's lock, so no reload comes between query and write."""
         held = await self._held(name)
         held.refuse_later(renewed)
         await asyncio.to_thread(held.refuse_others, self.store.directory)
         return await asyncio.to_thread(self._drafted, held, [CertificateCheck(held.path, [name])])
 
     async def _copied(self, name: str, path: Path, renewed: datetime) -> Drafted:
-        """Draft another file than the one from which HAProxy has read the certificate."""
+        """Query the certificate and draft `path`, which is not the file that HAProxy has read it from."""
         held = replace(await self._held(name), path=path, key=None)
         current = self.context.current
         for reference in self.store.naming_lines(path, current.document, str(current.path.parent)):

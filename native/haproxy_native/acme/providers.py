@@ -1,7 +1,8 @@
-"""Sets TXT records: by a program that the settings name, or on a name server that takes updates (RFC 2136).
+"""Set and delete TXT records, with a program that the settings list or with dynamic updates of a name server (RFC 2136).
 
-The configuration says which provider an `acme` section has. Whoever may edit it must not have this server run a program of their choice, so
-`command` in `acme-vars` only chooses among the programs of the settings, and a program gets no variable of this server's own.
+The `acme` section of the configuration names the provider. An editor of the configuration must not be able to run a program of their choice
+on this server. Therefore `command` in `acme-vars` only selects one of the programs in the settings, and of this server's environment a
+program inherits only PATH, HOME and the locale.
 """
 
 import asyncio
@@ -20,7 +21,7 @@ _INHERITED = re.compile(r"PATH|HOME|LANG|LANGUAGE|LC_[A-Z]+")
 
 
 class Provider(Protocol):
-    """Both raise ProviderFailed."""
+    """Sets and deletes TXT records of a zone. Both methods raise ProviderFailed."""
 
     async def set(self, zone: str, name: str, value: str, ttl: int) -> None: ...
 
@@ -28,13 +29,13 @@ class Provider(Protocol):
 
 
 class ProviderFailed(Exception):
-    """The text is for the operator."""
+    """Raised if a record cannot be set or deleted. The text is for the operator."""
 
 
 class Exec:
-    """Runs one of `programs`, without arguments and without a shell, with what is to be done in its environment.
+    """Runs one of `programs`, without arguments or a shell. The program receives the action and the record in environment variables.
 
-    The variable `command` says which; it may be left out if there is only one.
+    The variable `command` in `acme-vars` selects the program. It is optional if there is only one.
     """
 
     def __init__(self, variables: Mapping[str, str], programs: Sequence[str]) -> None:
@@ -75,7 +76,7 @@ class Exec:
 
 
 class Rfc2136:
-    """Updates signed with `key_name`, `key_alg` and `key` (base64), sent to `server` by TCP; unsigned without a key."""
+    """Sends updates to `server` by TCP. If there is a `key` (base64), signs them with it, `key_name` and `key_alg`."""
 
     def __init__(self, variables: Mapping[str, str]) -> None:
         if not variables.get("server"):
@@ -111,7 +112,7 @@ class Rfc2136:
 
 
 def provider(name: str, variables: Mapping[str, str], programs: Sequence[str]) -> Provider:
-    """Return the provider of that name; EXEC runs one of `programs`. Raises ProviderFailed."""
+    """Return the provider with a name. `programs`: those that EXEC may run. Raises ProviderFailed."""
     match name:
         case "exec":
             return Exec(variables, programs)
@@ -121,12 +122,12 @@ def provider(name: str, variables: Mapping[str, str], programs: Sequence[str]) -
 
 
 def relative(name: str, zone: str) -> str:
-    """A name relative to its zone."""
+    """Return a name relative to its zone; `@` for the zone itself."""
     return name.rstrip(".").removesuffix(zone.rstrip(".")).rstrip(".") or "@"
 
 
 def address(server: str) -> tuple[str, int]:
-    """(host, port) of `host`, `host:port`, `[::1]:port` and `::1`."""
+    """Return host and port of `host`, `host:port`, `[::1]:port` or `::1`. The default port is 53."""
     host, colon, port = server.rpartition(":")
     if colon and port.isdecimal() and (":" not in host or host.endswith("]")):
         return host.strip("[]"), int(port)

@@ -20,29 +20,29 @@ READY = "challenge(s) ready!"
 
 @dataclass(frozen=True)
 class ChallengeTimes:
-    """How long to wait for the record of a challenge, and how long it stays, in seconds."""
+    """The waiting times of a challenge, in seconds."""
 
-    # Before the first query of name servers, and between two of them.
+    # The pause before the first query of the name servers, and the pause between two queries.
     delay: float = 0.0
     interval: float = 5.0
-    # For the record; None to query no name servers.
+    # How long to query for the record; None to query no name servers.
     timeout: float | None = 3600.0
-    # While no name server can be found.
+    # How long queries may fail before the challenge fails.
     doubt: float = 60.0
-    # Before the record is deleted.
+    # How long the record remains after the challenge was solved, and after it failed.
     kept: float = 600.0
     kept_after_failure: float = 1.0
 
     @classmethod
     def of(cls, environ: Mapping[str, str]) -> "ChallengeTimes":
-        """Read two environment variables; values that are not numbers are ignored."""
+        """Return the times from two environment variables. A value that is not a number is ignored, and a negative timeout means None."""
         delay = _number(environ.get("DPAPI_ACME_PROPAGDELAY_SEC"), 0.0)
         timeout = _number(environ.get("DPAPI_ACME_PROPAGTIMEOUT_SEC"), 3600.0)
         return cls(delay=max(delay, 0.0), timeout=None if timeout < 0 else timeout)
 
 
 class Solver:
-    """Solves challenges, each in a task of its own, so that none waits for another. Only `programs` may set records."""
+    """Solves challenges. `programs` are those that the provider EXEC may run. Owns the reasons of failures."""
 
     def __init__(self, runtime: Runtime, times: ChallengeTimes, zones: Zones, programs: Sequence[str] = ()) -> None:
         self.runtime, self.times, self.zones, self.programs = runtime, times, zones, tuple(programs)
@@ -50,7 +50,10 @@ class Solver:
         self.failures: dict[str, str] = {}
 
     async def solve(self, challenge: Challenge) -> None:
-        """Log a failure, and keep its reason; delete the record in any case."""
+        """Set the record of a challenge, wait for it, confirm it to HAProxy, and delete it after `times.kept` seconds.
+
+        Logs a failure, and stores its reason in `failures`. Returns when the record is deleted.
+        """
         name = challenge.name
         try:
             at = provider(challenge.provider, challenge.variables, self.programs)
@@ -97,14 +100,14 @@ class Solver:
             await asyncio.sleep(self.times.interval)
 
     async def _confirm(self, challenge: Challenge) -> None:
-        """Tell HAProxy that a challenge is deployed. Raises RuntimeFailure."""
+        """Confirm to HAProxy that a challenge is deployed, if its version has the command. Raises RuntimeFailure."""
         if self.runtime.capabilities.takes_challenge_ready:
             command = f"acme challenge_ready {argument(challenge.certificate)} domain {argument(challenge.domain)}"
             if READY not in (answer := await self.runtime.send(command)):
                 raise refused(answer, command)
 
     async def _delete_record(self, at: Provider, zone: str, challenge: Challenge, kept: float) -> None:
-        """Delete the record after `kept` seconds, or at once when this server stops."""
+        """Delete the record after `kept` seconds, or immediately if the task is cancelled. Logs a failure."""
         try:
             await asyncio.sleep(kept)
         finally:

@@ -1,4 +1,4 @@
-"""Queries the DNS: the zone of a name, and whether the zone's own servers show a record."""
+"""Query the DNS for the zone of a name, and for a TXT record on the zone's own name servers."""
 
 import asyncio
 from typing import Any
@@ -8,22 +8,22 @@ SECONDS = 10.0
 
 
 class Unresolved(Exception):
-    """The text is for the operator."""
+    """Raised if the DNS gives no answer. The text is for the operator."""
 
 
 def last_labels(name: str) -> str:
-    """The zone, without a query."""
+    """Return the last two labels of a name, which are used as its zone if the DNS is not queried."""
     return ".".join(name.rstrip(".").split(".")[-2:])
 
 
 class Zones:
-    """Asks the system's resolvers, or those given; `port` is that of the zones' own servers."""
+    """Queries `resolver`, by default the system's resolvers. `port` is the port of the zones' own name servers."""
 
     def __init__(self, resolver: Any = None, port: int = 53) -> None:
         self._resolver, self.port = resolver, port
 
     async def of(self, name: str) -> str:
-        """The nearest zone upwards that has a start of authority. Raises Unresolved."""
+        """Return the closest zone that contains a name and has an SOA record. Raises Unresolved."""
         import dns.asyncresolver
         import dns.exception
 
@@ -34,7 +34,7 @@ class Zones:
         return str(zone).rstrip(".")
 
     async def shows(self, zone: str, name: str, value: str) -> bool:
-        """Whether one of the zone's servers has the TXT record, perhaps behind one alias. Raises Unresolved."""
+        """Return whether a name server of the zone has the TXT record, directly or behind one CNAME. Raises Unresolved."""
         import dns.exception
         import dns.name
         import dns.rdatatype
@@ -76,7 +76,7 @@ class Zones:
             return []
 
     def _opened(self) -> Any:
-        """Raises Unresolved where dnspython is missing."""
+        """Return the resolver. Uses public resolvers if the system has none. Raises Unresolved if dnspython is missing."""
         try:
             import dns.asyncresolver
             import dns.resolver
