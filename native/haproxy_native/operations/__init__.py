@@ -1,1 +1,1 @@
-"""What takes long: begun by one call, watched and cancelled by others, and taken up again after a restart."""
+"""Long-running operations, which clients start, poll and cancel."""

@@ -1,6 +1,8 @@
-"""Long-running operations: a call starts one, others poll, await and cancel it. They are stored, and resumed after a restart of the server.
+"""Run operations that take longer than a request. One call starts an operation, and other calls poll it, wait for it and cancel it.
 
-The kinds of work belong to features, except for reloads (`reload_work`).
+An operation is RUNNING until its work returns (SUCCEEDED) or raises (FAILED), or a client cancels it (CANCELLED). These three states are
+final. Each state is stored in the database. If the server stops or crashes, the operation remains RUNNING, and the next process calls its
+work again with the progress that was last stored. Features register the kinds of work, except for reloads (`reload_work`).
 """
 
 import asyncio
@@ -28,7 +30,7 @@ log = logging.getLogger(__name__)
 OPERATION = "operation"
 RUNNING, SUCCEEDED, FAILED, CANCELLED = "running", "succeeded", "failed", "cancelled"
 MOST_RUNNING, MOST_ENDED = 100, 1000
-# The longest sleep until a time of day: the clock may be set meanwhile.
+# The longest sleep before an operation checks again whether it is due, since the clock may be set.
 SLEEP_SECONDS = 30.0
 _ID = re.compile(r"[1-9][0-9]{0,17}")
 
@@ -38,30 +40,30 @@ class BackgroundOperation:
     """An operation and its state. Times are Unix seconds."""
 
     id: str
-    # The name of its work.
+    # The name of its kind of work.
     kind: str
     created: float
-    # What the work needs, also to start again after a restart.
+    # The arguments of the work, which it reads again after a restart.
     arguments: Mapping[str, Any] = field(default_factory=dict)
-    # When the work starts; None for at once.
+    # When the work starts; None to start it immediately.
     due: float | None = None
     status: str = RUNNING
-    # What the work reports.
+    # The members that the work has reported.
     progress: Mapping[str, Any] = field(default_factory=dict)
     error: str = ""
     ended: float | None = None
-    # Its initiator, as a dictionary.
+    # The initiator: `Initiator.as_dict`.
     by: Mapping[str, Any] = field(default_factory=dict)
-    # The verb and the object that the initiator needs a permission for when the work starts.
+    # The verb and the object that the initiator must have a permission for when the work starts; empty for none.
     needs: Sequence[str] = field(default_factory=list)
 
 
 class RunningOperation:
-    """The handle of a running operation that its work is given."""
+    """A running operation, as its work sees it. The work receives it as its only argument."""
 
     def __init__(self, operations: "Operations", identity: str) -> None:
         self._operations, self._id = operations, identity
-        # Whether clients may still cancel it, and the author of what the work does.
+        # Whether clients may cancel it, and the author of the changes that the work makes.
         self.cancellable, self.author = True, NOBODY
 
     @property
@@ -69,20 +71,20 @@ class RunningOperation:
         return self._operations.get(self._id)
 
     def report(self, **progress: Any) -> None:
-        """Add members to the progress, which is stored: work that is resumed after a restart finds them."""
+        """Add members to the stored progress. Work that is resumed after a restart reads them from `now.progress`."""
         self._operations.store(replace(self.now, progress={**self.now.progress, **progress}))
 
 
-# Does the work of an operation, which fails if it raises. After a restart it is called again, and finds the progress so far.
+# Does the work of an operation. The operation fails if it raises. It is called again after a restart of the server.
 Work = Callable[[RunningOperation], Awaitable[None]]
 
 
 class Operations:
-    """All operations. Within `async with`, their work runs; on entry, the work of running ones is resumed, unless `resumes` is false.
+    """All operations, in memory and in the database. Their work runs within `async with`, which resumes it unless `resumes` is false.
 
-    `kinds` has the work of each kind, `changed` is called with each new state of an operation, and `rights_of` returns the present rights
-    of an initiator, for work that starts later than it was requested or is resumed. At most MOST_RUNNING operations run at a time, and the
-    newest MOST_ENDED that have ended are stored.
+    `kinds` has the work of each kind. `changed` is called with each new state of an operation. `rights_of` returns the present rights of an
+    initiator; scheduled and resumed work runs with these. At most MOST_RUNNING operations run at a time. Of those that have ended, the
+    newest MOST_ENDED are stored.
     """
 
     def __init__(
@@ -102,7 +104,7 @@ class Operations:
         self._tasks: dict[str, tuple[RunningOperation, asyncio.Task[None]]] = {}
 
     def learn(self, kind: str, work: Work) -> None:
-        """Add a kind of work. Call it before entering the context, which resumes interrupted operations."""
+        """Register a kind of work. Call it before entering the context, which resumes interrupted operations."""
         self._kinds[kind] = work
 
     async def __aenter__(self) -> Self:
@@ -115,7 +117,7 @@ class Operations:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Interrupt the work. The operations stay running, and the next process resumes them."""
+        """Interrupt the work. The status of the operations remains RUNNING, and the next process resumes them."""
         tasks = [task for _, task in self._tasks.values()]
         for task in tasks:
             task.cancel()
@@ -156,7 +158,7 @@ class Operations:
         return list(reversed(self._known.values()))
 
     async def ended(self, identity: str, seconds: float) -> BackgroundOperation:
-        """Wait for the end of an operation, but no longer than `seconds`, and return it. Raises NotFound."""
+        """Wait up to `seconds` for the end of an operation, and return its state then. Raises NotFound."""
         if self.get(identity).status == RUNNING and identity in self._tasks:
             await asyncio.wait([self._tasks[identity][1]], timeout=seconds)
         return self.get(identity)
@@ -174,13 +176,13 @@ class Operations:
         await asyncio.wait([task])
 
     def store(self, operation: BackgroundOperation) -> None:
-        """Store a new state. If the disk refuses it, a restart forgets it."""
+        """Replace the state of an operation, and queue the write. If the write fails, the state is lost with this process."""
         self._known[int(operation.id)] = operation
         self._changed(operation)
         self._database.post(partial(_store, operation))
 
     def _start(self, operation: BackgroundOperation, by: Author | None = None) -> None:
-        """Start or resume the work. `by`: its author, None for the initiator with its present rights."""
+        """Start or resume the work. `by`: the author of its changes; None for the initiator with its present rights."""
         running = RunningOperation(self, operation.id)
         task = asyncio.create_task(self._run(running, operation, by))
         self._tasks[operation.id] = running, task
@@ -235,9 +237,9 @@ POLL_SECONDS = 0.5
 
 
 def reload_work(agent: ReloadAgent) -> Work:
-    """Return the work of a reload that a client requests without a change. It reports the `reload_id`, and fails with ReloadFailed.
+    """Return the work of a reload that a client requests without a change. It reports the `reload_id`, and raises ReloadFailed.
 
-    It cannot be cancelled once it has started. After a restart of the server it waits for the reload that it requested before.
+    Clients cannot cancel it once it has started. After a restart of the server, it waits for the reload that it has already requested.
     """
 
     async def work(running: RunningOperation) -> None:
