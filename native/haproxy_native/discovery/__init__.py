@@ -1,1 +1,1 @@
-"""Service discovery: keeps backends in step with services that are found elsewhere."""
+"""Service discovery: servers of backends follow the instances that Consul or AWS reports."""

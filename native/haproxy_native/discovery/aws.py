@@ -1,6 +1,6 @@
 """Find the services of one EC2 region: running instances whose tags name a service and its port.
 
-An instance of an Auto Scaling group counts only while the group has it in service, so that no request goes to one that is about to be
+An instance of an Auto Scaling group counts only while the group reports it in service, so that no request reaches one that is about to be
 terminated. botocore, an optional extra, handles credentials, signatures and pages. It blocks, so it runs in a thread.
 """
 
@@ -34,7 +34,7 @@ class Aws:
         self._may_ask_groups = True
 
     async def poll(self) -> ServiceCatalog:
-        """Return the services. Raises SourceFailed."""
+        """Return the services, queried in a thread. Raises SourceFailed."""
         return await asyncio.to_thread(self._poll)
 
     async def wait_for_change(self, seconds: float) -> None:
@@ -71,7 +71,10 @@ class Aws:
                 yield from reservation.get("Instances", ())
 
     def _out_of_service(self, instances: Sequence[Instance]) -> set[str]:
-        """Return the ids of instances that an Auto Scaling group has not in service; none without the permission to query that."""
+        """Return the ids of instances that their Auto Scaling group does not report in service and healthy.
+
+        Returns an empty set if the account has no permission to query Auto Scaling.
+        """
         from botocore.exceptions import ClientError
 
         grouped = [instance["InstanceId"] for instance in instances if any(tag["Key"] == GROUP for tag in instance.get("Tags", ()))]
@@ -111,7 +114,10 @@ def _filters(items: Sequence[Mapping[str, str]]) -> list[Mapping[str, Any]]:
 
 
 def services(instances: Sequence[Instance], address: str) -> dict[str, tuple[ServiceEndpoint, ...]]:
-    """Return the endpoints of each service, `<name>-<port>`, by private or public address. Instances without the tags are skipped."""
+    """Return the endpoints of the instances, by service (`<name>-<port>`). Skips instances without the tags or the address.
+
+    `address` is `public` for their public addresses; else the private ones are used.
+    """
     by_service: dict[str, dict[ServiceEndpoint, None]] = {}
     for instance in instances:
         tags = {tag["Key"]: tag["Value"] for tag in instance.get("Tags", ())}

@@ -2,9 +2,9 @@
 
 A backend is created when its service first appears, and is never deleted: when the service is gone, its servers become free slots.
 
-A slot is a server line. A free slot is in maintenance with a placeholder address. A slot that serves an endpoint keeps it; new endpoints
-take the slots of those that are gone, then free ones. So as little as possible changes, and HAProxy can apply it at runtime. The number of
-slots grows in steps, and only free slots are removed.
+A slot is a server line. It serves an endpoint, or it is free: in maintenance, with a placeholder address. A slot continues to serve its
+endpoint while the source reports it. New endpoints first replace endpoints that are gone, and then occupy free slots. This changes few
+lines, and HAProxy can apply those changes at runtime. The number of slots grows and shrinks in steps, and only free slots are removed.
 """
 
 import re
@@ -34,7 +34,7 @@ _LETTERS = string.ascii_letters + string.digits
 
 @dataclass(frozen=True)
 class Growth:
-    """How the number of slots follows the number of endpoints."""
+    """The rule by which the number of slots follows the number of endpoints."""
 
     # The least number of slots.
     base: int
@@ -62,7 +62,7 @@ class Growth:
 
 
 def assigned(servers: Iterable[Server], wanted: Iterable[ServiceEndpoint], growth: Growth) -> list[Server]:
-    """Return the servers of a backend that has to serve the endpoints `wanted`. A server that does not change is the same object."""
+    """Return the servers of a backend that serves the endpoints `wanted`. Servers that do not change are the same objects."""
     slots, left = list(servers), dict.fromkeys(wanted)
     missing = growth.slots(len(left), len(slots)) - len(slots)
     slots += _new_slots(slots, missing)
@@ -110,7 +110,7 @@ def freed(server: Server) -> Server:
 
 
 def serving(server: Server, served: ServiceEndpoint) -> Server:
-    # Other members stay: an operator may have set them.
+    # Preserve other members, which an operator may have set.
     members = {name: value for name, value in server.items() if name not in ("maintenance", "port")}
     return {**members, "address": served.address, "check": "enabled"} | ({"port": served.port} if served.port else {})
 
@@ -130,7 +130,7 @@ class DesiredBackend:
     defaults: str | None = None
 
     def is_same(self, other: "DesiredBackend") -> bool:
-        """Return whether both want the same state, whatever the order of the endpoints."""
+        """Return whether both describe the same state. The order of endpoints does not matter."""
         return set(self.endpoints or ()) == set(other.endpoints or ()) and replace(self, endpoints=other.endpoints) == other
 
     def apply(self, editor: Editor, document: Document) -> Document:
@@ -160,5 +160,5 @@ def with_service(
 
 
 def without_service(editor: Editor, document: Document, name: str, growth: Growth) -> Document:
-    """Return the document with all slots of a backend free, if the backend still exists."""
+    """Return the document with all slots of a backend free. Returns the same object if the backend does not exist."""
     return document if document.find("backend", name) is None else with_service(editor, document, name, (), growth)

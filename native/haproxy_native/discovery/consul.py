@@ -1,7 +1,8 @@
-"""Find the services of a Consul agent, with the instances that its health checks pass.
+"""Find the services of a Consul agent, and the instances of each that pass the health check policy of the definition.
 
-An answer other than 200, or from a cluster without a leader, changes nothing. An agent that has just started may answer with old data, so
-until a poll has succeeded, queries are sent in the `consistent` mode, which an up-to-date leader answers.
+A status other than 200, or an answer from a cluster without a leader, fails the query, and the servers that it concerns do not change. An
+agent that has just started may answer with old data. Therefore queries use the `consistent` mode, which an up-to-date leader answers,
+until a poll has succeeded.
 """
 
 import asyncio
@@ -21,17 +22,17 @@ from haproxy_native.discovery.poller import ServiceCatalog, SourceFailed
 if TYPE_CHECKING:
     import httpx2
 
-# Seconds that a blocking query may stay open, and seconds between two queries.
+# How long a blocking query remains open, and the pause between two of them, in seconds.
 OPEN, BETWEEN = 60.0, 1.0
-# Queries a path with the last index, unless that is empty, and returns the index of the answer or "". Raises SourceFailed.
+# Sends a blocking query for a path: (path, last index or "") -> index of the answer, "" if it has none. Raises SourceFailed.
 Ask = Callable[[str, str], Awaitable[str]]
 
 
 class BlockingQueries:
-    """Keeps a blocking query open for each path, which the agent answers when something has changed.
+    """Reports changes early, with an open blocking query for each path. The agent answers it when something has changed.
 
-    An answer only makes the next poll earlier. If an agent answers at once, or never, or not for all changes, then changes are noticed by
-    the next regular poll. A failed query is repeated after `retry` seconds; the first answer after failures counts as a change.
+    An answer only brings the next poll forward. Regular polls notice every change, even if the agent answers too early, too late or never.
+    A failed query is repeated after `retry` seconds. The first answer after a failure counts as a change.
     """
 
     def __init__(self, ask: Ask, paths: Sequence[str], retry: float) -> None:
@@ -40,7 +41,7 @@ class BlockingQueries:
         self._background: Background | None = None
 
     async def wait_for_change(self, seconds: float) -> None:
-        """Wait until something has changed since the last call, but no longer than `seconds`."""
+        """Wait up to `seconds` until something has changed since the last call. The first call starts the queries."""
         if self._background is None:
             self._background = Background("watching a Consul agent")
             for path in self._paths:
@@ -79,7 +80,7 @@ OWN = "consul"
 
 
 class Consul:
-    """The source of a definition. A poll queries the catalogue, then each service that the definition admits."""
+    """The source of one definition. A poll queries the catalogue, and then each service that the definition admits."""
 
     def __init__(self, definition: Definition) -> None:
         self.definition = definition
@@ -120,7 +121,7 @@ class Consul:
             await self._client.aclose()
 
     def _admits(self, name: str) -> bool:
-        # An agent that is too old for filters lists every service, so the expression is applied here as well.
+        # Apply the expression here too, since an agent that does not support filters lists every service.
         definition = self.definition
         if name == OWN or not _matches(definition.get("service_name_regexp"), name):
             return False
@@ -147,7 +148,7 @@ class Consul:
             raise SourceFailed(f"{path}: {error}") from error
 
     async def _index(self, path: str, known: str) -> str:
-        """Return the index of a blocking query, once it differs from the known one."""
+        """Return the index of a path. With a known index, the agent answers when the index changes, or after OPEN seconds."""
         blocking = {"index": known, "wait": f"{OPEN:g}s"} if known else {}
         index: str = (await self._answer(path, {"filter": NONE, **blocking}, self._timeout + 2 * OPEN)).headers.get("X-Consul-Index", "")
         return "" if index == "0" else index
@@ -188,7 +189,7 @@ class Consul:
 
 
 def endpoints(entries: Sequence[Mapping[str, Any]], policy: str, least: int) -> tuple[ServiceEndpoint, ...]:
-    """Return the endpoints in an answer of /v1/health/service that are healthy by the policy; `least` passing checks for `min`."""
+    """Return the endpoints in an answer of /v1/health/service that the policy accepts. `least`: the passing checks that `min` requires."""
     found: dict[ServiceEndpoint, None] = {}
     for entry in entries:
         checks, service = entry.get("Checks") or [], entry["Service"]
@@ -200,7 +201,7 @@ def endpoints(entries: Sequence[Mapping[str, Any]], policy: str, least: int) -> 
 
 
 def _matches(expression: str | None, name: str) -> bool:
-    # Consul has Go's syntax. An expression that Python cannot compile is applied by Consul alone.
+    # Consul has Go's syntax. If Python cannot compile an expression, only Consul applies it.
     try:
         return expression is None or re.search(expression, name) is not None
     except re.error:

@@ -1,7 +1,8 @@
-"""Definitions of sources, which clients create: their defaults, the files that store them, and a database table about them.
+"""Complete, check and store the definitions of sources that clients create.
 
-The files are those of the Data Plane API. They contain tokens and keys, so only their owner may read them. A row of the table says which
-backends a definition has created, to notice services that vanish while the server is down, and who created it, whose permissions it has.
+The files have the names and the format of the Data Plane API. They contain tokens and keys, so only their owner may read them. A database
+table has two facts that the files lack: the backends of a definition, by which the next process notices services that have vanished while
+the server was down, and the creator, whose permissions the definition has.
 """
 
 import json
@@ -25,7 +26,7 @@ Definition = dict[str, Any]
 # Below the storage directory.
 DIRECTORY = "service_discovery"
 FEWEST_SLOTS = LEAST_INCREMENT = 10
-# The member with a poller's status, which is never stored: clients send it back in what they have received.
+# The member with a poller's status. It is not stored, although clients that edit what they have received send it back.
 STATUS = "status"
 REQUIRED = {
     "consuls": ("address", "port", "enabled", "retry_timeout"),
@@ -35,7 +36,7 @@ _MODELS = {"consuls": "consul", "aws_regions": "aws_region"}
 
 
 def check_definition(definition: Mapping[str, Any], member: str) -> None:
-    """Raise BadValue for a definition in `consuls` or `aws_regions` (`member`) that lacks a required value, or has one of another type."""
+    """Raise BadValue if a definition lacks a required member or has one of the wrong type. `member` is `consuls` or `aws_regions`."""
     if missing := [name for name in REQUIRED[member] if name not in definition]:
         raise BadValue(f"a definition has no {missing[0]}")
     try:
@@ -47,7 +48,7 @@ def check_definition(definition: Mapping[str, Any], member: str) -> None:
 
 
 def completed(body: Mapping[str, Any], identity: str, *, consul: bool) -> Definition:
-    """Return a definition with defaults, minimums and its id, sorted and without empty members. Raises BadRequest."""
+    """Return a definition with its id, with defaults and minimums applied, sorted, and without empty members. Raises BadRequest."""
     definition = {name: value for name, value in body.items() if value not in (None, "", []) and name != STATUS} | {"id": identity}
     definition.setdefault("server_slots_growth_type", "exponential")
     definition["server_slots_base"] = max(definition.get("server_slots_base", 0), FEWEST_SLOTS)
@@ -62,7 +63,7 @@ def completed(body: Mapping[str, Any], identity: str, *, consul: bool) -> Defini
 
 
 class DefinitionStore:
-    """The file service_discovery/`file` of the storage directory, with `{"<member>": [definition, ...]}`."""
+    """The definitions of one kind in service_discovery/`file` of the storage directory: `{"<member>": [definition, ...]}`. Blocks."""
 
     def __init__(self, directory: Directory, file: str, member: str) -> None:
         self.directory, self.file, self.member = directory, file, member
@@ -72,7 +73,7 @@ class DefinitionStore:
         return self.directory.path / DIRECTORY / self.file
 
     def read(self) -> list[Definition]:
-        """Return the definitions; none if the file is empty or missing. Raises Unusable, and Unreadable for a malformed file."""
+        """Return the definitions. A missing or empty file has none. Raises Unusable, and Unreadable for a malformed file."""
         self.directory.readable()
         path = self.path
         try:
@@ -88,7 +89,7 @@ class DefinitionStore:
             raise Unreadable(f"{path} holds no {self.member}: {type(error).__name__} {error}; fix it or remove it") from error
 
     def write(self, definitions: Iterable[Definition]) -> None:
-        """Replace the definitions. Raises Unusable with the former content in place."""
+        """Replace all definitions. If it raises Unusable, the file still has its former content."""
         content: dict[str, Any] = {self.member: [dict(sorted(definition.items())) for definition in definitions]}
         with self.directory.used() as directory:
             (directory / DIRECTORY).mkdir(mode=0o750, exist_ok=True)
@@ -104,15 +105,15 @@ class DefinitionRow:
 
     # The backends that it has created, sorted.
     backends: tuple[str, ...] = ()
-    # Who created it through the API; without a name if that is unknown.
+    # The caller that created or last replaced it through the API. Has no name if unknown.
     creator: Initiator = field(default_factory=Initiator)
 
 
 class DiscoveryTable:
     """The rows of all definitions, in memory and in the database.
 
-    Writes are queued. If one is lost, the creator of its definition is unknown, as for a definition that somebody wrote into the file, and
-    backends keep their servers if their services vanish while the server is down.
+    Writes are queued. If a crash loses one, the creator of the definition is unknown, as if somebody had written the definition into the
+    file, and a service that vanishes while the server is down leaves its servers in the backend.
     """
 
     def __init__(self, database: Database) -> None:
@@ -129,7 +130,7 @@ class DiscoveryTable:
         return list(self._known.get(definition, DefinitionRow()).backends)
 
     def creator(self, definition: str) -> Initiator:
-        """Return the creator of the definition as an initiator; one without a name if the creator is unknown."""
+        """Return the creator of a definition. An unknown creator is an initiator without a name."""
         return self._known.get(definition, DefinitionRow()).creator
 
     def set_backends(self, definition: str, backends: Iterable[str]) -> None:

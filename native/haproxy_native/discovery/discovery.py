@@ -1,7 +1,7 @@
-"""Service discovery: the definitions of all sources, and a poller for each enabled one.
+"""Manage the definitions of all sources, and run a poller for each enabled one.
 
-A definition acts with the rights that its creator has now. If roles exist and its creator is unknown, or the server is read-only, nothing
-is polled, and the definition's status says why.
+A definition acts with the present rights of its creator. It is not polled if the server is read-only, or if roles exist and its creator
+is unknown. Its status then has the reason.
 """
 
 import logging
@@ -42,7 +42,10 @@ class DefinitionAuthors:
     halted: str = ""
 
     def author(self, identity: str) -> Author:
-        """Return the creator of a definition with its present rights. Raises Forbidden if it has none, or is unknown while roles exist."""
+        """Return the creator of a definition with its present rights.
+
+        Raises Forbidden if roles exist and the creator is unknown or has no role any more.
+        """
         creator = self.table.creator(identity)
         if creator == NOBODY and self.rights_of(creator.group, creator.name) is not None:
             raise Forbidden(UNKNOWN)
@@ -50,7 +53,7 @@ class DefinitionAuthors:
 
 
 class Definitions:
-    """The definitions of one kind of source. Its methods raise Unusable or Unreadable if the file cannot be written or read."""
+    """The definitions of one kind of source, and their pollers. All methods raise Unusable or Unreadable if the file cannot be used."""
 
     def __init__(
         self, kind: str, store: DefinitionStore, source: Callable[[Definition], Source], reconciler: Reconciler, authors: DefinitionAuthors
@@ -60,7 +63,7 @@ class Definitions:
         self._pollers: dict[str, Poller] = {}
 
     def start(self) -> None:
-        """Read the file, and poll. If that fails, the first call that needs the definitions tries again."""
+        """Read the file and start the pollers. If the file cannot be read, log that; the next call that needs it tries again."""
         try:
             self._all()
         except NativeError as error:
@@ -97,7 +100,7 @@ class Definitions:
         return self._store.path
 
     def adopt(self, body: Mapping[str, Any]) -> None:
-        """Add a definition of another installation, and keep its id. Raises BadRequest and BadValue."""
+        """Add a definition of another installation under its own id. Raises BadRequest and BadValue."""
         check_definition(body, self._store.member)
         known = self._all()
         definition = completed(body, str(body.get("id") or uuid.uuid4()), consul=self.kind == "consul")
@@ -115,7 +118,7 @@ class Definitions:
         return definition
 
     async def delete(self, identity: str) -> None:
-        """Delete a definition. Its backends stay, with their servers. Raises NotFound."""
+        """Delete a definition, but not its backends and their servers. Raises NotFound."""
         self._find(identity)
         left = self._authors.table.backends(identity)
         self._save({name: definition for name, definition in self._all().items() if name != identity})
@@ -130,7 +133,7 @@ class Definitions:
             )
 
     def refuse_renaming(self, object_: str) -> None:
-        """Raise Conflict for an object that a definition would create again, or that it names."""
+        """Raise Conflict if a definition names the object, or would create it again after it is renamed."""
         for identity, definition in self._all().items():
             place = f"{self.kind} definition {identity}"
             if any(within(object_, spelled("backend", name)) for name in self._authors.table.backends(identity)):
@@ -142,7 +145,7 @@ class Definitions:
 
     @property
     def backends(self) -> dict[str, str]:
-        """Return the backends that definitions keep up to date, each with its definition."""
+        """The backends that definitions update, each with a description of its definition."""
         return {name: f"{self.kind} definition {identity}" for identity in self._all() for name in self._authors.table.backends(identity)}
 
     def _find(self, identity: str) -> Definition:
@@ -180,7 +183,7 @@ class Definitions:
 
 
 class Discovery:
-    """Polls the sources of all definitions within `async with`. `rights_of` returns the rights that a definition's creator has now."""
+    """Polls the sources of all definitions within `async with`. `rights_of` returns the present rights of a definition's creator."""
 
     def __init__(self, engine: Engine, editor: Editor, storage: Directory, rights_of: RightsOf = lambda group, name: None) -> None:
         table = DiscoveryTable(engine.database)
@@ -200,7 +203,7 @@ class Discovery:
 
     @property
     def backends(self) -> dict[str, str]:
-        """Return the backends that definitions keep up to date, each with its definition. Empty if the definitions cannot be read."""
+        """The backends that definitions update, each with a description of its definition. Skips definitions that cannot be read."""
         found: dict[str, str] = {}
         for kind in self.kinds.values():
             with suppress(NativeError):
@@ -208,7 +211,7 @@ class Discovery:
         return found
 
     def uses(self, object_: str) -> list[str]:
-        """Return the definition that keeps an object up to date, if it is a backend."""
+        """Return a list with the description of the definition that updates a backend. Empty for any other object."""
         kind, *names = parsed(object_)
         return [self.backends[name] for name in names[:1] if kind == "backend" and len(names) == 1 and name in self.backends]
 

@@ -1,7 +1,7 @@
-"""Poll one source, apply what it finds, and record the outcome.
+"""Poll one source, commit the services that it reports, and record the outcome.
 
-Only `stop` ends a poller. It polls once an interval, and earlier when the source reports a change. While polls fail, their interval doubles
-up to a minute.
+A poller polls once an interval, and earlier if the source reports a change. While polls fail, the interval doubles up to a minute. A
+failure does not end the poller; only `stop` does.
 """
 
 import asyncio
@@ -26,26 +26,26 @@ SHARE = 0.1
 
 
 def until_retry(interval: float, failures: int) -> float:
-    """Return the seconds until a retry: the interval, doubled with each further failure, up to `LONGEST` unless the interval is longer."""
+    """Return the seconds until a retry. The interval doubles with each failure after the first, up to LONGEST, but never gets shorter."""
     doubled = interval * 2.0 ** min(max(failures - 1, 0), 16)
     return max(interval, min(doubled, LONGEST))
 
 
 def least_pause(interval: float, took: float) -> float:
-    """Return the seconds to wait after a poll that took `took` seconds, even if the source reports a change."""
+    """Return the seconds that must pass after a poll of `took` seconds, even if the source reports a change earlier."""
     return min(interval, max(SHORTEST, took / SHARE))
 
 
 log = logging.getLogger(__name__)
 STOPPED = "stopped"
-# States without results, each with the words that the log has when they end.
+# The states in which a poller has no results, each with the words that are logged when it ends.
 _SILENT = {"failing": "answers again", STOPPED: "goes on"}
-# The part of an error that differs whenever the same error is repeated.
+# The part of an error's text that differs each time, and would hide that the error is the same.
 _CHANGING = re.compile(r"transactionId=\S+")
 
 
 class SourceFailed(Exception):
-    """A source gave no valid answer, so nothing changes. The text is for the operator."""
+    """Raised if a source gives no valid answer. Nothing is changed then. The text is for the operator."""
 
 
 @dataclass(frozen=True)
@@ -68,19 +68,19 @@ class Source(Protocol):
         """Return the services. Raises SourceFailed."""
 
     async def wait_for_change(self, seconds: float) -> None:
-        """Wait until something may have changed, but no longer than `seconds`."""
+        """Wait up to `seconds` until something may have changed."""
 
     async def close(self) -> None: ...
 
 
-# Commits what a source has found, with the rights of an author. Returns what failed, and the id of the reload that the rest needs.
+# Commits the services of a source with the rights of an author. Returns the errors, and the id of the reload if one is needed.
 Apply = Callable[[Source, ServiceCatalog, Author], Awaitable[tuple[list[str], str | None]]]
 
 
 class Poller:
     """Polls a source every `interval` seconds from `start` until `stop`, the first time after one interval.
 
-    `author` returns the author of the changes. While that raises Forbidden, the source is not polled.
+    `author` returns the author of the changes. While it raises Forbidden, the source is not polled.
     """
 
     def __init__(self, name: str, interval: float, source: Source, apply: Apply, author: Callable[[], Author] = lambda: NOBODY) -> None:
@@ -109,7 +109,7 @@ class Poller:
             await self.round()
 
     async def round(self) -> None:
-        """Poll once, and wait until the next poll."""
+        """Poll once, and wait until the next poll is due."""
         began = time.monotonic()
         await self.poll()
         least = least_pause(self._pause, time.monotonic() - began)
@@ -122,7 +122,7 @@ class Poller:
         return until_retry(self.interval, self._failures)
 
     async def poll(self) -> None:
-        """Poll and apply. A failure is logged and changes nothing."""
+        """Poll the source and commit its services. Logs a failure, and records it in the status."""
         try:
             author = self._author()
         except Forbidden as error:

@@ -1,8 +1,8 @@
 """Commit the services of all sources to the configuration, one source after the other.
 
-Each poll compares the services with the file, so it also repairs an edit by hand, or a reload that failed. All backends of a poll are one
-commit. If that is refused, each backend is committed alone, so that one of them does not block the others. A refused backend is retried
-less and less often while the source reports the same endpoints (`Refusals`).
+Each poll compares the services with the current configuration, so it also corrects an edit by hand. The backends of a poll are one commit.
+If HAProxy or the permissions refuse it, each backend is committed alone, so that one backend does not block the others. While the source
+reports the same endpoints for a refused backend, it is retried less and less often (`Refusals`).
 """
 
 import asyncio
@@ -33,7 +33,7 @@ class RefusedBackend:
     text: str
     # The number of refusals in a row.
     times: int
-    # The time of the next attempt, in seconds of the clock.
+    # The earliest time of the next attempt, in seconds of the clock of `Refusals`.
     until: float
 
 
@@ -45,7 +45,7 @@ class Refusals:
         self._known: dict[str, RefusedBackend] = {}
 
     def reason_to_wait(self, backend: DesiredBackend) -> str:
-        """Return why a backend was refused, or an empty text if it may be tried."""
+        """Return why a backend was refused; empty if it may be committed now."""
         known = self._known.get(backend.name)
         return known.text if known and known.backend.is_same(backend) and self._clock() < known.until else ""
 
@@ -66,7 +66,7 @@ log = logging.getLogger(__name__)
 class Reconciled:
     """The operation that applies backends to a document.
 
-    A large catalogue takes seconds, so the result for one document (`before`) is prepared (`after`).
+    Applying a large catalogue takes seconds. So `after` has the result for the document `before`, which is computed before the commit.
     """
 
     desired: Sequence[DesiredBackend]
@@ -82,7 +82,7 @@ class Reconciled:
 
 
 class Reconciler:
-    """Commits the services of sources. Owns the refusals."""
+    """Commits the services of sources, and owns the refusals."""
 
     def __init__(self, engine: Engine, editor: Editor, table: DiscoveryTable, refusals: Refusals | None = None) -> None:
         self._refusals = refusals or Refusals()
@@ -109,7 +109,7 @@ class Reconciler:
         return problems, reload_id
 
     async def _commit(self, desired: Sequence[DesiredBackend], interval: float, author: Author) -> tuple[dict[str, str], str | None]:
-        """Commit the backends. Return errors by backend, and the id of the reload if one is needed."""
+        """Commit the backends together, or each alone if that is refused. Return errors by backend, and the id of a needed reload."""
         errors, together = await self._prepare(desired)
         if len(together.desired) > 1:
             with suppress(Refused, Forbidden):
@@ -156,7 +156,7 @@ class Reconciler:
 
 
 def _desired(definition: Definition, prefix: str, found: ServiceCatalog, known: Iterable[str]) -> list[DesiredBackend]:
-    """Return the backends of the services, then those of services that are gone."""
+    """Return the desired backends of all services, and then those of services that are gone. Skips services with unknown endpoints."""
     growth, defaults = Growth.of(definition), definition.get("defaults")
     there = [DesiredBackend(prefix + service, endpoints, growth, defaults) for service, endpoints in sorted(found.services.items())]
     vanished = set(known) - {backend.name for backend in there} - {prefix + service for service in found.unknown}
