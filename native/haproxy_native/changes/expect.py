@@ -1,7 +1,7 @@
-"""What a change expects of the configuration that it is applied to: optimistic concurrency control. Pure.
+"""Refuse changes that were made on an outdated view of the configuration: optimistic concurrency control. Pure.
 
-A client states what it has seen before its change: a version, the value of an object, the text of a file, or nothing. The commit compares
-that twice: `compare` before anything is done, and `made` when the operations are applied to the current document.
+A client states what it has seen before its change: a version, the value of an object, the text of a file, or nothing. The commit checks
+that twice. It calls `compare` before it does any work, and `made` to apply the operations to the current document.
 """
 
 from collections.abc import Sequence
@@ -19,9 +19,9 @@ from haproxy_native.text.document import Document
 
 @dataclass(frozen=True)
 class Expect:
-    """What a change expects. This base class expects nothing: the change is applied to whatever is current at the time."""
+    """The expectation of a change. This base class accepts any document, unless `number` states a version."""
 
-    # The version of the configuration, 0 for any.
+    # The expected version of the configuration; 0 for any.
     number: int = field(default=0, kw_only=True)
     # The id of the transaction that is committed.
     transaction: str = field(default="", kw_only=True)
@@ -36,9 +36,7 @@ class Expect:
         raise Stale(f"version in configuration file is {configured}, given version is {self.number}", current=configured)
 
     def made(self, operations: Sequence[Edit], document: Document) -> Document:
-        """Return the document after the operations. Raises Moved or Conflict if `document` is not the expected one, and what the
-        operations raise.
-        """
+        """Return `document` after the operations. Raises Moved or Conflict if it is not the expected one, and what the operations raise."""
         return applied(operations, document)
 
 
@@ -47,7 +45,7 @@ class Version(Expect):
     """One version of the configuration."""
 
     number: int
-    # The text of the version, if known. A version may have two texts, since an edit while this server does not run keeps the version.
+    # The text of the version, if known. Two texts may have one version, since an edit while this server is down keeps the version.
     base: Document | None = field(default=None, repr=False)
     # The text after the operations, if they were applied to `base` already.
     result: Document | None = field(default=None, repr=False)
@@ -69,7 +67,7 @@ class Version(Expect):
 
 @dataclass(frozen=True)
 class Rebase(Version):
-    """An old version, with its text. Later changes are kept: the operations are merged into the current document."""
+    """An old version and its text. The operations are merged into the current document, which preserves later changes."""
 
     def compare(self, configured: int) -> None:
         """Accept any version."""
@@ -92,7 +90,7 @@ class SeenObject(Expect):
     """An object as the client saw it, or a list of objects if `place` has no key."""
 
     place: ObjectPlace
-    # None if the client is known to have seen another value than the current one: `made` raises Moved then.
+    # None if the client has certainly seen an outdated value. Then `made` raises Moved.
     value: Any = field(repr=False)
     # Whether the value has the children of the object as well.
     full: bool = False

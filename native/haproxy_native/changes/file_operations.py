@@ -24,7 +24,7 @@ Contents = Mapping[Path, bytes | None]
 
 
 class FileStore(Protocol):
-    """The directory of a stored file, as far as a commit needs it. Implemented in native/haproxy_native/storage/store.py."""
+    """The directory of a stored file, as a commit uses it. Implemented in native/haproxy_native/storage/store.py."""
 
     @property
     def name(self) -> str: ...
@@ -43,13 +43,13 @@ class FileStore(Protocol):
         """Write a draft of a file. Raises WriteFailed, and Unusable for the directory."""
 
     def touches(self, path: Path, before: bytes, after: bytes) -> Sequence[Touch]:
-        """Return what a change does to the objects in a file. Empty if it changes anything else, or if the file has no objects. Blocks."""
+        """Return the objects in a file that a change affects. Empty if it also changes other parts, or the file has no objects. Blocks."""
 
     def check_content(self, path: Path, draft: Path) -> None:
         """Raise BadRequest for content that the store does not accept."""
 
     def refuse_named(self, path: Path, document: Document, directory: str) -> None:
-        """Raise InUse for a file that the configuration in `directory` names, with the line."""
+        """Raise InUse, with the line, if the configuration in `directory` names the file."""
 
     def compared(self, context: Any, path: Path, draft: Path | None) -> tuple[bytes, bytes] | None:
         """Return the contents of a file before and after a change, for a diff. Blocks. Raises OSError.
@@ -71,7 +71,7 @@ class Drafted:
     touches: Sequence[Touch] | None = None
     # The steps that apply a file to the process, instead of those that its store plans.
     steps: Mapping[Path, Sequence[Step]] = field(default_factory=dict)
-    # Files whose steps apply this change alone, and not all that the file contains.
+    # Files whose steps apply only this change, and not the whole content of the file.
     partial: Collection[Path] = ()
 
 
@@ -96,9 +96,9 @@ class FileOperation(ABC):
             drafted.stores[path].refuse_named(path, document, directory)
 
     def spelled_out(self, document: Document) -> Document:
-        """Return the configuration with the path of each of these files as in `drafted`, however the configuration spells it.
+        """Return the configuration with each reference to one of these files written as its path in `drafted`.
 
-        The check of a whole set can then find and replace these paths.
+        The check of a change with several files finds and replaces these paths.
         """
         return document
 
@@ -150,7 +150,7 @@ class PutFile(FileOperation):
 
 @dataclass(frozen=True)
 class EditFiles(FileOperation):
-    """Edits files by a function of their contents. The function is called again if one of the files is changed by others meanwhile."""
+    """Edits files with a function of their contents. The function is called again if another writer changes a file before the commit."""
 
     files: Mapping[Path, FileStore]
     # Takes the contents of all files, and returns the new contents of some of them; None deletes a file.

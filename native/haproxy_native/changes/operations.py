@@ -1,7 +1,7 @@
-"""Operations on a configuration: on one object, identified by its place, or on a text as a whole. Pure.
+"""Operations that change a configuration: one object, identified by its place, or a whole text. Pure.
 
-An operation is a value. It may be applied several times, each time to the current document: `apply` returns a new document, and raises what
-the editor raises.
+An operation is a value. A commit may apply it several times, each time to the document that is current then. `apply` returns a new
+document, and raises what the editor raises.
 
 A transaction survives a restart, so its operations can be stored as JSON (`as_row`, `as_operation`). An operation on an object is stored as
 the operation's name, the place and the body. Any other operation, such as that of a split, is stored as a patch of the text (`ChangeText`).
@@ -188,7 +188,7 @@ def text_as_sent(body: bytes, *, versions: bool = True) -> Document:
 
 @dataclass(frozen=True)
 class PutDocument:
-    """Replaces the configuration by a document. If the document has the main file alone, the other files stay."""
+    """Replaces the configuration by a document. A document with only the main file replaces only the main file."""
 
     document: Document = field(repr=False)
     # As in `PutText`.
@@ -202,7 +202,7 @@ class PutDocument:
 
 @dataclass(frozen=True)
 class SetRuntime:
-    """Changes the running process alone, until its next reload. The only operation of its `Change`."""
+    """Changes the running process until its next reload, but no file. The only operation of its `Change`."""
 
     # The name of the object, as `kind/name`.
     object: str

@@ -1,7 +1,7 @@
 """Staged files: stored files that a transaction writes or deletes when it is committed.
 
-They are rows of keys.db, since they may contain private keys. Files may be large, so they do not wait in memory while the disk is full:
-staging a file is refused then. HAProxy and other readers of the contents get temporary files.
+Their contents are rows of keys.db, since they may contain private keys. Files may be large, so their writes are not queued in memory: while
+the disk is full, staging a file fails. HAProxy and other readers of a staged file get a temporary file with its content.
 """
 
 import json
@@ -21,7 +21,7 @@ from haproxy_native.disk.file import ConfigFile, Draft
 from haproxy_native.errors import BadRequest, Unreadable, WriteFailed
 from haproxy_native.scratch import Scratch
 
-# The limits of one transaction. Its commit has all the files in memory.
+# The limits of one transaction, whose commit loads all files into memory.
 MOST_FILES, MOST_BYTES = 1_000, 256 << 20
 TABLE = Tables(
     "transactions",
@@ -37,7 +37,7 @@ class StagedFile:
     # The name of its store, and its name as an object, such as `map/hosts.map`.
     store: str
     object: str
-    # In bytes; None if it is deleted.
+    # The size in bytes; None if the file is deleted.
     size: int | None
     # The digest of the content that it replaces; None if there was no file.
     before: str | None
@@ -93,7 +93,7 @@ class Staged:
         return ConfigFile(place / str(uuid.uuid4()), place, mode=0o600).draft(b"", str(uuid.uuid4()))
 
     def put(self, path: Path, store: str, object_: str, draft: Draft | None, now: Path) -> None:
-        """Stage the draft of a file; None deletes the file. `now`: the path of its current content.
+        """Stage the draft of a file, or its deletion if `draft` is None. `now`: the path of the current content.
 
         Raises BadRequest if the staged files become too many or too large, Unreadable, WriteFailed and Unusable.
         """
@@ -142,7 +142,7 @@ def delete_orphans(state: State) -> None:
 
 
 def delete(id_: str, state: State) -> None:
-    """Delete the staged files of a transaction, and return their space to the disk."""
+    """Delete the staged files of a transaction, and shrink keys.db."""
     if state.keys.execute("SELECT 1 FROM staged_file WHERE id = ?", (id_,)).fetchone():
         with state.keys.transaction(is_synced=False):
             state.keys.execute("DELETE FROM staged_file WHERE id = ?", (id_,))

@@ -68,7 +68,7 @@ class Transactions:
         self._awake: dict[str, Document] = {}
 
     def load(self) -> None:
-        """Find the transactions of former processes and of other servers. Called again, it reads the directory again. Raises nothing."""
+        """Find the transactions of former processes and of other servers. Each call reads the directory again. Raises nothing. Blocks."""
         self._all = {one.id: one for one in self._all.values() if one.base is not None}
         self._has_texts = False
         with suppress(Unusable):
@@ -84,7 +84,7 @@ class Transactions:
         await self._store.written()
 
     def _load_rest(self) -> None:
-        """Load what could not be read before. Raises Unusable if the database cannot be read, but not if the directory cannot."""
+        """Load the rows and the texts that could not be read before. Raises Unusable only if the database cannot be read."""
         if not self._has_rows:
             self._all |= self._store.rows()
             self._has_rows = True
@@ -185,7 +185,7 @@ class Transactions:
     async def change(
         self, id_: str, edit: Callable[[Document], Document], author: Author, operations: Sequence[Edit] = ()
     ) -> tuple[Document, Document]:
-        """Edit a transaction; return the document before and after. Edits of one transaction wait for each other.
+        """Edit a transaction, and return the documents before and after the edit. Edits of one transaction run one after the other.
 
         `operations`: the operations that `edit` applies. Without any, the edit is stored as a patch of the text. Raises NoTransaction,
         Forbidden and Unusable.
@@ -319,7 +319,7 @@ class Transactions:
 
 @contextmanager
 def _existing(id_: str) -> Iterator[None]:
-    """Raise NoTransaction if the body does not find the text of a transaction."""
+    """Convert FileNotFoundError in the body, which reads the text of a transaction, to NoTransaction."""
     try:
         yield
     except FileNotFoundError:
