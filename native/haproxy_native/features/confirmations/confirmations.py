@@ -1,15 +1,16 @@
-"""`Confirmations`: at most one change that is rolled back at its deadline unless it is confirmed.
+"""Roll a change back at its deadline unless a client confirms it.
 
-States: OPEN while the change is being made; PENDING until the deadline; then CONFIRMED, ROLLED_BACK, FAILED (some of it could not be rolled
-back) or VOID (nothing was changed).
+At most one confirmation is OPEN or PENDING at a time. It is OPEN while its change is being made, and PENDING until its deadline. It ends as
+CONFIRMED, as ROLLED_BACK, as FAILED if a part of the change could not be rolled back, or as VOID if the request changed nothing, or failed
+and was rolled back.
 
-A confirmation is on disk before its change begins. Its changes are the entries of the history with its id. A rollback reverts them, the
-newest first, and then checks that none is still in effect. While a confirmation is PENDING, changes of the configuration by other clients
+A confirmation is on disk before its change begins. Its changes are the entries of the history with its id. A rollback reverts them,
+the newest first, and checks that none is still in effect. Until the confirmation ends, changes of configuration and files by other clients
 are refused.
 
-After a kill, an OPEN confirmation becomes PENDING at the start, with a new deadline: the client got no answer, but finds the id in the
-list. A deadline that has passed in the meantime is enforced at once. After a temporary error, such as a full disk, the server retries every
-second.
+After a crash, the next process makes an OPEN confirmation PENDING, with a new deadline. The client got no answer, but finds the id in the
+list. If the deadline of a PENDING confirmation has passed, it is rolled back immediately. After a temporary error, such as a full disk, the
+server retries every second.
 """
 
 import asyncio
@@ -77,7 +78,7 @@ PASSING = (WriteFailed, CheckImpossible, Unusable, RuntimeAbsent)
 RETRY_SECONDS = 1.0
 # The longest wait for the statistics that a guard reads.
 ANSWER_SECONDS = 5.0
-# The same error is logged again after so many seconds.
+# The time after which an error that persists is logged again.
 REMINDER_SECONDS = 60.0
 # How many times the revert of one entry is tried. Each try is a commit.
 TRIES = 3
@@ -86,7 +87,7 @@ AnyAuthor = TypeVar("AnyAuthor", bound=Author)
 
 
 class Confirmations(Observer):
-    """The confirmations of one engine. While the context is active, deadlines are enforced.
+    """The confirmations of one engine. Enforces their deadlines within `async with`.
 
     `notify` is called with each confirmation that has changed. `watch` reads the statistics for guards.
     """
@@ -120,9 +121,9 @@ class Confirmations(Observer):
         await self._works.stop()
 
     def _resume(self) -> None:
-        """Begin the time of a confirmation that was OPEN when the server ended.
+        """Start the deadline of a confirmation that was OPEN when the last process ended.
 
-        The confirmation stays OPEN on disk until the history has its entries. After another kill, the next start then does the same.
+        It remains OPEN on disk until the history has its entries, so that the next process does the same after another crash.
         """
         if (waiting := self._ledger.waiting) and waiting.status == OPEN:
             self._was_open = waiting.id
@@ -137,7 +138,7 @@ class Confirmations(Observer):
         return self._ledger.get(id_)
 
     def lasts(self, confirmation: str) -> bool | None:
-        """Return whether the changes of a confirmation stay; None while that is undecided. An unknown confirmation counts as confirmed."""
+        """Return whether the changes of a confirmation are permanent; None while it is undecided. An unknown one counts as confirmed."""
         with suppress(NoConfirmation):
             found = self._ledger.get(confirmation)
             return found.status not in (ROLLED_BACK, VOID) if found.is_over else None
@@ -168,8 +169,8 @@ class Confirmations(Observer):
     async def opened(self, by: AnyAuthor, seconds: float, guard: Guard | None = None) -> AsyncIterator[AnyAuthor]:
         """Open a confirmation, and yield the author whose changes belong to it and whose reloads are not debounced.
 
-        Its time begins when the body ends. If the body raises, its changes are rolled back at once. If nothing was changed, the
-        confirmation is VOID. A `guard` rolls the changes back as soon as it is violated.
+        The deadline is `seconds` after the end of the body. If the body raises, its changes are rolled back immediately. If it changes
+        nothing, the confirmation ends as VOID. A `guard` rolls the changes back as soon as it is violated.
 
         Raises Unconfirmed while another is pending, Unrecorded if it cannot be stored, and RuntimeFailure if there is a guard and HAProxy
         does not answer.
@@ -194,7 +195,7 @@ class Confirmations(Observer):
             await self._note(made.id, status=VOID, ended=time.time())
 
     async def _is_made(self, id_: str) -> bool:
-        """Return whether anything was changed; True if the history cannot be read."""
+        """Return whether the confirmation has entries in the history. Returns True if the history cannot be read."""
         try:
             await self._history.catch_up()
             return bool(await self.entries(id_))
@@ -216,13 +217,13 @@ class Confirmations(Observer):
         return await run_in_thread(lambda: baseline(before, after, affected_sections(document, objects)))
 
     async def confirm(self, id_: str, by: Author) -> Confirmation:
-        """Confirm the changes, which then stay. Raises NotFound, NotPending, Forbidden, and Unusable with nothing changed."""
+        """Make the changes permanent. Raises NotFound, NotPending, Forbidden, and Unusable with nothing changed."""
         async with self._lock:
             self.check_pending(id_, by)
             return self._notified(await self._ledger.change(id_, status=CONFIRMED, ended=time.time(), error=""))
 
     async def extend(self, id_: str, seconds: float, by: Author) -> Confirmation:
-        """Set the deadline to so many seconds from now. Raises NotFound, NotPending, Forbidden, and Unusable with nothing changed."""
+        """Set the deadline to `seconds` from now. Raises NotFound, NotPending, Forbidden, and Unusable with nothing changed."""
         async with self._lock:
             self.check_pending(id_, by)
             # The confirmation must not be PENDING on disk before the history has its entries, since a kill would lose those.
@@ -230,7 +231,7 @@ class Confirmations(Observer):
             return self._notified(await self._ledger.change(id_, seconds=seconds, deadline=time.time() + seconds, error=""))
 
     async def roll_back(self, id_: str, by: Author) -> Confirmation:
-        """Roll the changes back now. Raises NotFound, NotPending, Forbidden, and the errors in PASSING, after which it is retried."""
+        """Roll the changes back now. Raises NotFound, NotPending and Forbidden. Raises an error in PASSING if the server will try again."""
         self.check_pending(id_, by)
         self._ledger.note(id_, is_due=False, deadline=time.time())
         return await asyncio.shield(self._roll_back(id_))
@@ -249,7 +250,7 @@ class Confirmations(Observer):
         return changed
 
     async def _note(self, id_: str, **members: Any) -> Confirmation:
-        """Change a confirmation in memory, and on disk as soon as that is possible."""
+        """Change a confirmation in memory, and wait for the write. If the disk cannot be written, the write stays queued."""
         changed = self._notified(self._ledger.note(id_, **members))
         await self._ledger.written()
         return changed

@@ -1,7 +1,7 @@
-"""Drains: operations that take servers out of service, wait until they are idle, and then do what was requested.
+"""Drain servers: take them out of service, wait until they are idle, and then perform the requested action on them.
 
-`Drain` has the arguments, `DrainWatch` acts on the servers in all processes, and `Drains` starts drains and carries them out. Sessions of
-former workers count as well, and after a reload the servers are drained again in the new worker.
+`Drain` has the arguments, `DrainWatch` acts on the servers in all workers, and `Drains` starts drains and runs their operations.
+Sessions in former workers count as well. After a reload, the servers are drained again in the new worker.
 """
 
 import asyncio
@@ -95,7 +95,7 @@ def resolved(targets: Sequence[str], there: Iterable[ServerStatistics]) -> list[
 
 
 class _Known:
-    """Servers by name and by address, so that only a pattern is compared with all of them."""
+    """An index of servers by name and by address. Only patterns are compared with every server."""
 
     def __init__(self, there: Iterable[ServerStatistics]) -> None:
         self._addresses: dict[str, list[str]] = defaultdict(list)
@@ -137,7 +137,7 @@ class Drain:
 
     # Object names.
     servers: Sequence[str]
-    # A server with at most so many sessions is idle.
+    # The number of sessions up to which a server counts as idle.
     sessions: int = 0
     # How many seconds to wait for idle servers; None for no limit.
     timeout: float | None = None
@@ -145,7 +145,7 @@ class Drain:
     then: str = NOTHING
     # What to do at the timeout: STAY drained, RESTORE the former states, or CUT sessions.
     at_timeout: str = STAY
-    # How many servers of each backend must stay up and ready.
+    # The number of servers that must remain up and ready in each backend.
     keep_ready: int = 0
 
     @classmethod
@@ -168,7 +168,7 @@ class Drain:
 
 
 def shortage(drains: Iterable[Drain], rows: Iterable[ServerStatistics]) -> str:
-    """Return a text about the first backend that these drains together would leave with too few ready servers; empty if there is none."""
+    """Return an error text if these drains together would leave a backend with too few ready servers; empty if they would not."""
     running = list(drains)
     out = {server for drain in running for server in drain.servers}
     ready = Counter(row.backend for row in rows if row.is_ready and row.object not in out)
@@ -184,11 +184,11 @@ def shortage(drains: Iterable[Drain], rows: Iterable[ServerStatistics]) -> str:
 # How long to wait for idle servers after sessions were cut, in seconds.
 CUT_PATIENCE = 30.0
 UNKNOWN = "unknown"
-# Up to so many backends are read one by one; otherwise all are read at once.
+# The largest number of backends that are queried one by one. If a drain has more, it queries all backends with one command.
 FEW = 20
-# How many servers are changed at once. Other changes of the process wait meanwhile.
+# The largest number of servers in one change of the process. Other changes wait until it ends.
 LOT = 1000
-# The object of a change of several servers.
+# The object that the history names for a change of several servers.
 SEVERAL = "backend/*/server/*"
 READY, DRAINED, MAINTENANCE = "ready", "drain", "maint"
 
@@ -200,7 +200,7 @@ class DrainWatch:
         self._engine, self._workers, self.running = engine, workers, running
         self.drain = Drain.of(running.now.arguments)
         self.sessions: dict[str, int] = {}
-        # Why the drain must not end although the servers may be idle.
+        # Why the drain must not end, even if its servers are idle: too few others are ready. Empty if it may end.
         self.paused = ""
         self._servers = frozenset(self.drain.servers)
         timeout = self.drain.timeout
@@ -215,9 +215,9 @@ class DrainWatch:
         return "cut" in self.running.now.progress
 
     async def is_idle(self) -> bool:
-        """Count sessions, and return whether all servers are idle and enough others are ready; False if HAProxy does not answer.
+        """Count sessions, and return whether all servers are idle and enough others are ready. Returns False if HAProxy does not answer.
 
-        Raises DrainFailed if somebody else has made a server ready.
+        Raises DrainFailed if another client has made a server ready.
         """
         try:
             there = await self._drained()
@@ -234,7 +234,7 @@ class DrainWatch:
     async def _drained(self) -> list[ServerStatistics]:
         """Drain the servers again if the worker is new, and return all servers of their backends.
 
-        Raises DrainFailed if somebody else has made a server ready.
+        Raises DrainFailed if another client has made a server ready.
         """
         worker = await self._engine.runtime.worker()
         identity = f"{worker.pid}@{worker.started}"
@@ -247,7 +247,10 @@ class DrainWatch:
         return there
 
     async def _drain_in(self, identity: str) -> None:
-        """Drain the servers that are ready in the worker `identity`. Also stores the states of the other servers as overrides."""
+        """Drain the ready servers of the drain in the worker `identity`, and store the states of all of them as overrides.
+
+        The first call records the states before the drain in the progress.
+        """
         states = await self._states()
         await self._set({server: DRAINED if state.forced_state == READY else state.forced_state for server, state in states.items()})
         before = self.running.now.progress.get("before") or {server: state.forced_state for server, state in states.items()}
@@ -365,9 +368,9 @@ class Drains:
         return drain
 
     async def work(self, running: RunningOperation) -> None:
-        """Wait until the servers of a drain are idle, then do what `then` says. Raises DrainFailed.
+        """Wait until the servers of a drain are idle, and then perform the action `then`. Raises DrainFailed.
 
-        The progress of the operation has the `sessions` of each server, and in `paused` why the drain must not end yet.
+        The progress of the operation has the `sessions` of each server, and in `paused` the reason why the drain must not end yet.
         """
         watch = DrainWatch(self._engine, self._workers, running)
         while True:
@@ -381,9 +384,9 @@ class Drains:
         await self._then(watch)
 
     async def _late(self, watch: DrainWatch) -> None:
-        """Do what `at_timeout` says. Raises DrainFailed, unless that cuts sessions: then the drain continues.
+        """Perform the action `at_timeout`. Raises DrainFailed, unless it has cut sessions; then the drain continues.
 
-        A paused drain fails without cutting sessions.
+        It cuts sessions only once, and not while the drain is paused.
         """
         left = watch.paused or f"{sum(watch.sessions.values())} sessions are left"
         left = f"{left} after {watch.drain.timeout:g} s"
