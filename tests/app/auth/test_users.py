@@ -10,7 +10,7 @@ from dataplaneapi.auth.users import NoUsers, Users
 from dataplaneapi.settings.table import Settings
 from haproxy_native.text.document import Document
 
-ONE = Document.parse(b"userlist controller\n  user cfg insecure-password a\n  user gone insecure-password b\n\nbackend b\n")
+ONE = Document.parse(b"userlist controller\n  user cfg insecure-password a\n  user gone insecure-password b\n\nbackend b\n\nbackend c\n")
 TWO = Document.parse(b"userlist controller\n  user cfg insecure-password new\n\nbackend b\n")
 
 

@@ -19,7 +19,7 @@ def test_from_creation_to_deletion(tmp_path: Path) -> None:
         stale = client.post(f"{FILE}/scopes?version=3", "[three]")
         assert (stale.status, stale.message) == (409, "version mismatch: version in configuration file is 4, given version is 3")
         assert client.delete(f"{FILE}/scopes/%5Btwo%5D?version=4").status == 204
-        assert path.read_text() == TEXT.replace("=3", "=5") + "\n"
+        assert path.read_text() == TEXT.replace("=3", "=5")
 
 
 @pytest.mark.parametrize(
