@@ -11,8 +11,10 @@ from pathlib import Path
 
 _PLACE = re.compile(r"\[case\.cfg:(\d+)\]")
 _NAME = re.compile(r"\b(case\d+)\b")
-DISTURBED = re.compile(r"already|previously|duplicate|without a word|default-server|only be used in http|MUX protocol")
+DISTURBED = re.compile(r"already|previously|duplicate|without a word|default-server|only be used in http|non-HTTP mode|MUX protocol")
 _NOT_ITS_FAULT = re.compile(r"too many fatal errors|Error\(s\) found in configuration|Fatal errors found")
+# HAProxy stops at the first wrong rule, and is asked again without it: the fewer cases are in the file, the less that costs.
+TOGETHER = 400
 
 
 @dataclass(frozen=True)
@@ -30,11 +32,17 @@ class Case:
 
 @dataclass
 class Referee:
-    """Asks one binary in one directory; `shared` is the configuration that stands before all cases."""
+    """Asks one binary in one directory.
+
+    A line with one of the words in `alone` is checked in a file of its own. HAProxy names no line when such a line fails
+    or disturbs others, and only halving the file again and again would find it.
+    """
 
     binary: str
     directory: Path
+    # The configuration before all cases.
     shared: str
+    alone: Sequence[str] = ()
     asked: int = field(default=0, init=False)
 
     def refused(self, cases: Sequence[Case]) -> dict[Case, str]:
@@ -49,7 +57,17 @@ class Referee:
         return found
 
     def refused_together(self, cases: Sequence[Case]) -> dict[Case, str]:
-        """The cases that HAProxy does not take in one file, each with its words; some of them may only be disturbed by others."""
+        """The cases that HAProxy refuses beside others, each with its words; some of them may only be disturbed by others."""
+        single = [case for case in cases if not set(self.alone).isdisjoint(case.line.split())]
+        rest = [case for case in cases if case not in single]
+        found: dict[Case, str] = {}
+        for start in range(0, len(rest), TOGETHER):
+            found |= self._refused_in_one_file(rest[start : start + TOGETHER])
+        for case in single:
+            found |= self._refused_in_one_file([case])
+        return found
+
+    def _refused_in_one_file(self, cases: Sequence[Case]) -> dict[Case, str]:
         found: dict[Case, str] = {}
         left = list(cases)
         while left:
@@ -58,7 +76,7 @@ class Referee:
                 break
             if not blamed and len(left) > 1:
                 half = len(left) // 2
-                return found | self.refused_together(left[:half]) | self.refused_together(left[half:])
+                return found | self._refused_in_one_file(left[:half]) | self._refused_in_one_file(left[half:])
             found |= blamed or {left[0]: "refused without a word"}
             left = [case for case in left if case not in found]
         return found

@@ -30,7 +30,7 @@ def reason(case: Case, words: str) -> str | None:
 def refused(tmp_path_factory: pytest.TempPathFactory) -> dict[Case, str]:
     directory = tmp_path_factory.mktemp("referee")
     furnish(directory, RULES["files"])
-    return Referee(binaries.exactly("3.2"), directory, RULES["shared"]).refused(all_cases())
+    return Referee(binaries.exactly("3.2"), directory, RULES["shared"], RULES["alone"]).refused(all_cases())
 
 
 def test_haproxy_takes_what_is_written(refused: dict[Case, str]) -> None:
@@ -49,7 +49,7 @@ def test_what_it_refuses_only_shrinks(refused: dict[Case, str]) -> None:
 def test_an_added_option_stands_where_haproxy_takes_it(refused: dict[Case, str], tmp_path: Path) -> None:
     """What HAProxy refuses in an added option's place, it refuses everywhere on that line."""
     furnish(tmp_path, RULES["files"])
-    referee = Referee(binaries.exactly("3.2"), tmp_path, RULES["shared"])
+    referee = Referee(binaries.exactly("3.2"), tmp_path, RULES["shared"], RULES["alone"])
     additions = {}
     for plain in plain_lines():
         taken = [
