@@ -99,6 +99,15 @@ def test_the_page_is_typed(tmp_path: Path, client: Path) -> None:
     assert types(*sorted(tmp_path.glob("*.py")), beside=client) == ""
 
 
+def test_an_error_is_reported_again_from_the_cache(tmp_path: Path) -> None:
+    """It names the directory of the former run then."""
+    for name in ("first", "second"):
+        file = tmp_path / name / "block_with_an_error.py"
+        file.parent.mkdir()
+        file.write_text('number: int = "a"\n')
+        assert "Incompatible types" in types(file)
+
+
 def test_the_page_is_true(tmp_path: Path, client: Path) -> None:
     blocks = BLOCKS.findall(PAGE.read_text())
     assert len(blocks) == PAGE.read_text().count("```python")
