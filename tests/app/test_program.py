@@ -169,7 +169,7 @@ def test_header_names_keep_their_spelling_on_the_wire(tmp_path: Path) -> None:
 
 
 def test_what_is_pending_is_reloaded_before_it_stops(tmp_path: Path) -> None:
-    with executing(tmp_path) as server:
+    with running(tmp_path) as server:
         ask(server.port, f"{BACKENDS}?version=1", method="POST", body='{"name": "be1"}')
         server.process.send_signal(signal.SIGTERM)
         assert "HAProxy runs version 2" in server.until("HAProxy runs version")
