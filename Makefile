@@ -13,9 +13,9 @@ PYTEST = $(BIN)/python -m pytest -n $(WORKERS)
 QUICK := tests/rules tests/openapi tests/laws/test_samples.py tests/acceptance/test_live.py tests/docs/test_library.py \
 	$(addprefix tests/native/,text grammar editing planning) tests/app/settings tests/app/test_cli.py \
 	$(addprefix --ignore=tests/,openapi/test_keywords.py native/text/test_words.py)
-# The tests that draw values with hypothesis.
+# The tests that draw values, and that try all of them with the profile `search`.
 PROPERTIES := tests/laws $(addprefix tests/native/,text/test_document.py text/test_section.py text/test_words.py \
-	editing/test_file_references.py features/lint/test_lint.py)
+	editing/test_file_references.py features/lint/test_lint.py) tests/app/test_bad_bodies.py
 # The laws for the kinds of lines whose names hold K, as pytest's -k takes it.
 K ?= server
 # The values that `make soak` tries in the laws, and the order of `make test ORDER=random`; the number that a run prints repeats it.
