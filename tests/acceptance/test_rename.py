@@ -141,7 +141,7 @@ def test_what_cannot_be(farm: Renamed) -> None:
         ("backend/v9", "x", 404, "nearest"),
         ("backend/v1", "a b", 400, "not a name that HAProxy accepts"),
         ("map/path.map", "x.map", 404, "nearest is map/paths.map"),
-        ("map/paths.map", "../x", 400, "no name of a stored file"),
+        ("map/paths.map", "../x", 400, "is not a valid name for a stored file"),
         ("http_request_rule/1", "x", 400, "has no references"),
     ):
         answer = farm.rename(object_, to)
