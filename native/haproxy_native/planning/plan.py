@@ -22,10 +22,9 @@ from haproxy_native.editing.resources import resources
 from haproxy_native.errors import BadValue
 from haproxy_native.grammar.line_shape import opaque_words
 from haproxy_native.grammar.load import grammar
-from haproxy_native.grammar.section_shape import SectionShape
 from haproxy_native.planning import backend_plan
 from haproxy_native.planning.backend_plan import BackendPlan, Sources, Surroundings, backend_limited_by, rule_that_names
-from haproxy_native.planning.live import Live, NotExpressible, live_of, plain
+from haproxy_native.planning.live import NotExpressible, live_of, plain
 from haproxy_native.planning.observed import SERVED, Claimed, Observed, ServerDifference, server_differences
 from haproxy_native.planning.outcome import Plan, Reason, reason_at
 from haproxy_native.planning.section_order import (
@@ -166,8 +165,28 @@ class _Planner:
             return
         removed, added = old.apart_from(new)
         if new.kind not in SERVED or self._others(old.lines[removed]) != self._others(new.lines[added]):
-            return self._reason(new, first_difference(old, new), "HAProxy applies this only by a reload")
+            return self._only_by_reload(old, new)
         self._servers(old, new)
+
+    def _only_by_reload(self, old: Section, new: Section) -> None:
+        """Add a reason about the first new line that no command applies, or else about the first line that was removed."""
+        why = "HAProxy applies this only by a reload"
+        before, after = ({line.words for line in section.lines if line.words} for section in (old, new))
+        removed = [line for line in old.lines if line.words and line.words not in after]
+        for place, line in enumerate(new.lines):
+            if line.words and line.words not in before and not self._is_of_servers(line):
+                was = next((each for each in removed if each.words[:1] == line.words[:1]), None)
+                if self._own_line(new, was, line) is None:
+                    return self._reason(new, place, why)
+        replaced = {words[:1] for words in after - before}
+        if gone := next((line for line in removed if line.args and line.words[:1] not in replaced and not self._is_of_servers(line)), None):
+            title = f"{new.kind} {new.name}".rstrip()
+            remedy = BY_MAP if gone.args[:1] in self._switching else ""
+            return self.result.reasons.append(Reason(title, 0, gone.args[0], f"the line was removed, and {why}", new.file or "", remedy))
+        return self._reason(new, first_difference(old, new), why)
+
+    def _is_of_servers(self, line: Line) -> bool:
+        return self.servers.is_server(line) or self.servers.is_default(line)
 
     def _to_correct(self) -> list[ServerDifference]:
         """Return the members of claimed servers whose value in the worker differs from both the running and the new document."""
@@ -214,28 +233,28 @@ class _Planner:
 
     def _others(self, lines: Sequence[Line]) -> list[tuple[str, ...]]:
         """Return the words of lines other than servers and their defaults."""
-        return [line.words for line in lines if line.words and not self.servers.is_server(line) and not self.servers.is_default(line)]
+        return [line.words for line in lines if line.words and not self._is_of_servers(line)]
 
     def _own_members(self, old: Section, new: Section) -> list[Command] | None:
         """Return the commands for changed members of the section itself, such as `maxconn` of a frontend; None if anything else differs."""
-        resource = resources().by_section.get(new.kind)
-        if resource is None or old.snippets or new.snippets:
+        if old.snippets or new.snippets:
             return None
-        live = live_of(grammar().schemas, resource.schema)
-        shape = standard_editor().shape(resource)
         new_commands: list[Command] = []
         for was, line in changed_lines(old, new):
             if was and line and was.words == line.words:
                 continue
-            commands = self._own_line(live, shape, was, line, new) if line else None
+            commands = self._own_line(new, was, line) if line else None
             if commands is None:
                 return None
             new_commands += commands
         return None if new_commands and is_conditional((new,), self._conditional) else new_commands
 
     @staticmethod
-    def _own_line(live: Live, shape: SectionShape, was: Line | None, line: Line, section: Section) -> list[Command] | None:
+    def _own_line(section: Section, was: Line | None, line: Line) -> list[Command] | None:
         """Return the commands for a changed or new line; None if no command can apply it. Empty if only the notation differs."""
+        if (resource := resources().by_section.get(section.kind)) is None:
+            return None
+        live, shape = live_of(grammar().schemas, resource.schema), standard_editor().shape(resource)
         number = shape.directive_of(line)
         if number is None or (was and number != shape.directive_of(was)):
             return None
