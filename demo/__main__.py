@@ -6,12 +6,11 @@ HAPROXY_BIN names the binary; `make demo` asks tests/tools/get-haproxy for it.
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
 import time
-import urllib.error
-import urllib.request
 from pathlib import Path
 from types import FrameType
 from typing import NoReturn
@@ -85,7 +84,7 @@ def moved(stage: Stage) -> str:
 
 def wait_until_it_answers(stage: Stage, children: dict[str, subprocess.Popen[bytes]]) -> None:
     deadline = time.monotonic() + SECONDS_TO_START
-    while not _answers(f"http://127.0.0.1:{stage.api}/v3/info"):
+    while not _answers(stage.socket):
         give_up_on_the_dead(stage, children)
         if time.monotonic() > deadline:
             sys.exit(f"the server does not answer:\n{(stage.directory / 'dataplaneapi.log').read_text()}")
@@ -98,13 +97,14 @@ def give_up_on_the_dead(stage: Stage, children: dict[str, subprocess.Popen[bytes
             sys.exit(f"{name} ended:\n{(stage.directory / f'{name}.log').read_text()}")
 
 
-def _answers(url: str) -> bool:
+def _answers(path: Path) -> bool:
+    """Return whether the server answers on its Unix socket. On the port, another demo may answer that was faster to take it."""
     try:
-        with urllib.request.urlopen(url, timeout=2):
-            return True
-    except urllib.error.HTTPError as error:
-        error.close()
-        return True
+        with socket.socket(socket.AF_UNIX) as client:
+            client.settimeout(2)
+            client.connect(str(path))
+            client.sendall(b"GET /livez HTTP/1.0\r\n\r\n")
+            return bool(client.recv(1))
     except OSError:
         return False
 

@@ -42,6 +42,11 @@ class Stage:
         return [self.haproxy, "-W", "-S", str(self.directory / "master.sock"), "-f", str(self.directory / "haproxy.cfg")]
 
     @property
+    def socket(self) -> Path:
+        """The Unix socket on which the server listens as well."""
+        return self.directory / "api.sock"
+
+    @property
     def settings(self) -> Path:
         return self.directory / "dataplaneapi.yaml"
 
