@@ -26,7 +26,7 @@ FORMER = tuple(
 )
 # The commands that run instead of the server, with their help.
 COMMANDS = {
-    "check": "Says whether settings and configuration can be used. Changes nothing.",
+    "check": "Check whether settings and configuration can be used. Change nothing.",
     "doctor": "List everything that keeps this installation from working, with remedies. Change nothing.",
 }
 # Commands that dataplaneapi.command runs. They must be the first word.
@@ -39,7 +39,7 @@ Run a REST sidecar for HAProxy. To operate a running one, use dataplaneapi ctl:
   dataplaneapi ctl drain shop/web1 --then maint --wait
   dataplaneapi ctl apply -f shop.yaml --owner team-a --dry-run"""
 CLOSED_PIPE = 128 + signal.SIGPIPE
-FORMER_HELP = "accepted for old unit files, without effect"
+FORMER_HELP = "accepted for old unit files, no effect"
 
 
 class FlagParser(argparse.ArgumentParser):
@@ -99,7 +99,7 @@ def command_help(command: str) -> str:
     made.add_argument("-f", metavar="FILE", help=f"settings file; empty for none (default {SETTINGS_FILE})")
     _add_report(made)
     made.epilog = (
-        "The flags of the server (dataplaneapi --help) count as they do for it. Exit status: 0, or 1 with an error among the findings."
+        "The flags of the server (dataplaneapi --help) have the same meaning here. Exit status: 0, or 1 with an error among the findings."
     )
     return made.format_help()
 

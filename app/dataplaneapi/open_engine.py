@@ -130,11 +130,11 @@ def reload_delay(settings: Settings, override: str | None) -> float:
 def unconfined(settings: Settings) -> list[str]:
     """Return a text for each gap in the confinement of `haproxy -c` on this machine, and for each thing that the confinement may break."""
     if settings.validate_cmd:
-        return ["validate_cmd is not confined: what a text makes it do is done with all rights of this user"]
+        return ["validate_cmd is not confined: it checks texts of clients with all permissions of this user"]
     lacks = [f"{settings.haproxy_bin} -c is not confined: {lack}" for lack in sandbox.lacking()]
     with suppress(OSError), open(shutil.which(settings.haproxy_bin) or "", "rb") as program:
         if program.read(2) == b"#!":
-            cannot = "it cannot use sudo, ask containers, or write files"
+            cannot = "it cannot use sudo, reach containers, or write files"
             lacks.append(f"{settings.haproxy_bin} is a script, and confined as HAProxy is: {cannot}")
     return lacks
 
@@ -152,7 +152,9 @@ def tell_loadable(places: Iterable[Path]) -> None:
     """
     loadable = sorted({str(place) for place in places if place.is_dir() and not os.statvfs(place).f_flag & os.ST_NOEXEC})
     if loadable:
-        logger.warning("Lua in a checked text can load a library from %s, and is confined with it; mount them noexec", ", ".join(loadable))
+        logger.warning(
+            "Lua in a checked text can load a library from %s, which stays confined; mount these directories noexec", ", ".join(loadable)
+        )
 
 
 def config_files(settings: Settings) -> ConfigFiles:

@@ -89,7 +89,7 @@ def greet(settings: Settings) -> None:
         try:
             settings_file.write_back(settings)
         except OSError as error:
-            logger.warning("%s cannot be written, and stays as it is: %s", settings.file, error.strerror)
+            logger.warning("writing %s failed: %s", settings.file, error.strerror)
 
 
 def _changed(before: Settings, after: Settings) -> set[str]:
@@ -99,7 +99,7 @@ def _changed(before: Settings, after: Settings) -> set[str]:
 async def _tidy() -> None:
     """Remove the temporary files of killed processes."""
     if removed := await asyncio.to_thread(remove_leftovers):
-        logger.info("removed what a former process has left: %s", ", ".join(map(str, removed)))
+        logger.info("removed the temporary files of a former process: %s", ", ".join(map(str, removed)))
 
 
 class Program:
@@ -145,9 +145,7 @@ class Program:
         if not self._handed_over:
             return listeners.open_all(endpoints(self.settings))
         for address in listeners.passed_over(endpoints(self.settings), self._handed_over):
-            logger.warning(
-                "%s is not listened on: the service manager hands over other sockets; change its socket unit or disable it", address
-            )
+            logger.warning("not listening on %s: the service manager passes other sockets; change its socket unit or disable it", address)
         return self._handed_over
 
     async def _serve(self, opened: list[listeners.Listener]) -> None:
@@ -187,7 +185,7 @@ class Program:
         try:
             await self.engine.validate(self.engine.raw(), author=NOBODY)
         except NativeError as error:
-            logger.warning("changes are refused until this is fixed: HAProxy rejects %s: %s", self.settings.config_file, error)
+            logger.warning("HAProxy rejects %s, and changes are refused until it is fixed: %s", self.settings.config_file, error)
 
     async def _survive(self, action: Callable[[], Awaitable[None]]) -> None:
         """Run the action of a signal. If it fails, log the error and go on."""
@@ -223,7 +221,7 @@ class Program:
         log.setup(settings.log_targets)
         greet(settings)
         if changed & IDENTITY:
-            logger.warning("to take effect these settings need a new process: %s", ", ".join(sorted(changed & IDENTITY)))
+            logger.warning("these settings take effect only after a restart: %s", ", ".join(sorted(changed & IDENTITY)))
         if settings.pid_file:
             write_pid_file(settings.pid_file)
         logger.info("Reread %s", settings.file or "the settings")

@@ -252,10 +252,10 @@ def test_a_form_of_text_and_files(filed: Filed) -> None:
     ("declared", "why"),
     [
         ({"maps": [{"name": "a.map"}]}, "entries in body is a list"),
-        ({"maps": [{"name": "a.map", "entries": [{"key": "x"}]}]}, "is no entry: it has key and value"),
+        ({"maps": [{"name": "a.map", "entries": [{"key": "x"}]}]}, "is not an entry, which has key and value"),
         ({"maps": [{"name": "a.map", "entries": entries(x="1") * 2}]}, "the key 'x' is declared twice"),
-        ({"maps": [{"name": "../a", "entries": []}]}, "no name of a file"),
-        ({"general": [{"name": "a", "masked": "<masked>"}]}, "masked in body is unknown; it has name and content"),
+        ({"maps": [{"name": "../a", "entries": []}]}, "not a file name"),
+        ({"general": [{"name": "a", "masked": "<masked>"}]}, "masked in body is unknown; expected name and content"),
         ({"general": [{"name": "a", "content": "x"}] * 2}, "general/a is declared twice"),
         ({"certificats": []}, 'did you mean \\"certificates\\"?'),
     ],

@@ -97,7 +97,7 @@ def test_revoked_client_certificates(tmp_path: Path) -> None:
         with pytest.raises(OSError):
             get(tls_port, one)
         assert get(tls_port, two)[0] == 200
-        server.until("the former certificate stays in use")
+        server.until("the former one stays in use")
         revoked.write_bytes(authority.revoke(expired=True))
         with pytest.raises(OSError):
             get(tls_port, two)

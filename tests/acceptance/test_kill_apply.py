@@ -41,8 +41,8 @@ SERIALS = (17, 18)
 PEMS = {name: {serial: made(f"{name}.example", serial).pem for serial in SERIALS} for name in BOTH}
 SERIAL = re.compile(r"^Serial: (\w+)$", re.MULTILINE)
 STORAGE, SERVERS = "/v3/services/haproxy/storage", "/v3/services/haproxy/configuration/backends/app/servers"
-MADE = re.compile(r"cut off after entry (\d+) of /v3/sidecar/history, which its request")
-MAY_BE = "may have been carried out or not"
+MADE = re.compile(r"made entry (\d+) of /v3/sidecar/history")
+MAY_BE = "may or may not have been made"
 Call = Callable[[], httpx2.Response]
 
 

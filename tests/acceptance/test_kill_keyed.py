@@ -14,7 +14,7 @@ from tests.haproxy.process import HAProxy
 from tests.haproxy.sidecar import CONFIGURATION
 
 ACLS = "backends/app/acls"
-CUT_OFF, MADE = "may have been carried out or not", "of /v3/sidecar/history, which its request"
+CUT_OFF, MADE = "may or may not have been made", "of /v3/sidecar/history"
 
 
 @pytest.fixture(params=["2.8", "3.4"])

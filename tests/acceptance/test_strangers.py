@@ -108,7 +108,7 @@ def test_beyond_all_places_a_request_is_refused_in_words(tmp_path: Path) -> None
         open_.enter_context(connect(port)).sendall(b"GET / HTTP/1.1\r\n")
         said = answer(waiting[0])
         assert said.startswith(b"HTTP/1.1 503")
-        assert json.loads(said.partition(b"\r\n\r\n")[2])["message"] == "all 1 places of this listener are taken (listen_limit)"
+        assert json.loads(said.partition(b"\r\n\r\n")[2])["message"] == "all 1 connections of this listener are in use (listen_limit)"
 
 
 def test_pages_without_login_take_any_name(tmp_path: Path) -> None:

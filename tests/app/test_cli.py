@@ -192,7 +192,7 @@ def test_former_flags_and_unknown_keys_are_warned_about(tmp_path: Path) -> None:
     path = settings_file(tmp_path, "dataplaneapi: {prot: 5}\nhaproxy: {config_file: /nowhere/haproxy.cfg}\n")
     found = cli.settings(["-f", path, "--log-to=stdout"], {})
     assert any("did you mean dataplaneapi.port?" in warning for warning in found.warnings)
-    assert any("without effect" in warning for warning in found.warnings)
+    assert any("no effect" in warning for warning in found.warnings)
 
 
 def test_programs_of_doctor_get_neither_a_file_of_the_working_directory_nor_our_secrets(tmp_path: Path) -> None:

@@ -182,7 +182,7 @@ def test_hangup_takes_over_users_and_tells_what_it_cannot(tmp_path: Path) -> Non
         users = [{"name": "other", "password": "pw", "insecure": True}]
         server.write(user=users, keep_alive="7m", pid_file=str(tmp_path / "pid"), gid=77)
         server.process.send_signal(signal.SIGHUP)
-        assert server.until("need a new process").endswith(': gid"\n')
+        assert server.until("only after a restart").endswith(': gid"\n')
         server.until("Reread")
         assert ask(port, VERSION)[0] == 401
         assert ask(port, VERSION, "other:pw") == (200, 1)

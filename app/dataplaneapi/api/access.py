@@ -41,7 +41,7 @@ from haproxy_native.planning.touches import CHANGE, CREATE, DELETE
 from haproxy_native.request_context import Author
 from haproxy_native.threads import LARGE, run_in_thread_if
 
-HIDDEN = "HAProxy refuses it for what stands in sections that you may not read"
+HIDDEN = "HAProxy refuses the change because of sections that you may not read"
 # Members that are removed from answers with OBJECTS: their text may show any object.
 _TEXTS = frozenset(("diff", "commands", "reasons", "messages", "notes", "response", "refused"))
 # Members that are not filtered: they repeat names which the caller has sent, without the content of these objects.
@@ -206,7 +206,7 @@ def _refusal(call: Call, rights: Rights, error: ApiError | NativeError) -> Respo
 def without_others(error: NativeError, may_read: Callable[[str], bool]) -> NativeError:
     """Return the error without HAProxy's messages about sections that the caller may not read. `may_read` gets the name of an object."""
     if isinstance(error, ReloadFailed):
-        return ReloadFailed("Reload failed: what HAProxy said is for those who may read everything")
+        return ReloadFailed("Reload failed: only callers that may read everything see HAProxy's message")
     if isinstance(error, InUse):
         return InUse(error.detail.partition(" at line ")[0])
     if not isinstance(error, Refused) or not error.alerts:

@@ -45,7 +45,7 @@ async def _collect(receive: Receive, limit: int, held: Holding | None) -> bytes:
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
-            raise ApiError(400, "the client went away before its request was complete")
+            raise ApiError(400, "the client disconnected before its request was complete")
         chunk = message.get("body", b"")
         size += len(chunk)
         if limit and size > limit:

@@ -175,12 +175,12 @@ def _check_conditions(operation: Operation, values: Mapping[str, Any], headers: 
         return
     sent = {name for name, _ in headers}
     if b"if-match" in sent and IF_MATCH not in values:
-        raise ApiError(400, f"{IF_MATCH} in header is not for this call, which could not be compared with what stands there")
+        raise ApiError(400, f"{IF_MATCH} in header is not supported by this operation")
     if IF_MATCH in values and not is_well_formed(values[IF_MATCH]):
-        raise ApiError(400, f'{IF_MATCH} in header is no ETag such as "0123abcd" with its quotes, no list of them, and not *')
+        raise ApiError(400, f'{IF_MATCH} in header must be * or a list of ETags with their quotes, such as "0123abcd"')
     if b"if-none-match" in sent:
         raise ApiError(
-            400, f"If-None-Match in header is for GET alone: a POST creates nothing that is there already, and else send {IF_MATCH}"
+            400, f"If-None-Match in header is supported by GET only: a POST never replaces an object; for other writes send {IF_MATCH}"
         )
 
 

@@ -35,7 +35,7 @@ def merges(call: Call) -> bool:
     if asked and call.query.transaction_id:
         raise ApiError(400, f"{PARAMETER} belongs to the commit of a transaction: send it with the PUT that commits it")
     if asked == MERGE and IF_MATCH in call.values:
-        raise ApiError(400, f"{IF_MATCH} asks for a refusal where {PARAMETER}=merge asks for none: send one of the two")
+        raise ApiError(400, f"{IF_MATCH} and {PARAMETER}=merge exclude each other: send one of the two")
     return (asked or call.services.settings.on_conflict) == MERGE and IF_MATCH not in call.values
 
 
@@ -57,7 +57,7 @@ async def _shown(call: Call, error: Collided) -> ApiError:
     current = call.services.engine.version()
     return ApiError(
         409,
-        f"{error}{by}; nothing was changed. Read again what collides, and send it with ?version={current}",
+        f"{error}{by}; nothing was changed. Read the objects in conflict again, and send the change with ?version={current}",
         conflicts=conflicts,
     )
 
@@ -147,7 +147,7 @@ def matches_text(call: Call, text: bytes) -> bool:
 
 def precondition_failed(call: Call) -> ApiError:
     """Return the error 412 for an `If-Match` that does not match; it names the GET that returns the current ETag."""
-    weak = "; a weak ETag (W/) never holds here" if "W/" in call.values[IF_MATCH] else ""
+    weak = "; a weak ETag (W/) never matches" if "W/" in call.values[IF_MATCH] else ""
     return ApiError(
         412, f"{IF_MATCH} does not match the current state{weak}; nothing was changed. GET {_path(call)} returns that state with its ETag"
     )

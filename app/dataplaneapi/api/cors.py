@@ -62,7 +62,7 @@ def refusal(exchange: Exchange, origins: Collection[str]) -> Response | None:
     if site in (b"same-origin", b"none") or (not site and origin is not None and _is_own(origin, sent.get(b"host", b""))):
         return None
     named = (origin or b"another site").decode("latin-1")[:200]
-    return error_response(403, f"a page of {named} may not change anything here: it is not among the origins of the setting cors_origins")
+    return error_response(403, f"a page of {named} may not change anything: its origin is not in the setting cors_origins")
 
 
 def _is_allowed(sent: Headers, origins: Collection[str]) -> bool:

@@ -122,31 +122,31 @@ STATUS: dict[type[native.NativeError], int] = {
 
 # The call that helps, which is appended to the text of the error. The placeholders are attributes of the error.
 _MERGE = (
-    "PUT /v3/services/haproxy/transactions/{transaction}?on_conflict=merge merges it into what came between, where that has changed "
+    "PUT /v3/services/haproxy/transactions/{transaction}?on_conflict=merge merges it with the later changes if these have changed "
     "other members"
 )
 CALLS: dict[type[native.NativeError], str] = {
-    native.Outdated: f"{_MERGE}; POST /v3/sidecar/plan?transaction_id={{transaction}} shows what it holds",
-    native.NoEntry: "GET /v3/sidecar/history lists those it has",
+    native.Outdated: f"{_MERGE}; POST /v3/sidecar/plan?transaction_id={{transaction}} shows what it changes",
+    native.NoEntry: "GET /v3/sidecar/history lists the entries",
     native.NotRevertible: (
-        "DELETE /v3/sidecar/overrides/{{object}} ends what was set on a server, and POST /v3/sidecar/reloads restores all else "
-        "from the files"
+        "DELETE /v3/sidecar/overrides/{{object}} removes the overrides of a server, and POST /v3/sidecar/reloads restores everything "
+        "else from the files"
     ),
-    native.NoConfirmation: "GET /v3/sidecar/confirmations lists those there are",
+    native.NoConfirmation: "GET /v3/sidecar/confirmations lists the confirmations",
     native.Unconfirmed: (
-        "this is no conflict of versions: try again then, confirm it (POST /v3/sidecar/confirmations/{confirmation}/confirm), "
-        "or take it back (DELETE /v3/sidecar/confirmations/{confirmation})"
+        "this is not a version conflict: try again then, confirm it (POST /v3/sidecar/confirmations/{confirmation}/confirm), "
+        "or roll it back (DELETE /v3/sidecar/confirmations/{confirmation})"
     ),
 }
 
 # The same as the member `remedy`, for errors whose text must equal that of the Data Plane API.
 REMEDIES: dict[type[native.NativeError], str] = {
     native.Stale: (
-        "read again what is to be changed and send ?version={current}, or ?on_conflict=merge beside the old version, "
-        "which merges what touches other members"
+        "read the object again and send ?version={current}, or send ?on_conflict=merge with the old version, "
+        "which merges the change if the later ones have changed other members"
     ),
-    native.StaleRenaming: "read again what is to be renamed and send ?version={current}; a write that renames is not merged",
-    native.StaleTransaction: (f"{_MERGE}; else start another one with POST /v3/services/haproxy/transactions?version={{current}}"),
+    native.StaleRenaming: "read the object again and send ?version={current}; a renaming cannot be merged",
+    native.StaleTransaction: (f"{_MERGE}; otherwise start a new one with POST /v3/services/haproxy/transactions?version={{current}}"),
 }
 
 
@@ -172,7 +172,7 @@ def response_to(error: Exception) -> Reply:
         return error_response(error.status, error.message, error.headers, **error.members)
     if isinstance(error, native.NativeError):
         return error_response(status_of(error), _text(error), _headers(error), **_places(error))
-    return error_response(500, f"unexpected failure: {type(error).__name__}; the log has its trace")
+    return error_response(500, f"unexpected failure: {type(error).__name__}; the log has the traceback")
 
 
 def _text(error: native.NativeError) -> str:

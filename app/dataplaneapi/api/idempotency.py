@@ -97,7 +97,7 @@ class CallStore:
         try:
             await self._database.store(partial(_store, name, replace(call, body=None) if is_secret or is_large else call))
         except Unusable as error:
-            log.warning("the answer to a call with an Idempotency-Key is lost at the next start: %s", error)
+            log.warning("storing the answer to a call with an Idempotency-Key failed; it is lost at the next start: %s", error)
             self._remember(name, replace(call, body=None) if is_large else call)
             return
         if is_secret and not is_large:
@@ -187,7 +187,7 @@ class Idempotency:
             return await next(exchange)
         name = _name(exchange, key)
         if name in self._running:
-            raise ApiError(409, f"{_SAID} is of a call that is still running; ask again", headers=[(RETRY_AFTER, b"1")])
+            raise ApiError(409, f"{_SAID} belongs to a call that is still running; try again later", headers=[(RETRY_AFTER, b"1")])
         self._running.add(name)
         try:
             body = HashedBody(exchange, key, is_read=exchange.matched.body is not None)
@@ -202,8 +202,8 @@ class Idempotency:
     async def _cut_off(self, kept: KeptCall) -> str:
         """Return the error message for a call that was stored but has no response."""
         if kept.id and (entry := await self._entry_of(kept.id, kept.began)):
-            return f"{_SAID} is of a call that was cut off after entry {entry} of /v3/sidecar/history, which its request {kept.id} has made"
-        return f"{_SAID} is of a call that was cut off, and may have been carried out or not; look what stands there, then send another key"
+            return f"{_SAID} belongs to a call that was interrupted after its request {kept.id} made entry {entry} of /v3/sidecar/history"
+        return f"{_SAID} belongs to a call that was interrupted and may or may not have been made; read the object, then send another key"
 
     async def _first(self, name: str, exchange: Exchange, body: "HashedBody", next: Next) -> Response:
         """Make a call for the first time, and store its response unless that is a refusal.
@@ -231,7 +231,7 @@ def key_of(exchange: Exchange) -> bytes | None:
     if sent is None or operation.method != "POST" or not operation.writes or operation.is_dry(exchange.query):
         return None
     if not _KEY.fullmatch(key := sent.strip()):
-        raise ApiError(400, f"{_SAID} has 1 to {LONGEST} printable characters of ASCII; a UUID is a good one")
+        raise ApiError(400, f"{_SAID} must have 1 to {LONGEST} printable ASCII characters, such as a UUID")
     return key
 
 
@@ -294,7 +294,7 @@ class HashedBody:
             async with asyncio.timeout(self._seconds or None):
                 while not self._is_complete:
                     if (await self())["type"] == "http.disconnect":
-                        raise ApiError(400, "the client went away before its request was complete")
+                        raise ApiError(400, "the client disconnected before its request was complete")
         except TimeoutError:
             raise ApiError(408, f"request body did not arrive within {self._seconds:g} seconds") from None
         whole = self._hash.copy()
@@ -315,12 +315,12 @@ def holds_secret(operation: Operation, response: Response) -> bool:
 
 async def _replayed(kept: KeptCall, body: HashedBody, exchange: Exchange) -> Response:
     if await body.digest() != kept.request:
-        raise ApiError(422, f"{_SAID} was sent with another body already; nothing was done. Send another key")
+        raise ApiError(422, f"{_SAID} was already sent with another body; nothing was done. Send another key")
     if kept.rights != rights_digest(exchange.author):
-        text = f"is of a call that was carried out, and answered with {kept.status}; your rights are other ones now, so it is not shown"
+        text = f"belongs to a call that was answered with {kept.status}; your permissions have changed, so the answer is not repeated"
         raise ApiError(409, f"{_SAID} {text}")
     if kept.body is None:
-        text = f"is of a call that was carried out, and answered with {kept.status}; the answer itself was secret or too large to keep"
+        text = f"belongs to a call that was answered with {kept.status}; the answer was secret or too large to store"
         raise ApiError(409, f"{_SAID} {text}")
     exchange.ignored, exchange.is_replayed = _encoded(kept.ignored), True
     response = Response(kept.status)

@@ -245,7 +245,7 @@ async def while_there(exchange: Exchange, work: Awaitable[Result]) -> Result:
                 raise
         finally:
             exchange.when_gone = None
-    raise ApiError(400, "the client went away before its answer was ready")
+    raise ApiError(400, "the client disconnected before the answer was ready")
 
 
 async def read_only(services: Services, exchange: Exchange, next: Next) -> Response:

@@ -72,7 +72,7 @@ class File:
         except TimeoutError:
             raise ApiError(408, f"request body did not arrive within {self._seconds:g} seconds") from None
         if message["type"] == "http.disconnect":
-            raise ApiError(400, "the client went away before its request was complete")
+            raise ApiError(400, "the client disconnected before its request was complete")
         piece: bytes = message.get("body", b"")
         self._more = message.get("more_body", False)
         self._size += len(piece)

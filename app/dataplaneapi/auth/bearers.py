@@ -86,11 +86,11 @@ class Bearers:
         """
         if group == TOKENS:
             token = self.tokens.get(id_of(name))
-            return self.of(token).rights(roles) if token else Rights(why=f"{name} has ended")
+            return self.of(token).rights(roles) if token else Rights(why=f"{name} has expired or was revoked")
         if group == CLAIMS:
-            return Rights(why=f"what {name} may do now is not known: its JWT came with a request")
+            return Rights(why=f"the current permissions of {name} are unknown: its JWT came with an earlier request")
         if roles and group == USERS and self._users.find(name) is None:
-            return Rights(why=f"{name} is no user any more")
+            return Rights(why=f"user {name} no longer exists")
         return Caller(group, name).rights(roles)
 
     def admits(self, bearer: bytes, address: str) -> bool:
@@ -117,7 +117,7 @@ class Bearers:
             return await self._issuer.refusal(bearer)
         if (token := self.tokens.find(bearer)) is not None:
             return f"token {token.id} may not be used from {address}"
-        return "the token is not known: it has expired, was revoked, or is none of this server's"
+        return "unknown token: it has expired, was revoked, or was created by another server"
 
 
 def parse_bearer(authorization: bytes) -> bytes | None:

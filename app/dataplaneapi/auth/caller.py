@@ -53,7 +53,7 @@ class TokenCaller(Caller):
     @property
     def no_tokens(self) -> str:
         assert self.token is not None
-        return f"a token creates no tokens; {self.token.creator} does, with the own credentials"
+        return f"a token cannot create tokens; {self.token.creator} can, with its own credentials"
 
     def rights(self, roles: Roles | None) -> Rights | None:
         """Return the rights of the token's roles, limited by the creator's current rights.
@@ -65,19 +65,19 @@ class TokenCaller(Caller):
         if not self.token.roles:
             return self._without_roles(roles, creator)
         if roles is None:
-            return Rights(why=f"{self.name} has stopped: the settings have no roles any more")
+            return Rights(why=f"{self.name} is no longer valid: the settings no longer have roles")
         limit = Rights() if self.is_orphan else roles.rights(self.token.group, creator)
         if not limit.rules:
-            return Rights(why=f"{self.name} has stopped: {creator} {'is no user' if self.is_orphan else 'has no role'} any more")
+            return Rights(why=f"{self.name} is no longer valid: {creator} no longer {'exists' if self.is_orphan else 'has a role'}")
         own = roles.of(self.token.roles)
-        why = "" if own.rules else f"{self.name} has stopped: the settings have no role {', '.join(self.token.roles)} any more"
+        why = "" if own.rules else f"{self.name} is no longer valid: the settings no longer have role {', '.join(self.token.roles)}"
         return Narrowed(own.roles, own.rules, why, limit, userlist=own.userlist)
 
     def _without_roles(self, roles: Roles | None, creator: str) -> Rights | None:
         if roles is None and not self.is_orphan:
             return None
-        why = f"{creator} is no user any more" if self.is_orphan else "the settings have roles now, and it has none: create another"
-        return Rights(why=f"{self.name} has stopped: {why}")
+        why = f"{creator} no longer exists" if self.is_orphan else "the settings now have roles, and it has none; create a new one"
+        return Rights(why=f"{self.name} is no longer valid: {why}")
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class JwtCaller(Caller):
 
     @property
     def no_tokens(self) -> str:
-        return "a caller with a JWT creates no tokens: which rights it has is known as long as its JWT is good, and no longer"
+        return "a caller with a JWT cannot create tokens: its permissions are known only as long as the JWT is valid"
 
     def rights(self, roles: Roles | None) -> Rights:
         if roles is None:

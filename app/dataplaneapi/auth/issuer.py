@@ -100,7 +100,7 @@ class KeySet:
             keys = usable(document)
         except (KeysFailed, TimeoutError, OSError, ValueError) as error:
             self.trouble = str(error) or f"no answer within {FETCH_SECONDS:g} seconds"
-            log.warning("the keys of the issuer of JWTs are not fetched, and those that are known stay good: %s", self.trouble)
+            log.warning("fetching the keys of the JWT issuer failed; the known keys stay valid: %s", self.trouble)
             return
         self._fetched, self.trouble = self._clock(), ""
         if document != self._document:
@@ -128,10 +128,10 @@ def _key(row: Mapping[str, Any]) -> VerificationKey | None:
             raise ValueError(f"it has {known.key.key_size} bits, {LEAST_BITS} are required")
         algorithms = (known.algorithm_name,) if row.get("alg") else ALGORITHMS.get(row["kty"], (known.algorithm_name,))
         if not ASYMMETRIC.issuperset(algorithms):
-            raise ValueError(f"its algorithm {', '.join(algorithms)} is none of {', '.join(sorted(ASYMMETRIC))}")
+            raise ValueError(f"its algorithm {', '.join(algorithms)} is not one of {', '.join(sorted(ASYMMETRIC))}")
     # PyJWT passes on what each of its algorithms raises: NotImplementedError for `none`.
     except Exception as error:  # noqa: BLE001 - what cannot be used is skipped
-        log.warning("skipping key %r of the issuer of JWTs: %s", str(row.get("kid", ""))[:100], error or type(error).__name__)
+        log.warning("skipping key %r of the JWT issuer: %s", str(row.get("kid", ""))[:100], error or type(error).__name__)
         return None
     return VerificationKey(known.key, algorithms)
 
@@ -154,7 +154,7 @@ async def _discovered(client: httpx2.AsyncClient, issuer: str) -> str:
     document = await _json(client, issuer.rstrip("/") + DISCOVERY)
     members = document if isinstance(document, Mapping) else {}
     if members.get("issuer") != issuer:
-        raise KeysFailed(f"the discovery document of {issuer} is that of {str(members.get('issuer'))[:200]!r}")
+        raise KeysFailed(f"the discovery document of {issuer} names another issuer: {str(members.get('issuer'))[:200]!r}")
     url = members.get("jwks_uri")
     if not isinstance(url, str) or (issuer.startswith("https:") and not url.startswith("https:")):
         raise KeysFailed(f"the discovery document of {issuer} has no jwks_uri with https")
@@ -164,7 +164,7 @@ async def _discovered(client: httpx2.AsyncClient, issuer: str) -> str:
 async def _json(client: httpx2.AsyncClient, url: str) -> Any:
     async with client.stream("GET", url) as answer:
         if answer.status_code != 200:
-            raise KeysFailed(f"{url} is answered {answer.status_code}")
+            raise KeysFailed(f"{url} answers with status {answer.status_code}")
         data = b""
         async for part in answer.aiter_bytes():
             data += part
@@ -173,7 +173,7 @@ async def _json(client: httpx2.AsyncClient, url: str) -> Any:
     try:
         return json.loads(data)
     except (ValueError, RecursionError):
-        raise KeysFailed(f"{url} is no JSON") from None
+        raise KeysFailed(f"{url} does not return JSON") from None
 
 
 # The tolerated difference between the clocks of issuer and server.
@@ -237,12 +237,12 @@ class Issuer:
             raise BadJwt("the JWT has no valid header")
         # Older versions of PyJWT ignore `crit`.
         if "crit" in header:
-            raise BadJwt("the JWT has a header crit, and no extension is known here")
+            raise BadJwt("the JWT has a header crit, and this server supports no extensions")
         if not isinstance(algorithm, str) or algorithm not in ASYMMETRIC:
-            raise BadJwt(f"the JWT is signed by {str(algorithm)[:20]!r}; {', '.join(sorted(ASYMMETRIC))} are taken")
+            raise BadJwt(f"the JWT is signed by {str(algorithm)[:20]!r}; expected one of {', '.join(sorted(ASYMMETRIC))}")
         key = await self.keys.look_for(id_)
         if not self.keys:
-            raise IssuerAway(f"the keys of {self.settings.issuer} cannot be fetched, so that no JWT is known to be good; the log says why")
+            raise IssuerAway(f"the keys of {self.settings.issuer} cannot be fetched, so no JWT can be verified; the log has the reason")
         if key is None:
             raise BadJwt(f"{self.settings.issuer} has no key {str(id_)[:100]!r} for the JWT")
         return self._caller(_claims(token, key, self.settings))
@@ -286,9 +286,9 @@ def _claims(token: bytes, key: VerificationKey, settings: JwtSettings) -> Mappin
             token, key.key, list(key.algorithms), audience=settings.audience, issuer=settings.issuer, leeway=LEEWAY_SECONDS
         )
     except (jwt.PyJWTError, ValueError, TypeError, OverflowError, RecursionError) as error:
-        raise BadJwt(f"the JWT is not good: {' '.join(str(error).split())[:200]}") from None
+        raise BadJwt(f"invalid JWT: {' '.join(str(error).split())[:200]}") from None
     if not isinstance(claims["exp"], int | float):
-        raise BadJwt("the JWT is not good: exp is no number")
+        raise BadJwt("invalid JWT: exp is not a number")
     return claims
 
 

@@ -79,7 +79,7 @@ class Tokens:
         try:
             self._know(database.read(_stored))
         except Unusable as error:
-            log.error("no token is known: %s", error)
+            log.error("reading the tokens failed, so all tokens are refused: %s", error)
 
     async def __aenter__(self) -> Self:
         self._tidying = asyncio.create_task(self._tidy_often())
@@ -117,7 +117,7 @@ class Tokens:
         own = sum((token.group, token.creator) == (group, creator) for token in self._by_hash.values())
         if own >= MOST_OF_ONE or len(self._by_hash) >= MOST:
             count = f"this creator has {own}" if own >= MOST_OF_ONE else f"there are {len(self._by_hash)}"
-            raise ApiError(429, f"{count} tokens, and more are not kept; DELETE /v3/sidecar/tokens/{{id}} revokes one")
+            raise ApiError(429, f"{count} tokens, which is the maximum; DELETE /v3/sidecar/tokens/{{id}} revokes one")
         secret, now = PREFIX + secrets.token_urlsafe(32), self._clock()
         token = Token(self._new_id(), _hash(secret.encode()), tuple(roles), group, creator, now, now + seconds, tuple(networks), note)
         self._by_hash[token.hash] = token
@@ -125,20 +125,22 @@ class Tokens:
             await self._database.store(partial(_store, [token]))
         except Unusable as error:
             self._by_hash.pop(token.hash, None)
-            raise Unusable(f"the token is not created: {error}") from error
-        log.info("token %s of %s is created: role %s, for %.0f seconds", token.id, creator, ", ".join(roles) or "none", seconds)
+            raise Unusable(f"creating the token failed: {error}") from error
+        log.info("created token %s of %s: role %s, valid for %.0f seconds", token.id, creator, ", ".join(roles) or "none", seconds)
         return token, secret
 
     async def revoke(self, token: Token, by: str) -> None:
         """End a token at once. `by` is the caller's name, for the log. Raises Unusable if a restart would make the token valid again."""
         self._by_hash.pop(token.hash, None)
-        log.info("token %s of %s is revoked by %s", token.id, token.creator, by)
+        log.info("token %s of %s was revoked by %s", token.id, token.creator, by)
         delete = partial(_delete, [token.hash])
         try:
             await self._database.store(delete)
         except Unusable as error:
             self._database.post(delete)
-            raise Unusable(f"the token is revoked, but not if this server starts again before the disk takes that: {error}") from error
+            raise Unusable(
+                f"the token is revoked, but it is valid again if the server restarts before the disk accepts the change: {error}"
+            ) from error
 
     def use(self, token: Token, address: str) -> None:
         """Record the time and the client's address of a use."""

@@ -72,7 +72,7 @@ class Users:
         try:
             self.read(self._settings)
         except NoUsers as error:
-            logger.error("the users stay as they were: %s", error)
+            logger.error("reading the users failed; the former users stay in effect: %s", error)
 
     def _accept(self, users: Iterable[User]) -> None:
         by_name: dict[str, User] = {}
@@ -82,7 +82,7 @@ class Users:
         self.hashes = {cost: user.password for user in by_name.values() if (cost := passwords.cost(user.password, clear=user.clear))}
         if not by_name:
             name = self._settings.userlist
-            logger.warning("no users are configured, so every request is answered 401: give dataplaneapi.user, or a userlist %s", name)
+            logger.warning("no users are configured, so every request is answered with 401: add dataplaneapi.user or a userlist %s", name)
         self.generation += 1
 
     def find(self, name: str) -> User | None:

@@ -70,7 +70,7 @@ def fixed(file: str) -> DoctorFinding:
     except OSError as error:
         return DoctorFinding(ERROR, "fix", f"{error.filename or file}: {error.strerror}")
     if written is None:
-        return DoctorFinding(OK, "fix", f"nothing in {file} can be corrected without you")
+        return DoctorFinding(OK, "fix", f"nothing in {file} can be corrected automatically")
     beside, difference = written
     return DoctorFinding(NOTE, "fix", f"corrected settings are in {beside}:\n{difference}", f"mv {beside} {file}")
 
@@ -107,7 +107,7 @@ def _of_rights() -> Iterator[DoctorFinding]:
     """Yield a note if root runs the doctor: it has more permissions than the user of the service."""
     with suppress(KeyError):
         if os.geteuid() == 0 and pwd.getpwnam(UNIT_USER):
-            what = f"run by root; {UNIT_USER}, as whom the unit runs, may be refused what is found in order here"
+            what = f"run by root: checks that succeed here may fail for {UNIT_USER}, the user of the unit"
             yield DoctorFinding(NOTE, "server", what, f"runuser -u {UNIT_USER} -- dataplaneapi doctor")
 
 
@@ -118,7 +118,7 @@ def _of_settings(settings: Settings) -> Iterator[DoctorFinding]:
     if file is None or not file.exists():
         yield DoctorFinding(NOTE, "settings", f"there is no settings file{f' {file}' if file else ''}; flags and defaults are used")
     elif settings.users and stat.S_IMODE(file.stat().st_mode) & 0o077:
-        yield DoctorFinding(WARNING, "settings", f"{file} holds passwords, and others may read it", f"chmod 600 {file}")
+        yield DoctorFinding(WARNING, "settings", f"{file} contains passwords, and others may read it", f"chmod 600 {file}")
     else:
         yield DoctorFinding(OK, "settings", f"{file}")
 
@@ -157,7 +157,7 @@ def _of_binary(settings: Settings) -> Iterator[DoctorFinding]:
     yield DoctorFinding(OK, "haproxy", f"{binary}, version {version[0]}.{version[1]}")
     yield _of_sandbox(settings)
     for lack in lacking(version):
-        yield DoctorFinding(NOTE, "haproxy", f"only since {lack.since[0]}.{lack.since[1]}: {lack.what}. Here: {lack.instead}")
+        yield DoctorFinding(NOTE, "haproxy", f"needs HAProxy {lack.since[0]}.{lack.since[1]}: {lack.what}. Before it: {lack.instead}")
 
 
 def _of_sandbox(settings: Settings) -> DoctorFinding:
@@ -192,7 +192,7 @@ def _of_configuration(settings: Settings) -> Iterator[DoctorFinding]:
     try:
         messages = asyncio.run(check(files.checked(document), asked))
     except NativeError as error:
-        yield DoctorFinding(ERROR, "configuration", f"{file}: {error}", "every change is refused until this is fixed")
+        yield DoctorFinding(ERROR, "configuration", f"{file}: {error}", "changes are refused until this is fixed")
         return
     yield DoctorFinding(OK, "configuration", f"{file} is valid")
     for message in messages:
@@ -204,13 +204,13 @@ def _of_file(file: Path) -> Iterator[DoctorFinding]:
     if not file.exists():
         return
     if file.is_symlink():
-        yield DoctorFinding(OK, "file", f"{file} is a link; what it points to is replaced: {file.resolve()}")
+        yield DoctorFinding(OK, "file", f"{file} is a symbolic link; changes replace its target: {file.resolve()}")
     mount = mounts.of(file.resolve())
     if mount.point == file.resolve():
-        remedy = "nothing is lost by it; mounting the directory instead lets a change be one rename"
-        yield DoctorFinding(NOTE, "file", f"{file} is mounted by itself: it is written in place, with a journal", remedy)
+        remedy = "this is safe; if you mount the directory instead, each change is one rename"
+        yield DoctorFinding(NOTE, "file", f"{file} is a mount of its own: it is written in place, with a journal", remedy)
     if mount.kind in mounts.VOLATILE:
-        yield DoctorFinding(WARNING, "file", f"{mount.point} is a {mount.kind}: the configuration is lost with the machine's next start")
+        yield DoctorFinding(WARNING, "file", f"{mount.point} is a {mount.kind}: the configuration is lost when the machine restarts")
     for trouble in mounts.refused_writes(file.resolve()):
         yield DoctorFinding(ERROR, "file", trouble, "give this user write access to the file, or better to its directory")
 
@@ -225,7 +225,7 @@ def _of_users(settings: Settings) -> Iterator[DoctorFinding]:
         yield DoctorFinding(ERROR, "users", str(error), "add a user below dataplaneapi.user, or a userlist to the configuration")
         return
     if not users and credentials.UNIT_USERS.is_file() and not os.access(credentials.UNIT_USERS, os.R_OK):
-        yield DoctorFinding(NOTE, "users", f"the unit hands over {credentials.UNIT_USERS}, which is not for this user to read")
+        yield DoctorFinding(NOTE, "users", f"this user may not read {credentials.UNIT_USERS}, which the unit passes to the server")
         return
     if not users:
         remedy = f"add a user below dataplaneapi.user, or a userlist {settings.userlist} to the configuration"
@@ -233,16 +233,14 @@ def _of_users(settings: Settings) -> Iterator[DoctorFinding]:
         return
     useless = [user.name for user in users if not user.clear and not passwords.is_usable(user.password)]
     if useless:
-        what = f"no login is possible as {', '.join(useless)}: the password is taken for a hash, and is of no scheme that libcrypt supports"
-        remedy = (
-            "hash it (openssl passwd -5), or say that it is clear text: insecure-password in a userlist, insecure: true in the settings"
-        )
+        what = f"no login is possible as {', '.join(useless)}: the password counts as a hash, but libcrypt does not support its method"
+        remedy = "hash it (openssl passwd -5), or mark it as clear text: insecure-password in a userlist, insecure: true in the settings"
         yield DoctorFinding(ERROR if len(useless) == len(users) else WARNING, "users", what, remedy)
     if len(useless) < len(users):
         yield DoctorFinding(OK, "users", f"{len(users) - len(useless)}")
     if plain := sorted(str(user.get("name")) for user in settings.users if user.get("insecure")):
-        remedy = "openssl passwd -5 makes one that can be kept instead, without insecure: true"
-        yield DoctorFinding(WARNING, "users", f"the password of {', '.join(plain)} is kept in clear text", remedy)
+        remedy = "replace it by a hash (openssl passwd -5), without insecure: true"
+        yield DoctorFinding(WARNING, "users", f"the password of {', '.join(plain)} is stored in clear text", remedy)
 
 
 def _of_listeners(settings: Settings, places: Sequence[Path]) -> Iterator[DoctorFinding]:
@@ -255,7 +253,7 @@ def _of_listeners(settings: Settings, places: Sequence[Path]) -> Iterator[Doctor
         if endpoint.scheme != "unix" and not endpoint.port:
             key = "dataplaneapi.tls.tls_port" if endpoint.scheme == "https" else "dataplaneapi.port"
             yield DoctorFinding(
-                WARNING, "listeners", f"{endpoint.scheme} gets another port at each start", f"name one: {key}: {settings_repair.PORT}"
+                WARNING, "listeners", f"{endpoint.scheme} gets another port at each start", f"set one: {key}: {settings_repair.PORT}"
             )
 
 
@@ -269,7 +267,7 @@ def _of_units(settings: Settings, places: Sequence[Path]) -> Iterator[DoctorFind
         unit = units.unit(name, places)
         for place in _needed_below_tmp(settings) if unit and unit.has_own_tmp else ():
             remedy = f"move it elsewhere, or PrivateTmp=no: systemctl edit {name}"
-            yield DoctorFinding(ERROR, "units", f"{name} has a /tmp of its own (PrivateTmp=), so {place} is not there for it", remedy)
+            yield DoctorFinding(ERROR, "units", f"{name} has a private /tmp (PrivateTmp=), so it cannot see {place}", remedy)
 
 
 def _needed_below_tmp(settings: Settings) -> list[str]:
@@ -313,7 +311,7 @@ def _of_sockets(settings: Settings) -> Iterator[DoctorFinding]:
     stats = open_engine.stats_sockets_in(config_files(settings))
     if not settings.master_runtime and not stats:
         remedy = "start haproxy with -S, name that socket in haproxy.master_runtime, and add a stats socket with level admin"
-        yield DoctorFinding(ERROR, "sockets", "no socket of HAProxy's is known: every change will be a reload", remedy)
+        yield DoctorFinding(ERROR, "sockets", "no socket of HAProxy is known: every change needs a reload", remedy)
         return
     if settings.master_runtime:
         yield asyncio.run(_of_socket("master's socket", settings.master_runtime, ()))
@@ -360,7 +358,7 @@ def _of_issuer(settings: Settings) -> Iterator[DoctorFinding]:
 def _of_audit(settings: Settings) -> Iterator[DoctorFinding]:
     if audit := read_audit(settings.audit):
         trouble = audit_trouble(audit)
-        remedy = "lines are kept in memory until then, up to a number, and then lost" if trouble else ""
+        remedy = "until this is fixed, a limited number of lines waits in memory; further lines are lost" if trouble else ""
         yield DoctorFinding(ERROR if trouble else OK, "audit", trouble or f"{audit.path or 'syslog'} can be written", remedy)
 
 
@@ -408,9 +406,9 @@ def _file_trouble(path: Path) -> str:
         there = os.lstat(path)
     except FileNotFoundError:
         above = next(parent for parent in path.parents if parent.exists())
-        return "" if above.is_dir() and os.access(above, os.W_OK | os.X_OK) else f"{path} cannot be made: {above} cannot be written"
+        return "" if above.is_dir() and os.access(above, os.W_OK | os.X_OK) else f"{path} cannot be created: {above} is not writable"
     except OSError as error:
         return f"{path}: {error.strerror}"
     if not stat.S_ISREG(there.st_mode):
-        return f"{path} is no file; a link is not followed"
+        return f"{path} is not a regular file; symbolic links are not followed"
     return "" if os.access(path, os.W_OK) else f"{path} cannot be written"

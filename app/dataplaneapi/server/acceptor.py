@@ -121,7 +121,7 @@ class Acceptor:
                 if not self._accept():
                     return
             except OSError as error:
-                logger.error("no connection can be taken for %g s: %s", PAUSE_SECONDS, error.strerror)
+                logger.error("accepting connections failed; trying again in %g s: %s", PAUSE_SECONDS, error.strerror)
                 self._rest()
                 self._loop.call_later(PAUSE_SECONDS, self.watch)
                 return

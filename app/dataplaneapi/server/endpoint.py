@@ -124,9 +124,9 @@ def _secured(plain: Endpoint, settings: Settings) -> Endpoint:
             f"the required flag{'s' if len(missing) > 1 else ''} {flags} {'were' if len(missing) > 1 else 'was'} not specified"
         )
     if settings.tls_client_names and not settings.tls_ca:
-        raise SettingsError("tls_client_names without tls_ca: there are no client certificates whose names could be looked at")
+        raise SettingsError("tls_client_names needs tls_ca: without it, clients send no certificates")
     if settings.tls_crl and not settings.tls_ca:
-        raise SettingsError("tls_crl without tls_ca: there are no client certificates that could be revoked")
+        raise SettingsError("tls_crl needs tls_ca: without it, clients send no certificates")
     own: dict[str, Any] = {
         "limit": settings.tls_listen_limit,
         "keep_alive": None if settings.tls_keep_alive is None else settings.tls_keep_alive > 0,
@@ -149,7 +149,7 @@ def _secured(plain: Endpoint, settings: Settings) -> Endpoint:
 
 def _entry(place: str, entry: Mapping[str, Any], settings: Settings) -> Endpoint:
     if wrong := [key for key in entry if key not in KEYS]:
-        raise SettingsError(f"{place} has the unknown key {wrong[0]}; known are {', '.join(KEYS)}")
+        raise SettingsError(f"{place}: unknown key {wrong[0]}; expected one of {', '.join(KEYS)}")
     scheme = entry.get("scheme", "http")
     if scheme not in ("http", "https", "unix"):
         raise SettingsError(f"{place}.scheme {scheme!r} is not one of http, https, unix")
@@ -171,7 +171,7 @@ def _basic_auth(place: str, made: Endpoint, wanted: Any) -> bool:
     if not isinstance(wanted, bool | None):
         raise SettingsError(f"{place}.basic_auth must be true or false, not {wanted!r}")
     if wanted is False and made.scheme != "unix" and not made.authority:
-        raise SettingsError(f"{place}.basic_auth: false needs tls_ca or a unix socket, else anybody could change everything")
+        raise SettingsError(f"{place}.basic_auth: false needs tls_ca or a unix socket; otherwise anybody could change everything")
     return made.basic_auth if wanted is None else wanted
 
 

@@ -29,7 +29,7 @@ def check(endpoint: Endpoint, version: str, method: bytes, url: bytes, headers: 
     if (largest := endpoint.max_header_size) and arrived > largest and len(url) + sum(len(a) + len(b) + 4 for a, b in headers) > largest:
         raise too_large(endpoint)
     if method == b"CONNECT":
-        raise RequestRefused(400, "this is no proxy: CONNECT is not served")
+        raise RequestRefused(400, "CONNECT is not supported: this server is not a proxy")
     host = coding = None
     for name, value in headers:
         if name == b"host":

@@ -46,9 +46,9 @@ class Identity:
             try:
                 self._context = _context(*self._files)
             except (OSError, ValueError) as error:
-                logger.error("the former certificate stays in use: %s", _reason(self._files, error))
+                logger.error("reading the changed certificate failed; the former one stays in use: %s", _reason(self._files, error))
             else:
-                logger.info("certificate, key, client CA and CRLs of the listener were read again: %s", self._files[0])
+                logger.info("reread certificate, key, client CA and CRLs of the listener: %s", self._files[0])
         return self._context
 
     def _stamps(self) -> list[Stamp | None]:
@@ -70,7 +70,7 @@ def _context(certificate: str, key: str, authority: str, revoked: str) -> ssl.SS
         context.load_verify_locations(revoked)
     lists = context.cert_store_stats()["crl"]
     if revoked and not lists:
-        raise ValueError(f"{revoked} holds no CRL")
+        raise ValueError(f"{revoked} contains no CRL")
     if lists:
         # As with HAProxy's crl-file, each authority of the chain needs a CRL that has not expired. It may be in the file of the client CA.
         context.verify_flags |= ssl.VerifyFlags.VERIFY_CRL_CHECK_CHAIN

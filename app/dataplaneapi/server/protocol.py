@@ -316,7 +316,7 @@ class Protocol(Ending):
     def _evict(self) -> None:
         if self._held:
             self._held = None
-            self._say(503, f"all {self._endpoint.limit} places of this listener are taken (listen_limit)")
+            self._say(503, f"all {self._endpoint.limit} connections of this listener are in use (listen_limit)")
         else:
             self.transport.abort()
 
@@ -324,7 +324,7 @@ class Protocol(Ending):
         active = self._active
         if active is None:
             return
-        logger.warning("no answer to a request from %s within %g s: its connection is closed", self._peer, self._patience)
+        logger.warning("no answer to a request from %s within %g s: closing its connection", self._peer, self._patience)
         if active.response_started:
             self.transport.abort()
         else:

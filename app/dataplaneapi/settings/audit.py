@@ -25,15 +25,15 @@ def read_audit(given: Mapping[str, Any]) -> AuditSettings | None:
     if not given:
         return None
     if unknown := next((name for name in given if name not in ("target", "file", "reads")), None):
-        raise ValueError(f"there is no {str(unknown)[:40]!r}; it is as in {EXAMPLE}")
+        raise ValueError(f"unknown key {str(unknown)[:40]!r}; expected keys as in {EXAMPLE}")
     target, file, reads = given.get("target"), given.get("file"), given.get("reads", False)
     if target not in (FILE, SYSLOG):
-        raise ValueError(f"target is file or syslog, not {str(target)[:40]!r}")
+        raise ValueError(f"target must be file or syslog, not {str(target)[:40]!r}")
     if reads not in (True, False):
-        raise ValueError(f"reads is true or false, not {str(reads)[:40]!r}")
+        raise ValueError(f"reads must be true or false, not {str(reads)[:40]!r}")
     if target == SYSLOG and file is not None:
-        raise ValueError("file is for target: file")
+        raise ValueError("file is allowed only with target: file")
     path = Path(str(file)) if file is not None else PATH
     if not path.is_absolute():
-        raise ValueError(f"file is an absolute path, not {str(file)[:100]!r}")
+        raise ValueError(f"file must be an absolute path, not {str(file)[:100]!r}")
     return AuditSettings(path if target == FILE else None, reads)

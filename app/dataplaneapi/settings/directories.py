@@ -42,4 +42,4 @@ def unusable(named: Iterable[Directory]) -> list[str]:
 
 def tell_unusable(named: Iterable[Directory]) -> None:
     for trouble in unusable(named):
-        logger.warning("what needs it does not work until it can be used: %s", trouble)
+        logger.warning("a directory cannot be used, and operations that need it fail: %s", trouble)

@@ -41,13 +41,13 @@ class JwtSettings:
 def read_jwt(given: Mapping[str, Any], role_of: Mapping[str, Any]) -> JwtSettings | None:
     """Parse the JWT settings. Return None if `given` is empty. Does not read `ca_file`. Raises ValueError, which names the wrong member."""
     if bool(given) != bool(role_of.get(CLAIMS)):
-        lacks = f"role_of: {CLAIMS}, which says whose claims have which roles" if given else f"jwt, where claims come from, as in {EXAMPLE}"
+        lacks = f"role_of: {CLAIMS}, which maps claims to roles" if given else f"jwt, which names the issuer of the claims, as in {EXAMPLE}"
         raise ValueError(f"the settings lack {lacks}")
     if not given:
         return None
     for member, value in given.items():
         if member not in DEFAULTS:
-            raise ValueError(f"it has no member {str(member)[:40]!r}; they are {', '.join(DEFAULTS)}")
+            raise ValueError(f"unknown key {str(member)[:40]!r}; expected one of {', '.join(DEFAULTS)}")
         if not (isinstance(value, str) and value):
             raise ValueError(f"{member} must be a text, as in {EXAMPLE}")
     if missing := next((member for member in ("issuer", "audience") if not given.get(member)), None):
@@ -79,10 +79,10 @@ def _check_url(member: str, url: str) -> None:
         parts = urlsplit(url)
         _ = parts.port
     except ValueError as error:
-        raise ValueError(f"{member} is no address: {error}") from None
+        raise ValueError(f"{member} is not a URL: {error}") from None
     is_plain = parts.scheme == "http" and _is_loopback(parts.hostname or "")
     if not parts.hostname or "@" in parts.netloc or not url.isascii() or " " in url or not (parts.scheme == "https" or is_plain):
-        raise ValueError(f"{member} is an address such as https://login.example.com, without a user; http is for this machine alone")
+        raise ValueError(f"{member} must be a URL such as https://login.example.com, without a user; http is allowed only for this machine")
 
 
 def _is_loopback(host: str) -> bool:

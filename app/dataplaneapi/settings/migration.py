@@ -25,7 +25,7 @@ def migrate(settings: Settings, discovery: Discovery) -> None:
                 _take_over(discovery.kinds[kind], settings.file, word, key, json.loads(json.dumps(entry)))
         settings_file.remove(settings.file, SECTION)
     except (NativeError, OSError, TypeError, ValueError, KeyError, AttributeError) as error:
-        logger.error("%s of %s cannot be taken over, and stays there: %s", SECTION, settings.file, error or type(error).__name__)
+        logger.error("moving %s out of %s failed, so it stays there: %s", SECTION, settings.file, error or type(error).__name__)
 
 
 def _take_over(definitions: Definitions, file: str, word: str, key: str, entry: dict[str, object]) -> None:

@@ -58,36 +58,36 @@ def read_roles(
     rules: dict[str, Sequence[AccessRule]] = dict(predefined(sections))
     for name, given in roles.items():
         if name in rules:
-            raise WrongRoles(f"roles: {name} is predefined, and cannot be changed; take another name")
+            raise WrongRoles(f"roles: {name} is predefined; choose another name")
         if not isinstance(given, list):
             raise WrongRoles(f"roles: {name} must be a list of rules, as in {EXAMPLE}")
         rules[str(name)] = [_rule(str(name), rule) for rule in given]
     owners = {group: _owned(f"role_of: {group}", role_of.get(group) or {}, rules) for group in (USERS, CERTIFICATES, SPIFFE, CLAIMS)}
     if unknown := next((group for group in role_of if group not in owners), None):
-        raise WrongRoles(f"role_of: {unknown} is no group; they are {', '.join(owners)}")
+        raise WrongRoles(f"role_of: unknown group {unknown}; expected one of {', '.join(owners)}")
     owners[USERS] |= _owned("user", {str(user.get("name", "")): user["role"] for user in users if "role" in user}, rules)
     if not any("admin" in names for group in owners.values() for names in group.values()):
-        raise WrongRoles("role_of: nobody has the role admin, so that nobody could do everything; give it to a user, as in role: admin")
+        raise WrongRoles("role_of: nobody has the role admin; give it to at least one user, as in role: admin")
     return Roles(rules, owners, spelled("userlist", userlist) if userlist and not users else "")
 
 
 def _rule(role: str, given: Any) -> AccessRule:
     if not isinstance(given, Mapping):
-        raise WrongRoles(f"roles: {role}: a rule is a map, as in {EXAMPLE}")
+        raise WrongRoles(f"roles: {role}: a rule must be a map, as in {EXAMPLE}")
     for name, value in given.items():
         if name not in _MEMBERS:
-            raise WrongRoles(f"roles: {role}: a rule has no {str(name)[:40]!r}; it has {', '.join(_MEMBERS)}")
+            raise WrongRoles(f"roles: {role}: unknown key {str(name)[:40]!r} in a rule; expected one of {', '.join(_MEMBERS)}")
         if not isinstance(value, _MEMBERS[name]) or isinstance(value, bool):
-            raise WrongRoles(f"roles: {role}: {name} is not as in {EXAMPLE}")
+            raise WrongRoles(f"roles: {role}: {name} must be as in {EXAMPLE}")
     may = [str(verb) for verb in given.get("may", ["read"])]
     if unknown := next((verb for verb in may if verb not in VERBS), None):
-        raise WrongRoles(f"roles: {role}: may has no {unknown[:40]!r}; it has {', '.join(VERBS)}")
+        raise WrongRoles(f"roles: {role}: unknown verb {unknown[:40]!r} in may; expected one of {', '.join(VERBS)}")
     if not given.get("objects"):
-        raise WrongRoles(f"roles: {role}: a rule has objects, as in {EXAMPLE}")
+        raise WrongRoles(f"roles: {role}: a rule must have objects, as in {EXAMPLE}")
     if (reload := given.get("reload", "any")) not in _RELOADS:
-        raise WrongRoles(f"roles: {role}: reload is any or never, not {reload[:40]!r}")
+        raise WrongRoles(f"roles: {role}: reload must be any or never, not {reload[:40]!r}")
     if (most := given.get("max_objects")) is not None and most < 1:
-        raise WrongRoles(f"roles: {role}: max_objects is 1 or more")
+        raise WrongRoles(f"roles: {role}: max_objects must be at least 1")
     fields = frozenset(map(str, given["fields"])) if "fields" in given else None
     return AccessRule(given["objects"], frozenset(may), fields, _RELOADS[reload], most)
 
@@ -98,7 +98,7 @@ def _owned(place: str, given: Any, rules: Mapping[str, Any]) -> dict[str, Sequen
     owned = {str(name): [roles] if isinstance(roles, str) else roles for name, roles in given.items()}
     for name, roles in owned.items():
         if not isinstance(roles, list) or not all(isinstance(role, str) for role in roles):
-            raise WrongRoles(f"{place}: {name} has no role or list of roles")
+            raise WrongRoles(f"{place}: {name} must have a role or a list of roles")
         if unknown := next((role for role in roles if role not in rules), None):
-            raise WrongRoles(f"{place}: {name} has the role {unknown!r}, which is none; they are {', '.join(rules)}")
+            raise WrongRoles(f"{place}: unknown role {unknown!r} of {name}; expected one of {', '.join(rules)}")
     return owned

@@ -305,7 +305,7 @@ def _unusable_passwords(users: Iterable[Mapping[str, Any]]) -> Iterator[str]:
         password = str(user.get("password", ""))
         if not user.get("insecure") and "$" not in password and len(password) != _DES_LENGTH:
             name = user.get("name", "")
-            yield f"the password of user {name} is no hash, so it fits no login: hash it (openssl passwd -5) or set insecure: true"
+            yield f"the password of user {name} is not a hash, so no login matches it: hash it (openssl passwd -5) or set insecure: true"
 
 
 def _value(
@@ -421,9 +421,9 @@ def _unusable_programs(settings: Settings) -> Iterator[str]:
     for program in settings.acme_programs:
         real = os.path.realpath(program)
         if not os.path.isabs(program):
-            yield f"dataplaneapi.acme_programs: {program!r} is no absolute path"
+            yield f"dataplaneapi.acme_programs: {program!r} is not an absolute path"
         elif place := next((name for name, path in stored.items() if os.path.commonpath((real, path)) == path), ""):
-            yield f"dataplaneapi.acme_programs: {program} is below {place}, whose files clients may replace; keep it elsewhere"
+            yield f"dataplaneapi.acme_programs: {program} is below {place}, whose files clients may replace; move it elsewhere"
 
 
 def _unusable(place: str, read: Callable[[], Any]) -> Iterator[str]:

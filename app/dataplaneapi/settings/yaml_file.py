@@ -54,7 +54,7 @@ def read(path: str) -> Any:
         raise _not_valid(path, " ".join(str(error).split())) from None
     data = {} if data is None else data
     if not isinstance(data, Mapping):
-        raise _not_valid(path, "it holds no map")
+        raise _not_valid(path, "it contains no map")
     return data
 
 
@@ -76,7 +76,7 @@ def _parsed(text: str) -> Any:
 
 def _not_valid(path: str, detail: str) -> SettingsError:
     text = f"configuration file {path} not valid (only yaml format is supported): {detail}"
-    return SettingsError(f"{text}; if it is a configuration of HAProxy, name it with -c")
+    return SettingsError(f"{text}; if it is an HAProxy configuration, pass it with -c")
 
 
 def unknown_keys(data: Mapping[str, Any]) -> Iterator[str]:

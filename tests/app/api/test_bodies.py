@@ -72,7 +72,7 @@ def test_a_client_that_leaves() -> None:
     async def gone() -> dict[str, Any]:
         return {"type": "http.disconnect"}
 
-    with pytest.raises(ApiError, match="went away"):
+    with pytest.raises(ApiError, match="the client disconnected"):
         asyncio.run(read(gone, [], 0, 0))
 
 

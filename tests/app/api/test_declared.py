@@ -12,7 +12,7 @@ APPLY = "/v3/sidecar/apply?owner=a&dry_run=true"
     [
         ("application/json", '{"backendz": []}', 422, 'backendz in body is no collection; did you mean "backends"?'),
         ("application/json", '{"backends": {}}', 422, "backends in body is a list of objects"),
-        ("application/json", '{"backends": ["shop"]}', 422, "backends in body holds objects, not 'shop'"),
+        ("application/json", '{"backends": ["shop"]}', 422, "backends in body must contain objects, not 'shop'"),
         (
             "application/json",
             '{"backends": [{"name": "s", "blance": 1}]}',
@@ -33,7 +33,7 @@ APPLY = "/v3/sidecar/apply?owner=a&dry_run=true"
             "application/json",
             '{"backends": [{"name": "s", "servers": {"a": {"name": "b", "address": "127.0.0.1"}}}]}',
             422,
-            "servers.a: its name is 'b'; both have to be the same",
+            "servers.a: its name is 'b'; both must be the same",
         ),
         ("application/json", '{"unowned": ["wieght"]}', 422, "unowned in body: no object has 'wieght'; did you mean \"weight\"?"),
         ("text/csv", "a", 415, ""),
@@ -84,4 +84,4 @@ def test_left_to_others_by_the_query(shared_client: Client) -> None:
 
 def test_the_name_of_no_owner(shared_client: Client) -> None:
     refused = shared_client.put(APPLY.replace("owner=a", "owner=outside"), {})
-    assert refused.status == 400 and "take another name" in refused.message
+    assert refused.status == 400 and "choose another name" in refused.message

@@ -33,11 +33,11 @@ def test_a_file_and_its_object(client: Client) -> None:
 @pytest.mark.parametrize(
     ("body", "why"),
     [
-        ([], "holds objects with a name"),
-        ({"name": 1}, "holds objects with a name"),
+        ([], "must contain objects with a name"),
+        ({"name": 1}, "must contain objects with a name"),
         ({"name": "a"}, "content in body is required"),
         ({"name": "a", "content": 1}, "content in body is required"),
-        ({"name": "", "content": ""}, "no name of a file"),
+        ({"name": "", "content": ""}, "not a file name"),
         ({"name": "a" * 256, "content": ""}, "longer than"),
     ],
 )

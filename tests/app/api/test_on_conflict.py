@@ -55,7 +55,7 @@ def test_a_collision_shows_both_sides_and_who(client: Client) -> None:
     }
     assert refused.message == (
         "version mismatch: weight of backend/app/server/app1 was changed by what came between as well, by admin; nothing was changed. "
-        "Read again what collides, and send it with ?version=2"
+        "Read the objects in conflict again, and send the change with ?version=2"
     )
 
 

@@ -142,9 +142,9 @@ def test_anything_that_is_there(client: Client) -> None:
     [
         ("PUT", APP1, matching("abc"), "quotes"),
         ("PUT", APP1, matching(""), "quotes"),
-        ("PUT", f"{APP1}?version=1", {"If-None-Match": "*"}, "for GET alone"),
-        ("POST", "/v3/services/haproxy/transactions?version=1", matching("*"), "is not for this call"),
-        ("DELETE", "/v3/services/haproxy/storage/maps/a.map", matching("*"), "is not for this call"),
+        ("PUT", f"{APP1}?version=1", {"If-None-Match": "*"}, "by GET only"),
+        ("POST", "/v3/services/haproxy/transactions?version=1", matching("*"), "is not supported by this operation"),
+        ("DELETE", "/v3/services/haproxy/storage/maps/a.map", matching("*"), "is not supported by this operation"),
     ],
 )
 def test_a_condition_that_nothing_looks_at_is_refused(

@@ -93,5 +93,5 @@ def test_a_client_that_goes_away() -> None:
         async for _ in File(receive, 0, 0).pieces():
             pass
 
-    with pytest.raises(ApiError, match="the client went away"):
+    with pytest.raises(ApiError, match="the client disconnected"):
         asyncio.run(read())

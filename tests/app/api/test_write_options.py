@@ -27,7 +27,7 @@ def test_a_change_to_confirm(client: Client) -> None:
         refused = create(client, "two", 2)
         assert refused.status == 409 and 58 <= int(refused.headers["Retry-After"]) <= 60
         assert refused.json["confirmation"] == "1" and refused.json["author"] == "admin" and refused.json["seconds_left"] <= 60
-        assert "this is no conflict of versions" in refused.message
+        assert "this is not a version conflict" in refused.message
         confirmed = client.post(f"{PATH}/1/confirm", None)
         assert confirmed.json["status"] == "confirmed" and confirmed.json["entries"] == ["1"] and "seconds_left" not in confirmed.json
         assert create(client, "two", 2).status == 202
@@ -65,7 +65,7 @@ def test_in_a_transaction(client: Client) -> None:
 @pytest.mark.parametrize(
     ("query", "status", "words"),
     [
-        ("&confirm=1s", 400, "confirm in query is at least 2 s"),
+        ("&confirm=1s", 400, "confirm in query must be at least 2 s"),
         ("&confirm=25h", 400, "confirm"),
         ("&confirm=soon", 400, "confirm"),
         ("&confim=5s", 400, 'did you mean "confirm"?'),
@@ -102,7 +102,7 @@ GUARD = quote('{"errors":2,"ready":true}')
 @pytest.mark.parametrize(
     ("query", "words"),
     [
-        (f"&guard={GUARD}", "send confirm with it"),
+        (f"&guard={GUARD}", "guard in query needs confirm"),
         ("&confirm=9s&guard={", "guard in query: it is not JSON such as"),
         ("&confirm=9s&guard=[]", "guard in query: it is not an object such as"),
         ("&confirm=9s&guard={}", "set errors, ready or both"),

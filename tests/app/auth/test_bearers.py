@@ -37,7 +37,7 @@ def test_admitted_and_refused(tmp_path: Path) -> None:
     assert bearers.caller(secret).name == f"token {token.id} of ann"
     assert asyncio.run(bearers.refusal(secret, "192.0.2.1")) == f"token {token.id} may not be used from 192.0.2.1"
     asyncio.run(bearers.tokens.revoke(token, "ann"))
-    assert not bearers.admits(secret, "10.0.0.1") and "is not known" in asyncio.run(bearers.refusal(secret, "10.0.0.1"))
+    assert not bearers.admits(secret, "10.0.0.1") and "unknown token" in asyncio.run(bearers.refusal(secret, "10.0.0.1"))
     assert bearers.caller(secret).name == ""
 
 
@@ -64,10 +64,10 @@ def test_the_rights_of_a_caller_who_is_not_there(tmp_path: Path) -> None:
 
     assert bearers.rights_now(None, USERS, "bob") is bearers.rights_now(None, USERS, "ann") is None
     assert why(USERS, "ann") is why(CERTIFICATES, "bob") is why(TOKENS, name) is None
-    assert "is not known" in (why(CLAIMS, "jwt of ann") or "")
-    assert why(USERS, "bob") == "bob is no user any more" and why(CERTIFICATES, "ann") == ""
+    assert "are unknown" in (why(CLAIMS, "jwt of ann") or "")
+    assert why(USERS, "bob") == "user bob no longer exists" and why(CERTIFICATES, "ann") == ""
     asyncio.run(bearers.tokens.revoke(token, "ann"))
-    assert why(TOKENS, name) == f"{name} has ended"
+    assert why(TOKENS, name) == f"{name} has expired or was revoked"
 
 
 def test_jwts_of_the_issuer_in_the_settings(tmp_path: Path) -> None:
@@ -76,7 +76,7 @@ def test_jwts_of_the_issuer_in_the_settings(tmp_path: Path) -> None:
         users = Users(Settings(dataplane_storage_dir=str(tmp_path)), lambda: Document.parse(b""))
         token = signed(issuing.url).encode()
         async with Bearers(users, Tokens(Database(tmp_path))) as bearers:
-            assert not bearers.admits(token, "-") and "is none of this server's" in await bearers.refusal(token, "-")
+            assert not bearers.admits(token, "-") and "by another server" in await bearers.refusal(token, "-")
             await bearers.change(jwt)
             assert not bearers.admits(token, "-") and await bearers.refusal(token, "-") == "" and bearers.admits(token, "-")
             caller = bearers.caller(token)

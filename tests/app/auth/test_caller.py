@@ -44,9 +44,9 @@ def test_a_token_that_is_no_admin_changes_no_callers() -> None:
 @pytest.mark.parametrize(
     ("caller", "why"),
     [
-        (TokenCaller.of(ADMIN, is_orphan=True), "token 1f of ann has stopped: ann is no user any more"),
-        (TokenCaller.of(Token("1f", "", ("viewer",), USERS, "bob", 0.0, 0.0), is_orphan=False), "bob has no role any more"),
-        (TokenCaller.of(Token("1f", "", ("team",), USERS, "ann", 0.0, 0.0), is_orphan=False), "the settings have no role team any more"),
+        (TokenCaller.of(ADMIN, is_orphan=True), "token 1f of ann is no longer valid: ann no longer exists"),
+        (TokenCaller.of(Token("1f", "", ("viewer",), USERS, "bob", 0.0, 0.0), is_orphan=False), "bob no longer has a role"),
+        (TokenCaller.of(Token("1f", "", ("team",), USERS, "ann", 0.0, 0.0), is_orphan=False), "the settings no longer have role team"),
         (EndedCaller(), "the token has expired"),
     ],
 )

@@ -135,7 +135,10 @@ def test_where_they_are() -> None:
         for more in ({}, {"jwks": f"{issuing.url}/keys"}):
             assert asyncio.run(fetch(JwtSettings(issuing.url, AUDIENCE, **more))) == {"keys": issuing.keys}
         assert issuing.asked == ["/.well-known/openid-configuration", "/keys", "/keys"]
-        for wrong, text in (({"issuer": f"{issuing.url}/"}, "is that of"), ({"jwks": f"{issuing.url}/no"}, "answered 503")):
+        for wrong, text in (
+            ({"issuer": f"{issuing.url}/"}, "names another issuer"),
+            ({"jwks": f"{issuing.url}/no"}, "answers with status 503"),
+        ):
             with pytest.raises(KeysFailed, match=text):
                 asyncio.run(fetch(JwtSettings(**{"issuer": issuing.url, "audience": AUDIENCE} | wrong)))
     with pytest.raises(KeysFailed, match="ConnectError"):

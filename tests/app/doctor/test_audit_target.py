@@ -33,7 +33,7 @@ def _in_a_file(path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("made", "said"),
-    [(_directory, "is no file"), (_link, "is no file"), (_in_a_file, "Not a directory")],
+    [(_directory, "is not a regular file"), (_link, "is not a regular file"), (_in_a_file, "Not a directory")],
     ids=["directory", "link", "in_a_file"],
 )
 def test_a_file_that_cannot_be(tmp_path: Path, made: Callable[[Path], None], said: str) -> None:

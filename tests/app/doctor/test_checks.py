@@ -71,7 +71,7 @@ WRONG: list[tuple[dict[str, Any], str, str, str]] = [
     ),
     ({"haproxy_bin": "/bin/true"}, "haproxy", "reports no version", "2.6"),
     ({"config_file": "/nowhere/haproxy.cfg"}, "configuration", "Cannot read /nowhere/haproxy.cfg", "haproxy.config_file"),
-    ({"validate_cmd": "false"}, "configuration", "exit status 1", "every change is refused"),
+    ({"validate_cmd": "false"}, "configuration", "exit status 1", "changes are refused"),
     ({"users": []}, "users", "no users of the API", "dataplaneapi.user"),
     ({"maps_dir": "/etc/passwd/maps"}, "directories", "maps_dir /etc/passwd/maps cannot be used", "remove the file"),
     ({}, "sockets", "no socket", "master_runtime"),
@@ -183,8 +183,8 @@ def test_units_that_stand_in_the_way(sound: Settings, tmp_path: Path) -> None:
     assert len(texts) == 3
     assert f"{lib}/old.service starts another server" in texts[0]
     assert "systemctl disable --now old.service" in texts[0]
-    assert "so /tmp/master.sock is not there for it" in texts[1]
-    assert "so /var/tmp/reload is not there for it" in texts[2]
+    assert "so it cannot see /tmp/master.sock" in texts[1]
+    assert "so it cannot see /var/tmp/reload" in texts[2]
     (etc / "dataplaneapi.service.d").mkdir()
     (etc / "dataplaneapi.service.d" / "own.conf").write_text("[Service]\nPrivateTmp=no\n")
     assert len(list(doctor._of_units(given, (etc, lib)))) == 1
@@ -213,7 +213,7 @@ def test_corrected_settings_are_written_beside_the_old(tmp_path: Path) -> None:
     assert "secret1" not in done.stdout
     assert "# kept" in beside.read_text()
     done = run("doctor", "--fix", "-f", str(beside))
-    assert "can be corrected without you" in done.stdout
+    assert "can be corrected automatically" in done.stdout
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs to give a directory away")
@@ -237,7 +237,7 @@ def test_overrides_that_a_new_worker_begins_with(sound: Settings, tmp_path: Path
         file.write_text(text)
         return worst(sound, "overrides")
 
-    assert write(states, "global") == DoctorFinding(OK, "overrides", f"a new worker begins with what {states} says")
+    assert write(states, "global") == DoctorFinding(OK, "overrides", f"a new worker loads the states of its servers from {states}")
     assert "servers of a and of 1 others" in write(states, "none").what
     assert "cannot be replaced" in write(tmp_path / "missing" / "states", "global").what
 

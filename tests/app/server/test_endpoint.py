@@ -84,8 +84,8 @@ def test_listeners_of_the_list_say_what_differs() -> None:
         ({"basic_auth": False}, "basic_auth: false needs tls_ca or a unix socket"),
         ({"scheme": "https"}, "flags `--tls-certificate` and `--tls-key` were not specified"),
         ({"scheme": "https", "tls_key": "/k"}, "flag `--tls-certificate` was not specified"),
-        ({"scheme": "https", "tls_client_names": ["a"], **TLS}, "tls_client_names without tls_ca"),
-        ({"scheme": "https", "tls_crl": "/l", **TLS}, "tls_crl without tls_ca"),
+        ({"scheme": "https", "tls_client_names": ["a"], **TLS}, "tls_client_names needs tls_ca"),
+        ({"scheme": "https", "tls_crl": "/l", **TLS}, "tls_crl needs tls_ca"),
         ({"scheme": "unix", "socket_mode": "rw"}, "socket_mode 'rw' is not an octal mode"),
     ],
 )

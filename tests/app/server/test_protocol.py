@@ -180,7 +180,7 @@ async def whole(scope: Any, receive: Any, send: Any) -> None:
             b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabc",
             "invalid HTTP request: Duplicate Content-Length",
         ),
-        (b"CONNECT example.org:80 HTTP/1.1\r\nHost: x\r\n\r\n", "this is no proxy: CONNECT is not served"),
+        (b"CONNECT example.org:80 HTTP/1.1\r\nHost: x\r\n\r\n", "CONNECT is not supported: this server is not a proxy"),
     ],
 )
 def test_what_others_on_the_way_might_read_otherwise(request_: bytes, message: str) -> None:

@@ -60,11 +60,11 @@ def test_a_rotation_by_links(tmp_path: Path, caplog: pytest.LogCaptureFixture) -
     assert shown(identity, client) == before
     swap(certificate, second[0])
     assert shown(identity, client) == before, "half of a rotation changes nothing"
-    assert "the former certificate stays in use" in caplog.text
+    assert "the former one stays in use" in caplog.text
     swap(key, second[1])
     after = shown(identity, client)
     assert after[0] != before[0]
-    assert f"read again: {certificate}" in caplog.text
+    assert f"CRLs of the listener: {certificate}" in caplog.text
     certificate.unlink()
     assert shown(identity, client) == after
     assert "No such file" in caplog.text

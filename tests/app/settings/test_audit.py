@@ -24,12 +24,12 @@ def test_settings(given: dict[str, Any], wanted: AuditSettings | None) -> None:
 @pytest.mark.parametrize(
     ("given", "text"),
     [
-        ({"reads": True}, "target is file or syslog, not 'None'"),
-        ({"target": "journal"}, "target is file or syslog, not 'journal'"),
-        ({"target": "file", "reads": "yes"}, "reads is true or false, not 'yes'"),
-        ({"target": "file", "file": "audit.log"}, "file is an absolute path, not 'audit.log'"),
-        ({"target": "syslog", "file": "/a"}, "file is for target: file"),
-        ({"target": "file", "read": True}, "there is no 'read'; it is as in {target: file"),
+        ({"reads": True}, "target must be file or syslog, not 'None'"),
+        ({"target": "journal"}, "target must be file or syslog, not 'journal'"),
+        ({"target": "file", "reads": "yes"}, "reads must be true or false, not 'yes'"),
+        ({"target": "file", "file": "audit.log"}, "file must be an absolute path, not 'audit.log'"),
+        ({"target": "syslog", "file": "/a"}, "file is allowed only with target: file"),
+        ({"target": "file", "read": True}, "unknown key 'read'; expected keys as in {target: file"),
     ],
 )
 def test_what_is_none(given: dict[str, Any], text: str) -> None:

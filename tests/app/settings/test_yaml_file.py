@@ -131,7 +131,7 @@ def test_an_empty_list_of_log_targets_goes_and_a_scheme_comes(tmp_path: Path) ->
 )
 def test_no_yaml(tmp_path: Path, text: str) -> None:
     with pytest.raises(
-        SettingsError, match=r"not valid \(only yaml format is supported\): .*; if it is a configuration of HAProxy, name it with -c$"
+        SettingsError, match=r"not valid \(only yaml format is supported\): .*; if it is an HAProxy configuration, pass it with -c$"
     ):
         read(write(tmp_path, text))
 

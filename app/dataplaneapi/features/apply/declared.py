@@ -77,7 +77,7 @@ async def declared_call(incoming: Arriving) -> Call:
     data = await incoming.body(bodies.WHOLE_BYTES if limit is None else limit)
     if call.query.plan:
         if data:
-            raise ApiError(400, "plan in query stands for the body that it was made of; send one of the two")
+            raise ApiError(400, "plan in query replaces the body that it was made from; send one of the two")
         return call
     kind = incoming.header(b"content-type")
     check_content_encoding(incoming.header(b"content-encoding"))
@@ -115,7 +115,7 @@ async def declared(call: Call, sent: Sent) -> Declared:
         return await _declared(call, data, media_type)
     text, text_type, files, parts = b"{}", JSON, dict[str, DeclaredFile](), await run_in_thread(form_parts, data, kind)
     if sum(part.name == CONFIGURATION for part, _ in parts) > 1:
-        raise ApiError(400, f"part {CONFIGURATION}: sent twice; it holds all that is declared")
+        raise ApiError(400, f"part {CONFIGURATION}: sent twice; it must contain the whole configuration part")
     for part, content in parts:
         if part.name == CONFIGURATION:
             text, text_type = content, _TYPES.get(PurePath(part.file or "").suffix, TEXT)
@@ -162,8 +162,8 @@ def _understood(call: Call, data: bytes, kind: str) -> Declared:
         if name not in known:
             every = [*known, *COLLECTIONS.values()]
             likely = nearest(str(name), every)
-            hint = f'did you mean "{likely}"?' if likely else f"they are {', '.join(every)}"
-            raise ApiError(422, f"{str(name)[:64]} in body is no collection; {hint}")
+            hint = f'did you mean "{likely}"?' if likely else f"expected one of {', '.join(every)}"
+            raise ApiError(422, f"{str(name)[:64]} in body is not a collection; {hint}")
     if b"masked" in data:
         refuse_masked(value, {"properties": {name: {"type": "array", "items": _reference(known[name])} for name in value}})
     objects = [(known[name], _validated(call, name, body)) for name in value for body in _bodies(known[name].kind, name, value[name])]
@@ -176,7 +176,7 @@ def _by_collections(call: Call, value: dict[str, Any]) -> dict[str, Any]:
     rows = call.services.bundle["x-resources"]
     names = {rows[name]["path"]: name for name in collections(call.services.editor) if "path" in rows[name]}
     if twice := [path for path, name in names.items() if path in value and name in value]:
-        raise ApiError(422, f"{twice[0]} in body is {names[twice[0]]} once more; declare all of it under one of the two")
+        raise ApiError(422, f"{twice[0]} in body is another name of {names[twice[0]]}; use only one of them")
     return {names.get(each, each): found for each, found in value.items()}
 
 
@@ -192,7 +192,7 @@ def _bodies(kind: str, name: str, value: Any) -> Iterator[Any]:
 def _validated(call: Call, collection: str, body: Any) -> Any:
     """Return a valid object. Raises ApiError, also for an unknown member, which would have no effect."""
     if not isinstance(body, dict):
-        raise ApiError(422, f"{collection} in body holds objects, not {str(body)[:64]!r}")
+        raise ApiError(422, f"{collection} in body must contain objects, not {str(body)[:64]!r}")
     resource = call.services.editor.resources[collection]
     try:
         unknown = partial(ignored.members, embedded=(), strict=True, headers=[])
@@ -219,7 +219,7 @@ def _named(call: Call, resource: Resource, body: dict[str, Any]) -> dict[str, An
             continue
         for name, row in rows.items():
             if isinstance(row, dict) and row.get(child.key, name) != name:
-                raise ApiError(422, f"{member}.{name[:64]}: its {child.key} is {str(row[child.key])[:64]!r}; both have to be the same")
+                raise ApiError(422, f"{member}.{name[:64]}: its {child.key} is {str(row[child.key])[:64]!r}; both must be the same")
         named[member] = {name: {child.key: name, **row} if isinstance(row, dict) else row for name, row in rows.items()}
     return named
 
@@ -228,10 +228,10 @@ def declared_file(stores: Mapping[str, Store], kind: str, body: Any) -> tuple[st
     """Return the object name and the content of a stored file that a collection declares. Raises ApiError."""
     collection, member = COLLECTIONS[kind], "entries" if kind == MAP else "content"
     if not isinstance(body, dict) or not isinstance(body.get("name"), str):
-        raise ApiError(422, f"{collection} in body holds objects with a name, as in {{name: one, {member}: ...}}")
+        raise ApiError(422, f"{collection} in body must contain objects with a name, as in {{name: one, {member}: ...}}")
     about = f"{collection}, {body['name'][:64]!r}"
     if unknown := [key for key in body if key not in ("name", member)]:
-        raise ApiError(422, f"{about}: {str(unknown[0])[:64]} in body is unknown; it has name and {member}")
+        raise ApiError(422, f"{about}: {str(unknown[0])[:64]} in body is unknown; expected name and {member}")
     object_ = _object(stores, kind, body["name"], about)
     if kind == MAP:
         return object_, DeclaredFile(entries=_entries(body.get(member), about))
@@ -246,7 +246,7 @@ def _entries(rows: Any, about: str) -> dict[str, str]:
     values_by_key: dict[str, str] = {}
     for row in rows:
         if not isinstance(row, dict) or set(row) != {"key", "value"} or not all(isinstance(value, str) for value in row.values()):
-            raise ApiError(422, f"{about}: {str(row)[:64]} in entries is no entry: it has key and value, both texts")
+            raise ApiError(422, f"{about}: {str(row)[:64]} in entries is not an entry, which has key and value, both texts")
         if row["key"] in values_by_key:
             raise ApiError(422, f"{about}: the key {row['key'][:64]!r} is declared twice")
         try:
@@ -263,7 +263,7 @@ def _object(stores: Mapping[str, Store], kind: str, name: str, about: str) -> st
         setting = STORES[next(kind_ for kind_, made in KINDS.items() if made.kind == kind)]
         raise ApiError(422, f"{about}: there is no directory for these files: set dataplaneapi.resources.{setting}")
     if not is_file_name(name):
-        raise ApiError(422, f"{about}: the name is no name of a file, send the last part of it")
+        raise ApiError(422, f"{about}: the name is not a file name; send only its last part")
     try:
         return spelled(kind, store.path_for(name).name)
     except Exists as error:

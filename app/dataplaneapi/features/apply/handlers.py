@@ -58,13 +58,13 @@ async def _with_plan(call: Call, *, take: bool) -> tuple[Call, DeclarationLimits
     """
     if token := call.query.plan:
         if given := [name for name in OPTIONS if name in call.values]:
-            raise ApiError(400, f"{given[0]} in query belongs to the call that asked for the plan")
+            raise ApiError(400, f"{given[0]} in query belongs to the call that requested the plan")
         plans = ApplyFeature.of(call.services).plans
         plan = await (plans.take if take else plans.stored)(token)
         limits = DeclarationLimits(version=call.query.version, moves=plan.moves, values=plan.values)
         return dataclasses.replace(call, body=Sent(plan.kind, plan.body), values={**call.values, **plan.options}), limits
     if call.query.owner == OUTSIDE:
-        raise ApiError(400, f"owner in query: {OUTSIDE} stands for edits of the file and calls of other paths; take another name")
+        raise ApiError(400, f"owner in query: {OUTSIDE} is reserved for edits of the file and for other calls; choose another name")
     if "owner" not in call.values:
         # An error in the body is reported first, as everywhere.
         await declared(call, call.body)
@@ -115,7 +115,7 @@ async def _carry_out(call: Call, declaration: Declaration, limits: DeclarationLi
 async def export(call: ReadCall) -> Response:
     owner = call.query.owner
     if owner not in _apply(call).owners.claims:
-        raise ApiError(404, f"owner {owner[:64]!r} has declared nothing; GET /v3/sidecar/owners lists those who have")
+        raise ApiError(404, f"owner {owner[:64]!r} has declared nothing; GET /v3/sidecar/owners lists the owners")
     shown = await run_in_thread(_apply(call).exported, owner)
     files = await asyncio.to_thread(_apply(call).exported_files, owner)
     rows = {collection: [_exported(call.author, collection, object_) for object_ in rows_] for collection, rows_ in files.items()}

@@ -36,7 +36,7 @@ class Confirm(WriteOption):
     def check(self, call: Call) -> None:
         """Raise ApiError for a time that is too short, or an invalid guard."""
         if call.query.confirm is not None and call.query.confirm < SHORTEST:
-            raise ApiError(400, f"confirm in query is at least {SHORTEST:g} s")
+            raise ApiError(400, f"confirm in query must be at least {SHORTEST:g} s")
         _guard(call)
 
     async def serve(self, call: Call, next: Handler) -> Response:
@@ -55,7 +55,7 @@ def _guard(call: Call) -> Guard | None:
     if "guard" not in call.values:
         return None
     if "confirm" not in call.values:
-        raise ApiError(400, "guard in query rolls back a change that waits for its confirmation: send confirm with it")
+        raise ApiError(400, "guard in query needs confirm: it rolls back a change that waits for its confirmation")
     try:
         return read_guard(call.query.guard)
     except ValueError as error:

@@ -31,7 +31,7 @@ async def confirm(call: JsonCall) -> Response:
 async def extend(call: JsonCall) -> Response:
     seconds = duration("timeout", call.body["timeout"])
     if not SHORTEST <= seconds <= LONGEST:
-        raise ApiError(422, f"timeout in body is from {SHORTEST:g} s to 24h")
+        raise ApiError(422, f"timeout in body must be from {SHORTEST:g} s to 24h")
     return json_response(200, await _shown(call, await _confirmations(call).extend(call.path.id, seconds, call.author)))
 
 

@@ -46,7 +46,7 @@ def _subscription(call: Call, stream: EventStream, wanted: EventFilter) -> tuple
     """Return the subscription, and whether the server has already dropped some of the events after `Last-Event-ID`. Raises ApiError."""
     if (last := call.values.get("Last-Event-ID")) is not None:
         if not (last.isdecimal() and last.isascii() and len(last) < 20):
-            raise ApiError(400, "Last-Event-ID in header is no id of an event: send that of the last one that was read")
+            raise ApiError(400, "Last-Event-ID in header is not the id of an event: send the id of the last event that you have read")
         is_lost = not stream.has_all_after(int(last), wanted.types)
         return stream.subscription(wanted, None if is_lost else int(last)), is_lost
     if isinstance(past := call.query.since, float | int):
@@ -59,7 +59,7 @@ def _types(text: str) -> frozenset[str]:
     """Parse types of events. An empty text means all types except counters. Raises ApiError."""
     named = frozenset(text.split(",")) if text else frozenset(TYPES) - {STATS}
     if unknown := sorted(named - {*TYPES}):
-        raise ApiError(400, f"types in query: {unknown[0][:50]!r} is no type of events; they are {', '.join(TYPES)}")
+        raise ApiError(400, f"types in query: unknown type {unknown[0][:50]!r}; expected one of {', '.join(TYPES)}")
     return named
 
 
@@ -68,7 +68,7 @@ def _counters(text: str) -> frozenset[str]:
     """Parse kinds of objects that have counters. An empty text means all of them. Raises ApiError."""
     named = frozenset(text.split(",")) if text else COUNTED
     if unknown := sorted(named - COUNTED):
-        raise ApiError(400, f"counters in query: {unknown[0][:50]!r} has none; they are of {', '.join(sorted(COUNTED))}")
+        raise ApiError(400, f"counters in query: unknown kind {unknown[0][:50]!r}; expected one of {', '.join(sorted(COUNTED))}")
     return named
 
 

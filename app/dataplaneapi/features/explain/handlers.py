@@ -34,7 +34,7 @@ def _subject(call: Call) -> tuple[str | None, str | None]:
     """Return the transaction id or the configuration text that all questions are about, or neither. Raises ApiError for several."""
     about = {(question.get("transaction_id") or call.query.transaction_id, question.get("config")) for question in call.body}
     if len(about) > 1 or any(all(each) for each in about):
-        raise ApiError(400, "config or transaction_id is one for all questions, and not both; ask about several in several calls")
+        raise ApiError(400, "all questions of a call are about the same configuration: send only one config or transaction_id")
     return about.pop() if about else (call.query.transaction_id, None)
 
 

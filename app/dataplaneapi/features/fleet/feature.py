@@ -59,7 +59,7 @@ class FleetFeature(Feature):
     def member(self) -> FleetMember:
         """This server's node. Raises NotFound if the server is not in a fleet."""
         if self._member is None:
-            raise NotFound("this server is no node of a fleet: its settings have no `fleet`")
+            raise NotFound("this server is not in a fleet: its settings have no `fleet`")
         return self._member
 
 

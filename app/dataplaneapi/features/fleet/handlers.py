@@ -72,7 +72,7 @@ async def create(call: JsonCall) -> Response:
         raise ApiError(422, f"guard in body: {error}") from None
     proposal = Proposal(**given, guard=guard, former=body.get("release", 0))
     if not 1 <= proposal.deadline <= proposal.deadline + proposal.bake <= LONGEST:
-        raise ApiError(422, "deadline in body is at least 1s, and with bake at most 24h")
+        raise ApiError(422, "deadline in body must be at least 1s, and together with bake at most 24h")
     head, left_out = await _member(call).propose(proposal, call.author)
     return json_response(202, head_as_dict(head) | {"left_out": left_out})
 

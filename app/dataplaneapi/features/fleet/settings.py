@@ -44,7 +44,7 @@ def read_fleet(given: Mapping[str, Any], name: str) -> FleetSettings | None:
 
 def _read(given: Mapping[str, Any], name: str) -> FleetSettings:
     if unknown := next((each for each in given if each not in (*TEXTS, *LISTS)), None):
-        raise ValueError(f"unknown key {str(unknown)[:40]!r}; it is as in {EXAMPLE}")
+        raise ValueError(f"unknown key {str(unknown)[:40]!r}; expected keys as in {EXAMPLE}")
     for each in LISTS:
         if not isinstance(given.get(each), list) or not given[each]:
             raise ValueError(f"{each} must be a list, as in {EXAMPLE}")
@@ -52,14 +52,14 @@ def _read(given: Mapping[str, Any], name: str) -> FleetSettings:
     group, node, prefix = texts["group"], texts["node"] or name, texts["prefix"] or "/dataplaneapi"
     for each, value in (("group", group), ("node", node)):
         if not NAME.fullmatch(value):
-            raise ValueError(f"{each} is a name of letters, digits, `_`, `.` and `-`, not {value[:70]!r}")
+            raise ValueError(f"{each} must consist of letters, digits, `_`, `.` and `-`, not {value[:70]!r}")
     if not re.fullmatch(r"(/[A-Za-z0-9_.-]+)+", prefix):
-        raise ValueError(f"prefix is as in /dataplaneapi, not {prefix[:70]!r}")
+        raise ValueError(f"prefix must be as in /dataplaneapi, not {prefix[:70]!r}")
     endpoints = [str(each).rstrip("/") for each in given["endpoints"]]
     if wrong := next((each for each in endpoints if not re.fullmatch(r"https?://[^/\s]+", each)), None):
-        raise ValueError(f"an endpoint is as in https://etcd1:2379, not {wrong[:70]!r}")
+        raise ValueError(f"an endpoint must be as in https://etcd1:2379, not {wrong[:70]!r}")
     if (local := texts["local_changes"] or REFUSE) not in (REFUSE, DRIFT):
-        raise ValueError(f"local_changes is {REFUSE} or {DRIFT}, not {local[:40]!r}")
+        raise ValueError(f"local_changes must be {REFUSE} or {DRIFT}, not {local[:40]!r}")
     password = _text_of(texts["password_file"]).rstrip("\n") if texts["password_file"] else ""
     etcd = EtcdSettings(endpoints, texts["ca_file"], texts["certificate"], texts["key"], texts["user"], password)
     return FleetSettings(group, node, f"{prefix}/{group}", [_secret(str(each)) for each in given["keys"]], etcd, local == REFUSE)
@@ -68,7 +68,7 @@ def _read(given: Mapping[str, Any], name: str) -> FleetSettings:
 def _secret(path: str) -> bytes:
     text = _text_of(path)
     if Path(path).stat().st_mode & 0o007:
-        raise ValueError(f"{path} may be read by everybody on this machine; chmod o= {path}")
+        raise ValueError(f"{path} is readable by everybody on this machine; chmod o= {path}")
     try:
         return read_secret(text)
     except ValueError as error:

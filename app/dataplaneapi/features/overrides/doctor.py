@@ -20,7 +20,7 @@ def findings(settings: Settings) -> Iterator[DoctorFinding]:
     except Unreadable:
         return
     editor = standard_editor()
-    moment = "a moment lies between the start of a worker and its overrides (states and weights set at run time)"
+    moment = "a new worker runs for a moment without its overrides (states and weights set at runtime)"
     if (path := server_state_file.place(editor, document)) is None:
         file = Path(settings.config_file).parent / "server-state"
         remedy = f"add `server-state-file {file}` to global and `load-server-state-from-file global` to the defaults sections"
@@ -34,6 +34,6 @@ def findings(settings: Settings) -> Iterator[DoctorFinding]:
     if without := [proxy.name for proxy in proxies if not server_state_file.loads(editor, document, proxy)]:
         what = f"servers of {without[0]} and of {len(without) - 1} others" if len(without) > 1 else f"servers of {without[0]}"
         remedy = "add `load-server-state-from-file global` to their defaults section"
-        yield DoctorFinding(NOTE, "overrides", f"{what} do not begin with what {path} says, so {moment}", remedy)
+        yield DoctorFinding(NOTE, "overrides", f"{what} do not load their state from {path}, so {moment}", remedy)
     else:
-        yield DoctorFinding(OK, "overrides", f"a new worker begins with what {path} says")
+        yield DoctorFinding(OK, "overrides", f"a new worker loads the states of its servers from {path}")

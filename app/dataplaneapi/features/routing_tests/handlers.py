@@ -34,7 +34,7 @@ async def read(call: ReadCall) -> Response:
 async def replace(call: StrictCall) -> Response:
     tests, name = _tests(call).stored, call.path.name
     if (given := call.body.get("name", name)) != name:
-        raise ApiError(400, f"name in body is {given!r}, and that of the path {name!r}: send one, or both the same")
+        raise ApiError(400, f"name in body is {given!r}, but the path names {name!r}: send one, or both the same")
     is_new = await tests.put(name, call.body, call.author)
     test = await asyncio.to_thread(tests.get, name)
     return json_response(201 if is_new else 200, test)
@@ -61,7 +61,7 @@ async def _candidate(call: Call) -> Candidate:
     """Return the configuration to run tests on. Raises ApiError."""
     text = (call.body or {}).get("config")
     if text is not None and call.transaction_id:
-        raise ApiError(400, "config in body is run in the place of a transaction: send one of the two")
+        raise ApiError(400, "config in body and transaction_id exclude each other: send one of the two")
     return await run_in_thread(
         call.services.engine.candidate, None if text is None else text.encode(), call.transaction_id, author=call.author
     )
@@ -71,7 +71,7 @@ async def _cases(call: Call) -> list[Case]:
     body = call.body or {}
     if "cases" in body:
         if "tests" in body:
-            raise ApiError(400, "cases in body stand in the place of tests that are kept: send one of the two")
+            raise ApiError(400, "cases in body and names of stored tests exclude each other: send one of the two")
         return await run_in_thread(cases_of, body["cases"])
     return await asyncio.to_thread(_tests(call).stored.cases, body.get("tests"))
 

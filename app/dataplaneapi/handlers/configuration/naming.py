@@ -62,7 +62,7 @@ async def refuse_used(call: Call) -> None:
     """Raises InUse for the DELETE of an object that a split or service discovery uses."""
     object_ = object_of(call)
     if users := await uses(call, object_):
-        raise InUse(f"{object_} is used by {', '.join(users)}: take it out there, or delete that, first")
+        raise InUse(f"{object_} is used by {', '.join(users)}; remove it there first")
 
 
 async def with_places(call: Call, error: Refused) -> Refused:
@@ -79,7 +79,7 @@ async def with_places(call: Call, error: Refused) -> Refused:
         return error
     lines = [f"line {row.line} of {row.file}: {row.text}" for row in rows[:MOST]]
     more = [f"and {len(rows) - MOST} more"] if len(rows) > MOST else []
-    return Refused("\n".join([error.detail, f"{object_} is named by", *lines, *more]), place=error.place, alerts=error.alerts)
+    return Refused("\n".join([error.detail, f"references to {object_}:", *lines, *more]), place=error.place, alerts=error.alerts)
 
 
 def naming_of(services: Services) -> Naming:

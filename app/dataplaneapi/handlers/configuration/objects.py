@@ -212,7 +212,7 @@ async def _addressed(call: Call) -> tuple[Target, Document, Renaming | None]:
         await run_in_thread_if(document.size > LARGE, asked.check_exists, document, "absent_replace")
     to = await run_in_thread_if(asked.extent(document) > LARGE, asked.other_name, document, call.body)
     if to and merges(call) and call.values.get(PARAMETER):
-        text = f"{PARAMETER}=merge in query is not for a write that renames, for other writes may have named the object meanwhile"
+        text = f"{PARAMETER}=merge in query is not supported by a write that renames, because later writes may refer to the object"
         raise ApiError(400, f"{text}: send it without {PARAMETER}, with ?version={call.services.engine.version()}")
     return asked, document, await naming.renaming_of(call, to) if to else None
 
@@ -347,5 +347,5 @@ def check_version_or_transaction(
     unknown = (name for name in call.sent_query if name not in known)
     hints = [f"{name}: did you mean {near}?" for name in unknown if (near := nearest(name, ("version", "transaction_id")))]
     current = call.services.engine.version(None) if current is None else current
-    remedy = f"add ?version={current}, which GET {asked} answers, or ?transaction_id= of an open transaction"
+    remedy = f"add ?version={current}, the result of GET {asked}, or ?transaction_id= of an open transaction"
     raise ApiError(400, "version or transaction not specified: " + "; ".join([*hints, remedy]))

@@ -100,7 +100,7 @@ async def _changing(call: Call, named: str) -> AsyncIterator[LiveMap | StagedMap
     """Yield the loaded map that the path names or, inside a transaction or batch, its staged file. Raises ApiError."""
     if staged := _staged(call, named):
         if not (_sync(call) or call.query.force_delete):
-            raise ApiError(400, "a transaction holds changes of the map's file: send force_sync=true")
+            raise ApiError(400, "a transaction can change only the map's file: send force_sync=true")
         yield staged
         return
     async with asking(call) as runtime:

@@ -121,11 +121,11 @@ async def _pem(call: Call) -> str:
     async for piece in call.body.pieces():
         data += piece
         if len(data) > MOST_BYTES:
-            raise ApiError(413, f"an upload to the memory of HAProxy may have {MOST_BYTES} bytes")
+            raise ApiError(413, f"an upload to the memory of HAProxy has at most {MOST_BYTES} bytes")
     if not data.strip():
         raise ApiError(400, "the uploaded file is empty")
     if b"\0" in data:
-        raise ApiError(400, "the uploaded file is no text")
+        raise ApiError(400, "the uploaded file is not text")
     return data.decode("utf-8", "surrogateescape")
 
 

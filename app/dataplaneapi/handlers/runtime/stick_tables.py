@@ -92,7 +92,7 @@ async def _check_length(runtime: Runtime, path: str, key: str, *, made: bool = F
         if entry["key"] != key:
             if made:
                 await runtime.execute(f"clear table {path}")
-            raise BadRequest(f"{runtime.address} bad request: the table would keep the key {key!r} as {entry['key']!r}")
+            raise BadRequest(f"{runtime.address} bad request: the table would store the key {key!r} as {entry['key']!r}")
 
 
 async def _tables(runtime: Runtime) -> list[Table]:
@@ -138,7 +138,7 @@ def _filters(text: str) -> Iterator[str]:
 
 def _page(entries: list[dict[str, Any]], offset: int, count: int | None) -> list[dict[str, Any]]:
     if offset < 0 or (count is not None and count < 0):
-        raise BadRequest("offset and count are not negative")
+        raise BadRequest("offset and count must not be negative")
     if entries and offset >= len(entries):
         raise BadRequest(f"Offset {offset} is larger than the slice size {len(entries)}")
     return entries[offset : offset + count if count else None]

@@ -48,13 +48,13 @@ def _asked_about(call: Call) -> CallAuthor:
     if user is not None and role is not None:
         raise ApiError(422, "user and role in body: send one of the two")
     if isinstance(by.rights, Rights) and not by.rights.are_all:
-        raise Forbidden(f"role {', '.join(by.rights.roles)} may not ask what others may do; role admin may")
+        raise Forbidden(f"role {', '.join(by.rights.roles)} may not check the permissions of others; role admin may")
     roles = call.services.roles
     if user is not None:
         rights = call.services.bearers.rights_now(roles, USERS, user)
         return replace(by, name=user, group=USERS, rights=rights, caller=Caller(USERS, user))
     if roles is None or role not in roles.rules:
-        raise ApiError(422, f"role in body: there is no role {role[:50]!r}; there are {', '.join(roles.rules) if roles else 'none'}")
+        raise ApiError(422, f"role in body: unknown role {role[:50]!r}; expected one of {', '.join(roles.rules) if roles else 'none'}")
     return replace(by, name="", group="", rights=roles.of([role]), caller=Caller())
 
 

@@ -116,9 +116,9 @@ async def create(call: JsonCall) -> Response:
 def _steps(call: Call) -> list[BatchStep]:
     """Return the calls of a batch. Raises ApiError."""
     if not call.body:
-        raise ApiError(422, "body holds no call: send a list of {method, path, body}")
+        raise ApiError(422, "body contains no call: send a list of {method, path, body}")
     if len(call.body) > MOST:
-        raise ApiError(413, f"body holds {len(call.body)} calls, and {MOST} at most; send them in several batches")
+        raise ApiError(413, f"body contains {len(call.body)} calls, more than {MOST}; send them in several batches")
     return [_step(call, number, described) for number, described in enumerate(call.sent)]
 
 
@@ -128,7 +128,7 @@ def _step(call: Call, number: int, sent: Any) -> BatchStep:
     # A refusal of the only call needs no number.
     prefix = f"call {number} ({described.method} {described.path[:200]}): " if len(call.sent) > 1 else ""
     if described.method == "GET":
-        raise ApiError(400, f"{prefix}a batch changes, and reads nothing: send the GET by itself", index=number)
+        raise ApiError(400, f"{prefix}a batch accepts only writes: send the GET separately", index=number)
     try:
         operation, values = described.found(call.services)
     except ApiError as error:
@@ -136,7 +136,7 @@ def _step(call: Call, number: int, sent: Any) -> BatchStep:
     if not operation.is_batched:
         raise ApiError(
             400,
-            f"{prefix}a batch takes writes of the configuration's objects and of stored files alone; make this call by itself",
+            f"{prefix}a batch accepts only writes of configuration objects and stored files; send this call separately",
             index=number,
         )
     if given := [name for name in OF_BATCH if name in query_values(described.query)]:

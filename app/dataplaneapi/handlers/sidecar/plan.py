@@ -67,7 +67,7 @@ async def _asked(call: Call) -> AsyncIterator[Sequence[Operation]]:
 async def _lines(call: Call) -> Sequence[Operation]:
     """Return the operations that add the lines by which HAProxy pushes the states of servers. Raises ApiError."""
     if named := [name for name in ("transaction_id", "file") if call.values.get(name)] or ["body"] * (call.body is not None):
-        raise ApiError(400, f"add in query plans the present configuration with more lines: leave out {named[0]}")
+        raise ApiError(400, f"add in query plans lines for the current configuration: omit {named[0]}")
     engine = call.services.engine
     await engine.notice()
     texts = await run_in_thread(state_ring.texts_with_lines, engine.document)

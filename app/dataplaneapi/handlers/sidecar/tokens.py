@@ -43,7 +43,7 @@ def _asked_for(call: Call) -> tuple[list[str], list[str], float]:
     names, networks = _roles(call, body.get("role")), [_network(text) for text in body.get("from", ())]
     seconds = duration("ttl", body["ttl"])
     if not 1 <= seconds <= LONGEST_SECONDS:
-        raise ApiError(422, f"ttl in body is from 1s to {LONGEST_SECONDS / 3600:.0f}h, not {body['ttl'][:50]}")
+        raise ApiError(422, f"ttl in body must be from 1s to {LONGEST_SECONDS / 3600:.0f}h, not {body['ttl'][:50]}")
     return names, networks, seconds
 
 
@@ -62,7 +62,7 @@ def _roles(call: Call, given: Any) -> list[str]:
     if roles is None or not isinstance(rights, Rights):
         if given is None:
             return []
-        raise ApiError(409, "the settings have no roles, and a token has none then: leave role out (docs/access.md)")
+        raise ApiError(409, "the settings have no roles, so a token has none either: omit role (docs/access.md)")
     if given is None:
         raise ApiError(422, "role in body is required")
     names = [given] if isinstance(given, str) else given
@@ -70,9 +70,11 @@ def _roles(call: Call, given: Any) -> list[str]:
         raise ApiError(422, ROLES)
     for name in names:
         if name not in roles.rules:
-            raise ApiError(422, f"role in body: {name[:50]!r} is no role; they are {', '.join(roles.rules)}")
+            raise ApiError(422, f"role in body: unknown role {name[:50]!r}; expected one of {', '.join(roles.rules)}")
         if name not in rights.roles and not includes(rights, rights_of([(name, roles.rules[name])])):
-            raise Forbidden(f"a token has rights of its creator alone, and role {', '.join(rights.roles)} has not all those of {name}")
+            raise Forbidden(
+                f"a token cannot have more permissions than its creator: role {', '.join(rights.roles)} lacks permissions of {name}"
+            )
     return list(dict.fromkeys(names))
 
 
@@ -91,7 +93,7 @@ def _token(call: Call, verb: str) -> Token:
     if isinstance(rights, Rights) and not (token and _is_own(call, token)):
         rights.require(verb, f"token/{id_[:40]}")
     if token is None:
-        raise NotFound(f"token {id_[:40]} does not exist; GET /v3/sidecar/tokens lists those there are")
+        raise NotFound(f"token {id_[:40]} does not exist; GET /v3/sidecar/tokens lists the tokens")
     return token
 
 

@@ -47,7 +47,7 @@ async def replace(call: JsonCall) -> Response:
     except Refused as error:
         if to == name:
             raise
-        remedy = f"where the configuration names {name}, POST {to} beside it, change those lines, and DELETE {name} then"
+        remedy = f"if the configuration names {name}: POST {to}, change those lines, then DELETE {name}"
         raise Refused(f"{error.detail}; {remedy}", place=error.place, alerts=error.alerts) from None
 
 

@@ -23,7 +23,7 @@ def store_of(call: Call) -> Store:
         return stores[name]
     if given := next((flag for flag in ("skip_reload", "force_reload") if call.values.get(flag)), None):
         within = "a transaction" if call.transaction_id else "a batch"
-        raise ApiError(400, f"{given} is for a file that changes by itself: in {within} it changes with the commit")
+        raise ApiError(400, f"{given} is not supported in {within}: the file changes with its commit")
     if call.transaction_id and call.operation.writes:
         call.services.engine.context.transactions.to_edit(call.transaction_id, call.author)
     return call.within(stores[name])

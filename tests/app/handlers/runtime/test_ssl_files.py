@@ -64,7 +64,7 @@ def test_uploads_that_are_none(both: Both, collection: str) -> None:
     for content, name, field, said in [
         ("", "n.pem", "file_upload", "the uploaded file is empty"),
         (" \n", "n.pem", "file_upload", "the uploaded file is empty"),
-        ("a\0b", "n.pem", "file_upload", "the uploaded file is no text"),
+        ("a\0b", "n.pem", "file_upload", "the uploaded file is not text"),
         ("nonsense", "n.pem", "file_upload", "payload"),
         (OTHER.pem, "n.pem", "other", "http: no such file"),
         (OTHER.pem, "", "file_upload", "no file name"),

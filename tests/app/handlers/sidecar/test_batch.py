@@ -68,13 +68,13 @@ def test_what_haproxy_refuses_changes_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("wrong", "status", "words"),
     [
-        (call("GET", "backends"), 400, "a batch changes, and reads nothing"),
+        (call("GET", "backends"), 400, "a batch accepts only writes"),
         (call("POST", "backend", {"name": "x"}), 404, "backends"),
         (call("DELETE", "backends"), 405, "not allowed"),
-        (call("POST", "raw", "global\n"), 400, "make this call by itself"),
-        ({"method": "POST", "path": "/v3/services/haproxy/transactions?version=1"}, 400, "make this call by itself"),
-        ({"method": "POST", "path": BATCH, "body": []}, 400, "make this call by itself"),
-        ({"method": "POST", "path": "/v3/services/haproxy/spoe/spoe_files/a/scopes"}, 400, "make this call by itself"),
+        (call("POST", "raw", "global\n"), 400, "send this call separately"),
+        ({"method": "POST", "path": "/v3/services/haproxy/transactions?version=1"}, 400, "send this call separately"),
+        ({"method": "POST", "path": BATCH, "body": []}, 400, "send this call separately"),
+        ({"method": "POST", "path": "/v3/services/haproxy/spoe/spoe_files/a/scopes"}, 400, "send this call separately"),
         (call("POST", "backends?version=1", {"name": "x"}), 400, "version in query belongs to the batch"),
         (call("POST", "backends?transaction_id=1", {"name": "x"}), 400, "transaction_id in query belongs to the batch"),
         (call("POST", "backends?force_reload=true", {"name": "x"}), 400, "force_reload in query belongs to the batch"),

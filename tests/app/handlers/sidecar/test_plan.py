@@ -82,7 +82,7 @@ def test_a_question_whether_a_plan_may_be_carried_out_leaves_it(client: Client) 
 def test_lines_are_added_to_nothing_else(client: Client) -> None:
     for query, body in (("&transaction_id=x", None), ("&file=a", None), ("", b"global\n")):
         refused = client.post(f"{PLAN}?add=ring{query}", body, headers={"Content-Type": "text/plain"})
-        assert refused.status == 400 and "add in query plans the present configuration" in refused.message, refused.body
+        assert refused.status == 400 and "add in query plans lines for the current configuration" in refused.message, refused.body
 
 
 def test_of_a_transaction(client: Client) -> None:

@@ -74,11 +74,11 @@ def test_of_others(client: Client) -> None:
         ({"role": []}, 422, "role in body is"),
         ({"role": {"viewer": True}}, 422, "role in body is the name of a role"),
         ({"role": ["viewer", 7]}, 422, "role in body is the name of a role"),
-        ({"role": "views"}, 422, "'views' is no role; they are viewer, operator"),
+        ({"role": "views"}, 422, "unknown role 'views'; expected one of viewer, operator"),
         ({"ttl": None}, 422, "ttl in body is required"),
         ({"ttl": "soon"}, 422, "ttl in body is no duration"),
-        ({"ttl": "0s"}, 422, "ttl in body is from 1s to 8784h"),
-        ({"ttl": "9000h"}, 422, "ttl in body is from 1s to 8784h"),
+        ({"ttl": "0s"}, 422, "ttl in body must be from 1s to 8784h"),
+        ({"ttl": "9000h"}, 422, "ttl in body must be from 1s to 8784h"),
         ({"from": ["10.0.0.1/8"]}, 422, "has host bits set"),
         ({"from": ["here"]}, 422, "from in body: write a network or an address"),
         ({"from": "10.0.0.0/8"}, 400, "from"),
@@ -103,7 +103,7 @@ def test_without_roles(client: Client) -> None:
     client.app.services.roles = None
     assert client.post(TOKENS, WANTED).status == 409
     answer = client.get(TOKENS, auth=None, headers={"authorization": f"Bearer {secret}"})
-    assert answer.status == 403 and "the settings have no roles any more" in answer.message
+    assert answer.status == 403 and "the settings no longer have roles" in answer.message
 
 
 def test_one_without_a_role(client: Client) -> None:
@@ -114,10 +114,10 @@ def test_one_without_a_role(client: Client) -> None:
     with_token = {"auth": None, "headers": {"authorization": f"Bearer {token['secret']}"}}
     assert client.get("/v3/sidecar/whoami", **with_token).json["limited"] is False
     assert client.get("/v3/services/haproxy/configuration/raw", **with_token).status == 200
-    assert client.post(TOKENS, wanted, **with_token).status == 403, "a token creates no tokens"
+    assert client.post(TOKENS, wanted, **with_token).status == 403, "a token cannot create tokens"
     client.app.services.roles = roles
     answer = client.get(TOKENS, **with_token)
-    assert answer.status == 403 and "the settings have roles now" in answer.message
+    assert answer.status == 403 and "the settings now have roles" in answer.message
     assert client.post(TOKENS, wanted).status == 422, "where there are roles it needs one"
 
 
