@@ -1,7 +1,7 @@
-"""Reads, inserts, replaces and deletes, by index, the lines of one collection inside a section, such as the servers of a backend.
+"""Read, insert, replace and delete, by index, the children of a section: the lines of one collection, such as the servers of a backend.
 
-A child is one line. A named child may have several lines with its name in the branches of an `.if` block: an edit changes the first line,
-and a deletion removes all. A line that the grammar cannot read keeps its index, and no edit changes it.
+A child is one line. A named child may have several lines in the branches of an `.if` block: an edit changes the first one, and a deletion
+removes all of them. A line that the grammar cannot parse keeps its index, and no edit changes it.
 """
 
 from bisect import bisect_left
@@ -58,7 +58,7 @@ class ChildEditor:
         return self.grammar.line(resource.schema)
 
     def kinds(self, parent: str, *sections: Section) -> list[tuple[str, Resource]]:
-        """Return, in the order of the table, (member, collection) for each collection to which the first word of the line may belong."""
+        """Return (member, collection) for each collection of which the sections may have lines, in the order of the table."""
         family, by_word = self.resources.children(parent), self._kinds.get(parent)
         if by_word is None:
             by_word = self._kinds[parent] = {}
@@ -98,7 +98,7 @@ class ChildEditor:
         return True
 
     def _repeated(self, section: Section, resource: Resource) -> frozenset[str]:
-        """Return the names that more than one line has. `have_own_names` copies them to the cache of a new section with the same ones."""
+        """Return the names that more than one line has. They are cached, and `have_own_names` copies the cache to an edited section."""
         known: frozenset[str] | None = section.cache.get((_REPEATED, resource.name))
         if known is None:
             counts = Counter(str(row[resource.key]) for row in self.children(section, resource).readable)
@@ -117,10 +117,10 @@ class ChildEditor:
         return line_place(section, places[-1:] or self._earlier(section, parent, resource))
 
     def _earlier(self, section: Section, parent: str, resource: Resource) -> list[int]:
-        """Return the places of the lines below which the first line of a collection goes.
+        """Return the places of the lines after which the first line of a collection is inserted.
 
-        The first line goes above the lines of collections that the table declares later. If a collection that is declared earlier has lines
-        below those, the first line goes below these as well, since it may refer to them.
+        It is inserted above the lines of collections that the table declares later. Lines of collections that the table declares earlier
+        take precedence: the first line is inserted after all of them, because it may refer to them.
         """
         family = [child for _, child in self.resources.children(parent)]
         own = family.index(resource) if resource in family else len(family)
@@ -133,7 +133,7 @@ class ChildEditor:
         return [place for place in places if place < end] if max(sooner, default=0) < end else places
 
     def has_written_name(self, section: Section, resource: Resource, index: int) -> bool:
-        """Return whether the line states its name. If not, clients address it by another word of the line."""
+        """Return whether the line contains the name of the child. If not, clients address the child by another word of the line."""
         reading = self.shape(resource).take(section.lines[self.children(section, resource).places[index]].words)
         return reading is None or any(resource.key in part.values for part in reading.parts)
 
@@ -146,7 +146,7 @@ class ChildEditor:
             line = section.lines[place]
             if object_ is None:
                 raise UnknownWords(
-                    f"line {place + 1} of {section.kind} {section.name} cannot be edited, its words are not known: {line.text.strip()}",
+                    f"line {place + 1} of {section.kind} {section.name} cannot be edited: it has unknown words: {line.text.strip()}",
                     place=Place(section=f"{section.kind} {section.name}", keyword=line.words[0]),
                 )
             twins = places_by_name[unquoted_name(object_.get(resource.key))] if places_by_name else ()
@@ -154,7 +154,7 @@ class ChildEditor:
         return changed(section, LineEdits(edits, []))
 
     def _twins(self, section: Section, resource: Resource, index: int) -> list[int]:
-        """Return the places of all lines of one object: several if its name is in more than one branch of an `.if` block."""
+        """Return the places of all lines of one child. It has several if its name is in more than one branch of an `.if` block."""
         children = self.children(section, resource)
         object_ = children.objects[index]
         if resource.kind != "named" or object_ is None:
@@ -171,7 +171,7 @@ class ChildEditor:
         return places_by_name
 
     def _edited(self, section: Section, resource: Resource, places: Sequence[int], body: Mapping[str, Any]) -> dict[int, Line | None]:
-        """Return the edited lines by place. `places`: lines of one name. Only the first is edited, or none if one has the wanted values."""
+        """Return the edited lines by place. `places`: the lines of one child. Edits the first, or none if one already has these values."""
         objects = self.children(section, resource)
         if len(places) == 1 and objects.objects[bisect_left(objects.places, places[0])] == body:
             return {}
@@ -203,7 +203,7 @@ class ChildEditor:
         return changed(section, change)
 
     def replace_all(self, section: Section, parent: str, resource: Resource, bodies: Sequence[Mapping[str, Any]]) -> Section:
-        """Return the section with a whole list replaced. Lines that the API cannot read stay, because no client has seen them."""
+        """Return the section with a whole list replaced. Lines that the grammar cannot parse stay, because no client has seen them."""
         children = self.children(section, resource)
         lines: Found = [
             (place, section.lines[place]) for place, object_ in zip(children.places, children.objects, strict=True) if object_ is not None

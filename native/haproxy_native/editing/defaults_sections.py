@@ -1,4 +1,4 @@
-"""Finds the defaults section that a proxy inherits from, and refuses edits that would change it unnoticed.
+"""Find the defaults section that a proxy inherits from, and refuse edits that would silently make it inherit from another one.
 
 A proxy inherits from the defaults section that its header names (`backend b from d`), else implicitly from the last one above it (HAProxy
 Configuration Manual, section 4). HAProxy refuses a `from` that names a missing section. But it accepts a file from which a section with
@@ -58,7 +58,7 @@ def all_inherited_defaults(document: Document) -> list[str | None]:
 
 
 def check_from(document: Document, kind: str, name: str, wanted: object) -> None:
-    """Raise BadValue if `wanted`, the value of `from`, is a missing defaults section, or one that inherits from the section itself."""
+    """Check the value of `from`. Raises BadValue if the defaults section does not exist, or if it inherits from the section itself."""
     seen = {name} if kind == DEFAULTS else set()
     wanted = normalized(wanted) if isinstance(wanted, str) else None
     while wanted:
@@ -72,9 +72,9 @@ def check_from(document: Document, kind: str, name: str, wanted: object) -> None
 
 
 def with_named_source(document: Document, wanted: object) -> Document:
-    """Return the document with the name `wanted`, the value of a `from`, written into the header of that defaults section.
+    """Return the document, in which the defaults section that a `from` refers to has its name in its header.
 
-    The API numbers sections without a name of their own, and HAProxy does not know these numbers.
+    The API gives a section without a name a number as its name. HAProxy does not know this name until it is in the header.
     """
     source = document.find(DEFAULTS, normalized(wanted)) if isinstance(wanted, str) else None
     if source is None or source.name == document.address(source):
@@ -83,7 +83,7 @@ def with_named_source(document: Document, wanted: object) -> Document:
 
 
 def with_name(document: Document, section: Section, name: str) -> tuple[Document, Section]:
-    """Return (document, section) with a name written into the header of a section that the API numbers."""
+    """Return (document, section) after writing a name into the header of the section."""
     text, split = section.header.text, section.header.split
     if section.name:
         start = len(split.gaps[0]) + len(split.words[0]) + len(split.gaps[1])
@@ -95,9 +95,9 @@ def with_name(document: Document, section: Section, name: str) -> tuple[Document
 
 
 def rebound(old: Document, new: Document) -> list[tuple[str, str]]:
-    """Return (proxy, former defaults section) of each proxy whose implicit defaults section was removed.
+    """Return (proxy, former defaults section) for each proxy whose implicit defaults section was removed.
 
-    If the number of defaults sections is the same, a new name at the same position counts as a renamed section.
+    If the number of defaults sections is unchanged, a new name at the same position is treated as a renaming.
     """
     names, others = old.of_kind(DEFAULTS), new.of_kind(DEFAULTS)
     gone = _gone(names, others)
@@ -115,14 +115,14 @@ def _gone(old: Sequence[tuple[str, Section]], new: Sequence[tuple[str, Section]]
 
 
 def refuse_rebound(old: Document, new: Document) -> None:
-    """Raise Refused if an edit removes the implicit defaults section of a proxy that stays."""
+    """Raise Refused if an edit removes the implicit defaults section of a remaining proxy."""
     if lost := rebound(old, new):
         users = "; ".join(f"{proxy} has no `from` and is bound to defaults {name}" for proxy, name in lost[:10])
         raise Refused(f"defaults section '{lost[0][1]}' is still used: {users}", place=Place(section=lost[0][0], member="from"))
 
 
 def _bound(document: Document) -> dict[str, str]:
-    """Return the implicit defaults section of each proxy whose header names none."""
+    """Return the implicit defaults section, by proxy, of each proxy whose header names no defaults section."""
     pairs = zip(document.sections, all_implicit_defaults(document), strict=True)
     return {
         f"{section.kind} {section.name}": bound or ""

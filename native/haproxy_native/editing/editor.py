@@ -1,11 +1,11 @@
-"""Creates, reads, replaces and deletes objects of a document. Methods return a new document or plain data; they change nothing in place.
+"""Create, read, replace and delete objects of a document. Documents are immutable: each edit returns a new one. Pure.
 
-`parent` is (parent resource, parent name) for children and None for sections. `full` means a section with all its children. Raises
-Missing, Exists, NoParent, IndexOutOfRange, BadValue and UnknownWords.
+`parent` is (parent resource, parent name) for children and None for sections. `full` means a section with all its children. The methods
+raise Missing, Exists, NoParent, IndexOutOfRange, BadValue and UnknownWords.
 
-HAProxy reads several sections of one kind without a name, such as two `global` sections, as one. So does the editor: it joins their lines
-in one united section, in which the later headers mark where each section begins, and splits the united section after an edit. A changed or
-added line stays in the section of the line above it, and so in the same file.
+HAProxy reads several sections of one kind without a name, such as two `global` sections, as one section. So does the editor: it joins their
+lines to one united section, and splits that again after the edit. In the united section, the header lines of the second and later sections
+mark where each begins. A new line goes to the section, and so to the file, of the line above it.
 """
 
 import functools
@@ -109,7 +109,7 @@ class Editor:
         return shape_
 
     def _escaped(self, resource: Resource) -> frozenset[str]:
-        """Return the paths of members that may contain line breaks, in an object, in a list of objects, and in a full section."""
+        """Return the paths of members that may contain line breaks. They apply to an object, a list of objects, and a full section."""
         if (members := self._escaped_members.get(resource.name)) is None:
             note, schema = self.grammar.schemas.note, self.grammar.schemas.named(resource.schema)
             own = [name for name, member in self.grammar.schemas.properties(schema).items() if note(member).get("escaped")]
@@ -128,7 +128,7 @@ class Editor:
     # -- reading
 
     def list_objects(self, document: Document, resource: Resource, parent: Parent = None, *, full: bool = False) -> list[Object]:
-        """Return all objects of a collection in file order. Raises NoParent for the collections that report a missing parent."""
+        """Return all objects of a collection in file order. Raises NoParent if the parent is missing, unless `lists_without_parent`."""
         if parent is not None:
             section = self.section(document, *parent)
             if section is None and not lists_without_parent(resource):
@@ -163,7 +163,7 @@ class Editor:
         return dict(new[index] or {})
 
     def has_written_name(self, document: Document, resource: Resource, parent: Parent, key: str | int) -> bool:
-        """Return whether the file states the object's name. If not, clients use a generated name, and an edit may set a name."""
+        """Return whether the file contains the object's name. If not, clients use a generated name, and an edit may set the name."""
         if parent is None:
             section = self.section(document, resource, str(key))
             return section is not None and section.name == document.address(section)
@@ -179,7 +179,7 @@ class Editor:
         return self.lines.children(section, resource).unparsed if section else []
 
     def as_object(self, section: Section, resource: Resource, name: str, bound: str | None, *, full: bool = False) -> Object:
-        """Return the object of a section. `bound`: its `implicit_defaults` in the document. Raises Abandoned."""
+        """Return the object that a section expresses. `bound`: its `implicit_defaults` in the document. Raises Abandoned."""
         check()
         own = self._own(section, resource, name, bound)
         return self._sorted(resource, {**own, **self._embedded(section, resource)}) if full else dict(own)
@@ -218,7 +218,7 @@ class Editor:
     # -- sections
 
     def section_or_implied(self, document: Document, resource: Resource, name: str) -> Section | None:
-        """Return the section. If it is missing, but every configuration has it implicitly, return an empty section."""
+        """Return a section; None if it does not exist. For a section that every configuration has implicitly, return an empty one."""
         section = self.section(document, resource, name)
         return Section(resource.section, "", f"{resource.section}\n") if section is None and resource.is_implied else section
 
@@ -254,9 +254,9 @@ class Editor:
         return with_acls_above(self._with_embedded(section, resource, body), None) if full else section
 
     def create_all(self, document: Document, resource: Resource, new: Sequence[tuple[Mapping[str, Any], Section | None]]) -> Document:
-        """Return the document with new sections of one kind and their children, next to each other if they have the same `from`.
+        """Return the document with new sections of one kind and their children. Sections with the same `from` are inserted together.
 
-        `new` has a pair for each section: the body, and the section that `as_written` returned for the body, or None.
+        `new`: for each section, its body and the section that `as_written` has returned for the body, or None.
         """
         before, taken, place, source = document, set[str](), 0, None
         for body, text in new:
@@ -278,7 +278,7 @@ class Editor:
         return document
 
     def as_written(self, resource: Resource, body: Mapping[str, Any], document: Document) -> tuple[Object, Section]:
-        """Return the object, with all children, and the section for a body, with the indentation that the document uses."""
+        """Return the object with all children, and the section, that a body describes. The section has the indentation of the document."""
         refuse_line_breaks(body, (), self._escaped(resource))
         section = self._new_section(document, resource, body, full=True)
         return self.as_object(section, resource, str(body.get(resource.key) or ""), None, full=True), section
@@ -295,7 +295,7 @@ class Editor:
     def replace(
         self, document: Document, resource: Resource, parent: Parent, key: str | int, body: Mapping[str, Any], *, full: bool = False
     ) -> Document:
-        """Return the document with one object's values replaced; lines whose values stay the same are not rewritten."""
+        """Return the document with one object's values replaced. Lines whose values do not change are not rewritten."""
         refuse_line_breaks(body, (), self._escaped(resource))
         if parent is not None:
             section, index = self._child(document, resource, parent, key, "absent_replace")
@@ -334,9 +334,9 @@ class Editor:
     def set_members(
         self, document: Document, resource: Resource, parent: Parent, values: Mapping[str | int, Mapping[str, Any]]
     ) -> Document:
-        """Return the document with members of objects set, by the object's key. The value None removes a member.
+        """Return the document with some members of objects set. `values`: the members, by the key of the object; None removes a member.
 
-        All children of one parent are changed in one pass over its section.
+        The objects have one parent, so that one pass over its section changes all of them.
         """
         if parent is None:
             for key, members in values.items():
@@ -380,7 +380,7 @@ class Editor:
                 yield place, " ".join(words)
 
     def delete(self, document: Document, resource: Resource, parent: Parent, key: str | int) -> Document:
-        """Return the document without an object. If the object is in branches of an `.if` block, it is removed from all of them."""
+        """Return the document without an object. An object in several branches of an `.if` block is removed from all of them."""
         if parent is not None:
             section, index = self._child(document, resource, parent, key, "absent_delete")
             return _edited(document, section, self.lines.delete(section, resource, index))
@@ -397,7 +397,7 @@ class Editor:
     def _with_parent(
         self, document: Document, resource: Resource, parent: tuple[Resource, str], situation: str = "orphan"
     ) -> tuple[Document, Section]:
-        """Return the document and the parent section in it, which is created if it is missing and every configuration has it."""
+        """Return the document and the parent section in it. Creates the section if it is missing and every configuration has it."""
         section = self.section(document, *parent)
         if section is None and parent[0].is_implied:
             document = self.create(document, parent[0], None, {})
@@ -407,7 +407,7 @@ class Editor:
         return document, section
 
     def check_parent(self, document: Document, resource: Resource, parent: tuple[Resource, str]) -> None:
-        """Raise the error that the creation of a child would raise for its parent."""
+        """Raise the error for a missing parent (`absent_parent`) if a child cannot be created because its parent is missing."""
         self._with_parent(document, resource, parent, "orphan_create")
 
     def check_exists(self, document: Document, resource: Resource, parent: Parent, key: str | int, situation: str) -> None:
@@ -466,7 +466,7 @@ class Editor:
 
 
 def _edited(document: Document, old: Section, new: Section) -> Document:
-    """Return the document with a section edited, and its ACLs above the lines that use them."""
+    """Return the document with an edited section, whose ACLs are moved above the lines that use them."""
     return _with_section(document, old, with_acls_above(new, old))
 
 
@@ -488,7 +488,7 @@ def _other_name(resource: Resource, key: object, body: Mapping[str, Any]) -> Oth
 
 
 def _by_name(objects: Sequence[Object], key: str) -> dict[str, Object]:
-    """Return objects by name. If several have the same name, return the first, like a lookup."""
+    """Return the objects by name; of several with one name, the first, as a lookup does."""
     by_name: dict[str, Object] = {}
     for object_ in objects:
         by_name.setdefault(str(object_[key]), object_)
@@ -500,7 +500,7 @@ def _with_members(object_: Mapping[str, Any], members: Mapping[str, Any]) -> Obj
 
 
 def _index_of(names: Sequence[Any], wanted: object) -> int | None:
-    """Return the index of a name exactly as written, else of a name that is equal without quotes; None if there is none."""
+    """Return the index of a name: of an exact match, or else of a name that is equal without quotes; None if there is none."""
     if wanted in names:
         return names.index(wanted)
     own = unquoted_name(wanted)

@@ -1,8 +1,8 @@
-"""Finds the lines of a configuration that refer to a file: by its path, by a relative path, or by its directory.
+"""Find the lines of a configuration that refer to a file: by its path, by a relative path, or by its directory.
 
-Links and `..` in a path are resolved on the disk, as HAProxy does; everything else is pure. In doubt, a line counts as a reference: at
-worst that costs an unnecessary reload, or an error that names the line. The arguments `path` are absolute and normalized. `directory` is
-the directory of the configuration file, to which paths are relative by default.
+Links and `..` in a path are resolved on the disk, as HAProxy does. Everything else is pure. A line that may refer to the file is returned
+even if that is uncertain: the worst effect is an unnecessary reload, or an error that names the line. The argument `path` is always
+absolute and normalized. `directory` is the directory of the configuration file, the base of relative paths if no line sets another one.
 """
 
 import posixpath
@@ -49,13 +49,13 @@ def references(document: Document, path: str, directory: str = "/") -> list[File
 
 
 def may_refer(text: str, path: str) -> bool:
-    """Return whether a line of a text may refer to a file: a quick test without false negatives."""
+    """Return whether a text may refer to a file. The test is quick; it may return True without need, never False."""
     name, holder = posixpath.basename(path), posixpath.basename(posixpath.dirname(path))
     return name in text or holder in text or "./" in text or " ." in text or (name.endswith(".lua") and _SCRIPT in text)
 
 
 def unreferenced(document: Document, paths: Sequence[str], directory: str = "/") -> list[str]:
-    """Return the paths that no line refers to, in one pass over the lines."""
+    """Return the paths that no line refers to. Passes over the lines only once."""
     where, scripts = bases(document, directory), False
     own = frozenset(posixpath.basename(path) for path in paths)
     seen, open_words = set[str](), list[str]()
@@ -111,7 +111,7 @@ def map_directory(document: Document, directory: str) -> str:
 
 
 def path_of_name(document: Document, directory: str, name: str) -> str:
-    """Return the absolute path of a map or an ACL, given its name in HAProxy, which may have a prefix such as `opt@`. Links stay."""
+    """Return the absolute path of a map or an ACL. `name`: its name in HAProxy, perhaps with a prefix such as `opt@`. Keeps links."""
     return posixpath.join(map_directory(document, directory), _PREFIX.sub("", name, count=1))
 
 
@@ -121,7 +121,7 @@ def real_path(path: str) -> str:
 
 
 def real_directory(directory: str) -> str:
-    """Return a directory with links and `..` resolved, as far as it exists. Reads the disk."""
+    """Return a directory with links and `..` resolved in the part of its path that exists. Reads the disk."""
     return directory if "\0" in directory else posixpath.realpath(directory)
 
 
@@ -149,7 +149,7 @@ def _is(part: str, path: str, bases: list[str]) -> bool:
 
 
 def is_same_file(place: str, path: str) -> bool:
-    """Return whether `place`, however it is written, is a path of the file at `path`. May read the disk."""
+    """Return whether `place` is another notation of the path `path`. May read the disk."""
     normal = posixpath.normpath(place)
     if normal == path:
         return True
@@ -165,7 +165,7 @@ def _is_base(line: Line) -> bool:
 
 
 def name_spans(value: str, path: str, bases: list[str]) -> Iterator[tuple[int, int]]:
-    """Yield (start, end) of each place where the name of a file, the last element of `path`, is in `value`, a word without quotes."""
+    """Yield the range of each occurrence of a file's name in a word without quotes. The name is the last element of `path`."""
     name, at = posixpath.basename(path), 0
     for sign in [*_PARTS.finditer(value), None]:
         end = sign.start() if sign else len(value)

@@ -5,8 +5,9 @@
     # Dataplaneapi managed File
     # changing file directly can cause a conflict if dataplaneapi is running
 
-The checksum is the MD5 of all bytes after its line. Files written by a raw push have no banner. The header is part of a document's
-preamble; all other lines of the preamble stay byte for byte. In a document of several files, the main file has the header.
+The checksum is the MD5 of all bytes after its line. Files that were written by a raw push have no banner. The header is part of the
+preamble of a document, and edits of the header keep all other lines of the preamble. If a document has several files, the header is in the
+main file.
 """
 
 import re
@@ -44,7 +45,7 @@ class Stamped(NamedTuple):
 
     document: Document
     version: int
-    # The MD5 that the header states; without a checksum line, the MD5 of all bytes.
+    # The MD5 in the header; if there is no checksum line, the MD5 of all bytes.
     checksum: str
     # The number of bytes of all files.
     size: int
@@ -68,7 +69,7 @@ def has_banner(document: Document) -> bool:
 
 
 def checksum_of(data: bytes) -> str | None:
-    """Return the checksum that a file states, correct or not; None without a checksum line."""
+    """Return the checksum in the header of a file, correct or not; None without a checksum line."""
     line = _STATED.match(data)
     return line[1].decode() if line else None
 
@@ -97,7 +98,7 @@ def with_header(document: Document, version: int, *, banner: bool) -> Stamped:
 
 
 def with_version(document: Document, version: int, *, banner: bool = False) -> Stamped:
-    """Return the document with its version line replaced; if it has none, with a version line added and the checksum removed."""
+    """Return the document with another version in its version line. If it has none, add one and remove the checksum."""
     line = f"# _version={version}"
     if search(_VERSION, document.preamble):
         document = document.with_preamble(_DIGITS.sub(line, document.preamble, count=1))
@@ -127,7 +128,7 @@ def without_versions(text: bytes) -> bytes:
 
 
 def with_header_of(document: Document, other: Document) -> Document:
-    """Return the document with the checksum and version lines of `other`, so that a comparison shows only the text that people wrote."""
+    """Return the document with the checksum and version lines of `other`, so that a comparison of both ignores these lines."""
     lines = [line for line in (search(_CHECKSUM, other.preamble), search(_VERSION, other.preamble)) if line]
     document = bare(document)
     return document.with_preamble("".join(line[0] for line in lines) + document.preamble)
@@ -173,7 +174,7 @@ def without_banner(document: Document) -> Document:
 
 
 def bare(document: Document) -> Document:
-    """Return the document without checksum and version, even if they are in the comment above the first section."""
+    """Return the document without checksum and version lines, even if these are in the comment above the first section."""
     preamble = document.preamble
     first = _first(document)
     if first and not search(_VERSION, preamble) and search(_VERSION, first.lead):

@@ -1,7 +1,7 @@
-"""Names of objects across all kinds, as the API writes them: `backend/shop/server/web1`, `map/hosts.map`, `owner/team-a`.
+"""Build, parse and match the names of objects of all kinds, such as `backend/shop/server/web1`, `map/hosts.map` and `owner/team-a`. Pure.
 
-Kinds and names alternate; in names `/`, `*` and `%` are percent-encoded. In patterns `*` stands for any characters within one segment, and
-`**` for any number of segments.
+Kinds and names alternate. In a name, `/`, `*` and `%` are percent-encoded. In a pattern, `*` matches any characters within one segment,
+and `**` any number of segments.
 """
 
 import functools
@@ -20,7 +20,7 @@ _ESCAPED, _BARE = re.compile(rb"%([0-9A-Fa-f]{2})"), re.compile(r"%(?![0-9A-Fa-f
 
 
 def spelled(*parts: str | int) -> str:
-    """Return the name of an object, given kinds and names in turn. If the last kind has only one object, its name is left out."""
+    """Return the name of an object from kinds and names in turn. For a kind that has only one object, leave out the last name."""
     return "/".join(part if place % 2 == 0 else encoded(part) for place, part in enumerate(map(str, parts)))
 
 
@@ -40,7 +40,7 @@ def parsed(text: str) -> tuple[str, ...]:
     for place, segment in enumerate(segments):
         _check(text, segment, None if place % 2 else _KIND)
         if "*" in segment:
-            raise BadRequest(f"{text[:100]!r} is a pattern, and here is one object named; a * in a name is %2A")
+            raise BadRequest(f"{text[:100]!r} is a pattern, but the name of one object is expected; write * in a name as %2A")
     return tuple(decoded(segment) for segment in segments)
 
 
@@ -57,9 +57,9 @@ def _check(text: str, segment: str, kind: re.Pattern[str] | None) -> None:
     if not segment:
         raise BadRequest(f"{text[:100]!r} names no object: a part of it is empty; {_EXAMPLE}")
     if kind and not kind.fullmatch(segment):
-        raise BadRequest(f"{text[:100]!r} names no object: {segment[:50]!r} is no kind; {_EXAMPLE}")
+        raise BadRequest(f"{text[:100]!r} names no object: {segment[:50]!r} is not a kind; {_EXAMPLE}")
     if _BARE.search(segment):
-        raise BadRequest(f"{text[:100]!r} names no object: a % in a name is %25")
+        raise BadRequest(f"{text[:100]!r} names no object: write % in a name as %25")
 
 
 def within(name: str, object_: str) -> bool:
@@ -68,17 +68,17 @@ def within(name: str, object_: str) -> bool:
 
 
 def renamed(name: str, object_: str, to: str) -> str:
-    """Return what `name` becomes if the object `object_` is renamed to `to`."""
+    """Return the new form of a name after the object `object_` was renamed to `to`. Other names are returned unchanged."""
     return to + name.removeprefix(object_) if within(name, object_) else name
 
 
 def matches(pattern: str, name: str) -> bool:
-    """Return whether a pattern matches a name as `spelled` writes it. A pattern may encode more characters than a name must."""
+    """Return whether a pattern matches a name that `spelled` has returned. The pattern may encode more characters than `spelled` does."""
     return _compiled(pattern).fullmatch(name) is not None
 
 
 def beginning(pattern: str) -> str:
-    """Return the literal beginning of all names that a pattern matches."""
+    """Return the literal text with which every name that a pattern matches begins."""
     return re.split("[*%]", pattern, maxsplit=1)[0].rstrip("/")
 
 
@@ -151,5 +151,5 @@ def section_of_object(editor: Editor, object_: str) -> tuple[str, str]:
 
 
 def kind_of(resource: Resource) -> str:
-    """Return the kind that names of a resource's objects have: the singular of the API's path."""
+    """Return the kind in the names of a resource's objects, which is the singular of its path in the API."""
     return resource.name if resource.schema.startswith(resource.name) else resource.schema

@@ -1,4 +1,4 @@
-"""Differences between two documents as pieces of text, small enough to store one for each change.
+"""Compute and apply the difference between two documents as a piece of text, which is small enough to be stored for each change. Pure.
 
 An edited document shares its unchanged sections with the original, so most of the comparison is by identity. A patch refers to characters
 and not to sections, since parsing the text of a document that was edited in memory may produce other sections.
@@ -30,9 +30,9 @@ def patch(base: Document, new: Document) -> Patch | None:
 
 
 def apply(base: Document, patches: Iterable[Patch], outline: Outline = CONFIGURATION) -> Document:
-    """Return the base with patches applied in their order; it shares unchanged sections with the base.
+    """Return the base after patches, in their order. The result shares unchanged sections with the base.
 
-    Raises ValueError for a patch that does not fit.
+    Raises ValueError if a patch does not fit.
     """
     text = base.text
     for start, removed, added in patches:
@@ -61,7 +61,7 @@ def _shared(one: Iterable[str], other: Iterable[str]) -> int:
 
 
 def _common_start(one: str, other: str) -> int:
-    """Return the length of the common start, by bisection: comparing slices is far faster than comparing characters."""
+    """Return the length of the common start. Bisects, because comparing slices is far faster than comparing characters."""
     low, high = 0, min(len(one), len(other))
     while low < high:
         middle = (low + high + 1) // 2

@@ -1,4 +1,4 @@
-"""Finds the places of new lines and sections: next to others of their kind, and never where they would change the meaning of others.
+"""Find the places of new lines and sections: next to others of their kind, and where they do not change the meaning of others. Pure.
 
 The order matters to HAProxy in two ways. A proxy without `from` inherits from the last defaults section above it, so a new defaults section
 must not come between them. And HAProxy reads from top to bottom and refuses a line that uses an ACL defined below it. So if an edit adds an
@@ -27,12 +27,12 @@ FIRST_KINDS = ("global",)
 
 
 def line_place(section: Section, earlier: Sequence[int]) -> int:
-    """Return the place of the line below which a new line goes: below all of `earlier`, and outside their conditional blocks."""
+    """Return the place of the line after which to insert a new line: after all of `earlier`, and outside their conditional blocks."""
     return section.outside_blocks(max(earlier, default=0))
 
 
 def usual_indent(document: Document, place: int) -> str:
-    """Return the indent of the nearest non-empty section above a place; if there is none, of the nearest below; otherwise two blanks."""
+    """Return the indent to use at a place: that of the nearest section with lines, preferably above; two spaces if there is none."""
     near = chain(range(place - 1, -1, -1), range(place, len(document.sections)))
     sections = (document.sections[each] for each in near)
     return next((other.own_indent for other in sections if other.kind != BOUNDARY and other.own_indent is not None), "  ")
@@ -45,7 +45,7 @@ def usual_newline(document: Document, place: int) -> str:
 
 
 def place_behind_kin(document: Document, kind: str) -> int:
-    """Return the place after the last section of a kind, or the place of its first section, as `insert_section` chooses it in one file."""
+    """Return the place of a new section in one file: after the last one of its kind, or where the first one of its kind is inserted."""
     if places := document.places_of(kind):
         return places[-1] + 1
     if kind in FIRST_KINDS:
@@ -55,7 +55,7 @@ def place_behind_kin(document: Document, kind: str) -> int:
 
 
 def at_home(document: Document, section: Section) -> Section:
-    """Return the section. If it has no lines to take the indent from, it gets the indent of its neighbors."""
+    """Return the section, with the indent of its neighbors for new lines if it has no lines itself."""
     if section.own_indent is not None:
         return section
     return section.with_usual_indent(usual_indent(document, document.place(section)))
@@ -64,7 +64,8 @@ def at_home(document: Document, section: Section) -> Section:
 def insert_section(document: Document, section: Section) -> Document:
     """Return the document with a new section after the last one of its kind.
 
-    The first section of a kind goes above the proxies, which may refer to it. The first proxy of a kind goes to the end of the main file.
+    The first section of a kind is inserted above the proxies, which may refer to it. The first proxy of a kind is inserted at the end of
+    the main file.
     """
     if section.kind == DEFAULTS:
         return _insert_defaults(document, section)
@@ -156,11 +157,11 @@ def acl_word() -> str:
 
 
 def with_acls_above(section: Section, old: Section | None) -> Section:
-    """Return the section with each ACL moved above the lines that use it, if the edit added the ACL or such a line.
+    """Return the section with each ACL moved above the lines that use it, if the edit has added the ACL or such a line.
 
-    `old`: the section before the edit. An ACL moves with the comments directly above it. It does not move above a line that was above it
-    before the edit, nor because of a deletion. An ACL with a name that HAProxy predefines does not move: in lines above it, the name means
-    HAProxy's own ACL. An ACL in a conditional block or in a snippet does not move either.
+    `old`: the section before the edit. An ACL moves together with the comments directly above it. Lines that were above the ACL before the
+    edit stay above it, and a deletion moves nothing. An ACL with a name that HAProxy predefines does not move, because the lines above it
+    mean HAProxy's own ACL. ACLs in conditional blocks and in snippets do not move either.
     """
     if acl_word() not in section.text:
         return section
@@ -179,7 +180,7 @@ def with_acls_above(section: Section, old: Section | None) -> Section:
             change.replaced |= dict.fromkeys(places)
             change.added += [(result.between(None, first), result.lines[each]) for each in places]
         result = changed(result, change)
-    # The ACLs use each other, so no order is right.
+    # The ACLs use each other, so no order is correct.
     return section
 
 
@@ -209,7 +210,7 @@ class _Before:
                 self._acls.setdefault(name, place)
 
     def brought(self, section: Section) -> set[str]:
-        """Return the ACLs that new lines define or use, and the ACLs whose lines the edit moved."""
+        """Return the ACLs that the edit concerns: new lines define or use them, or the edit has moved their lines."""
         names: set[str | None] = set()
         lowest = 0
         for line in section.lines[1:]:
@@ -228,7 +229,7 @@ class _Before:
 
 
 def _misplaced(section: Section, names: set[str], before: _Before) -> Mapping[int, int]:
-    """Return, for each ACL that is too low, by the place of its first line, the place of the first line that uses it."""
+    """Return the ACLs that are below a line that uses them, as {place of the ACL's first line: place of the first line that uses it}."""
     named: dict[str, int] = {}
     made: dict[str, list[int]] = {}
     for place, line in enumerate(section.lines) if names else ():

@@ -1,4 +1,4 @@
-"""The table of resources: for each collection of the API, its place in the file and the texts of its errors.
+"""The table of resources, which has the place in the file and the texts of errors for each collection of the API.
 
 The table comes from the bundle (`x-resources`). An error text is a string, or, if the reference implementation answers with an unusual kind
 of error, a mapping of that kind to a string: `{not_found: not found}`.
@@ -37,9 +37,9 @@ class Resource:
     # The parameter of the API that names the parent.
     parent_parameter: str = ""
     full_section: bool = False
-    # Whether the response to a change that waits for a reload has no body.
+    # Whether the response to a change has no body while the change waits for a reload.
     silent: bool = False
-    # Members that clients may set but never read. A replacement that omits such a member keeps its value.
+    # Members that clients may set but never get. A replacement without such a member keeps its value.
     write_only: tuple[str, ...] = ()
     # The actions, if not all actions of the kind are available.
     verbs: tuple[str, ...] = ()
@@ -153,12 +153,12 @@ def absent_parent(resource: Resource, parent: tuple[Resource, str], situation: s
 
 
 def reports_missing_parent(resource: Resource, situation: str) -> bool:
-    """Return whether a request for a child of a missing parent is answered with an error about the parent."""
+    """Return whether a request for a child reports an error about its parent if the parent is missing."""
     return resource.kind == "indexed" or ACTIONS[situation] in resource.parent_needed
 
 
 def lists_without_parent(resource: Resource) -> bool:
-    """Return whether the response for children of a missing parent is an empty list."""
+    """Return whether the list of the children of a missing parent is empty instead of an error."""
     return "list" not in resource.parent_needed
 
 

@@ -1,7 +1,7 @@
-"""Decides whether the text of a member is shown or masked, by the member's kind (`x-secret` in openapi/schemas). Pure.
+"""Decide whether the text of a member is shown or masked, by the kind of secret that openapi/schemas declares (`x-secret`). Pure.
 
-A member is shown whole or not at all. An expression is shown if all its functions accept only names, numbers and files. A comparison is
-shown if the compared sample is never a credential. The value of a header is shown depending on the header's name.
+A member is shown as a whole or not at all. An expression is shown if all its functions accept only names, numbers and files. A comparison
+is shown if the compared sample is never a credential. The value of a header is shown depending on the header's name.
 openapi/haproxy/secrets.yaml lists these functions, samples and headers; everything else is masked.
 
 Each function of KINDS returns whether a text of its kind is shown. `siblings` are the other members of the object, and `sibling` is the
@@ -44,14 +44,14 @@ def is_public_header(name: str) -> bool:
 
 
 def expression(text: str, siblings: Siblings, sibling: str = "") -> bool:
-    """A sample expression in one word, or, if the sibling is an action such as set-var-fmt, a log-format string."""
+    """Decide about a sample expression in one word. If the sibling is an action such as set-var-fmt, it is a log-format string."""
     if str(siblings.get(sibling, "")).endswith("-fmt"):
         return template(text, siblings)
     return len(words_of(text)) <= 1 and _calls(unquoted(text))
 
 
 def expressions(text: str, siblings: Siblings, sibling: str = "") -> bool:
-    """Sample expressions, each with or without a name and `=` before it."""
+    """Decide about several sample expressions, each with or without a name and `=` before it."""
     return all(expression(word, siblings) for word in words_of(text))
 
 
@@ -64,45 +64,45 @@ def _calls(text: str) -> bool:
 
 
 def format_(text: str, _: Siblings, sibling: str = "") -> bool:
-    """A log-format string whose literal text is shown."""
+    """Decide about a log-format string whose literal text is no secret."""
     plain = unquoted(text)
     # A literal that looks like a call is the rest of an expression with a bracket in it.
     return _calls("".join(_FIELD.findall(plain))) and not ("%[" in plain and re.search(r"[\w.+-]\(", _FIELD.sub(" ", plain)))
 
 
 def template(text: str, siblings: Siblings, sibling: str = "") -> bool:
-    """A log-format string that is shown only if it has no literal text."""
+    """Decide about a log-format string whose literal text may be a secret."""
     return format_(text, siblings) and not _LITERAL.search(_FIELD.sub("", unquoted(text)))
 
 
 def header(text: str, siblings: Siblings, sibling: str = "") -> bool:
-    """A log-format string: the value to set for the header whose name is in the sibling."""
+    """Decide about the log-format string that a header is set to. The sibling has the name of the header."""
     return format_(text, siblings) if is_public_header(str(siblings.get(sibling, ""))) else template(text, siblings)
 
 
 def match(text: str, siblings: Siblings, sibling: str = "") -> bool:
-    """A regular expression that the value of the header whose name is in the sibling is matched against."""
+    """Decide about a regular expression for the value of a header. The sibling has the name of the header."""
     return is_public_header(str(siblings.get(sibling, ""))) or not _LITERAL.search(unquoted(text))
 
 
 def url(text: str, siblings: Siblings, sibling: str = "") -> bool:
-    """A URL, or a part of one. It is shown if it has no query, fragment or user."""
+    """Decide about a URL or a part of one, which is shown if it has no query, fragment or user."""
     plain = unquoted(text)
     return not re.search(r"[?@#]", _FIELD.sub("", plain)) and ("%" not in plain or _calls("".join(_FIELD.findall(plain))))
 
 
 def word(text: str, _: Siblings, sibling: str = "") -> bool:
-    """A word such as HTTP/1.1, which headers may follow."""
+    """Decide about a word such as HTTP/1.1, after which the text may contain headers."""
     return bool(_WORD.fullmatch(unquoted(text)))
 
 
 def content(_text: str, siblings: Siblings, sibling: str = "") -> bool:
-    """The body of a response: a file name is shown, a literal text is masked."""
+    """Decide about the body of a response: a file name is shown, a literal text is masked."""
     return siblings.get(sibling) in PAYLOADS and siblings.get(sibling) not in _TEXTS
 
 
 def condition(text: str, _: Siblings, sibling: str = "") -> bool:
-    """A condition, after `if` or `unless`: names of ACLs, and comparisons in braces."""
+    """Decide about a condition without its `if` or `unless`: names of ACLs, and comparisons in braces."""
     return all(map(_term, terms(words_of(text))))
 
 
@@ -114,12 +114,12 @@ def _term(term: Sequence[str]) -> bool:
 
 
 def pattern(text: str, siblings: Siblings, sibling: str = "") -> bool:
-    """The flags and values that the sample in the sibling is compared with."""
+    """Decide about the flags and values of a comparison. The sibling has the sample that is compared with them."""
     return _compared(str(siblings.get(sibling, "")), words_of(text))
 
 
 def _compared(criterion: str, words: Sequence[str]) -> bool:
-    """Return whether a comparison is shown: if it compares with files, numbers or nothing, or if its sample is public."""
+    """Return whether a comparison is shown: it compares with files, numbers or nothing, or its sample is public."""
     if not expression(criterion, {}):
         return False
     if _is_public_sample(unquoted(criterion)):
@@ -138,7 +138,7 @@ def _values(words: Iterable[str]) -> Iterable[str]:
 
 
 def _is_public_sample(text: str) -> bool:
-    """Return whether a sample, with any converters, is never a credential. A sample of a header is judged by the header's name."""
+    """Return whether a sample, with any converters, is never a credential. For a sample of a header, the header's name decides."""
     if (fetch := _NAME.match(text)) and _is_one_of("compared")(fetch[0]):
         return True
     found = _FROM_HEADER.match(text)

@@ -1,9 +1,10 @@
-"""Replaces secrets in texts and objects by `<masked>`, and refuses masked texts that clients send back. Pure.
+"""Replace secrets in texts and objects by `<masked>`, and refuse masked texts that clients send back. Pure.
 
-A secret is a member with `x-secret` in openapi/schemas, unless haproxy_native/editing/secret_kinds.py finds its text harmless. An object is
-masked along its schema, and a line of a configuration along the shape that the same schema defines. Undeclared members, words and lines are
-masked. A commented-out line is masked like the line itself, and a comment that mentions credentials is masked as a whole. Other comments,
-and metadata, are shown. The checksum line is removed, since it would help to guess a short password.
+A secret is a member with `x-secret` in openapi/schemas, unless haproxy_native/editing/secret_kinds.py decides that its text is harmless.
+The schema of an object determines which members are masked. The same schema defines the shape of a line, which determines the words that
+are masked in texts. Members, words and lines that no schema declares are masked. A commented-out line is masked like the line itself, and
+a comment that mentions credentials is masked as a whole. Other comments and metadata are shown. The checksum line is removed, because it
+would help to guess a short password.
 """
 
 import functools
@@ -32,7 +33,7 @@ _UNKNOWN_LINES = "lines"
 _OF_PROCESS = ("runtime_server", "override")
 _VERSION = re.compile(r"# _version=\d+\s*")
 _BARE_WORD = re.compile(r"[^\s'`\"]+")
-# A longer line of a message is cut off at the first word that a secret may follow, since trying all such words would take too long.
+# A longer line of a message is truncated at the first word that may precede a secret, because testing all such words would take too long.
 _LONGEST = 1000
 _NEGATIONS = ("no", "default")
 # Signs of a message of HAProxy, or of an error that quotes such a message.
@@ -60,7 +61,7 @@ def masked_lines(text: str) -> str:
 
 
 def _difference_lines(text: str) -> Iterator[str]:
-    """Mask the lines of a unified diff. Files other than the configuration may quote lines of the configuration."""
+    """Yield the masked lines of a unified diff. Diffs of files other than the configuration may quote lines of the configuration."""
     walk: Callable[[str], str] = _masked_line
     for line in split_lines(text):
         if line.startswith("--- "):
@@ -101,7 +102,7 @@ def masked_text(text: str) -> str:
 
 
 def masked_message(text: str) -> str:
-    """Return a message of HAProxy with all quoted texts masked, except keywords and names of sections, ACLs and servers."""
+    """Return a message of HAProxy with its quoted texts masked. Quoted keywords and names of sections, ACLs and servers stay."""
     return "".join(map(_masked_message_line, split_lines(text)))
 
 
@@ -157,7 +158,7 @@ def _hidden(words: Sequence[str]) -> set[int]:
 
 
 def _readings(words: Sequence[str]) -> Iterator[tuple[LineShape, LineReading]]:
-    """Yield every way to parse a line, since its section is not known."""
+    """Yield every possible reading of a line whose section is unknown."""
     for size in range(min(_longest(), len(words)), 0, -1):
         for shape in shapes().get(tuple(map(unquoted, words[:size])), ()):
             if reading := shape.take(words):
@@ -196,7 +197,7 @@ def _pieces(chain: Chain, words: Sequence[str], parts: Sequence[MatchedWords], o
 
 @functools.cache
 def shapes() -> Mapping[tuple[str, ...], Sequence[LineShape]]:
-    """Return the shapes of all lines by the first words of the line, one shape for each synopsis."""
+    """Return the shapes of all lines, by the first words of the line. Each synopsis has its own shape."""
     by_prefix: dict[tuple[str, ...], dict[object, LineShape]] = {}
     for shape in line_shapes(grammar()):
         key = (*(each.text for each in shape.alternatives), *shape.secrets.items())
@@ -246,7 +247,7 @@ def line_shapes(language: Grammar) -> Iterator[LineShape]:
 
 
 def refuse_masked_text(text: bytes) -> None:
-    """Raise Incomplete, which names the line, if a text of a configuration has `<masked>` as a word outside comments."""
+    """Raise Incomplete, which names the line, if a text of a configuration has the word `<masked>` outside of comments."""
     if MASKED.encode() not in text:
         return
     for number, line in enumerate(text.decode("utf-8", "surrogateescape").split("\n"), 1):
@@ -285,20 +286,20 @@ def _secret_texts(value: Any, schema: Schema, path: str, kind: Any) -> Iterator[
 
 
 def _masked_again(place: str) -> Incomplete:
-    remedy = "send the secret, or change other members by PATCH; to read secrets takes a rule with `secrets`"
-    return Incomplete(f"{place} has {MASKED}, which stands for a secret that was not shown: {remedy}")
+    remedy = "send the secret itself, or change other members by PATCH; reading secrets needs a rule with `secrets`"
+    return Incomplete(f"{place} has {MASKED} in place of a hidden secret: {remedy}")
 
 
 # -- objects
 
 
 def masked_value(value: Any, schema: Schema) -> Any:
-    """Return a value with secrets masked, along its schema. Members that the schema does not have are masked."""
+    """Return a value with its secrets masked. The schema declares which members are secret; members that it lacks are masked."""
     return _value(value, schema, {})
 
 
 def masked_object(value: Any, schema: str) -> Any:
-    """Return an object, or a list of objects, with secrets masked, along the schema of that name."""
+    """Return an object, or a list of objects, with its secrets masked. `schema`: the name of its schema."""
     return _value(value, grammar().schemas.named(schema), {})
 
 
@@ -338,7 +339,7 @@ def _properties(schema: Schema) -> Mapping[str, Schema]:
 
 
 def _secret(value: Any, kind: str, schema: Schema, siblings: Mapping[str, Any]) -> Any:
-    """Mask a value as the kind of its `x-secret` requires."""
+    """Return a value masked as the kind of its `x-secret` requires."""
     if kind == "member":
         return _of_member(value, siblings)
     if kind in grammar().schemas.by_name:
@@ -388,7 +389,7 @@ def _of_member(value: Any, siblings: Mapping[str, Any]) -> Any:
 
 
 def _is_of_file(object_: str) -> bool:
-    """Return whether an object is a stored file or an entry in one. It is not masked: reading it takes a permission of its own."""
+    """Return whether an object is a stored file or an entry in one. Such objects are not masked: reading them needs its own permission."""
 
     return object_.partition("/")[0] in bundle()["x-secrets"]["files"]
 

@@ -1,7 +1,7 @@
-"""Sites: a frontend with its listeners and the backends that it uses (its farms), as one object.
+"""Read and edit sites. A site is one object for a frontend, its listeners, and the backends that it uses (its farms).
 
-A site is a view: edits of a site are edits of a frontend and of backends, and keep members that the site does not show. A backend is
-deleted with the last site that names it, unless another proxy uses it. `Sites` has the same interface, and raises the same errors, as the
+An edit of a site edits the frontend and the backends, and keeps their members that the site does not have. A backend is deleted together
+with the last site that names it, unless another proxy uses it. `Sites` has the same interface, and raises the same errors, as the
 editor for sections.
 """
 
@@ -114,7 +114,7 @@ class Sites:
     def replace(
         self, document: Document, resource: Resource, parent: Parent, key: str | int, body: Mapping[str, Any], *, full: bool = False
     ) -> Document:
-        """Return the document with the site's values replaced. Deletes former backends of the site that no proxy uses any longer."""
+        """Return the document with the site's values replaced. Deletes former backends of the site that no proxy uses any more."""
         self.check_exists(document, resource, parent, key)
         if body["name"] != key:
             raise OtherName(f"name in body is '{body['name']}', and the path names '{key}', which stays", place=Place(member="name"))
@@ -138,7 +138,7 @@ class Sites:
         return self._without_backends(document, former)
 
     def _farms_of(self, body: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-        """Return the farms of a body. Raises BadValue for two default farms, and for two different farms of one name."""
+        """Return the farms of a body. Raises BadValue for two default farms, and for two farms with the same name but other values."""
         farms: Sequence[Mapping[str, Any]] = body.get("farms") or []
         if sum(farm[USE_AS] == DEFAULT for farm in farms) > 1:
             raise BadValue(f"Multiple default backends found in site: {body.get('name')}", place=Place(member="farms"))
@@ -146,7 +146,7 @@ class Sites:
         for farm in farms:
             own = {name: farm[name] for name in (*self._of_farm, SERVERS) if farm.get(name)}
             if known.setdefault(str(farm["name"]), own) != own:
-                raise BadValue(f"farm {farm['name']} is given twice, and not in the same way", place=Place(member="farms"))
+                raise BadValue(f"farm {farm['name']} is given twice, with different values", place=Place(member="farms"))
         return farms
 
     def _frontend(self, old: Mapping[str, Any], site: Mapping[str, Any], farms: Sequence[Mapping[str, Any]]) -> Object:
@@ -200,7 +200,7 @@ class Sites:
 
 
 def _meaning(rule: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
-    """Return what a rule and a farm have in common: the backend and the condition."""
+    """Return the members that a rule and a farm share, the backend and the condition, to compare both."""
     return tuple((name, rule[name]) for name in ("name", *CONDITION) if rule.get(name))
 
 
@@ -213,7 +213,7 @@ def _conditional(farm: Mapping[str, Any]) -> Object:
 
 
 def _named(listener: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the listener, named after its address if it has no name. Raises BadValue without a port."""
+    """Return the listener. If it has no name, name it after its address. Raises BadValue if it has no port either."""
     if listener.get("name"):
         return listener
     if listener.get("port") is None:

@@ -1,4 +1,4 @@
-"""The ring buffer to which HAProxy logs state changes of servers (Configuration Manual, section 3.9), and the lines that set it up."""
+"""Find, or add the lines for, the ring buffer to which HAProxy logs state changes of servers (Configuration Manual, section 3.9). Pure."""
 
 from haproxy_native.editing.defaults_sections import DEFAULTS, all_inherited_defaults
 from haproxy_native.editing.placement import at_home, insert_section, line_place
@@ -45,7 +45,7 @@ def _targets(section: Section) -> set[str]:
 
 
 def lines_to_add(document: Document) -> dict[str, str]:
-    """Return the lines that make all proxies log state changes to a ring, by the section to add them to; empty if all do already."""
+    """Return the lines that are missing so that all proxies log state changes to a ring, by section; empty if all proxies do so."""
     if (name := ring(document)) and len(_rings(document)[name]) == sum(len(document.of_kind(kind)) for kind in _PROXIES):
         return {}
     return {f"ring {NAME}": _DECLARED, "global": _GLOBAL, "defaults": _PROXY}

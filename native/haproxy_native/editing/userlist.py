@@ -1,6 +1,6 @@
-"""Reads the users of a userlist section, for the authentication of clients.
+"""Read the users of a userlist section, for the authentication of clients.
 
-The grammar is not used for this, since a password may be a variable.
+This does not use the grammar, because a password may be a variable.
 """
 
 from pathlib import Path

@@ -1,8 +1,8 @@
-"""A configuration file as an immutable list of sections; `Document.parse(data).data == data` for any bytes.
+"""Represent a configuration file as an immutable list of sections. `Document.parse(data).data == data` for any bytes.
 
-Text is decoded as UTF-8; other bytes become lone surrogates, which are encoded to the same bytes again. An edit returns a new document
-that shares all unchanged sections. A document may hold several files, one after the other, separated by boundaries
-(native/haproxy_native/text/parts.py). An `Outline` says where sections begin; a SPOE file has other sections than a configuration.
+The text is decoded as UTF-8. Bytes that are not UTF-8 become lone surrogates, which are encoded to the same bytes again. An edit returns a
+new document that shares all unchanged sections. A document may contain several files, one after the other, separated by boundaries
+(native/haproxy_native/text/parts.py). An `Outline` finds where sections begin, because a SPOE file has other sections than a configuration.
 """
 
 import re
@@ -136,7 +136,7 @@ class Document:
 
     def find(self, kind: str, name: str) -> Section | None:
         """Return the first section of a kind and a name. Nameless and repeated sections have numbers: `unnamed_defaults_1`, `a_2`."""
-        # A local variable, since another thread may call `rest` meanwhile.
+        # A local variable, because another thread may call `rest` meanwhile.
         index = self._index
         if index is None:
             index = self._index = self._make_index()
@@ -156,7 +156,7 @@ class Document:
         return places.get(id(section), len(self.sections))
 
     def extent(self, kind: str, name: str) -> int:
-        """Return how many characters it takes to find and parse a section: its own or, before the first `find`, those of all sections."""
+        """Return the cost of finding and parsing a section, in characters: its own or, before the first `find`, those of all sections."""
         index = self._index
         if index is None:
             return self.size
@@ -164,7 +164,7 @@ class Document:
         return 0 if place is None else len(self.sections[place].text)
 
     def rest(self) -> None:
-        """Free all computed values, of a document that is stored for long and rarely read."""
+        """Drop all cached values, to save memory in a document that is stored for long and rarely read."""
         self._index = self._keys = self._kinds = self._names = self._repeated = self._data = None
         self.cache.clear()
 
@@ -238,7 +238,7 @@ class Document:
         return [(self.names()[place], self.sections[place]) for place in self.places_of(kind)]
 
     def branches(self, kind: str, name: str) -> list[Section]:
-        """Return all sections of that kind and name if there are several and one of them is in a conditional block; otherwise none."""
+        """Return all sections of a kind and a name, if there are several and one is in a conditional block; otherwise an empty list."""
         found = [section for own, section in self.of_kind(kind) if own == name]
         return found if len(found) > 1 and self._is_conditional(kind, name) else []
 
@@ -252,7 +252,7 @@ class Document:
         return False
 
     def apart_from(self, other: "Document") -> tuple[slice, slice]:
-        """Return the ranges of sections that differ, in this document and in another one. They share all sections before and after."""
+        """Return the range of sections that differ, in this document and in another one. The sections outside the ranges are shared."""
         return apart(self.sections, other.sections)
 
     def replace(self, old: Section, new: Section) -> "Document":
@@ -292,9 +292,9 @@ class Document:
         return Document(preamble, (*before, section, *behind), leads)
 
     def remove(self, section: Section) -> "Document":
-        """Return the document without a section and the comment block above it. Lines of conditional blocks that extend beyond it stay.
+        """Return the document without a section and the comments above it. Keeps lines of conditional blocks that extend beyond it.
 
-        A section that ends its file takes along the one blank line that sets it apart, as `insert` adds it.
+        If the section ends its file, also removes the blank line above it that `insert` adds.
         """
         place = self.sections.index(section)
         left = "".join(line.text for line in section.open_conditionals())

@@ -6,7 +6,7 @@ from haproxy_native.text.words import BLANKS, SplitLine, has_quotes, split, unqu
 
 
 class Line:
-    """An immutable line with its line end; `words`, `args` and `split` are computed once.
+    """An immutable line with its line end. `words`, `args` and `split` are computed on first use.
 
     `meaning` is a cache for the grammar: (the shape that read the line, the result).
     """

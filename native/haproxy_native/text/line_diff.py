@@ -1,7 +1,8 @@
-"""Unified diffs and three-way merges of texts by lines, in linear time. Pure.
+"""Compute unified diffs and three-way merges of texts by lines, in linear time. Pure.
 
-`difflib` takes minutes for a hundred thousand lines. So lines that are unique in both texts, and in the same order, divide the texts (as in
-a patience diff), and `difflib` compares the ranges between them. Ranges that are still too long count as changed.
+`difflib` alone needs minutes for a hundred thousand lines. So the texts are first divided at lines that are unique in both texts and in the
+same order (as in a patience diff), and `difflib` compares the ranges between these lines. Ranges that are still too long for `difflib` are
+reported as changed.
 """
 
 from bisect import bisect_left
@@ -53,13 +54,13 @@ def _marked(sign: str, lines: Lines) -> Iterator[str]:
 
 
 def _place(lines: Range) -> str:
-    """Return a range in the notation of `diff`, where an empty range has the number of the line before it."""
+    """Return a range in the notation of `diff`, in which an empty range has the number of the line before it."""
     start, count = lines[0], lines[1] - lines[0]
     return f"{start + 1}" if count == 1 else f"{start + bool(count)},{count}"
 
 
 def _hunks(changes: Iterator[tuple[Range, Range]]) -> Iterator[list[tuple[Range, Range]]]:
-    """Group changes whose contexts overlap or touch."""
+    """Yield groups of changes whose context lines overlap or are adjacent."""
     hunk: list[tuple[Range, Range]] = []
     for change in changes:
         if hunk and change[0][0] - hunk[-1][0][1] > 2 * CONTEXT:
@@ -179,7 +180,7 @@ def _in_order(base: Sequence[Item], mine: list[_Hunk[Item]], theirs: list[_Hunk[
 
 
 def _is_before(one: _Hunk[Item], other: _Hunk[Item]) -> bool:
-    """Return whether a change ends before the other one starts. Two insertions at one place have no order, so neither is before."""
+    """Return whether a change ends before the other one starts. False for two insertions at one place, which have no order."""
     return one[1] <= other[0] and not (one[0] == one[1] == other[0] == other[1])
 
 

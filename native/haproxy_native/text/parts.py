@@ -1,7 +1,8 @@
-"""Several files as one document: the main file's text before its first section, then all files in the order in which HAProxy loads them.
+"""Join several files to one document, and split it: first the main file's text before its sections, then all files in loading order.
 
-Each file begins with a boundary (`MARK path MARK_END`). The boundary of the main file has no path; if the main file is the first, it has no
-boundary. So the joined text shows which file a section belongs to, and can be stored, compared and parsed again as a whole.
+HAProxy's order of loading is the order of the files. Each file begins with a boundary (`MARK path MARK_END`). The boundary of the main file
+has no path, and is left out if the main file is the first. Because the joined text contains the boundaries, it can be stored, compared and
+parsed again as a whole.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +16,7 @@ _MARK, _MARK_END = MARK.encode(), MARK_END.encode()
 
 
 def join(files: Sequence[tuple[str, bytes]]) -> bytes:
-    """Join files, given as (name, bytes) in their order, with the name MAIN for the main file. Raises ValueError if one has a mark."""
+    """Join files, given as (name, bytes) in their order; the name of the main file is MAIN. Raises ValueError if one has a mark."""
     if len(files) == 1:
         return files[0][1]
     for name, data in files:

@@ -61,7 +61,7 @@ def joined(parts: Iterable[str]) -> str:
 
 
 def apart(one: Sequence[object], other: Sequence[object]) -> tuple[slice, slice]:
-    """Return the range that differs in each of two sequences: the elements before and after it are equal."""
+    """Return the range that differs in each of two sequences. The elements outside the ranges are equal."""
     size, others = len(one), len(other)
     begin, most = 0, min(size, others)
     while begin + _STEP <= most and one[begin : begin + _STEP] == other[begin : begin + _STEP]:
@@ -77,7 +77,7 @@ def apart(one: Sequence[object], other: Sequence[object]) -> tuple[slice, slice]
 
 
 def split_lines(text: str) -> list[str]:
-    """Return the lines of a text with their line ends; only `\\n` ends a line, as in HAProxy."""
+    """Return the lines of a text with their line ends. Only `\\n` ends a line, as in HAProxy."""
     if len(text) <= PIECE:
         return _lines(text)
     return [line for start, end in pieces(text) for line in _lines(text[start:end])]

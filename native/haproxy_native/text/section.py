@@ -1,6 +1,6 @@
-"""A section: its header line, its body, and the comment block directly above the header.
+"""Represent a section: its header line, its body, and the comment block directly above the header (its lead).
 
-Sections are immutable and shared between documents, so they cache the values that are computed from them (`cache`).
+Sections are immutable and shared between documents. So values that are computed from a section are stored in its `cache`.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -107,7 +107,7 @@ class Section:
         return made
 
     def apart_from(self, other: "Section") -> tuple[slice, slice]:
-        """Return the ranges of lines that differ, in this section and in another one. All lines before and after are equal."""
+        """Return the range of lines that differ, in this section and in another one. The lines outside the ranges are equal."""
         mark, begin, end = other.cache.get(_ORIGIN, (None, 0, 0))
         if mark and mark is self.cache.get(_MARK):
             return slice(begin, len(self.lines) - end), slice(begin, len(other.lines) - end)
@@ -124,7 +124,7 @@ class Section:
         return self.with_lines((self.header, *self.lines[places]))
 
     def with_usual_indent(self, indent: str) -> "Section":
-        """Return the same section with another indent for new lines, which it uses as long as it has no indented line."""
+        """Return the same section with another indent for new lines. The indent of existing lines takes precedence."""
         return self._like(usual_indent=indent)
 
     def _like(self, **changed: Any) -> "Section":
@@ -133,7 +133,7 @@ class Section:
 
     @property
     def snippets(self) -> frozenset[int]:
-        """Return the indices of the lines in snippets and of the comments around them; the API treats them as plain text."""
+        """Return the indices of the lines in snippets, and of the comments around them. The API treats these lines as plain text."""
         if self.kind not in SNIPPED:
             return frozenset()
         places: frozenset[int] | None = self.cache.get(SNIPPET)
@@ -159,7 +159,7 @@ class Section:
                 inside = words[:2] != [SNIPPET, "END"]
 
     def outside_blocks(self, place: int) -> int:
-        """Return the index of a line; for a line in a conditional block or a snippet, the index of the line that ends the block."""
+        """Return the index of a line, or, if it is in a conditional block or a snippet, of the line that ends the block."""
         while place in self.snippets and place + 1 in self.snippets:
             place += 1
         depth = [0] * (len(self.lines) + 1)
@@ -172,10 +172,10 @@ class Section:
         return place if depth[end + 1] > 0 else end
 
     def between(self, previous: int | None, following: int | None) -> int:
-        """Return the index of the line after which a new line is inserted to be between two lines.
+        """Return the index of the line after which to insert a new line between two lines.
 
-        `previous` None means the header, `following` None the end of the section. The new line is in the conditional block that contains
-        both lines, and above the comments of the following line.
+        `previous`: None for the header. `following`: None for the end of the section. The new line will be in the innermost conditional
+        block that contains both lines, and above the comments of the following line.
         """
         depths, end = self._depths(), len(self.lines) if following is None else following
         if previous is not None:
@@ -206,7 +206,7 @@ class Section:
         return known
 
     def open_conditionals(self) -> list[Line]:
-        """Return the lines of conditional blocks that begin or end outside this section."""
+        """Return the lines (`.if`, `.endif`, ...) of conditional blocks that begin or end outside this section."""
         open_: list[Line] = []
         blocks: list[list[Line]] = []
         for line in self.lines:

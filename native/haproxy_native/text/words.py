@@ -1,6 +1,6 @@
-"""Split a line into gaps, words and comment exactly as HAProxy does, without losing a byte.
+"""Split a line into gaps, words and a comment as HAProxy does. Joining them again returns the same bytes.
 
-Words include their quotes, backslashes and `${VAR}`, as in the text of the file (HAProxy Configuration Manual, section 2.2 "Quoting and
+A word includes its quotes, backslashes and `${VAR}`, exactly as in the file (HAProxy Configuration Manual, section 2.2 "Quoting and
 escaping").
 """
 
@@ -99,7 +99,7 @@ def _weak_end(text: str, at: int) -> tuple[int, bool]:
 
 
 def words_of(line: str) -> tuple[str, ...]:
-    """Return only the words of a line; faster than `split`."""
+    """Return the words of a line. This is faster than `split`."""
     return split(line).words if _SPECIAL.search(line) else tuple(line.split())
 
 
@@ -117,7 +117,7 @@ def is_word(text: str) -> bool:
 
 
 def quoted(text: str) -> str:
-    """Return the text as one word in weak quotes. HAProxy still expands a `${VAR}` in it; any other `$` is escaped."""
+    """Return the text as one word in weak quotes, in which HAProxy expands a `${VAR}`. Any other `$` is escaped."""
     return '"' + _TO_ESCAPE.sub(_escaped, text) + '"'
 
 
@@ -134,12 +134,12 @@ def has_quotes(text: str) -> bool:
 
 
 def unquoted(word: str) -> str:
-    """Return a word without quotes and escapes, as HAProxy reads it, but with environment variables unexpanded."""
+    """Return a word without quotes and escapes, as HAProxy reads it. Environment variables are not expanded."""
     return _read(word, lambda variable: variable[0]) if has_quotes(word) else word
 
 
 def expanded(word: str, values: Mapping[str, str]) -> str | None:
-    """Return a word as HAProxy reads it with these environment variables; None if a variable has neither a value nor a default."""
+    """Return a word as HAProxy reads it, with environment variables expanded; None if one has neither a value nor a default."""
     absent = list[str]()
 
     def value_of(variable: re.Match[str]) -> str:
@@ -181,7 +181,7 @@ def _read(word: str, value_of: Callable[[re.Match[str]], str]) -> str:
 def normalized(word: str) -> str:
     """Return a word without the quotes and escapes that it does not need.
 
-    A word with a variable is returned unchanged, since only HAProxy knows its value, and so is a word with an unclosed quote.
+    A word with a variable is returned unchanged, because only HAProxy knows its value. So is a word with an unclosed quote.
     """
     if not has_quotes(word) or not is_word(word):
         return word

@@ -73,7 +73,7 @@ def test_objects_and_what_cannot_be_one() -> None:
 
 
 def test_a_line_that_cannot_be_read_is_not_edited() -> None:
-    with pytest.raises(UnknownWords, match="line 6 of backend app cannot be edited, its words are not known: acl"):
+    with pytest.raises(UnknownWords, match="line 6 of backend app cannot be edited: it has unknown words: acl"):
         EDITOR.replace(section(TEXT.replace("    acl later", "    acl\n    acl later")), ACLS, {2: NEW})
 
 

@@ -352,5 +352,5 @@ def test_line_breaks_of_what_a_check_sends(sent: str, line: str) -> None:
     assert EDITOR.replace_all(document(), checks, APP, [body]).text == after.text
     whole = {"name": "app", "tcp_check_rule_list": [body]}
     assert f"  tcp-check send {line}\n" in EDITOR.replace(document(), BACKENDS, None, "app", whole, full=True).text
-    with pytest.raises(BadValue, match="holds a line break"):
+    with pytest.raises(BadValue, match="contains a line break"):
         EDITOR.create(document(), checks, APP, {**body, "check_comment": sent.replace("\\", "\r")})
