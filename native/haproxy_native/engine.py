@@ -162,7 +162,7 @@ class Engine:
             if self.context.current.file.recover():
                 log.warning("%s was half written and has been completed", self.settings.file)
         except OSError as error:
-            log.error("%s may be half written, and cannot be completed: %s", self.settings.file, error)
+            log.error("%s may be incomplete, and completing it failed: %s", self.settings.file, error)
         writes = not self.settings.read_only
         known = self.context.current.open()
         self.context.transactions.load()

@@ -148,8 +148,8 @@ def test_it_serves_and_stops(tmp_path: Path) -> None:
 def test_what_haproxy_does_not_take_is_told_and_served(tmp_path: Path) -> None:
     with running(tmp_path, "--validate-cmd", "sh -c 'echo [ALERT] no such keyword >&2; exit 1'") as server:
         port = server.port
-        said = server.until("changes are refused until this is fixed")
-        assert f"rejects {server.config}: validation error" in said
+        said = server.until("changes are refused until it is fixed")
+        assert f"rejects {server.config}, and changes are refused until it is fixed: validation error" in said
         assert "no such keyword" in said
         assert ask(port, VERSION) == (200, 1)
         assert ask(port, f"{BACKENDS}?version=1", method="POST", body='{"name": "be1"}')[0] == 400

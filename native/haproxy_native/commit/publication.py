@@ -382,7 +382,7 @@ def delete(path: Path) -> None:
 def _not_applied(path: Path, error: NativeError) -> Reason:
     if isinstance(error, NotLive):
         return Reason("", 0, "", error.detail)
-    why = "HAProxy refuses" if isinstance(error, RuntimeRefused) else "it is not known whether HAProxy took"
+    why = "HAProxy refuses" if isinstance(error, RuntimeRefused) else "it is unknown whether HAProxy has accepted"
     return Reason("", 0, "", f"{why} {path.name}: {error}")
 
 

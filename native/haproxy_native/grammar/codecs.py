@@ -39,8 +39,8 @@ class AddressPort:
             _, read = self.match(self.write(sent), 0) or (0, {})
         for member in self.members[1:]:
             if sent.get(member, own := read.get(member)) != own:
-                held = f"holds {own}" if member in read else "takes none"
-                raise BadValue(f"{member} in body is {sent[member]}, and {self.member} '{address}' {held}", place=Place(member=member))
+                held = f"contains {own}" if member in read else "has none"
+                raise BadValue(f"{member} in body is {sent[member]}, but {self.member} '{address}' {held}", place=Place(member=member))
         return read
 
     def _without_port(self, address: str, word: str, port: int) -> str:
@@ -51,7 +51,7 @@ class AddressPort:
         """
         host, held = split_address(word.rpartition(",")[2])
         if held and split_address(host)[1] is None:
-            detail = f"{self.port} in body is {port}, and {self.member} '{address}' holds {held}: send the address without it"
+            detail = f"{self.port} in body is {port}, but {self.member} '{address}' contains {held}: send the address without it"
             raise BadValue(detail, place=Place(member=self.port))
         return address.removesuffix(":") if held == "" else address
 
@@ -225,9 +225,11 @@ class Assignments:
         for name, value in pairs:
             member = f"{self.member}.{name}"
             if not _NAME.fullmatch(name):
-                raise BadValue(f"{member}: a name has letters, digits and _ only", place=Place(member=member))
+                raise BadValue(f"{member}: a name must have only letters, digits and _", place=Place(member=member))
             if "\\," in value or value.endswith("\\"):
-                raise BadValue(f"{member} holds a backslash before a comma or at its end, which escapes", place=Place(member=member))
+                raise BadValue(
+                    f"{member} has a backslash before a comma or at its end, which would be an escape", place=Place(member=member)
+                )
         text = quoted(",".join(f"{name}={value}".replace(",", "\\,") for name, value in pairs))
         # HAProxy keeps a backslash before a comma when it reads the quotes, so it is not escaped itself.
         return [text.replace("\\\\,", "\\,")]

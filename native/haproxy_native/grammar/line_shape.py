@@ -488,7 +488,7 @@ class LineShape:
 def _misread(piece: Piece, alternative: Alternative, words: Sequence[str], unknown: str | None) -> NativeError:
     line = " ".join(words)
     if unknown is not None:
-        return UnknownWords(f"`{unknown}` is not known; beside it this cannot be written: `{line}`", place=Place(keyword=unknown))
+        return UnknownWords(f"cannot write `{line}`: it has the unknown word `{unknown}`", place=Place(keyword=unknown))
     key, own = piece[0] or (0,), " ".join(word for _, word in piece[1])
     node = alternative.chain.nodes[key[0]]
     members = node.groups[key[1]].members if isinstance(node, Options) else node.members

@@ -131,7 +131,7 @@ class Digits(ValueType):
 
     def write(self, value: Any) -> str:
         if not _INTEGER.fullmatch(str(value)):
-            raise ValueError(f"'{value}' is no number")
+            raise ValueError(f"'{value}' is not a number")
         return str(value)
 
     def samples(self) -> list[Any]:
@@ -246,10 +246,10 @@ class Listed(ValueType):
     def write(self, value: Any) -> str:
         items = [self.item.write(element) for element in value]
         if len(items) > 1 and self.alone in items:
-            raise ValueError(f"'{self.alone}' cannot stand beside others")
+            raise ValueError(f"'{self.alone}' cannot be combined with other values")
         for element, item in zip(value, items, strict=True):
             if len(_split_outside_parentheses(item, self.separator)) > 1:
-                raise ValueError(f"'{element}' holds '{self.separator}', which separates")
+                raise ValueError(f"'{element}' contains the separator '{self.separator}'")
         return self.separator.join(items)
 
     def samples(self) -> list[Any]:
@@ -352,7 +352,7 @@ def refuse_line_breaks(value: Any, path: Sequence[str] = (), escaped: Collection
         unwritable = "\0" if ".".join(path) in escaped or ".".join((*path[:-2], "*", *path[-1:])) in escaped else "\n\r\0"
         if any(sign in value for sign in unwritable):
             member = ".".join(path)
-            raise BadValue(f"{member} holds a line break or NUL, which would begin a new line of the file", place=Place(member=member))
+            raise BadValue(f"{member} contains a line break or NUL, which would begin a new line of the file", place=Place(member=member))
     elif isinstance(value, Mapping):
         for name, inner in value.items():
             refuse_line_breaks(inner, (*path, str(name)), escaped)

@@ -56,7 +56,7 @@ def read_contents(database: sqlite3.Connection, entry: int, path: str) -> tuple[
     """Return the contents of a file before and after an entry. Raises Missing if they were deleted, and sqlite3.DatabaseError."""
     row = database.execute("SELECT before, after FROM held WHERE entry = ? AND path = ?", (entry, path)).fetchone()
     if row is None:
-        raise Missing(f"the contents of {path} are not stored any longer")
+        raise Missing(f"the contents of {path} are no longer stored")
     before, after = (None if id_ is None else _get(database, id_) for id_ in row)
     return before, after
 

@@ -51,7 +51,7 @@ log = logging.getLogger(__name__)
 LONGEST_REASON = 1_000
 # The longest wait for effects that are being computed.
 SETTLE_SECONDS = 2.0
-# Errors of reading the journal: the disk fails, or contents are not stored any longer.
+# Errors of reading the journal: the disk fails, or contents are no longer stored.
 UNREADABLE = (Unusable, Missing)
 Result = TypeVar("Result")
 Key = TypeVar("Key")
@@ -233,7 +233,7 @@ class History(Recorder):
         try:
             await self._ensure_started()
         except UNREADABLE as error:
-            log.error("reading what was changed while the server did not run failed: %s", error)
+            log.error("reading the changes made while the server did not run failed: %s", error)
         while True:
             work = await self._queue.get()
             try:
@@ -259,7 +259,7 @@ class History(Recorder):
         try:
             entry, contents = await self.ask(Journal.get_begun, id_), await self.ask(Journal.contents, id_)
         except Missing as error:
-            log.warning("settling an interrupted change failed: %s", error)
+            log.warning("ending the entry of an interrupted change failed: %s", error)
             return await self.ask(Journal.remove, id_)
         if main := next((content for content in contents if not content.object), None):
             is_made = self._first == main.after or (self._first != main.before and self._first_version > entry.version)
@@ -295,7 +295,7 @@ class History(Recorder):
                     if outcome := entries.outcome_of(self.context.reloads.records.get(reload_id)):
                         await self.ask(Journal.add_outcome, outcome)
         except UNREADABLE as error:
-            log.error("the history cannot be written: %s", error)
+            log.error("writing the history failed: %s", error)
 
     async def _after_entry(self, id_: int, kind: str, of: Outcome | Edited | None) -> None:
         if kind in (CONFIGURATION, FILE):
@@ -373,7 +373,7 @@ class History(Recorder):
         try:
             await self.ask(work, *given)
         except UNREADABLE as error:
-            log.error("the history cannot be written: %s", error)
+            log.error("writing the history failed: %s", error)
 
     # -- reading
 

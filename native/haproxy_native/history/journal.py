@@ -307,7 +307,7 @@ class Journal:
             try:
                 before, after = contents.read_contents(self._state.keys if secret else self._state, entry, path)
             except Missing:
-                raise NotFound(f"the contents of {path} at entry {entry} are not stored any longer") from None
+                raise NotFound(f"the contents of {path} at entry {entry} are no longer stored") from None
         return Content(object_, path, before, after, bool(is_kept))
 
     def paths(self) -> list[str]:

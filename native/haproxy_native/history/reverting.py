@@ -159,7 +159,7 @@ class Reverter:
         files = [_plain(content) for content in moment.values() if content]
         differing = [file for file in files if await self._current(file) != file.after]
         if lost := next((content for content in differing if not content.is_kept), None):
-            raise Diverged(f"{lost.path} was too large to be kept, so that entry {id_} cannot be restored")
+            raise Diverged(f"{lost.path} was too large to be stored, so entry {id_} cannot be restored")
         put = Restore(await run_in_thread(Document.parse, main.after)) if main is not None and main.after is not None else None
         return await self._if_it_changes(put), {content: partial(_as_it_was, content) for content in differing}
 
@@ -239,12 +239,12 @@ def _store(stores: Stores, content: Content) -> Store:
     for store in stores.values():
         if store.kind == _kind(content):
             return store
-    raise NotFound(f"{content.path} is in none of the directories for stored files")
+    raise NotFound(f"{content.path} is not in a directory of stored files")
 
 
 def _content_without(content: Content, now: bytes | None) -> bytes | None:
     if not content.is_kept:
-        raise Diverged(f"{content.path} was too large to be kept")
+        raise Diverged(f"{content.path} was too large to be stored")
     is_key = any(is_secret(data) for data in (now, content.before, content.after) if data)
     return reverted_content(content.path, now, content.before, content.after, is_shown=not is_key)
 

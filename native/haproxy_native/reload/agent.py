@@ -33,7 +33,7 @@ from haproxy_native.reload.verdict import MASTER_FAILED, Look, Patience, ReloadE
 from haproxy_native.runtime.client import Runtime, Worker
 
 log = logging.getLogger(__name__)
-UNKNOWN = "it is not known whether HAProxy took it"
+UNKNOWN = "it is unknown whether HAProxy has loaded it"
 WAITS = "HAProxy does not run; the configuration is loaded when HAProxy starts"
 _STARTED = "HAProxy was started at "
 # Seconds between two observations of the sockets.
@@ -258,7 +258,7 @@ class ReloadAgent:
         try:
             record = await self._carry_out(identity)
         except Exception as error:
-            log.exception("reload %s", identity)
+            log.exception("reload %s failed", identity)
             failed = replace(self.records.get(identity), status=FAILED, error=f"{type(error).__name__}: {error}")
             record = self.records.finish(failed)
         self._work = None
@@ -315,7 +315,7 @@ class ReloadAgent:
         try:
             record = replace(record, differences=tuple(await self._host.loaded()))
         except Exception:
-            log.exception("after reload %s", record.id)
+            log.exception("handling the success of reload %s failed", record.id)
         log.info("reload %s: HAProxy runs version %s", record.id, record.version, extra=_fields(record))
         return self.records.finish(record)
 
@@ -326,7 +326,7 @@ class ReloadAgent:
         try:
             record = await self._host.refused(record)
         except Exception as error:
-            log.exception("the file could not be put back after reload %s", record.id)
+            log.exception("restoring the file after reload %s failed", record.id)
             record = replace(record, response=f"{record.response}. Failed to revert to the last working config file: {error}")
         if (pid := self._host.runs_since(record.requested)) and record.restored_version is None:
             log.info("reload %s: HAProxy was started with version %s meanwhile", record.id, record.version, extra=_fields(record))

@@ -18,7 +18,7 @@ from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.master import POLL, Master
 
 _KEPT_OUTPUT = 1 << 20
-NO_WAY = "no way to reload HAProxy is known: name the socket of the master, or a command that reloads"
+NO_WAY = "cannot reload HAProxy: neither a master socket nor a reload command is set"
 NOT_TAKEN = "failed to reload configuration"
 # In seconds: how long the master may be busy with reloads of other clients, and how long it may not answer while it re-executes itself.
 BUSY_SECONDS, EXECUTING_SECONDS = 60.0, 10.0
@@ -157,7 +157,7 @@ def split_command(text: str) -> list[str]:
     except ValueError as error:
         raise BadRequest(f"cannot be split into words: {text!r}: {error}") from error
     if not words:
-        raise BadRequest("a command without a word")
+        raise BadRequest("the command is empty")
     return words
 
 

@@ -16,7 +16,7 @@ from haproxy_native.runtime.responses import Processes
 _ALERT = re.compile(r"^\[ALERT\]\s*(?:\(\d+\))?[\s:]*(.*)$", re.MULTILINE)
 _LONGEST_ALERT = 500
 MASTER_FAILED = "the master reports a failed reload"
-WITHOUT_MASTER = "HAProxy's own log may say why; its master socket (setting master_runtime) would have said so at once"
+WITHOUT_MASTER = "HAProxy's log may have the reason; with its master socket (setting master_runtime), the server learns it at once"
 
 
 class ReloadEnding(Enum):
@@ -122,7 +122,7 @@ class Trial:
 
     def _given_up(self, look: Look) -> ReloadVerdict:
         if look.worker:
-            text = f"after {look.at:.0f} s the worker of before (pid {look.worker.pid}) still answers"
+            text = f"after {look.at:.0f} s the former worker (pid {look.worker.pid}) still answers"
             return ReloadVerdict(
                 ReloadEnding.REFUSED, look.worker, text if look.master or self.before.master else f"{text}; {WITHOUT_MASTER}"
             )

@@ -248,7 +248,7 @@ class Runtime:
                 if answers.refusal(answer) != answers.PROXY_STOPPED or await self._serving_worker() == serving:
                     return answer
             await asyncio.sleep(POLL)
-        raise RuntimeAbsent(f"{self.address}: the worker that answers is stopping, and no other serves")
+        raise RuntimeAbsent(f"{self.address}: the worker is stopping, and no other worker answers")
 
     async def _serving_worker(self) -> Worker | None:
         """Return the worker that answers; None if it is stopping."""
@@ -321,7 +321,7 @@ async def _silence(socket: Socket) -> str | None:
     except TimeoutError:
         # A master that is starting may accept a connection and drop it.
         return f"{socket.address}: no answer within {PATIENCE:g} s"
-    return None if "Pid" in answers.info(answer) else f"{socket.address}: no answer of HAProxy's: {answer[:80]!r}"
+    return None if "Pid" in answers.info(answer) else f"{socket.address}: not an answer of HAProxy: {answer[:80]!r}"
 
 
 def _worker(facts: dict[str, str]) -> Worker:

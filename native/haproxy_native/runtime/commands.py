@@ -92,7 +92,7 @@ class OnlyServers(Command):
     async def execute(self, runtime: Runtime) -> None:
         others = sorted({row.name for row in await runtime.servers(self.backend)} - set(self.servers))
         if others:
-            raise RuntimeConflict(f"the running process alone has server {', '.join(others)} in backend {self.backend}", self.text)
+            raise RuntimeConflict(f"backend {self.backend} has server {', '.join(others)} in the running process only", self.text)
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,7 @@ def address(backend: str, server: str, ip: str, port: int | None = None) -> Comm
 
 def state(backend: str, server: str, value: str) -> Command:
     if value not in STATES:
-        raise BadValue(f"admin_state is one of {', '.join(STATES)}, not {value!r}", place=Place(member="admin_state"))
+        raise BadValue(f"admin_state must be one of {', '.join(STATES)}, not {value!r}", place=Place(member="admin_state"))
     return _set("set server {} state {}", backend, server, value, forced_state=value)
 
 
@@ -302,7 +302,7 @@ async def _refuse_disabled(runtime: Runtime, commands: Sequence[Command]) -> Non
     first = {command.check.backend: command for command in adding if isinstance(command.check, Shows)}
     for backend, command in first.items():
         if backend not in made and await is_disabled(runtime, backend):
-            raise RuntimeConflict(f"Backend {backend} is disabled, and HAProxy adds no server to it.", command.text)
+            raise RuntimeConflict(f"Backend {backend} is disabled, so HAProxy cannot add a server to it.", command.text)
 
 
 def _batches(runtime: Runtime, commands: Sequence[Command]) -> Iterator[list[Command]]:

@@ -259,17 +259,17 @@ def payload_line(entry: MapEntry) -> str:
     Raises BadValue for an empty key or value, blanks in the key or before the value, a line break, and more than LONGEST_ENTRY bytes.
     """
     if not entry.key or re.search(r"[ \t\n\r\0]", entry.key):
-        detail = f"key: an entry of a whole map has a key without blanks that is not empty, unlike {entry.key!r}"
+        detail = f"key: the key of an entry must not be empty or contain blanks, like {entry.key!r}"
         raise BadValue(detail, place=Place(member="key"))
     if not entry.value.strip(" \t") or _BREAK.search(entry.value):
-        detail = f"value: an entry of a whole map has a value without line breaks that is not empty, unlike that of {entry.key!r}"
+        detail = f"value: the value of an entry must not be empty or contain line breaks, like that of {entry.key!r}"
         raise BadValue(detail, place=Place(member="value"))
     if entry.value[0] in " \t":
-        detail = f"value: {entry.value!r} begins with a blank, which HAProxy drops from a whole map; send it without that"
+        detail = f"value: {entry.value!r} begins with a blank, which HAProxy drops when a whole map is sent; send it without"
         raise BadValue(detail, place=Place(member="value"))
     line = f"{entry.key} {entry.value}"
     if 4 * len(line) > LONGEST_ENTRY and len(line.encode("utf-8", "surrogateescape")) > LONGEST_ENTRY:
-        detail = f"value: an entry of a map has at most {LONGEST_ENTRY} bytes, unlike that of {entry.key[:80]!r}"
+        detail = f"value: the entry {entry.key[:80]!r} has more than {LONGEST_ENTRY} bytes"
         raise BadValue(detail, place=Place(member="value"))
     return line
 

@@ -374,7 +374,7 @@ def _reason(error: OSError, address: str) -> str:
             status = os.stat(place.path)
             owner = f"it belongs to {_user_and_group(status.st_uid, status.st_gid)}, mode {stat.S_IMODE(status.st_mode):04o}"
         except OSError:
-            owner = "a directory above it is closed"
+            owner = "a directory above it is not accessible"
         return f"permission denied: {owner}; this process runs as {_user_and_group(os.geteuid(), os.getegid())}"
     return error.strerror or str(error)
 

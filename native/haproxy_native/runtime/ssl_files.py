@@ -281,7 +281,7 @@ async def add_crt_list_entry(runtime: Runtime, name: str, file: str, options: st
     else:
         for member, text in (("file", file), ("ssl_bind_config", options), *(("sni_filter", each) for each in filters)):
             if _LINE_BREAK.search(text):
-                raise BadValue(f"{member} holds a line break, and an entry of a crt-list is one line", place=Place(member=member))
+                raise BadValue(f"{member} contains a line break, but an entry of a crt-list is one line", place=Place(member=member))
         payload = " ".join([file, *([f"[{options}]"] if options else []), *filters])
     answer = await runtime.send(command, payload)
     if not _CRT_LIST_ADDED.search(answer):

@@ -78,7 +78,7 @@ def stored_key(kind: str, key: str) -> str:
     if kind in ("ip", "ipv6"):
         return _stored_address(kind, key)
     if kind == "integer" and not (key.isascii() and key.isdecimal() and int(key) <= MOST):
-        raise _bad_key(f"the keys of this table are integers from 0 to {MOST}, and {key!r} is none")
+        raise _bad_key(f"the keys of this table are integers from 0 to {MOST}, not {key!r}")
     return key
 
 
@@ -91,7 +91,7 @@ def _stored_address(kind: str, key: str) -> str:
     if kind == "ip" and isinstance(address, IPv6Address):
         address = address.ipv4_mapped
     if address is None:
-        raise _bad_key(f"the keys of this table are {'IPv4' if kind == 'ip' else 'IPv6'} addresses, and {key!r} is none")
+        raise _bad_key(f"the keys of this table are {'IPv4' if kind == 'ip' else 'IPv6'} addresses, not {key!r}")
     if kind == "ipv6":
         mapped = address.packed if isinstance(address, IPv6Address) else _MAPPED + address.packed
         return socket.inet_ntop(socket.AF_INET6, mapped)
@@ -110,7 +110,7 @@ def explain_refusal(error: RuntimeRefused, members: Iterable[str], capabilities:
     if capabilities.sets_array_elements or not any("[" in member for member in members):
         return error
     since = ".".join(map(str, TABLE_ARRAYS.since))
-    about = f"this HAProxy sets the first element of an array alone, HAProxy {since} and later any"
+    about = f"this HAProxy can set only the first element of an array, HAProxy {since} and later any element"
     return type(error)(f"{error.answer.rstrip(' .')}: {about}", error.command)
 
 
@@ -118,4 +118,4 @@ def check_datum(name: str, value: Any) -> None:
     """Raise BadValue for a number that HAProxy would truncate."""
     most = 2**64 - 1 if re.fullmatch(r"bytes_\w+_cnt", name) else MOST
     if isinstance(value, int) and not 0 <= value <= most:
-        raise BadValue(f"{name} is from 0 to {most}, not {value}", place=Place(member=f"data_type.{name}"))
+        raise BadValue(f"{name} must be from 0 to {most}, not {value}", place=Place(member=f"data_type.{name}"))

@@ -56,7 +56,7 @@ class SpoeFile:
         try:
             self._current.file.recover()
         except OSError as error:
-            log.error("%s may be half written, and cannot be completed: %s", self.path, error)
+            log.error("%s may be incomplete, and completing it failed: %s", self.path, error)
         self._current.open()
         self._transactions.load()
 

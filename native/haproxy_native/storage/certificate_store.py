@@ -62,11 +62,11 @@ def plan_certificate(path: Path, loaded: LoadedCertificate, used: Sequence[FileR
     `used`: references of the running configuration. `wanted`: references of the current configuration.
     """
     if loaded.authority:
-        return plan_reload_of_loaded(used, wanted, f"HAProxy verifies others with {path.name} too")
+        return plan_reload_of_loaded(used, wanted, f"HAProxy also uses {path.name} to verify others")
     if not loaded.is_served:
         return plan_reload(used, wanted, f"HAProxy has not loaded {path.name}, though its configuration refers to it")
     if loaded.extra_file:
-        return plan_reload_of_loaded(used, wanted, f"HAProxy reads {loaded.extra_file} at its start only")
+        return plan_reload_of_loaded(used, wanted, f"HAProxy reads {loaded.extra_file} only when it starts")
     seen = [CertificateCheck(path, loaded.names)] if loaded.names else []
     return FilePlan([CertificateStep(path, loaded.names, loaded.directories)], (), True, bool(wanted), seen)
 
@@ -239,7 +239,7 @@ class CertificateStore(Store):
 
     def check_content(self, path: Path, draft: Path) -> None:
         if draft.stat().st_size > LARGEST:
-            raise BadRequest(f"a certificate file may have {LARGEST} bytes")
+            raise BadRequest(f"a certificate file has at most {LARGEST} bytes")
         certificate.parse_loadable(draft.read_bytes(), read_key_file(path))
 
     def compared(self, context: CommitContext, path: Path, draft: Path | None) -> tuple[bytes, bytes] | None:

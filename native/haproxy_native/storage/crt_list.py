@@ -62,7 +62,7 @@ def entry_of(body: dict[str, Any]) -> CrtListLine:
     for filter_ in filters:
         _refuse_unfit("sni_filter", filter_, _UNFIT)
     if file.startswith("#"):
-        raise BadValue("file in body cannot begin with #: HAProxy would take the line for a comment", place=Place(member="file"))
+        raise BadValue("file in body cannot begin with #: HAProxy would read the line as a comment", place=Place(member="file"))
     return CrtListLine(file, options, tuple(filters))
 
 
@@ -117,12 +117,12 @@ def difference(old: Sequence[CrtListLine], new: Sequence[CrtListLine]) -> tuple[
 
 def obstacle(former: str, new: str) -> str:
     """Return why HAProxy needs a reload to replace the former text by the new one; empty if it needs none."""
-    return "" if difference(entries(former), entries(new)) else "entries of the list have to stand before others, and HAProxy only appends"
+    return "" if difference(entries(former), entries(new)) else "new entries precede existing ones, and HAProxy can only append entries"
 
 
 def _refuse_unfit(member: str, text: str, unfit: re.Pattern[str]) -> None:
     if match := unfit.search(text):
-        raise BadValue(f"{member} in body cannot hold {match[0]!r}: {text!r}", place=Place(member=member))
+        raise BadValue(f"{member} in body cannot contain {match[0]!r}: {text!r}", place=Place(member=member))
 
 
 LARGEST_LIST = 1 << 20

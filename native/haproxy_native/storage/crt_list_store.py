@@ -62,7 +62,7 @@ class CrtListStep:
         old, new = crt_list.entries(self.former), crt_list.entries(text)
         shown = await ssl_files.read_crt_list(runtime, self.name)
         if [(row.file, row.filters) for row in shown] != [(row.file, row.filters) for row in old]:
-            raise NotLive(f"HAProxy's {self.path.name} has other entries than its file had")
+            raise NotLive(f"HAProxy has other entries for {self.path.name} than its former file")
         difference = crt_list.difference(old, new)
         if difference is None:
             raise NotLive(crt_list.obstacle(self.former, text))
@@ -79,7 +79,7 @@ class CrtListStep:
             raise NotLive(f"HAProxy shows other entries for {self.path.name} than were sent")
 
     async def undo(self, runtime: Runtime) -> None:
-        raise RuntimeAbsent(f"the entries of {self.path.name} cannot be put back in their order")
+        raise RuntimeAbsent(f"the entries of {self.path.name} cannot be restored in their order")
 
     async def _add(self, runtime: Runtime, entries: Sequence[CrtListLine]) -> None:
         """Append all entries or none."""
@@ -120,7 +120,7 @@ class CrtListStore(Store):
 
     def check_content(self, path: Path, draft: Path) -> None:
         if draft.stat().st_size > LARGEST:
-            raise BadRequest(f"a list of certificates may have {LARGEST} bytes")
+            raise BadRequest(f"a list of certificates has at most {LARGEST} bytes")
 
     def files(self) -> list[Path]:
         return [path for path in super().files() if path.name.endswith(LISTED)]
@@ -177,7 +177,7 @@ class CrtListStore(Store):
         except (RuntimeFailure, WriteFailed) as error:
             return plan_reload(used, wanted, str(error))
         if not context.runtime.capabilities.can("add ssl crt-list"):
-            return plan_reload(used, wanted, "HAProxy cannot take a certificate list live")
+            return plan_reload(used, wanted, "HAProxy cannot change a certificate list at runtime")
         return plan_crt_list([CrtListStep(path, name, former) for name in names], crt_list.obstacle(former, new), used, wanted)
 
     def _upload(self, path: Path, author: Author, check: Callable[[], None]) -> Upload:

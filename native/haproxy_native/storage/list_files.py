@@ -66,7 +66,7 @@ def payload_obstacle(lines: Iterable[bytes]) -> str:
         if entry and not entry.value:
             return f"line {number} has a key without a value, which only a reload reads"
         if entry and len(line) > LONGEST_ENTRY:
-            return f"line {number} is longer than {LONGEST_ENTRY} bytes, and the Runtime API takes no more"
+            return f"line {number} is longer than {LONGEST_ENTRY} bytes, the limit of the Runtime API"
     return ""
 
 
@@ -91,7 +91,7 @@ def edit_map(text: str, entries: Sequence[MapEntry]) -> str:
 def check_map_value(value: str) -> None:
     """Raise BadValue for a value that begins or ends with a blank, which HAProxy would not read from a file."""
     if value != value.strip(_BLANKS):
-        detail = f"value in body: {value!r} begins or ends with a blank, and HAProxy reads a map file without these; send it without them"
+        detail = f"value in body: {value!r} begins or ends with a blank, which HAProxy drops when it reads a map file; send it without"
         raise BadValue(detail, place=Place(member="value"))
 
 
@@ -174,14 +174,16 @@ def _edited_line(block: _Block, entry: MapEntry) -> str:
 
 def _new_line(entry: MapEntry) -> str:
     if not entry.key or re.search(r"[ \t\n\r\0]", entry.key) or entry.key.startswith("#"):
-        detail = f"a line of a map file cannot hold the key {entry.key!r}: no blanks, and no # at its beginning"
+        detail = f"a line of a map file cannot contain the key {entry.key!r}: a key has no blanks and does not begin with #"
         raise BadValue(detail, place=Place(member="key"))
     return f"{entry.key} {_checked_value(entry)}".rstrip(" ")
 
 
 def _checked_value(entry: MapEntry) -> str:
     if re.search(r"[\n\r\0]", entry.value):
-        raise BadValue(f"a line of a map file cannot hold the value {entry.value!r}: no line breaks", place=Place(member="value"))
+        raise BadValue(
+            f"a line of a map file cannot contain the value {entry.value!r}: a value has no line breaks", place=Place(member="value")
+        )
     return entry.value
 
 
@@ -225,7 +227,7 @@ def edit_patterns(text: str, patterns: Sequence[str]) -> str:
 
 def _pattern_line(pattern: str) -> str:
     if not pattern or pattern[0] in "# \t" or re.search(r"[\n\r\0]", pattern):
-        detail = f"a line of a file cannot hold the pattern {pattern!r}: neither # nor a blank at its beginning, and no line breaks"
+        detail = f"a line of a file cannot contain the pattern {pattern!r}: it must not begin with # or a blank, or have line breaks"
         raise BadValue(detail, place=Place(member="value"))
     return pattern
 

@@ -99,7 +99,11 @@ class ListStore(Store, Generic[Loaded]):
     def _filling(self, loaded: Loaded, path: Path, content: Path) -> tuple[Step | None, str]:
         """Return the result of `replacing_step`; for a file that is too large, return no step and the reason."""
         size = content.stat().st_size
-        return (None, f"{size} bytes are quicker loaded than sent") if size > self.largest else self.replacing_step(loaded, path, content)
+        return (
+            (None, f"{size} bytes are loaded faster by a reload than by commands")
+            if size > self.largest
+            else self.replacing_step(loaded, path, content)
+        )
 
 
 class MapStore(ListStore[LoadedMap]):
@@ -134,7 +138,7 @@ class MapStore(ListStore[LoadedMap]):
         """Return the path of the map that a client names, even if it does not exist. Raises NotFound for a malformed name."""
         own = self.resolved(name)
         if not is_file_name(own):
-            raise NotFound(f"{name[:100]!r} is no name of a map")
+            raise NotFound(f"{name[:100]!r} is not the name of a map")
         return self.directory / own
 
     def entries(self, path: Path) -> Iterator[MapEntry]:

@@ -138,13 +138,13 @@ class LiveAcl:
             # Raises HAProxy's refusal for a missing ACL.
             await lists.read_acl(self.context.runtime, self.name)
         if acl is None or not acl.file:
-            raise BadRequest(f"ACL {self.name} is written in the configuration, so there is no file to write it to")
+            raise BadRequest(f"ACL {self.name} is defined in the configuration and has no file")
         for store in self.stores.values():
             if path := store.file_loaded_as(self.context, acl.file):
                 store.check_there(path)
                 return AclFile(self.context, store, path, self.author, self.name)
         known = ", ".join(sorted({f"{store.setting} {store.directory}" for store in self.stores.values()}))
-        what = f"the file of ACL {self.name}, {acl.file}, is in none of the directories for stored files and stays as it is"
+        what = f"the file of ACL {self.name}, {acl.file}, is not in a directory of stored files, so it cannot be changed"
         raise BadRequest(f"{what}; they are: {known}")
 
 

@@ -151,7 +151,7 @@ def check_live(outcome: Outcome) -> Outcome:
     if not outcome.live:
         why = "; ".join(reason.why for reason in outcome.reasons)
         reload = f"reload {outcome.reload_id}" if outcome.reload_id else "the next reload"
-        raise RuntimeAbsent(f"{why}{'; ' * bool(why)}the file has the change, and {reload} will make HAProxy read it", sent=True)
+        raise RuntimeAbsent(f"{why}{'; ' * bool(why)}the file has the change, and {reload} loads it", sent=True)
     return outcome
 
 
@@ -256,7 +256,7 @@ class LiveMap(LiveFile[MapEntry]):
 
         async def check() -> None:
             if touched and touched.verb == CREATE and await self.entry(key):
-                raise Exists(f"{self.path.name} has the key {key}")
+                raise Exists(f"{self.path.name} already has the key {key}")
 
         if sync:
             self._check_ours()
@@ -277,7 +277,7 @@ class LiveMap(LiveFile[MapEntry]):
     def _check_ours(self) -> None:
         """Raise BadRequest if the map's file is outside the store."""
         if self.elsewhere:
-            raise BadRequest(f"the file of map {self.elsewhere} is not in maps_dir {self.store.directory} and stays as it is")
+            raise BadRequest(f"the file of map {self.elsewhere} is not in maps_dir {self.store.directory}, so it cannot be changed")
 
 
 @dataclass(frozen=True)
@@ -367,7 +367,7 @@ def _require(entries: Sequence[MapEntry], key: str) -> Sequence[MapEntry]:
 
 def _require_absent(entries: Sequence[MapEntry], key: str) -> Sequence[MapEntry]:
     if any(entry.key == key for entry in entries):
-        raise Exists(f"the map has the key {key}")
+        raise Exists(f"the map already has the key {key}")
     return entries
 
 
@@ -401,7 +401,7 @@ def check_key(key: str) -> None:
     if not key:
         raise BadValue("the key of a map entry must not be empty", place=Place(member="key"))
     if any(sign in key for sign in " \t\r\n\0"):
-        raise BadValue(f"the key of a map has no blanks: {key!r}", place=Place(member="key"))
+        raise BadValue(f"the key of a map must not contain blanks: {key!r}", place=Place(member="key"))
 
 
 _SYNC_AUTHOR = Author("map_sync")
@@ -438,7 +438,7 @@ class MapSync:
             return False
         try:
             if not self._context.ledger.is_known(path, worker):
-                self._warn_once(str(path), f"{path} is newer than what HAProxy has loaded of it, and stays as it is")
+                self._warn_once(str(path), f"{path} is newer than the map that HAProxy has loaded, so it is not overwritten")
                 return False
             changed = await LiveMap(self._context, self._store, path, _SYNC_AUTHOR, name).follow()
         except RuntimeFailure:

@@ -256,7 +256,7 @@ class Store:
             try:
                 FileJournal(journal, os).replay()
             except OSError as error:
-                log.error("%s may be half written, and cannot be completed: %s", error.filename or journal, error.strerror)
+                log.error("%s may be incomplete, and completing it failed: %s", error.filename or journal, error.strerror)
         if self.directory.exists():
             with self._kept.used() as directory:
                 remove_drafts(directory)

@@ -35,7 +35,7 @@ class GeneralStore(Store):
 
     async def plan(self, context: CommitContext, path: Path, content: Path | None) -> FilePlan:
         return plan_reload(
-            self.running_references(context, path), self.references(context, path), f"HAProxy reads {path.name} at its start only"
+            self.running_references(context, path), self.references(context, path), f"HAProxy reads {path.name} only when it starts"
         )
 
 

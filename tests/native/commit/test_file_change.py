@@ -127,7 +127,7 @@ def test_when_nobody_knows_a_reload_decides(tmp_path: Path) -> None:
         process.gone = True
         outcome = await commit(engine.context, change(path, process, b"new", reload=Reload.LATER))
         assert outcome.reload_id
-        assert "it is not known whether HAProxy took one.txt: nobody there" in outcome.reasons[0].why
+        assert "it is unknown whether HAProxy has accepted one.txt: nobody there" in outcome.reasons[0].why
         assert (content_of(path), engine.context.ledger.waits) == (b"new", True)
 
     changing(tmp_path, work)

@@ -58,8 +58,8 @@ def test_leaves_what_is_not_its_own(codec: str, member: str, line: str) -> None:
     [
         ("payload", "return_content_format", {"return_content_format": "string", "return_content": "two words"}, "must be quoted"),
         ("assignments", "vars", {"vars": {"a,b": "1"}}, "vars.a,b"),
-        ("assignments", "vars", {"vars": {"a-b": "1"}}, "vars.a-b: a name has"),
-        ("assignments", "vars", {"vars": {"": "1"}}, "a name has"),
+        ("assignments", "vars", {"vars": {"a-b": "1"}}, "vars.a-b: a name must have"),
+        ("assignments", "vars", {"vars": {"": "1"}}, "a name must have"),
         ("assignments", "vars", {"vars": {"a": "1\\"}}, "vars.a"),
     ],
 )

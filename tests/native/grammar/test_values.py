@@ -83,14 +83,14 @@ def test_a_variable_is_no_error_and_no_number(kind: ValueType) -> None:
 
 
 def test_a_list_refuses_what_would_be_two_items() -> None:
-    with pytest.raises(ValueError, match="separates"):
+    with pytest.raises(ValueError, match="contains the separator"):
         Listed(Text(), ",").write(["a,b"])
 
 
 def test_a_list_refuses_what_stands_alone_beside_others() -> None:
     kind = Listed(Text(), ",", alone="none")
     assert kind.write(["none"]) == "none"
-    with pytest.raises(ValueError, match="'none' cannot stand beside others"):
+    with pytest.raises(ValueError, match="'none' cannot be combined with other values"):
         kind.write(["none", "cli"])
 
 

@@ -379,7 +379,7 @@ def test_a_change_that_was_cut_off_and_whose_key_is_gone(tmp_path: Path, caplog:
         async with recorded(tmp_path) as (_, history):
             await history.settled()
             assert [entry.author.name for entry in await entries(history)] == [OUTSIDE, "ann"]
-            assert await history.ask(Journal.open) == [] and "settling an interrupted change failed" in caplog.text
+            assert await history.ask(Journal.open) == [] and "ending the entry of an interrupted change failed" in caplog.text
 
     run(work())
 

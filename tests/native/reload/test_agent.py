@@ -343,4 +343,4 @@ def test_a_caller_that_fails_leaves_a_record_and_the_agent_alive(haproxy: HAProx
         assert (await outcome(agent, agent.schedule([]))).status == "succeeded"
 
     with_agent(haproxy, work)
-    assert "could not be put back" in caplog.text
+    assert "restoring the file after reload" in caplog.text

@@ -50,7 +50,7 @@ def test_nothing_happens(haproxy: HAProxy) -> None:
     for through in ("master", "stats"):
         seen, sight = look(haproxy, through, lambda: None, patience=0.1)
         assert seen.ending is ReloadEnding.REFUSED and sight.worker
-        assert f"the worker of before (pid {sight.worker.pid}) still answers" in seen.why
+        assert f"the former worker (pid {sight.worker.pid}) still answers" in seen.why
 
 
 @newest

@@ -102,7 +102,7 @@ REFUSED = [
     ("app", ["a"], "other configuration elements pointing to it"),
     ("tabled", [], "stick-table"),
     ("tracked", ["a", "b"], "This server cannot be removed"),
-    ("other", ["a"], "the running process alone has server b"),
+    ("other", ["a"], "has server b in"),
     ("absent", [], "backend"),
 ]
 

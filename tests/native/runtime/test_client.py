@@ -326,7 +326,7 @@ def test_a_worker_that_is_stopping_without_another_is_absent(tmp_path: Path, hap
             os.kill(haproxy.worker_pid(), signal.SIGUSR1)
             while "Stopping: 1" not in await runtime.send("show info"):
                 await asyncio.sleep(0.01)
-            with pytest.raises(RuntimeAbsent, match=r"master\.sock: the worker that answers is stopping, and no other serves"):
+            with pytest.raises(RuntimeAbsent, match=r"master\.sock: the worker is stopping, and no other worker answers"):
                 await runtime.execute("set server app/a weight 7")
 
         asyncio.run(talk())

@@ -287,7 +287,7 @@ def test_a_response_beside_it_takes_a_reload(newest: TlsSite) -> None:
 
     async def work(engine: Engine, store: CertificateStore) -> None:
         outcome = await put(engine, store, "plain.pem", made("plain.example.com", 51).pem)
-        assert [each.why for each in outcome.reasons] == ["HAProxy reads plain.pem.sctl at its start only"]
+        assert [each.why for each in outcome.reasons] == ["HAProxy reads plain.pem.sctl only when it starts"]
 
     working(newest, work)
 
@@ -298,7 +298,7 @@ def test_an_authority_takes_a_reload(newest: TlsSite) -> None:
     async def work(engine: Engine, store: CertificateStore) -> None:
         root = authority("New Root")
         outcome = await put(engine, store, "ca.pem", root.cert + root.private)
-        assert [each.why for each in outcome.reasons] == ["HAProxy verifies others with ca.pem too"]
+        assert [each.why for each in outcome.reasons] == ["HAProxy also uses ca.pem to verify others"]
 
     working(newest, work)
 

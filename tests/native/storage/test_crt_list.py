@@ -120,7 +120,7 @@ def test_differences(old: list[CrtListLine], new: list[CrtListLine], wanted: tup
 
 @pytest.mark.parametrize(
     ("former", "new", "why"),
-    [("a\nb\n", "b\nc\n", ""), ("a\nb\n", "b\na\n", "have to stand before others"), ("a\n", "# nothing\n", "")],
+    [("a\nb\n", "b\nc\n", ""), ("a\nb\n", "b\na\n", "precede existing ones"), ("a\n", "# nothing\n", "")],
 )
 def test_what_stands_in_the_way(former: str, new: str, why: str) -> None:
     assert (why in crt_list.obstacle(former, new)) and bool(why) == bool(crt_list.obstacle(former, new))

@@ -119,7 +119,7 @@ WITHOUT_DEFAULT = "{b} [alpn h2,http/1.1] b.example.com !x.b.example.com\n"
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        (REORDERED, "entries of the list have to stand before others"),
+        (REORDERED, "new entries precede existing ones"),
         (WITHOUT_DEFAULT, "used as default certificate"),
         (OTHER_OCSP, "ncompatib"),
         ("", "used as default certificate"),
@@ -160,7 +160,7 @@ def test_what_haproxy_has_not_read_yet_takes_a_reload(newest: TlsSite) -> None:
 def test_entries_that_somebody_else_added_take_a_reload(newest: TlsSite) -> None:
     assert "Success" in newest.haproxy.ask(f"add ssl crt-list {newest.path('list.txt')} {newest.path('plain.pem')}")
     outcome = replaced(newest, (newest.directory / "list.txt").read_text() + f"{newest.path('c.pem')}\n")
-    assert [each.why for each in outcome.reasons] == ["HAProxy's list.txt has other entries than its file had"]
+    assert [each.why for each in outcome.reasons] == ["HAProxy has other entries for list.txt than its former file"]
 
 
 def test_lists_that_haproxy_does_not_use(newest: TlsSite) -> None:

@@ -53,7 +53,7 @@ def test_a_reload_makes_it_so(running: HAProxy) -> None:
         outcome = await put(engine, BETTER)
         assert not outcome.live
         assert outcome.reload_id
-        assert "reads 503.http at its start only" in outcome.reasons[0].why
+        assert "reads 503.http only when it starts" in outcome.reasons[0].why
         assert engine.context.ledger.waits
         assert (await reload(engine)).status == "succeeded"
         assert (content_of(path), engine.context.ledger.entries) == (BETTER, {})

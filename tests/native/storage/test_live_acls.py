@@ -123,11 +123,11 @@ def test_or_neither(beside: Beside) -> None:
         (beside.client.put(f"{nets}?force_sync=1", [{"value": "::1"}, {"value": "bad.."}]), 400, "'bad..' is not a valid IPv4"),
         (beside.client.delete(f"{beside.entries()}/0x1234?force_sync=1"), 404, "[3]  Key not found. [del acl #"),
         (beside.client.post(f"{ACLS}/99/entries?force_sync=1", {"value": "/x"}), 404, "[3]  Unknown ACL identifier."),
-        (beside.client.post(f"{beside.entries('path')}?force_sync=1", {"value": "/x"}), 400, "so there is no file to write it to"),
+        (beside.client.post(f"{beside.entries('path')}?force_sync=1", {"value": "/x"}), 400, "and has no file"),
         (
             beside.client.post(f"{beside.entries('general/../elsewhere.acl')}?force_sync=1", {"value": "/y"}),
             400,
-            "in none of the directories",
+            "not in a directory of stored files",
         ),
         (beside.client.post(f"{ACLS}/elsewhere.acl/entries", {"value": "/y"}), 404, "Unknown ACL identifier"),
     ):

@@ -124,7 +124,7 @@ class CutOff(AddEntry):
 
 def test_what_nobody_knows_is_not_called_done(maps: Beside) -> None:
     async def work(engine: Engine, live: LiveMap) -> None:
-        with pytest.raises(RuntimeAbsent, match="cut off; the file has the change, and reload .* will make HAProxy read it"):
+        with pytest.raises(RuntimeAbsent, match="cut off; the file has the change, and reload .* loads it"):
             await live._change(CutOff(live.name, "/three", "3"), lambda before: [*before, MapEntry("/three", "3")], True)
         assert (maps.file.read_text(), engine.context.ledger.waits) == (OWN + "/three 3\n", True)
         assert (await reload(engine)).status == "succeeded"

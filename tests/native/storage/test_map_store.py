@@ -97,7 +97,7 @@ def write(maps: Beside, text: str) -> None:
 def test_where_maps_are(tmp_path: Path) -> None:
     store = MapStore("maps", Directory(tmp_path, "maps_dir"), tmp_path)
     assert [store.path_of(name).name for name in ("hosts", "hosts.map", "a.b")] == ["hosts.map", "hosts.map", "a.b.map"]
-    with pytest.raises(NotFound, match="no name of a map"):
+    with pytest.raises(NotFound, match="not the name of a map"):
         store.path_of("../x")
     (tmp_path / "link").symlink_to(tmp_path)
     (tmp_path / "sub").mkdir()

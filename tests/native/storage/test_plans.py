@@ -37,9 +37,9 @@ CERTIFICATES = [
         LoadedCertificate(["/ssl/a.pem"], True, [], False, "a.pem.ocsp"),
         [],
         [],
-        ([], ["HAProxy reads a.pem.ocsp at its start only"], True, False),
+        ([], ["HAProxy reads a.pem.ocsp only when it starts"], True, False),
     ),
-    (LoadedCertificate(["/ssl/a.pem"], True, [], True), [LINE], [LINE], ([], ["HAProxy verifies others with a.pem too"], True, True)),
+    (LoadedCertificate(["/ssl/a.pem"], True, [], True), [LINE], [LINE], ([], ["HAProxy also uses a.pem to verify others"], True, True)),
 ]
 
 

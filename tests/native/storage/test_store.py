@@ -88,7 +88,7 @@ def test_what_a_crash_left_half_written_elsewhere_is_finished(store: Store, tmp_
     gone.mkdir()
     store.recover()
     assert torn.read_bytes() == b"new " * 3
-    assert f"{gone} may be half written, and cannot be completed: Is a directory" in caplog.text
+    assert f"{gone} may be incomplete, and completing it failed: Is a directory" in caplog.text
 
 
 def changing(tmp_path: Path, work) -> None:

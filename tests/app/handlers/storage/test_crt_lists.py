@@ -88,7 +88,7 @@ def test_an_entry_of_a_list_that_is_not_there_makes_it(both: Both) -> None:
     ("body", "status", "said"),
     [
         ({"sni_filter": ["x"]}, 400, "missing certificate file name"),
-        ({"file": "a b"}, 400, "file in body cannot hold"),
+        ({"file": "a b"}, 400, "file in body cannot contain"),
         ({"file": "/none.pem"}, 400, "refused by HAProxy: unable to stat SSL certificate from file '/none.pem'"),
     ],
 )

@@ -105,7 +105,7 @@ def test_equal_keys_and_keys_with_a_slash() -> None:
     assert new_content(HOSTS, content, None, more) == b"a/b 1\na/b 2\nc 4\n", "what has its value stays as it is"
     sent = declared_parts(HOSTS, DeclaredFile(content, entries_of(content)))
     assert new_content(HOSTS, None, content, sent) == content
-    with pytest.raises(BadValue, match="cannot hold the key"):
+    with pytest.raises(BadValue, match="cannot contain the key"):
         new_content(HOSTS, None, None, declared_parts(HOSTS, DeclaredFile(entries={"a b": "3"})))
 
 
