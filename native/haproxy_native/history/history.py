@@ -7,7 +7,7 @@ There are two ways into the journal, by when the change is made:
                                     found at the start.
 
 So if the server is killed during a change, the next start finds the entry, with its author, compares the files with its contents, and ends
-or removes it (`_settle`). If the server is killed between a change of the process alone and its entry, that entry is lost.
+or removes it (`_finish_interrupted`). If the server is killed between a change of the process alone and its entry, that entry is lost.
 
 If the entry of a client's change of files cannot be written, the change is refused. The entry of a change that the server makes on its own,
 or of a change of the process alone, waits in memory (the queue of disk/database.py).
@@ -250,7 +250,7 @@ class History(Recorder):
                     await self._start()
                 self._is_started = True
 
-    async def _settle(self, id_: int) -> None:
+    async def _finish_interrupted(self, id_: int) -> None:
         """End an entry that the former process began; remove it if the files are as they were before the change.
 
         If the configuration is one of several files, only it is compared: it is replaced last, and the start makes the other files match
@@ -271,7 +271,7 @@ class History(Recorder):
     async def _start(self) -> None:
         """Settle interrupted changes, and add the changes since the journal was last written. Raises UNREADABLE."""
         while self._interrupted:
-            await self._settle(self._interrupted[0])
+            await self._finish_interrupted(self._interrupted[0])
             del self._interrupted[0]
         main = str(self.context.current.path)
         await self._add_edit(self._known, main, self._first)
