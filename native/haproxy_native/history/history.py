@@ -12,7 +12,7 @@ or removes it (`_finish_interrupted`). If the server is killed between a change 
 If the entry of a client's change of files cannot be written, the change is refused. The entry of a change that the server makes on its own,
 or of a change of the process alone, waits in memory (the queue of disk/database.py).
 
-One background task (`_begin`) computes effects and summaries in order, after the requests are answered; readers wait for it in `settled`.
+One background task (`_work_in_background`) computes effects and summaries in order, after the requests are answered; readers wait for it in `settled`.
 """
 
 import asyncio
@@ -87,7 +87,7 @@ class History(Recorder):
         self._is_open = True
         self.context.recorder = self
         self._first, self._first_version = self.context.current.document.data, self.context.current.version
-        self._works.begin(self._begin())
+        self._works.begin(self._work_in_background())
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
@@ -228,7 +228,7 @@ class History(Recorder):
 
         await self._add(record, event)
 
-    async def _begin(self) -> None:
+    async def _work_in_background(self) -> None:
         """Add entries of changes made while the server did not run; then do the queued background work until cancelled."""
         try:
             await self._ensure_started()
