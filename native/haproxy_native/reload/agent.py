@@ -53,14 +53,14 @@ class WorkerObserver:
         return self.first.worker
 
     async def before(self) -> None:
-        self.first = await self._look(0.0)
+        self.first = await self._observe(0.0)
 
     async def after(self, began: float, claim: ReloadClaim) -> ReloadVerdict:
         """Poll the sockets until the outcome is certain, or cannot become certain. `began`: the Unix time before the reload."""
         clock, trial = asyncio.get_running_loop().time, Trial(self.first, claim, began, self._known, self._patience)
         start = clock()
         while True:
-            verdict = trial.judged(await self._look(clock() - start))
+            verdict = trial.judged(await self._observe(clock() - start))
             if verdict is not None:
                 return verdict
             await asyncio.sleep(POLL)
@@ -73,7 +73,7 @@ class WorkerObserver:
         except RuntimeAbsent:
             return ""
 
-    async def _look(self, at: float) -> Look:
+    async def _observe(self, at: float) -> Look:
         worker, processes, master = None, None, self._runtime.configured_master
         with suppress(RuntimeAbsent):
             worker = await self._runtime.worker()
