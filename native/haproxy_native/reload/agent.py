@@ -256,7 +256,7 @@ class ReloadAgent:
 
     async def _reload(self, identity: str) -> None:
         try:
-            record = await self._carry_out(identity)
+            record = await self._perform(identity)
         except Exception as error:
             log.exception("reload %s failed", identity)
             failed = replace(self.records.get(identity), status=FAILED, error=f"{type(error).__name__}: {error}")
@@ -280,7 +280,7 @@ class ReloadAgent:
             elif not done.done():
                 done.set_result(record)
 
-    async def _carry_out(self, identity: str) -> ReloadRecord:
+    async def _perform(self, identity: str) -> ReloadRecord:
         observer = WorkerObserver(self._runtime, known=self._host.expects_haproxy(), patience=self._patience)
         async with self._host.loading() as load:
             self._handle(Loading(self._clock()))
