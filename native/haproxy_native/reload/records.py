@@ -158,7 +158,7 @@ class Records:
         reported = tuple(map(_reported, reasons))[:MOST_REASONS]
         now = self.now()
         return self.update(
-            ReloadRecord(f"{now:%Y-%m-%d}-{self._highest}", now.timestamp(), listed=listed, reasons=reported, origins=_asking())
+            ReloadRecord(f"{now:%Y-%m-%d}-{self._highest}", now.timestamp(), listed=listed, reasons=reported, origins=_current_origin())
         )
 
     def continue_in(self, identity: str, other: str) -> None:
@@ -171,7 +171,7 @@ class Records:
         """Add a request to a pending reload; return its record."""
         record = self.get(identity)
         more_reasons = [reported for reason in reasons if (reported := _reported(reason)) not in record.reasons]
-        more_origins = [request for request in _asking() if request not in record.origins]
+        more_origins = [request for request in _current_origin() if request not in record.origins]
         if not more_reasons and not more_origins and record.listed >= listed:
             return record
         all_reasons, origins = (*record.reasons, *more_reasons)[:MOST_REASONS], (*record.origins, *more_origins)[:MOST_REASONS]
@@ -290,7 +290,7 @@ def _number(identity: str) -> int:
     return int(match[1]) if match else -1
 
 
-def _asking() -> tuple[dict[str, str], ...]:
+def _current_origin() -> tuple[dict[str, str], ...]:
     return (dict(origin.get()),) if origin.get() else ()
 
 
