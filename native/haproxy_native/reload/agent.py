@@ -60,7 +60,7 @@ class WorkerObserver:
         clock, trial = asyncio.get_running_loop().time, Trial(self.first, claim, began, self._known, self._patience)
         start = clock()
         while True:
-            verdict = trial.judged(await self._observe(clock() - start))
+            verdict = trial.decide(await self._observe(clock() - start))
             if verdict is not None:
                 return verdict
             await asyncio.sleep(POLL)

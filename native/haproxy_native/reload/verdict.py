@@ -83,7 +83,7 @@ class Trial:
     known: bool
     patience: Patience
 
-    def judged(self, look: Look) -> ReloadVerdict | None:
+    def decide(self, look: Look) -> ReloadVerdict | None:
         """Return the verdict; None while it is undecided."""
         if not look.visible:
             return ReloadVerdict(ReloadEnding.UNSEEN)
@@ -92,19 +92,19 @@ class Trial:
         if look.master and self.before.master and judge(self.before.master, look.master) is False:
             return ReloadVerdict(ReloadEnding.REFUSED, look.worker, MASTER_FAILED)
         if self.claim.ok is False and self.claim.source is not OutcomeSource.COMMAND:
-            return self._unasked(look) if self.claim.source is OutcomeSource.NONE else ReloadVerdict(ReloadEnding.REFUSED, look.worker)
-        return None if look.at < self._seconds(look) else self._given_up(look)
+            return self._decide_unreached(look) if self.claim.source is OutcomeSource.NONE else ReloadVerdict(ReloadEnding.REFUSED, look.worker)
+        return None if look.at < self._limit(look) else self._decide_at_limit(look)
 
     def _is_new(self, worker: Worker | None) -> bool:
         # A worker that started earlier results from an earlier reload.
         return worker is not None and worker != self.before.worker and worker.may_have_started_after(self.began)
 
-    def _unasked(self, look: Look) -> ReloadVerdict:
+    def _decide_unreached(self, look: Look) -> ReloadVerdict:
         if look.worker or not self.known:
             return ReloadVerdict(ReloadEnding.REFUSED, look.worker)
         return ReloadVerdict(ReloadEnding.ABSENT)
 
-    def _seconds(self, look: Look) -> float:
+    def _limit(self, look: Look) -> float:
         """Return for how many seconds to observe if nothing changes."""
         patience = self.patience
         if self._is_at_work(look):
@@ -120,7 +120,7 @@ class Trial:
             return known is not None and look.worker is not None
         return any(worker.pid not in known.pids for worker in look.master.workers)
 
-    def _given_up(self, look: Look) -> ReloadVerdict:
+    def _decide_at_limit(self, look: Look) -> ReloadVerdict:
         if look.worker:
             text = f"after {look.at:.0f} s the former worker (pid {look.worker.pid}) still answers"
             return ReloadVerdict(

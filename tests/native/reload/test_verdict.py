@@ -20,7 +20,7 @@ def master(reloads: int = 0, failed: int = 0, workers: tuple[int, ...] = (10,)) 
 
 
 def ending(claim: ReloadClaim, look: Look, before: Look, *, known: bool = True) -> ReloadEnding | None:
-    verdict = Trial(before, claim, BEGAN, known, PATIENCE).judged(look)
+    verdict = Trial(before, claim, BEGAN, known, PATIENCE).decide(look)
     return verdict.ending if verdict else None
 
 
@@ -69,7 +69,7 @@ def test_the_claim_decides_where_no_haproxy_was_ever_seen(claim: ReloadClaim) ->
 
 def test_where_the_reason_can_be_read_without_a_master_socket() -> None:
     for before, named in ((HERE, True), (Look(0.0, OLD, master()), False)):
-        verdict = Trial(before, DONE, BEGAN, True, PATIENCE).judged(Look(60.0, OLD, before.master))
+        verdict = Trial(before, DONE, BEGAN, True, PATIENCE).decide(Look(60.0, OLD, before.master))
         assert verdict and (WITHOUT_MASTER in verdict.why) is named
 
 
