@@ -29,7 +29,7 @@ from haproxy_native.process_state import Load
 from haproxy_native.reload.debounce import Begin, Debounce, Finished, Input, Loading, Requested, Tick, Wake, Withdrawn
 from haproxy_native.reload.records import FAILED, IN_PROGRESS, SUCCEEDED, Phase, Records, ReloadRecord
 from haproxy_native.reload.strategies import OutcomeSource, ReloadClaim, Strategy
-from haproxy_native.reload.verdict import MASTER_FAILED, Look, Patience, ReloadEnding, ReloadVerdict, Trial, first_alert
+from haproxy_native.reload.verdict import MASTER_FAILED, Observation, Patience, ReloadEnding, ReloadVerdict, Trial, first_alert
 from haproxy_native.runtime.client import Runtime, Worker
 
 log = logging.getLogger(__name__)
@@ -45,7 +45,7 @@ class WorkerObserver:
 
     def __init__(self, runtime: Runtime, *, known: bool = True, patience: float = 10.0) -> None:
         self._runtime, self._known, self._patience = runtime, known, Patience.of(patience)
-        self.first = Look(0.0)
+        self.first = Observation(0.0)
 
     @property
     def worker(self) -> Worker | None:
@@ -73,13 +73,13 @@ class WorkerObserver:
         except RuntimeAbsent:
             return ""
 
-    async def _observe(self, at: float) -> Look:
+    async def _observe(self, at: float) -> Observation:
         worker, processes, master = None, None, self._runtime.configured_master
         with suppress(RuntimeAbsent):
             worker = await self._runtime.worker()
         with suppress(RuntimeAbsent):
             processes = await master.processes() if master else None
-        return Look(at, worker, processes, self._runtime.is_configured)
+        return Observation(at, worker, processes, self._runtime.is_configured)
 
 
 class Host(Protocol):

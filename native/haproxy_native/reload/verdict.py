@@ -33,7 +33,7 @@ class ReloadEnding(Enum):
 
 
 @dataclass(frozen=True)
-class Look:
+class Observation:
     """One observation of the sockets."""
 
     # Seconds since the strategy returned.
@@ -75,7 +75,7 @@ class Trial:
     """One reload to be judged."""
 
     # The observation before the reload.
-    before: Look
+    before: Observation
     claim: ReloadClaim
     # Unix time.
     began: float
@@ -83,51 +83,55 @@ class Trial:
     known: bool
     patience: Patience
 
-    def decide(self, look: Look) -> ReloadVerdict | None:
+    def decide(self, observation: Observation) -> ReloadVerdict | None:
         """Return the verdict; None while it is undecided."""
-        if not look.visible:
+        if not observation.visible:
             return ReloadVerdict(ReloadEnding.UNSEEN)
-        if self._is_new(look.worker):
-            return ReloadVerdict(ReloadEnding.LOADED, look.worker)
-        if look.master and self.before.master and judge(self.before.master, look.master) is False:
-            return ReloadVerdict(ReloadEnding.REFUSED, look.worker, MASTER_FAILED)
+        if self._is_new(observation.worker):
+            return ReloadVerdict(ReloadEnding.LOADED, observation.worker)
+        if observation.master and self.before.master and judge(self.before.master, observation.master) is False:
+            return ReloadVerdict(ReloadEnding.REFUSED, observation.worker, MASTER_FAILED)
         if self.claim.ok is False and self.claim.source is not OutcomeSource.COMMAND:
-            return self._decide_unreached(look) if self.claim.source is OutcomeSource.NONE else ReloadVerdict(ReloadEnding.REFUSED, look.worker)
-        return None if look.at < self._limit(look) else self._decide_at_limit(look)
+            return (
+                self._decide_unreached(observation)
+                if self.claim.source is OutcomeSource.NONE
+                else ReloadVerdict(ReloadEnding.REFUSED, observation.worker)
+            )
+        return None if observation.at < self._limit(observation) else self._decide_at_limit(observation)
 
     def _is_new(self, worker: Worker | None) -> bool:
         # A worker that started earlier results from an earlier reload.
         return worker is not None and worker != self.before.worker and worker.may_have_started_after(self.began)
 
-    def _decide_unreached(self, look: Look) -> ReloadVerdict:
-        if look.worker or not self.known:
-            return ReloadVerdict(ReloadEnding.REFUSED, look.worker)
+    def _decide_unreached(self, observation: Observation) -> ReloadVerdict:
+        if observation.worker or not self.known:
+            return ReloadVerdict(ReloadEnding.REFUSED, observation.worker)
         return ReloadVerdict(ReloadEnding.ABSENT)
 
-    def _limit(self, look: Look) -> float:
+    def _limit(self, observation: Observation) -> float:
         """Return for how many seconds to observe if nothing changes."""
         patience = self.patience
-        if self._is_at_work(look):
+        if self._is_at_work(observation):
             return patience.master
-        if look.worker or self.before.master:
-            return patience.denied if look.worker and self.claim.ok is False else patience.worker
+        if observation.worker or self.before.master:
+            return patience.denied if observation.worker and self.claim.ok is False else patience.worker
         return patience.gone if self.before.worker or self.claim.ok is False else patience.glance
 
-    def _is_at_work(self, look: Look) -> bool:
+    def _is_at_work(self, observation: Observation) -> bool:
         """Return whether the master is busy: it is starting a new worker, or does not answer while it re-executes itself."""
         known = self.before.master
-        if known is None or look.master is None:
-            return known is not None and look.worker is not None
-        return any(worker.pid not in known.pids for worker in look.master.workers)
+        if known is None or observation.master is None:
+            return known is not None and observation.worker is not None
+        return any(worker.pid not in known.pids for worker in observation.master.workers)
 
-    def _decide_at_limit(self, look: Look) -> ReloadVerdict:
-        if look.worker:
-            text = f"after {look.at:.0f} s the former worker (pid {look.worker.pid}) still answers"
+    def _decide_at_limit(self, observation: Observation) -> ReloadVerdict:
+        if observation.worker:
+            text = f"after {observation.at:.0f} s the former worker (pid {observation.worker.pid}) still answers"
             return ReloadVerdict(
-                ReloadEnding.REFUSED, look.worker, text if look.master or self.before.master else f"{text}; {WITHOUT_MASTER}"
+                ReloadEnding.REFUSED, observation.worker, text if observation.master or self.before.master else f"{text}; {WITHOUT_MASTER}"
             )
         if self.before.worker and self.claim.ok is False:
-            return ReloadVerdict(ReloadEnding.REFUSED, None, f"after {look.at:.0f} s no worker answers")
+            return ReloadVerdict(ReloadEnding.REFUSED, None, f"after {observation.at:.0f} s no worker answers")
         return ReloadVerdict(ReloadEnding.ABSENT if self.known else ReloadEnding.UNSEEN)
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from haproxy_native.reload.strategies import OutcomeSource, ReloadClaim
-from haproxy_native.reload.verdict import WITHOUT_MASTER, Look, Patience, ReloadEnding, Trial, first_alert
+from haproxy_native.reload.verdict import WITHOUT_MASTER, Observation, Patience, ReloadEnding, Trial, first_alert
 from haproxy_native.runtime.client import Worker
 from haproxy_native.runtime.responses import ListedProcess, Processes
 
@@ -19,68 +19,68 @@ def master(reloads: int = 0, failed: int = 0, workers: tuple[int, ...] = (10,)) 
     )
 
 
-def ending(claim: ReloadClaim, look: Look, before: Look, *, known: bool = True) -> ReloadEnding | None:
+def ending(claim: ReloadClaim, look: Observation, before: Observation, *, known: bool = True) -> ReloadEnding | None:
     verdict = Trial(before, claim, BEGAN, known, PATIENCE).decide(look)
     return verdict.ending if verdict else None
 
 
-HERE, NOT_HERE = Look(0.0, OLD), Look(0.0)
+HERE, NOT_HERE = Observation(0.0, OLD), Observation(0.0)
 SEEN = [
     # a new worker counts, whatever was claimed
-    (DONE, Look(0.1, NEW), HERE, ReloadEnding.LOADED),
-    (FAILED, Look(0.1, NEW), HERE, ReloadEnding.LOADED),
-    (REFUSED, Look(0.1, NEW), HERE, ReloadEnding.LOADED),
-    (FAILED, Look(0.1, NEW), NOT_HERE, ReloadEnding.LOADED),
+    (DONE, Observation(0.1, NEW), HERE, ReloadEnding.LOADED),
+    (FAILED, Observation(0.1, NEW), HERE, ReloadEnding.LOADED),
+    (REFUSED, Observation(0.1, NEW), HERE, ReloadEnding.LOADED),
+    (FAILED, Observation(0.1, NEW), NOT_HERE, ReloadEnding.LOADED),
     # the former one is looked at for a while
-    (DONE, Look(9.9, OLD), HERE, None),
-    (DONE, Look(10.0, OLD), HERE, ReloadEnding.REFUSED),
-    (FAILED, Look(2.9, OLD), HERE, None),
-    (FAILED, Look(3.0, OLD), HERE, ReloadEnding.REFUSED),
+    (DONE, Observation(9.9, OLD), HERE, None),
+    (DONE, Observation(10.0, OLD), HERE, ReloadEnding.REFUSED),
+    (FAILED, Observation(2.9, OLD), HERE, None),
+    (FAILED, Observation(3.0, OLD), HERE, ReloadEnding.REFUSED),
     # what HAProxy says itself is final, and so is a reload that nobody was asked for
-    (REFUSED, Look(0.0, OLD), HERE, ReloadEnding.REFUSED),
-    (REFUSED, Look(0.0), NOT_HERE, ReloadEnding.REFUSED),
-    (UNASKED, Look(0.0, OLD), HERE, ReloadEnding.REFUSED),
-    (UNASKED, Look(0.0), NOT_HERE, ReloadEnding.ABSENT),
+    (REFUSED, Observation(0.0, OLD), HERE, ReloadEnding.REFUSED),
+    (REFUSED, Observation(0.0), NOT_HERE, ReloadEnding.REFUSED),
+    (UNASKED, Observation(0.0, OLD), HERE, ReloadEnding.REFUSED),
+    (UNASKED, Observation(0.0), NOT_HERE, ReloadEnding.ABSENT),
     # none before, none after
-    (DONE, Look(0.4), NOT_HERE, None),
-    (DONE, Look(0.5), NOT_HERE, ReloadEnding.ABSENT),
-    (FAILED, Look(1.9), NOT_HERE, None),
-    (FAILED, Look(2.0), NOT_HERE, ReloadEnding.ABSENT),
+    (DONE, Observation(0.4), NOT_HERE, None),
+    (DONE, Observation(0.5), NOT_HERE, ReloadEnding.ABSENT),
+    (FAILED, Observation(1.9), NOT_HERE, None),
+    (FAILED, Observation(2.0), NOT_HERE, ReloadEnding.ABSENT),
     # one that began before, and did not answer then
-    (DONE, Look(9.9, OLD), NOT_HERE, None),
-    (DONE, Look(10.0, OLD), NOT_HERE, ReloadEnding.REFUSED),
+    (DONE, Observation(9.9, OLD), NOT_HERE, None),
+    (DONE, Observation(10.0, OLD), NOT_HERE, ReloadEnding.REFUSED),
     # gone meanwhile: by the command where it says that it failed
-    (DONE, Look(2.0), HERE, ReloadEnding.ABSENT),
-    (FAILED, Look(2.0), HERE, ReloadEnding.REFUSED),
-    (UNASKED, Look(0.0), HERE, ReloadEnding.ABSENT),
+    (DONE, Observation(2.0), HERE, ReloadEnding.ABSENT),
+    (FAILED, Observation(2.0), HERE, ReloadEnding.REFUSED),
+    (UNASKED, Observation(0.0), HERE, ReloadEnding.ABSENT),
 ]
 
 
 @pytest.mark.parametrize(("claim", "look", "before", "expected"), SEEN)
-def test_what_is_seen(claim: ReloadClaim, look: Look, before: Look, expected: ReloadEnding | None) -> None:
+def test_what_is_seen(claim: ReloadClaim, look: Observation, before: Observation, expected: ReloadEnding | None) -> None:
     assert ending(claim, look, before) == expected
 
 
 @pytest.mark.parametrize("claim", [DONE, FAILED, ReloadClaim(None)])
 def test_the_claim_decides_where_no_haproxy_was_ever_seen(claim: ReloadClaim) -> None:
-    assert ending(claim, Look(2.0), NOT_HERE, known=False) == ReloadEnding.UNSEEN
-    assert ending(claim, Look(0.0, visible=False), HERE) == ReloadEnding.UNSEEN, "the text has no socket any more"
+    assert ending(claim, Observation(2.0), NOT_HERE, known=False) == ReloadEnding.UNSEEN
+    assert ending(claim, Observation(0.0, visible=False), HERE) == ReloadEnding.UNSEEN, "the text has no socket any more"
 
 
 def test_where_the_reason_can_be_read_without_a_master_socket() -> None:
-    for before, named in ((HERE, True), (Look(0.0, OLD, master()), False)):
-        verdict = Trial(before, DONE, BEGAN, True, PATIENCE).decide(Look(60.0, OLD, before.master))
+    for before, named in ((HERE, True), (Observation(0.0, OLD, master()), False)):
+        verdict = Trial(before, DONE, BEGAN, True, PATIENCE).decide(Observation(60.0, OLD, before.master))
         assert verdict and (WITHOUT_MASTER in verdict.why) is named
 
 
 def test_what_a_master_shows() -> None:
-    before = Look(0.0, OLD, master())
-    assert ending(DONE, Look(0.0, OLD, master(1, 1, ())), before) == ReloadEnding.REFUSED
-    assert ending(FAILED, Look(30.0, OLD, master(1, 0, (20,))), before) is None, "it is starting a worker"
-    assert ending(FAILED, Look(60.0, OLD, master(1, 0, (20,))), before) == ReloadEnding.REFUSED
-    assert ending(DONE, Look(30.0, OLD, None), before) is None, "it is executing itself"
-    assert ending(DONE, Look(9.0, None, None), before) is None
-    assert ending(DONE, Look(10.0, None, None), before) == ReloadEnding.ABSENT
+    before = Observation(0.0, OLD, master())
+    assert ending(DONE, Observation(0.0, OLD, master(1, 1, ())), before) == ReloadEnding.REFUSED
+    assert ending(FAILED, Observation(30.0, OLD, master(1, 0, (20,))), before) is None, "it is starting a worker"
+    assert ending(FAILED, Observation(60.0, OLD, master(1, 0, (20,))), before) == ReloadEnding.REFUSED
+    assert ending(DONE, Observation(30.0, OLD, None), before) is None, "it is executing itself"
+    assert ending(DONE, Observation(9.0, None, None), before) is None
+    assert ending(DONE, Observation(10.0, None, None), before) == ReloadEnding.ABSENT
 
 
 def test_patience_is_no_longer_than_asked() -> None:
