@@ -1,1 +1,1 @@
-"""The journal of every change: who made it, when, why, what it did, and the contents that revert it."""
+"""Record every change: who made it, when and why, its effects, and the contents of files that are needed to revert it."""

@@ -1,8 +1,8 @@
-"""Stores the contents of files before and after each entry in a database.
+"""Store the contents of files before and after each entry in a database.
 
-Each content is stored once, as a difference from the previous content of its file if that is much smaller. The difference is made for two
-contents that hardly differ, and takes a few milliseconds for a megabyte: equal stretches are found by comparing slices. Where two lines
-differ, the next equal lines are searched for in a window after them; if the window has none, the rest is compared line by line.
+Each content is stored only once. If the difference from the previous content of the file is much smaller, it is stored instead. The
+algorithm is for two contents that hardly differ, and takes a few milliseconds for a megabyte. It finds equal ranges by comparing slices.
+Where two lines differ, it searches the next equal lines in a window after them. If the window has none, it compares the rest by lines.
 """
 
 import sqlite3
@@ -19,7 +19,7 @@ from haproxy_native.text.line_diff import changes
 # How many contents to cache in memory: entries are usually read in order, and each content is a difference from the previous one.
 RECENT = 4
 _recent: dict[tuple[sqlite3.Connection, int], bytes] = {}
-# A content of more bytes is identified by the digest of its difference, if it has one: a digest of all its bytes would take too long.
+# A larger content (in bytes) is identified by the digest of its difference, if it has one: hashing all its bytes would take too long.
 LARGE = 1 << 16
 # After this many differences in a row, a content is stored whole, so that reading takes only a few milliseconds.
 LONGEST_CHAIN = 100
@@ -44,7 +44,7 @@ Known = tuple[int | None, bytes]
 
 
 def add_contents(database: sqlite3.Connection, entry: int, path: str, before: bytes | None, after: bytes | None) -> None:
-    """Store the contents of a file before and after an entry; None for no file."""
+    """Store the contents of a file before and after an entry. None means that there was no file."""
     known, ids = _newest(database, path), list[int | None]()
     for data in (before, after):
         known = known if data is None else _put(database, data, known)
@@ -53,7 +53,7 @@ def add_contents(database: sqlite3.Connection, entry: int, path: str, before: by
 
 
 def read_contents(database: sqlite3.Connection, entry: int, path: str) -> tuple[bytes | None, bytes | None]:
-    """Return the contents of a file before and after an entry. Raises Missing if they were deleted, and sqlite3.DatabaseError."""
+    """Return the contents of a file before and after an entry; None for no file. Raises Missing if they were deleted."""
     row = database.execute("SELECT before, after FROM held WHERE entry = ? AND path = ?", (entry, path)).fetchone()
     if row is None:
         raise Missing(f"the contents of {path} are no longer stored")
@@ -62,7 +62,7 @@ def read_contents(database: sqlite3.Connection, entry: int, path: str) -> tuple[
 
 
 def delete_contents(database: sqlite3.Connection, below: int) -> None:
-    """Delete the contents of entries before `below` that no later entry needs."""
+    """Delete the contents of the entries with lower ids than `below`, unless a later entry needs them."""
     database.execute("DELETE FROM held WHERE entry < ?", (below,))
     database.execute(_UNUSED)
 
@@ -73,7 +73,7 @@ def size(database: sqlite3.Connection) -> int:
 
 
 def _newest(database: sqlite3.Connection, path: str) -> Known:
-    """Return the newest content of a file, which usually equals the content before the next change."""
+    """Return the newest stored content of a file. It usually equals the content before the next change."""
     found = database.execute(_NEWEST, (path,)).fetchone()
     with suppress(Missing, sqlite3.DatabaseError):
         return (found[0], _get(database, found[0])) if found else (None, b"")
@@ -81,7 +81,7 @@ def _newest(database: sqlite3.Connection, path: str) -> Known:
 
 
 def _put(database: sqlite3.Connection, data: bytes, former: Known) -> Known:
-    """Store a content unless it is stored already, and return it with its id. `former`: the previous content of the file."""
+    """Store a content, unless it is stored already. Return (id, content). `former`: the previous content of the file."""
     base, before = former
     if base is not None and data == before:
         return base, data
@@ -102,7 +102,7 @@ def _digest(data: bytes, of: bytes = b"") -> bytes:
 
 
 def _difference(database: sqlite3.Connection, data: bytes, former: Known) -> tuple[int | None, int, bytes]:
-    """Return (base, number of differences in a row, difference); (None, 0, b"") if the content is to be stored whole."""
+    """Return (id of the base, number of differences in a row, difference); (None, 0, b"") if the content must be stored whole."""
     base, before = former
     if base is not None:
         chain = int(database.execute("SELECT chain FROM content WHERE id = ?", (base,)).fetchone()[0]) + 1
@@ -151,7 +151,7 @@ def read_file(path: Path) -> bytes | None:
 
 
 WINDOW = 8192
-# This many equal lines end a difference.
+# So many equal lines end a difference.
 ANCHOR = 3
 # Start and end of the removed bytes in the old content, and the number of added bytes, which follow.
 _HUNK = struct.Struct(">QQQ")
@@ -159,7 +159,7 @@ Hunk = tuple[int, int, bytes]
 
 
 def delta(old: bytes, new: bytes) -> bytes:
-    """Return the difference with which `applied` turns the old content into the new one."""
+    """Return the difference from the old content to the new one, for `applied`."""
     return zlib.compress(b"".join(_HUNK.pack(start, end, len(added)) + added for start, end, added in _hunks(old, new)), 1)
 
 
@@ -202,7 +202,7 @@ def _hunks(old: bytes, new: bytes) -> Iterator[Hunk]:
 
 
 def _common(one: bytes, at: int, other: bytes, there: int) -> int:
-    """Return how many bytes of `one` from `at` on equal those of `other` from `there` on."""
+    """Return the length of the common range, in bytes, that begins in `one` at `at` and in `other` at `there`."""
     # Double the range that is compared, then bisect: comparing slices is far faster than comparing bytes.
     most, low, high, view = min(len(one) - at, len(other) - there), 0, 64, memoryview(other)
     while high < most and one.startswith(view[there + low : there + high], at + low):
@@ -216,7 +216,7 @@ def _common(one: bytes, at: int, other: bytes, there: int) -> int:
 
 
 def _step(old: bytes, new: bytes) -> tuple[int, int] | None:
-    """Return how many bytes of the old and of the new window precede the next equal lines; None if the windows have no equal lines."""
+    """Return the number of bytes before the next equal lines in the old and in the new window; None if there are no equal lines."""
     lines, others = old.splitlines(keepends=True), new.splitlines(keepends=True)
     places: dict[tuple[bytes, ...], int] = {}
     for place in range(len(others) - ANCHOR + 1):

@@ -1,4 +1,4 @@
-"""Entries of the history as values, and how changes and reload records become entries. Pure."""
+"""The entries of the history as values, and their conversion from changes and records of reloads. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ CONFIGURATION, FILE, RUNTIME = "configuration", "file", "runtime"
 
 @dataclass(frozen=True)
 class Entry:
-    """A change, as the history records it."""
+    """One change in the history."""
 
     # Unix time.
     time: float
@@ -26,7 +26,7 @@ class Entry:
     version: int
     # CONFIGURATION, FILE or RUNTIME.
     kind: str
-    # How it was made: live, scheduled, reloaded, written, runtime, or outside (by others). Empty while the change is not finished.
+    # How it took effect: live, scheduled, reloaded, written, runtime, or outside (made by others). Empty while the change is in progress.
     outcome: str
     author: Author
     # The owner of a file that others have edited.
@@ -60,7 +60,7 @@ class Record:
     contents: Sequence[Content] = ()
     # The changed members of servers in the process.
     members: Sequence[MemberChange] = ()
-    # The names of the objects that it touched.
+    # The names of the objects that it created, changed or deleted.
     objects: Sequence[str] = ()
 
 
@@ -76,7 +76,7 @@ class Refusal:
 
 
 def record(editor: Editor, change: Change, outcome: Outcome, path: str, version: int, time: float) -> Record:
-    """Return the record of a change. `path` and `version` are those of the current configuration, `time` is a Unix time."""
+    """Return the record of a change. `path` and `version`: those of the current configuration. `time`: a Unix time."""
     kind = FILE if outcome.contents else RUNTIME
     contents = list(outcome.contents)
     objects = [content.object for content in contents] + [member.object for member in outcome.members]
@@ -99,7 +99,7 @@ def outcome_of(record: ReloadRecord) -> ReloadOutcome | None:
 
 
 def sections(editor: Editor, before: Document, after: Document) -> list[str]:
-    """Return the object names of the sections whose text differs, comments included; blank lines at their end do not count."""
+    """Return the object names of the sections whose text differs. Comments count as text, blank lines at the end do not."""
     head = _shared(before.sections, after.sections)
     tail = _shared(before.sections[: head - 1 if head else None : -1], after.sections[: head - 1 if head else None : -1])
     old, new = (_texts(document, head, len(document.sections) - tail) for document in (before, after))
@@ -113,5 +113,5 @@ def _texts(document: Document, start: int, end: int) -> set[tuple[str, str, str]
 
 
 def _shared(one: Sequence[Section], other: Sequence[Section]) -> int:
-    """Return how many sections at the start are identical objects, since edited documents share unchanged sections."""
+    """Return how many sections at the start are identical objects. Edited documents share unchanged sections."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] is pair[1], zip(one, other, strict=False)))

@@ -1,18 +1,20 @@
-"""`History`: writes an entry for every change into the journal, and answers questions about it.
+"""Write an entry for every change into the journal, and query the journal (`History`).
 
-There are two ways into the journal, by when the change is made:
+An entry is written in one of two ways:
 
-    begin, then ended or abandon    changes of files by this server. The entry is on disk before the first file is written.
-    one step (`_add`)               changes that have already happened: changes of the process alone, edits by others, and edits that are
-                                    found at the start.
+    begin, then ended or abandon    for changes of files by this server. The entry is on disk before the first file is written.
+    one step (`_add`)               for changes that have already happened: changes of the process alone, and edits by others, which may
+                                    have been made before the start of the server.
 
-So if the server is killed during a change, the next start finds the entry, with its author, compares the files with its contents, and ends
-or removes it (`_finish_interrupted`). If the server is killed between a change of the process alone and its entry, that entry is lost.
+If the server is killed during a change of files, the next start finds the entry and its author. It compares the files with the contents in
+the entry, and ends or removes the entry (`_finish_interrupted`). If the server is killed between a change of the process alone and its
+entry, that entry is lost.
 
-If the entry of a client's change of files cannot be written, the change is refused. The entry of a change that the server makes on its own,
-or of a change of the process alone, waits in memory (the queue of disk/database.py).
+If the entry of a client's change of files cannot be written, the change is refused. Other entries then wait in memory (the queue of
+disk/database.py): those of changes that the server makes on its own, and of changes of the process alone.
 
-One background task (`_work_in_background`) computes effects and summaries in order, after the requests are answered; readers wait for it in `settled`.
+One background task (`_work_in_background`) computes effects and summaries, in the order of the entries, after the requests are answered.
+Readers wait for it in `settled`.
 """
 
 import asyncio
@@ -119,12 +121,12 @@ class History(Recorder):
         return begun
 
     def ended(self, begun: Begun, outcome: Outcome) -> Outcome:
-        """End an entry; return the outcome with its id."""
+        """End the entry of a change that was made. Return the outcome with the id of the entry."""
         self._close(begun, (outcome.kind, outcome.reload_id), outcome)
         return replace(outcome, entry=begun.id)
 
     async def abandon(self, begun: Begun) -> None:
-        """Finish the entry of a failed change: end it if files were written nevertheless, else remove it."""
+        """Remove the entry of a failed change, or end it if files were written nevertheless."""
         intended, current = begun.intended, self.context.current
         if texts := intended.texts:
             is_made = current.document is texts.after or await self._has_content(str(current.path), texts.after.data)
@@ -155,14 +157,14 @@ class History(Recorder):
         return False
 
     def _current_outcome(self) -> tuple[str, str | None]:
-        """Return (outcome, id of a reload) for a change of files whose own outcome is lost, from the current state."""
+        """Return (outcome, id of a reload) for a change of files whose own outcome was lost. Both follow from the current state."""
         context = self.context
         if context.pending:
             return "scheduled", context.pending
         return ("live" if context.running.is_current and not context.ledger.waits else "written"), None
 
     async def add(self, change: Change, outcome: Outcome) -> int | None:
-        """Add an entry of a change of the process alone; return its id, None if it waits in memory."""
+        """Add an entry for a change of the process alone. Return its id; None if it waits in memory."""
         return await self._add(partial(self._record, change, outcome), outcome)
 
     def _record(self, change: Change, outcome: Outcome) -> Record:
@@ -176,7 +178,7 @@ class History(Recorder):
         return await self._ask_if_readable(Journal.text_of_version, version)
 
     async def _add(self, record: Callable[[], Record], of: Outcome | Edited | None = None) -> int | None:
-        """Add an ended entry; return its id, None if it waits in memory. `record` is called in the database's thread."""
+        """Add an ended entry. Return its id; None if it waits in memory. `record` is called in the database's thread."""
         loop = asyncio.get_running_loop()
 
         def add(state: State) -> int:
@@ -194,7 +196,7 @@ class History(Recorder):
             loop.call_soon_threadsafe(self._queue.put_nowait, partial(self._after_entry, id_, kind, of))
 
     async def catch_up(self) -> None:
-        """Write the entries that wait in memory, and the entries of changes before the start. Raises Unusable if the disk fails."""
+        """Write the entries that wait in memory, and those of changes before the start. Raises Unusable if they cannot be written."""
         await self._ensure_started()
         await self._database.catch_up(PART)
 
@@ -229,7 +231,7 @@ class History(Recorder):
         await self._add(record, event)
 
     async def _work_in_background(self) -> None:
-        """Add entries of changes made while the server did not run; then do the queued background work until cancelled."""
+        """Add entries for changes made while the server did not run, then do the queued background work until cancelled."""
         try:
             await self._ensure_started()
         except UNREADABLE as error:
@@ -242,7 +244,7 @@ class History(Recorder):
                 log.exception("computing the effects of an entry failed")
 
     async def _ensure_started(self) -> None:
-        """Add, once, entries of changes made while the server did not run. Raises UNREADABLE."""
+        """Add entries for changes made while the server did not run, unless this was done before. Raises UNREADABLE."""
         async with self._starting:
             if not self._is_started:
                 await self.ask(lambda journal: journal.last)
@@ -251,10 +253,10 @@ class History(Recorder):
                 self._is_started = True
 
     async def _finish_interrupted(self, id_: int) -> None:
-        """End an entry that the former process began; remove it if the files are as they were before the change.
+        """End an entry that the former process has begun, or remove it if the change was not made.
 
-        If the configuration is one of several files, only it is compared: it is replaced last, and the start makes the other files match
-        it. If others have edited it since, its version shows whether the change was made.
+        The files show whether the change was made. If the configuration is among them, only it is compared: it is replaced last, and the
+        start makes the other files match it. If others have edited it since, its version shows whether the change was made.
         """
         try:
             entry, contents = await self.ask(Journal.get_begun, id_), await self.ask(Journal.contents, id_)
@@ -269,7 +271,7 @@ class History(Recorder):
         await (self.ask(Journal.end, id_, *self._current_outcome()) if is_made else self.ask(Journal.remove, id_))
 
     async def _start(self) -> None:
-        """Settle interrupted changes, and add the changes since the journal was last written. Raises UNREADABLE."""
+        """Finish the entries of interrupted changes, and add entries for edits since the journal was last written. Raises UNREADABLE."""
         while self._interrupted:
             await self._finish_interrupted(self._interrupted[0])
             del self._interrupted[0]
@@ -288,7 +290,7 @@ class History(Recorder):
             self._queue.put_nowait(partial(self._compare, id_, kind))
 
     async def _add_reload_outcomes(self) -> None:
-        """Add the outcomes of reloads that have ended, as far as their records exist."""
+        """Add the outcomes of reloads that have ended. Skips reloads whose records were deleted."""
         try:
             for reload_id in await self.ask(Journal.without_outcome):
                 with suppress(Missing):
@@ -304,7 +306,7 @@ class History(Recorder):
             await self._write(Journal.prune, time.time())
 
     async def _add_unseen_edit(self, path: str, now: bytes | None) -> None:
-        """Add an edit by others if the content of a file differs from its content in the journal."""
+        """Add an entry for an edit by others, if the content of a file differs from its content in the journal."""
         try:
             known = await self.ask(lambda journal: journal.at(journal.last or FIRST, path))
         except UNREADABLE as error:
@@ -313,7 +315,7 @@ class History(Recorder):
         await self._add_edit(known, path, now)
 
     async def _add_edit(self, known: Content | None, path: str, now: bytes | None) -> None:
-        """Add an edit by others, from the journal's content (`known`) to the current content (`now`); nothing if they are equal."""
+        """Add an entry for an edit by others, from the content in the journal (`known`) to the current one (`now`), if they differ."""
         if known is None or not known.is_kept or known.after == now:
             return
         entry = Entry(time.time(), self.context.current.version, FILE, OUTSIDE, Author(OUTSIDE), owner_of(Path(path)))

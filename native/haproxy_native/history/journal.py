@@ -1,9 +1,9 @@
-"""The tables of the history, in the database of the server. Every method blocks and raises sqlite3.Error.
+"""Store the entries of the history in the database of the server. Every method blocks and raises sqlite3.Error.
 
-The entry of a change of files is written before the change, with the contents of the files before and after it, and without an outcome: it
-has *begun*. After the change it is ended with the outcome, or removed. The table `begun` has all entries; the view `entry` has those that
-have ended. After a crash, the next start settles the others, so no limit ever deletes them. Entries of other changes are written in one
-step.
+The entry of a change of files is written before the change. It has the contents of the files before and after it, and no outcome: it has
+*begun*. After the change it is *ended* with the outcome, or removed. The table `begun` has all entries; the view `entry` has those that
+have ended. After a crash, the next start ends or removes the others, so no limit ever deletes them. Entries of other changes are written in
+one step.
 
 An ended entry is never rewritten. The outcome of its reload is a row of another table, by the id of the reload, and its effects are added
 when they have been computed. Private keys are in a database with tighter permissions (keys.db).
@@ -62,7 +62,7 @@ _ENTRY = f"id, parent, time, version, kind, outcome, owner, reload, {_BY}"
 FIRST = 0
 # The names of objects that match a pattern. The range uses the index to select names with the literal beginning of the pattern.
 _NAMED = "SELECT DISTINCT object FROM touched WHERE object >= ? AND object < ? AND covers(?, object)"
-# Limits are enforced after every PIECE entries, and the limit of the size deletes at least PIECE entries.
+# Limits are enforced after every PIECE entries. If the history is too large, at least PIECE entries are deleted.
 PIECE = 100
 
 
@@ -115,14 +115,14 @@ class Journal:
                 contents.add_contents(self._state.keys, entry, secret.path, secret.before, secret.after)
 
     def end(self, entry: int, outcome: str, reload_id: str | None, members: Sequence[MemberChange] = ()) -> None:
-        """End an entry. Not synced: after a loss of power, the next start settles it again."""
+        """End an entry. This is not synced: after a loss of power, the next start ends it again."""
         with self._state.transaction(is_synced=False):
             values = outcome, reload_id, self.last, _packed([asdict(member) for member in members]), entry
             self._state.execute("UPDATE begun SET outcome = ?, reload = ?, parent = ?, members = ? WHERE id = ?", values)
             self._touch(entry, [member.object for member in members])
 
     def remove(self, entry: int) -> None:
-        """Remove an entry that has begun, and whose change was not made."""
+        """Remove an entry that has begun, because its change was not made."""
         with self._state.transaction(is_synced=False):
             for table, column in (("begun", "id"), ("file", "entry"), ("touched", "entry"), ("held", "entry")):
                 self._state.execute(f"DELETE FROM {table} WHERE {column} = ?", (entry,))
@@ -135,7 +135,7 @@ class Journal:
         return [entry for (entry,) in self._state.execute("SELECT id FROM begun WHERE outcome = '' ORDER BY id")]
 
     def add_first(self, content: Content) -> None:
-        """Store the content of a file before its first entry, and sync it. Does nothing if the file already has an entry."""
+        """Store the content that a file has before its first entry, and sync it. Does nothing if the file already has an entry."""
         if not content.is_kept or self._state.execute("SELECT 1 FROM file WHERE path = ?", (content.path,)).fetchone():
             return
         secret, first = _is_secret(content), replace(content, after=content.before)
@@ -149,7 +149,7 @@ class Journal:
                     contents.add_contents(self._state.keys, FIRST, first.path, first.before, first.after)
 
     def add_effects(self, entry: int, effects: Sequence[Any], objects: Sequence[str], files: Mapping[str, str], summary: str) -> None:
-        """Add the effects of an entry. Not synced: they can be computed again."""
+        """Add the effects of an entry. This is not synced, because they can be computed again."""
         with self._state.transaction(is_synced=False):
             self._state.execute(
                 "INSERT OR IGNORE INTO effects VALUES (?, ?, ?, ?)", (entry, _packed(effects), _packed([*files.items()]), summary)
@@ -170,7 +170,7 @@ class Journal:
             self._state.execute(f"INSERT OR REPLACE INTO reload VALUES ({_marks(row)})", row)
 
     def add_refusal(self, refusal: Refusal) -> None:
-        """Add a refused request. Not synced, so that refused requests do not slow down changes."""
+        """Add a refused request. This is not synced, so that refused requests do not slow down changes."""
         row = (refusal.time, *_by(refusal.author), refusal.object, refusal.reason)
         with self._state.transaction(is_synced=False):
             added = self._state.execute(f"INSERT INTO refusal (time, {_BY}, object, reason) VALUES ({_marks(row)})", row).lastrowid or 0
@@ -201,8 +201,8 @@ class Journal:
     ) -> Iterator[Entry]:
         """Yield entries, the newest first.
 
-        `pattern`: matches an object that the entries touch, or an object that contains one. `author`: a name. `since` and `until`: Unix
-        times. `before`: the id of a later entry.
+        `pattern`: a pattern for the names of objects; an entry matches if it changes such an object or an object inside one. `author`: a
+        name. `since` and `until`: Unix times. `before`: return only entries with lower ids.
         """
         conditions, values = ["1"], list[Any]()
         for condition, value in (("time >= ?", since), ("time <= ?", until), ("id < ?", before), ("name = ?", author or None)):
@@ -227,7 +227,7 @@ class Journal:
         return next((entry.id for entry in self.find() if entry.kind == CONFIGURATION and entry.version == version), None)
 
     def text_of_version(self, version: int) -> bytes | None:
-        """Return the configuration at a version: after the newest entry of it, or before the entry of the next one; None if unknown."""
+        """Return the configuration of a version, after its newest entry or before the entry of the next version; None if unknown."""
         later: Entry | None = None
         for entry in self.find():
             if entry.kind == CONFIGURATION and entry.version == version:
@@ -243,7 +243,7 @@ class Journal:
         return list(islice(takewhile(lambda entry: entry.version > version, entries), most))
 
     def of_request(self, id_: str, since: float) -> int | None:
-        """Return the id of the newest entry of a request; None if there is none. Clients may reuse the ids of requests, hence `since`."""
+        """Return the id of the newest entry of a request since a Unix time, because clients may reuse ids; None if there is none."""
         row = self._state.execute("SELECT MAX(id) FROM entry WHERE request_id = ? AND time >= ?", (id_, since)).fetchone()
         return None if row is None else row[0]
 
@@ -279,12 +279,12 @@ class Journal:
         ).fetchall()
 
     def contents(self, entry: int) -> list[Content]:
-        """Return the contents of the files that an entry changed. Raises NotFound for a key that is not stored any longer."""
+        """Return the contents of the files that an entry changed. Raises NotFound for a private key that is no longer stored."""
         rows = self._state.execute("SELECT object, path, secret, is_kept FROM file WHERE entry = ?", (entry,)).fetchall()
         return [self._content(entry, *row) for row in rows]
 
     def stored(self, entry: int) -> list[Content]:
-        """Return the contents of the files other than the configuration that an entry changed, as far as they are still stored."""
+        """Return the contents of the files other than the configuration that an entry changed. Skips contents that were deleted."""
         rows = self._state.execute("SELECT object, path, secret, is_kept FROM file WHERE entry = ? AND object != ''", (entry,)).fetchall()
         found = list[Content]()
         for row in rows:
@@ -329,7 +329,7 @@ class Journal:
         return None
 
     def objects(self, entry: int) -> list[str]:
-        """Return the names of the objects that an entry touched."""
+        """Return the names of the objects that an entry created, changed or deleted."""
         return [name for (name,) in self._state.execute("SELECT object FROM touched WHERE entry = ? ORDER BY object", (entry,))]
 
     def without_outcome(self) -> list[str]:
@@ -345,7 +345,7 @@ class Journal:
         return ReloadOutcome(id_, time, status, {int(entry): outcome for entry, outcome in json.loads(changes).items()}, rest)
 
     def outcome_of(self, entry: Entry) -> ReloadOutcome | None:
-        """Return the outcome of an entry's reload. If that failed and kept the change, return that of the later reload that loads it."""
+        """Return the outcome of an entry's reload. If it failed and kept the change, return that of the reload that loads the change."""
         found = self._state.execute("SELECT reload FROM load WHERE entry = ?", (entry.id,)).fetchone()
         outcome = self.outcome(found[0]) if found else None
         while outcome and outcome.rest and outcome.changes.get(entry.id) == KEPT:
@@ -360,7 +360,7 @@ class Journal:
     # -- limits
 
     def prune(self, now: float) -> None:
-        """Delete the oldest entries beyond the limits. Keeps the newest entry, and the oldest unfinished entry and all after it."""
+        """Delete the oldest entries beyond the limits. Keeps the newest entry, and all entries since the oldest one that has not ended."""
         if (last := self.last) is None:
             return
         below = last - self._limits.entries + 1

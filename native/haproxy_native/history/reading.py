@@ -1,4 +1,4 @@
-"""Answers from the history: texts and differences with secrets masked, who wrote each line (blame), and the entry of a request."""
+"""Read the history for clients: texts and differences with secrets masked, the author of each line (blame), the entry of a request."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -36,7 +36,10 @@ class Blamed:
 
 
 def blame(steps: Iterable[tuple[Entry, bytes, bytes]], kind: str, name: str, now: Document) -> Iterator[Blamed]:
-    """Yield the lines that a section has in `now`. `steps`: (entry, configuration before it, configuration after it), the oldest first."""
+    """Yield the lines of a section in `now`, each with the entry that last changed it.
+
+    `steps`: (entry, configuration before it, configuration after it), the oldest first.
+    """
     lines, authors = list[str](), list[Entry | None]()
     for entry, before, after in steps:
         lines, authors = _next(lines, authors, _lines(before, kind, name), None)
@@ -77,9 +80,10 @@ async def entry_of_request(history: History, id_: str, since: float) -> int | No
 
 
 async def difference_between(history: History, editor: Editor, start: int | None, end: int, object_: str | None) -> str:
-    """Return the unified diff of the configuration from after `start` (None: before `end`) to after `end`, masked.
+    """Return the unified diff of the configuration between two entries, with secrets masked.
 
-    `object_`: only the section of an object. Raises NotFound and BadRequest.
+    It compares the configuration after the entry `start` (None: before the entry `end`) with the one after the entry `end`. `object_`:
+    compare only the section of this object. Raises NotFound and BadRequest.
     """
     path, section = history.context.current.path, section_of_object(editor, object_) if object_ else None
 

@@ -1,8 +1,8 @@
-"""Reverts an entry of the history and keeps later changes, or restores everything as it was after an entry.
+"""Revert an entry of the history and keep later changes, or restore everything to the state after an entry.
 
-Both are changes like any other, with one commit for the configuration and stored files. SPOE files and tests of routing have commits of
-their own, before or after the commit of the configuration. If that is refused, the commits before it are undone. `revert_outcome` reverts a
-change without the history.
+Both are changes like any other, with one commit for the configuration and stored files. SPOE files and routing tests have their own
+commits, before or after the commit of the configuration. If that commit is refused, the commits before it are undone. `revert_outcome`
+reverts a change without the history.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -38,7 +38,7 @@ from haproxy_native.threads import run_in_thread
 REVERT, RESTORE, SPOE, TEST = "revert", "restore", "spoe", "test"
 # Returns the wanted content of a file, given the current one; None for no file.
 Wanted = Callable[[bytes | None], bytes | None]
-# The operation on the configuration, if it changes, and the wanted contents of other files.
+# (the operation on the configuration, or None, and the wanted contents of other files).
 _Changes = tuple[Edit | None, Mapping[Content, Wanted]]
 
 
@@ -56,7 +56,7 @@ class Reverted:
 
 @dataclass(frozen=True)
 class Undo:
-    """The operation that reverts a change of the configuration and keeps later ones."""
+    """The operation that reverts one change of the configuration and keeps later changes."""
 
     before: Document
     after: Document
@@ -80,7 +80,7 @@ class Restore:
 
 
 class OtherFiles(Protocol):
-    """A kind of objects with commits of their own, apart from the configuration: SPOE files or tests of routing, addressed by name."""
+    """A kind of objects whose commits are separate from the configuration: SPOE files or routing tests. They are addressed by name."""
 
     async def change(self, name: str, wanted: Wanted, author: Author) -> Outcome: ...
 
@@ -101,8 +101,8 @@ class Reverter:
     async def revert(self, id_: int, author: Author) -> Reverted:
         """Revert the change of one entry.
 
-        Raises NotFound, NotRevertible for a change of the process alone, Diverged with both values if later changes have changed the same
-        members or lines, and the errors of a commit.
+        Raises NotFound, NotRevertible if the entry changed the process alone, Diverged, with both values, if the same members or lines were
+        changed later, and the errors of a commit.
         """
         return await self._return(await self._revert(id_), replace(author, cause=f"{REVERT}/{id_}"))
 
@@ -126,7 +126,7 @@ class Reverter:
         return await self._if_it_changes(undo), {file: partial(_content_without, file) for file in files}
 
     async def _if_it_changes(self, operation: Edit | None) -> Edit | None:
-        """Return the operation; None if it would not change the configuration. Raises the errors of the operation."""
+        """Return the operation, or None if it would not change the configuration. Raises the errors of the operation."""
         document = self.engine.document
         return operation if operation and not header.same_text(await run_in_thread(operation.apply, document), document) else None
 
@@ -139,10 +139,10 @@ class Reverter:
         return Reverted([outcome] if outcome else [])
 
     async def restore(self, id_: int, author: Author) -> Reverted:
-        """Restore the configuration and all files as they were after an entry. Raises NotFound, and the errors of a commit.
+        """Restore the configuration and all files to the state after an entry. Raises NotFound, and the errors of a commit.
 
-        SPOE files are written before the configuration, and deleted after it. Tests are restored before the configuration, since it may
-        have to pass the tests of its time. If the configuration is refused, the files written before it are restored.
+        SPOE files are written before the configuration, and deleted after it. Routing tests are restored before the configuration, because
+        it may have to pass the tests of that state. If the configuration is refused, the files written before it are restored.
         """
         return await self._return(await self._restore(id_), replace(author, cause=f"{RESTORE}/{id_}"))
 
@@ -204,8 +204,8 @@ class Reverter:
 async def revert_outcome(engine: Engine, outcome: Outcome, author: Author) -> Outcome:
     """Revert a change, given the outcome that its commit returned, and keep later changes.
 
-    A change of the process alone can be reverted only if it changed servers; otherwise raises NotRevertible. Raises Conflict if the same
-    values have been changed since, and the errors of a commit.
+    Raises NotRevertible if the change was of the process alone and changed anything but servers, Conflict if the same values have been
+    changed since, and the errors of a commit.
     """
     if not outcome.lasting:
         if other := next((member.object for member in outcome.members if parsed(member.object)[0] != "backend"), None):
@@ -283,7 +283,7 @@ def _kind(content: Content) -> str:
 
 
 def _plain(content: Content) -> Content:
-    """Return the content without the version line of a SPOE file, which counts its changes."""
+    """Return the content, for a SPOE file without its version line, which each change increments."""
     if _kind(content) != SPOE:
         return content
     before, after = (data and header.without_versions(data) for data in (content.before, content.after))

@@ -1,4 +1,4 @@
-"""Summarizes each entry in one line: the changed objects, and counts of changes in stored files and SPOE files, not their content. Pure."""
+"""Summarize each entry in one line: the changed objects, and for stored files and SPOE files the numbers of changes. Pure."""
 
 import json
 from collections import Counter
@@ -82,7 +82,7 @@ def _renamed(effects: Sequence[Mapping[str, Any]]) -> tuple[str, str] | None:
 
 
 def _by_member(own: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
-    """Return one effect for each changed member if an object was removed and added as a whole; otherwise the effects themselves."""
+    """Return the effects. If an object was removed and added as a whole, return one effect for each member that differs instead."""
     if len(own) != 2 or any(effect["member"] for effect in own):
         return own
     old, new = (next((effect[side] for effect in own if effect[side]), None) for side in ("old", "new"))
@@ -105,7 +105,7 @@ def _value(value: Any) -> str:
 
 
 def file_summaries(contents: Sequence[Content]) -> dict[str, str]:
-    """Return the summary of each changed file, by its object. The configuration is left out."""
+    """Return the summary of each changed file except the configuration, by its object."""
     return {content.object: text for content in contents if content.object and (text := file_summary(content))}
 
 
@@ -124,7 +124,7 @@ def file_summary(content: Content) -> str:
 
 
 def _counted(object_: str, before: bytes, after: bytes) -> str:
-    """Return the text that counts the changed rows; empty for certificates, keys and binary files."""
+    """Return a text with the numbers of changed rows; empty for certificates, keys and binary files."""
     kind = parsed(object_)[0]
     if kind == "spoe":
         return _sections(before, after)

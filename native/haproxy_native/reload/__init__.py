@@ -1,1 +1,1 @@
-"""Reloads of HAProxy: when, how, and with which outcome."""
+"""Reload HAProxy: decide when and how, and observe the outcome."""

@@ -1,17 +1,18 @@
-"""Performs the reloads that the debounce starts: runs the strategy, observes the outcome, records it, and wakes the waiting requests.
+"""Perform the reloads that the debounce starts: run the strategy, observe the outcome, record it, and wake the waiting requests.
 
-One reload is in progress at a time:
+Only one reload is in progress at a time:
 
-1. `Host.loading` notes the content of the file. Until the reload ends, only changes that need no reload are committed.
-2. The record is written to disk with `Phase.LOADING` before the strategy is run.
-3. The strategy reloads HAProxy, and the worker observer finds out whether a new worker answers (native/haproxy_native/reload/verdict.py).
-4. After a success, `Host.loaded` notes that the new worker runs the text. After a failure, the record is written to disk with
-   `Phase.REFUSED`, then `Host.refused` reverts the refused changes, and only then is the reload reported as failed.
+1. `Host.loading` stores the content of the file. Until the reload ends, only changes that need no reload are committed.
+2. The record is written to disk with `Phase.LOADING`.
+3. The strategy reloads HAProxy. The worker observer polls the sockets until the outcome is known (native/haproxy_native/reload/verdict.py).
+4. After a success, `Host.loaded` records that the new worker runs the text. After a failure, the record is written to disk with
+   `Phase.REFUSED`, then `Host.refused` reverts the refused changes. Only then is the reload reported as failed.
 5. Requests that wait for the reload get its record.
 
-If HAProxy does not run, nothing has refused the text: the reload stays in progress and ends when HAProxy starts (`has_started`).
+If HAProxy does not run, nothing has refused the text. The reload then stays in progress until HAProxy starts (`has_started`).
 
-A kill leaves a record in progress. Its phase tells the next start (native/haproxy_native/commit/after_reload.py) what to do.
+If the server is killed, the record stays in progress. Its phase determines what the next start does
+(native/haproxy_native/commit/after_reload.py).
 """
 
 import asyncio
@@ -41,7 +42,7 @@ POLL = 0.02
 
 
 class WorkerObserver:
-    """Observes HAProxy's sockets during one reload. `known`: HAProxy is known to run here, so no answer means that it was stopped."""
+    """Observes HAProxy's sockets during one reload. `known`: whether HAProxy runs here, so that no answer means that it was stopped."""
 
     def __init__(self, runtime: Runtime, *, known: bool = True, patience: float = 10.0) -> None:
         self._runtime, self._known, self._patience = runtime, known, Patience.of(patience)
@@ -56,7 +57,7 @@ class WorkerObserver:
         self.first = await self._observe(0.0)
 
     async def after(self, began: float, claim: ReloadClaim) -> ReloadVerdict:
-        """Poll the sockets until the outcome is certain, or cannot become certain. `began`: the Unix time before the reload."""
+        """Poll the sockets until the outcome is certain, or a time limit is over. `began`: the Unix time before the reload."""
         clock, trial = asyncio.get_running_loop().time, Trial(self.first, claim, began, self._known, self._patience)
         start = clock()
         while True:
@@ -86,22 +87,22 @@ class Host(Protocol):
     """The owner of the file. `loading` is entered for the duration of a reload; `loaded` or `refused` is called within it."""
 
     def expects_haproxy(self) -> bool:
-        """Return whether HAProxy is known to run on this host, so that no answer means that it was stopped."""
+        """Return whether HAProxy runs on this host, so that no answer means that it was stopped."""
 
     def loading(self) -> AbstractAsyncContextManager[Load]:
-        """Return a context with the content of the file. Until its exit, only changes that need no reload are committed."""
+        """Return a context manager that yields the content of the file. Within it, only changes that need no reload are committed."""
 
     async def loaded(self) -> Sequence[str]:
-        """Note that HAProxy runs the text; return a sentence for each difference between the worker and the text."""
+        """Record that HAProxy runs the text. Return a sentence for each difference between the worker and the text."""
 
     async def refused(self, record: ReloadRecord) -> ReloadRecord:
         """Revert the changes that HAProxy has refused; return the record with the outcome of each change."""
 
     def runs_since(self, moment: float) -> int | None:
-        """Return the pid of the worker if it started after this Unix time and does what the file says; else None."""
+        """Return the pid of the worker if it has started after this Unix time and runs the current file; else None."""
 
     def ended(self, record: ReloadRecord) -> None:
-        """Note that a reload is over. Its record has the outcome."""
+        """Handle the end of a reload, whose record has the outcome."""
 
 
 def _fields(record: ReloadRecord) -> dict[str, Any]:
@@ -109,7 +110,7 @@ def _fields(record: ReloadRecord) -> dict[str, Any]:
 
 
 class ReloadAgent:
-    """Reloads HAProxy. Call `close` at the end: it performs a scheduled reload, which stopping the server would lose otherwise."""
+    """Reloads HAProxy. Call `close` when the server stops: otherwise a scheduled reload would be lost."""
 
     def __init__(
         self,
@@ -126,18 +127,18 @@ class ReloadAgent:
         self._strategy, self._runtime, self._host = strategy, runtime, host
         self._clock, self._patience = clock, patience
         self._debounce = Debounce(delay)
-        # By the id of the reload: the version that each waiting change has made, and the future that wakes it.
+        # By the id of the reload, for each waiting request: the version that its change has made, and the future that wakes it.
         self._waiting: dict[str, list[tuple[int | None, asyncio.Future[ReloadRecord]]]] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._work: asyncio.Task[None] | None = None
         # The id of the reload that waits for HAProxy's start.
         self.awaiting: str | None = None
-        # Unix time at which a reload last failed, or was found open at the start.
+        # Unix time when a reload last failed, or of the start if the former process left a reload in progress.
         self.left_at = time.time() if self.records.interrupted else 0.0
 
     @property
     def pending(self) -> str | None:
-        """The id of the reload that will read the file as it is now: a scheduled one, or the one that waits for HAProxy's start."""
+        """The id of the reload that will load the current file: a scheduled one, or the one that waits for HAProxy's start."""
         return self._debounce.pending or self.awaiting
 
     @property
@@ -155,9 +156,9 @@ class ReloadAgent:
         return self._request(reasons, forced=False).id
 
     def resume(self, reasons: Sequence[Reason], *, changed: bool = False) -> str:
-        """Schedule a reload that continues all reloads which a former server process has left open. Return its id.
+        """Schedule a reload that replaces all reloads which a former server process has left in progress. Return its id.
 
-        It has the last of their ids. With `changed` it has a new one, since the file has changed after the last of them began to load it.
+        Its id is the last of their ids. With `changed` it is new, because the file has changed since the last of them began to load it.
         """
         interrupted = self.records.interrupted
         if not interrupted or changed:
@@ -173,9 +174,10 @@ class ReloadAgent:
         return last.id
 
     def has_started(self, worker: Worker, version: int | None) -> None:
-        """End the reload that waits for HAProxy's start. `version`: the version that HAProxy runs completely.
+        """End the reload that waits for HAProxy's start. `version`: the version that the worker runs, or None.
 
-        With a version, a reload that was scheduled meanwhile has succeeded as well. Without one, reload now.
+        `version` is None if the worker does not run the current configuration completely: then reload now. Otherwise a reload that was
+        scheduled meanwhile has succeeded as well.
         """
         if self.awaiting is None:
             return
@@ -192,9 +194,9 @@ class ReloadAgent:
         self._host.ended(self.records.finish(record.succeeded(worker.pid)))
 
     def note_start(self, moment: float) -> None:
-        """Record that HAProxy was started at this Unix time but no worker answers, while a reload waits for HAProxy's start.
+        """Record that HAProxy was started at this Unix time but does not answer, while a reload waits for its start.
 
-        This does not count as a refusal: the start may have failed for a reason other than the text, such as a port in use.
+        This is no refusal: the start may have failed for another reason than the text, such as a port in use.
         """
         if self.awaiting is None or moment <= ((record := self.records.get(self.awaiting)).started or record.requested):
             return
@@ -208,16 +210,17 @@ class ReloadAgent:
     async def force(
         self, reasons: Sequence[Reason], version: int | None = None, begun: Callable[[str], None] = lambda id_: None
     ) -> ReloadRecord:
-        """Reload now, together with the pending reload; return the record, which is still in progress if HAProxy does not run.
+        """Reload now, together with the pending reload, and wait for the end. Return the record.
 
-        `version`: the version that the change to be loaded has made. If the reload fails because of other changes, and this change is kept,
-        the reload of the rest is forced and awaited. `begun` is called with the id of the reload. Raises ReloadFailed.
+        The record is still in progress if HAProxy does not run. `version`: the version that the caller's change has made. If the reload
+        fails because of other changes and this change is kept, wait for a second reload, which loads it. `begun` is called with the id of
+        the reload. Raises ReloadFailed.
         """
         record = self._request(reasons, forced=True)
         begun(record.id)
         done: asyncio.Future[ReloadRecord] = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(record.id, []).append((version, done))
-        # The reload continues if the client that waits for it leaves.
+        # The reload continues even if the client disconnects.
         record = await done
         if record.status == IN_PROGRESS:
             return self.records.join(record.id, reasons)
@@ -269,9 +272,9 @@ class ReloadAgent:
             self._host.ended(record)
 
     def _wake(self, record: ReloadRecord) -> None:
-        """Give the record to the requests that wait for the reload.
+        """Pass the record to the requests that wait for the reload.
 
-        If a failed reload has kept the change of a request, the request waits for the reload of the rest, which is forced.
+        If a failed reload has kept the change of a request, force the reload that loads the change, and let the request wait for that.
         """
         for version, done in self._waiting.pop(record.id, []):
             if (rest := record.rest_reload_id) and record.keeps(version):
@@ -340,7 +343,7 @@ class ReloadAgent:
 def _with_outcome(
     record: ReloadRecord, claim: ReloadClaim, verdict: ReloadVerdict, startup_log: str, before: Worker | None
 ) -> ReloadRecord:
-    """Return the record with its outcome. The observed outcome takes precedence over the claim of the strategy."""
+    """Return the record with its outcome. An observed outcome takes precedence over the claim of the strategy."""
     record = replace(record, pid_before=before.pid if before else None, pid_after=verdict.worker.pid if verdict.worker else None)
     if verdict.ending is ReloadEnding.ABSENT:
         return replace(record, phase=Phase.WAITING, response=_joined(WAITS, claim.error, claim.response))

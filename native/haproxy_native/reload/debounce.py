@@ -1,7 +1,7 @@
-"""Decides when to reload: a state machine with timed inputs and actions as output. It has no clock and does nothing itself.
+"""Decide when to reload: a state machine whose inputs have times, and whose outputs are actions. It has no clock and performs no action.
 
-A request waits until `quiet` seconds have passed without another one, but never longer than `delay`, and no two scheduled reloads begin
-within `delay` of each other. So a single change is live soon, and a stream of changes costs one reload in each period.
+A request waits until no other request has arrived for `quiet` seconds, but at most `delay` seconds. Between the beginnings of two scheduled
+reloads there are at least `delay` seconds. So a single change is soon live, and a stream of changes causes one reload in each period.
 
 There is at most one pending reload and one in progress. A request that arrives while HAProxy reads the file goes into the next reload.
 """
@@ -27,7 +27,7 @@ class Tick:
 
 @dataclass(frozen=True)
 class Loading:
-    """HAProxy reads the file from now on: the reload in progress covers earlier requests, and no later ones."""
+    """HAProxy begins to read the file. The reload in progress covers earlier requests; later ones need another reload."""
 
     at: float
 

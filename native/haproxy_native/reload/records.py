@@ -1,8 +1,8 @@
-"""Records of reloads, in memory and as rows, with the configurations that HAProxy has refused.
+"""Store the records of reloads, in memory and in the database, with the configurations that HAProxy has refused.
 
-The database writes in order, so the row of a reload is on disk before the entry of the change that needs it. An id that a client has seen
-is therefore never issued again, and numbers continue across restarts. A reload that a former process has left unfinished stays in progress
-until the caller has found out its outcome.
+The database writes in order, so the row of a reload is on disk before the history entry of the change that needs the reload. Therefore an
+id that a client has received is never issued again, and numbers continue after a restart. A reload that a former process has left
+unfinished stays in progress until the caller has determined its outcome.
 """
 
 import json
@@ -40,14 +40,14 @@ _STATEMENTS = "CREATE TABLE reload_record (number INTEGER PRIMARY KEY, data TEXT
 
 
 class Phase(StrEnum):
-    """How far a reload has come."""
+    """The phase of a reload in progress."""
 
     REQUESTED = "requested"
-    # HAProxy is being made to read the file.
+    # The strategy is making HAProxy read the file.
     LOADING = "loading"
     # HAProxy does not run, and reads the file when it starts.
     WAITING = "waiting"
-    # HAProxy has refused the file, which is being restored.
+    # HAProxy has refused the file, and the former file is being restored.
     REFUSED = "refused"
     OVER = "over"
 
@@ -87,16 +87,16 @@ class ReloadRecord:
     differences: tuple[str, ...] = ()
 
     def keeps(self, version: int | None) -> bool:
-        """Return whether the change that made this version is in the file although the reload has failed."""
+        """Return whether the change that made this version is still in the file after the reload has failed."""
         return any(change["version"] == version and change["outcome"] == KEPT for change in self.changes)
 
     @property
     def failure(self) -> str:
-        """The answer to a request whose reload has failed: the reason, and HAProxy's output."""
+        """The error message for a request whose reload has failed: the reason, and HAProxy's output."""
         return "Reload failed: " + ", ".join(dict.fromkeys(part for part in (self.error, self.response) if part))
 
     def keeps_those_of(self, request_id: str) -> bool:
-        """Return whether the changes of a request are in the file although the reload has failed."""
+        """Return whether the changes of a request are still in the file after the reload has failed."""
         own = [change["outcome"] for change in self.changes if request_id and change.get("request_id") == request_id]
         return bool(own) and all(outcome == KEPT for outcome in own)
 
@@ -123,7 +123,7 @@ class ReloadRecord:
 
 @dataclass
 class Records:
-    """All remembered reloads. Each is forgotten after `keep_days`, except the last success and the newest one."""
+    """The records of all reloads. Each is deleted after `keep_days`, except the last success and the newest record."""
 
     database: Database
     keep_days: float = 1
@@ -142,7 +142,7 @@ class Records:
 
     @property
     def interrupted(self) -> list[ReloadRecord]:
-        """The reloads that a former process has left open and that still have no outcome, in the order of their ids."""
+        """The reloads that a former process has left in progress and whose outcome is still unknown, in the order of their ids."""
         open_ones = (self._records[number] for number in self._at_start if number in self._records)
         return [record for record in open_ones if record.status == IN_PROGRESS and not record.continued_in]
 
@@ -153,7 +153,7 @@ class Records:
         return [record for record in open_ones if record.status == IN_PROGRESS and record.phase == Phase.LOADING]
 
     def issue(self, reasons: Iterable[Reason] = (), *, listed: bool = True) -> ReloadRecord:
-        """Return a new record, in progress."""
+        """Create the record of a new reload, which is in progress."""
         self._highest += 1
         reported = tuple(map(_reported, reasons))[:MOST_REASONS]
         now = self.now()
@@ -162,7 +162,7 @@ class Records:
         )
 
     def continue_in(self, identity: str, other: str) -> None:
-        """Let another reload (`other`) replace this one, and those that this one has replaced."""
+        """Record that another reload (`other`) replaces this one, and the ones that this one has replaced."""
         for record in list(self._records.values()):
             if record.status == IN_PROGRESS and identity in (record.id, record.continued_in):
                 self.update(replace(record, continued_in=other))
@@ -178,13 +178,13 @@ class Records:
         return self.update(replace(record, reasons=all_reasons, origins=origins, listed=record.listed or listed))
 
     def update(self, record: ReloadRecord) -> ReloadRecord:
-        """Store a record, and queue its write. If the disk does not accept the write, the record is lost at the next restart."""
+        """Store a record, and queue its write to disk. If the write fails, the record is lost at the next restart."""
         self._records[record.number] = record
         self.database.post(partial(_store, record))
         return record
 
     async def written(self) -> None:
-        """Return when each queued write is on disk, or stays in memory because the disk refuses it."""
+        """Wait until each queued write is on disk, or has failed and stays in memory."""
         with suppress(Unusable):
             await self.database.catch_up()
 
@@ -208,7 +208,7 @@ class Records:
         return record
 
     def all(self) -> list[ReloadRecord]:
-        """Return every remembered record, the oldest first."""
+        """Return all records, the oldest first."""
         return [self._records[number] for number in sorted(self._records)]
 
     async def refused(self, identity: str) -> bytes | None:
@@ -219,20 +219,20 @@ class Records:
         return None
 
     def api(self, identity: str) -> dict[str, Any]:
-        """Return a reload as `/reloads/{id}` shows it: of successes before the last one only id and status."""
+        """Return a reload in the form of `/reloads/{id}`. Successes before the last one have only id and status."""
         record = self.get(identity)
         if record.status == SUCCEEDED and record != self._last_success():
             return {"id": record.id, "status": record.status}
         return _api(record)
 
     def api_list(self) -> list[dict[str, Any]]:
-        """Return the reloads as `/reloads` lists them: failed ones, the last success, pending ones."""
+        """Return the reloads that `/reloads` lists: failed ones, the last success, and pending ones."""
         last = self._last_success()
         shown = (record for record in self._records.values() if record.status != SUCCEEDED or record == last)
         return [_api(record) for record in shown if record.listed]
 
     async def full(self, identity: str) -> dict[str, Any]:
-        """Return all members of a reload, without those that are unknown or empty."""
+        """Return all members of a reload that are neither unknown nor empty."""
         record = self.get(identity)
         refused = await self.refused(identity)
         shown = {
@@ -317,7 +317,7 @@ def _api(record: ReloadRecord) -> dict[str, Any]:
 class Advice:
     """A frequent cause of reloads, and how to avoid it."""
 
-    # How many reloads had this cause: in percent of the reloads with reasons, and as a number.
+    # How many reloads had this cause: in percent of the reloads that have reasons, and as a number.
     share: int
     reloads: int
     cause: str
@@ -329,9 +329,9 @@ class Advice:
 
 
 def advise(records: Iterable[ReloadRecord]) -> tuple[int, list[Advice]]:
-    """Return how many reloads had reasons, and their causes, the most frequent first. A reload may have several causes.
+    """Return (number of reloads that have reasons, their causes with the most frequent first). A reload may have several causes.
 
-    Reasons are grouped by keyword and remedy. Without both, they are grouped by their text.
+    Reasons with the same keyword and remedy are one cause. Reasons that have neither are one cause if their text is the same.
     """
     kinds: dict[tuple[str, str], dict[str, Mapping[str, Any]]] = defaultdict(dict)
     counted = [record for record in records if record.reasons]

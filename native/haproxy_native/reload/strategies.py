@@ -1,6 +1,6 @@
-"""Reload strategies: through the master's socket, or by a command that the operator has configured.
+"""Reload HAProxy through the master's socket, or by a command that the operator has configured.
 
-A strategy returns a claim about the outcome. The agent observes whether a new worker really answers.
+Each strategy returns a claim about the outcome. The agent then observes whether a new worker really answers.
 """
 
 import asyncio
@@ -20,14 +20,14 @@ from haproxy_native.runtime.master import POLL, Master
 _KEPT_OUTPUT = 1 << 20
 NO_WAY = "cannot reload HAProxy: neither a master socket nor a reload command is set"
 NOT_TAKEN = "failed to reload configuration"
-# In seconds: how long the master may be busy with reloads of other clients, and how long it may not answer while it re-executes itself.
+# Seconds to retry while the master is busy with reloads of other clients, and while it does not answer because it re-executes itself.
 BUSY_SECONDS, EXECUTING_SECONDS = 60.0, 10.0
 # Variables of systemd for this process, which a child must not use.
 _OURS = ("NOTIFY_SOCKET", "WATCHDOG_", "LISTEN_")
 
 
 class OutcomeSource(Enum):
-    """The source of an outcome: HAProxy itself, a command, or none if HAProxy could not be reached."""
+    """Who reports an outcome: HAProxy itself, a command, or nobody, because HAProxy could not be reached."""
 
     HAPROXY = "haproxy"
     COMMAND = "command"
@@ -36,7 +36,7 @@ class OutcomeSource(Enum):
 
 @dataclass(frozen=True)
 class ReloadClaim:
-    """What a strategy claims."""
+    """The claim of a strategy about the outcome of a reload."""
 
     # None if it claims nothing.
     ok: bool | None
@@ -49,13 +49,14 @@ class ReloadClaim:
 
 class Strategy(Protocol):
     async def run(self) -> ReloadClaim:
-        """Reload HAProxy and return the claim. Raises nothing."""
+        """Reload HAProxy and return the claim about the outcome. Raises nothing."""
 
 
 class MasterSocket:
-    """Reloads through the master's socket. Retries while the master is busy: the reload in progress may have read the former file.
+    """Reloads through the master's socket. Retries while the master is busy, because the reload in progress may have read the former file.
 
-    `serves`: returns whether a worker answers. If one does, a master that cannot be reached is re-executing itself, which is retried, too.
+    `serves`: returns whether a worker answers. If a worker answers but the master does not, the master is re-executing itself, and the
+    reload is retried as well.
     """
 
     def __init__(self, master: Master, serves: Callable[[], Awaitable[bool]] | None = None) -> None:
@@ -71,7 +72,7 @@ class MasterSocket:
             await asyncio.sleep(POLL)
 
     async def _reload_once(self) -> tuple[ReloadClaim, float]:
-        """Return the outcome, and for how many seconds to retry; 0 for no retry."""
+        """Return (claim, for how many seconds to retry); 0 seconds means no retry."""
         try:
             answer = await self.master.reload()
         except RuntimeAbsent as error:
@@ -119,9 +120,9 @@ class CustomCommand:
 
 
 class Reloading:
-    """Reloads through the master's socket if `master_reloads` and the master answers, else by the operator's command.
+    """Reloads through the master's socket if `master_reloads` is set and the master answers; otherwise by the operator's command.
 
-    The new worker may listen on other sockets. `sockets` is called after the reload to update the addresses of the client.
+    `sockets` is called after the reload to update the addresses of the client, because the new worker may listen on other sockets.
     """
 
     def __init__(self, runtime: Runtime, command: Sequence[str], sockets: Callable[[], None], *, master_reloads: bool) -> None:

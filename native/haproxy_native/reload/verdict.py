@@ -1,4 +1,4 @@
-"""Decides the outcome of a reload from observations of the sockets. It has no clock and does nothing itself.
+"""Decide the outcome of a reload from observations of the sockets. The code has no clock and sends nothing.
 
 A new worker proves that the reload has succeeded, and a failure that the master reports proves that it has failed. The claim of the
 strategy (an exit status, or an answer of the master) only determines how long to observe, and the outcome if nothing can be observed.
@@ -20,11 +20,11 @@ WITHOUT_MASTER = "HAProxy's log may have the reason; with its master socket (set
 
 
 class ReloadEnding(Enum):
-    """How a reload has ended."""
+    """The outcome of a reload."""
 
     # A worker with the text answers.
     LOADED = "loaded"
-    # HAProxy continues without the text, or has ended because of it.
+    # HAProxy continues with the former text, or has ended because of the new text.
     REFUSED = "refused"
     # No worker runs, and nothing has refused the text.
     ABSENT = "absent"
@@ -55,12 +55,12 @@ class ReloadVerdict:
 class Patience:
     """Time limits in seconds."""
 
-    # How long the former worker may still answer: after a claimed success (`worker`), and after a claimed failure (`denied`).
+    # How long to wait while only the former worker answers: after a claimed success (`worker`), and after a claimed failure (`denied`).
     worker: float = 10.0
     denied: float = 3.0
     # The limit while the master is busy.
     master: float = 60.0
-    # How long no worker may answer: if a worker answered before the reload (`gone`), and if none did (`glance`).
+    # How long to wait while no worker answers: if one answered before the reload (`gone`), and if none did (`glance`).
     gone: float = 2.0
     glance: float = 0.5
 
@@ -84,7 +84,7 @@ class Trial:
     patience: Patience
 
     def decide(self, observation: Observation) -> ReloadVerdict | None:
-        """Return the verdict; None while it is undecided."""
+        """Return the verdict after an observation; None while the outcome is still open."""
         if not observation.visible:
             return ReloadVerdict(ReloadEnding.UNSEEN)
         if self._is_new(observation.worker):
@@ -109,7 +109,7 @@ class Trial:
         return ReloadVerdict(ReloadEnding.ABSENT)
 
     def _limit(self, observation: Observation) -> float:
-        """Return for how many seconds to observe if nothing changes."""
+        """Return after how many seconds without a change to stop observing."""
         patience = self.patience
         if self._is_at_work(observation):
             return patience.master
