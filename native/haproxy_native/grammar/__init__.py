@@ -1,1 +1,1 @@
-"""The declared language of the configuration: read, write and edit lines and sections word by word. Pure."""
+"""Read, write and edit lines and sections word by word, by the declared grammar of the configuration. Pure."""

@@ -1,4 +1,4 @@
-"""Hand-written nodes for words that the notation cannot describe. A test counts them; each states its reason."""
+"""Nodes for words that the notation of synopses cannot describe. Each class gives its reason, and a test counts them."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -24,9 +24,9 @@ class AddressPort:
         self.needs: tuple[str, ...] = (self.member,)
 
     def meant(self, values: Mapping[str, Any]) -> Values:
-        """Return the members as a line with them would be read, since clients may send brackets, and the port as part of the address.
+        """Return the values as they would be read from a line: address without needless brackets, port in its own member.
 
-        Raises BadValue if the port in the address is not the one in its own member.
+        Clients may send the port as part of the address. Raises BadValue if that differs from the port in its own member.
         """
         sent = {member: values[member] for member in self.members if values.get(member) is not None}
         address = normalized(str(sent.get(self.member, "")))
@@ -44,7 +44,7 @@ class AddressPort:
         return read
 
     def _without_port(self, address: str, word: str, port: int) -> str:
-        """Return an address to which a port can be added. Raises BadValue if the address has, or may have, another port.
+        """Return the address in a form to which a port can be appended. Raises BadValue if it has, or may have, another port.
 
         In a list of addresses with commas, the port is added to the last one. A text with further colons is an IPv6 address, as in
         `${PREFIX}::1`.
@@ -75,7 +75,7 @@ class AddressPort:
 
 
 def _shown(address: str) -> str:
-    """Return an address as the API shows it. An IPv6 address has brackets only if it has a family, as in `ipv6@[::1]`."""
+    """Return an address in the form of the API. An IPv6 address has brackets only after a family, as in `ipv6@[::1]`."""
     bare = address[1:-1]
     return bare if address == f"[{bare}]" and is_ipv6(bare) else bracketed(address) if "@" in address else address
 

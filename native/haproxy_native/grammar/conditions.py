@@ -1,4 +1,4 @@
-"""Conditions of rules: alternatives separated by `||`, and the terms of each (HAProxy Configuration Manual, section 7.2)."""
+"""Split conditions of rules into alternatives, separated by `||`, and terms (HAProxy Configuration Manual, section 7.2)."""
 
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -24,7 +24,7 @@ def is_or(word: str) -> bool:
 
 
 def suites(words: Sequence[str]) -> Iterator[list[list[str]]]:
-    """Yield the alternatives of a condition, each as a list of terms. `words`: those after `if` or `unless`."""
+    """Yield the alternatives of a condition, each as a list of terms. `words`: the condition without `if` or `unless`."""
     suite: list[list[str]] = []
     for term in terms(words):
         if is_or(term[0]):
@@ -36,7 +36,7 @@ def suites(words: Sequence[str]) -> Iterator[list[list[str]]]:
 
 
 def terms(words: Sequence[str]) -> Iterator[list[str]]:
-    """Yield the terms of a condition, each as its words: names of ACLs and anonymous ACLs in braces, with their `!`, and each `||`."""
+    """Yield the terms of a condition, each as a list of words: a named ACL or an anonymous ACL in braces, with its `!`; also each `||`."""
     term: list[str] = []
     is_open = False
     for word in words:

@@ -1,4 +1,4 @@
-"""`Directive`: one kind of line in a section, and the members of the section's object that such lines express."""
+"""Read and write one kind of line in a section as members of the section's object (`Directive`)."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -34,33 +34,37 @@ class Directive:
     # The path, in the section's object, to the object that has the members.
     path: tuple[str, ...]
     shape: LineShape
-    # The meaning of a second such line: with `last` it takes precedence, with `append` it adds an element, with `merge` it adds members,
-    # with `join` it adds to the value of the only member, with `any` it adds an alternative to the condition. With `keep` both lines are in
-    # effect, but the API shows and edits only the last.
+    # What a second such line does:
+    #   last     it takes precedence
+    #   append   it adds an element
+    #   merge    it adds members
+    #   join     it adds to the value of the only member
+    #   any      it adds an alternative to the condition
+    #   keep     both lines are in effect, but the API shows and edits only the last one
     repeat: str = "last"
     join: Join | None = None
     # The list member of which each line is one element.
     rows: str = ""
     scalar: bool = False
-    # By member, the values for which there is no line.
+    # The values, by member, that no line expresses.
     unwritten: Mapping[str, tuple[Any, ...]] | None = None
     # A member that all others require.
     needed: str = ""
     # Whether the object is a list of options, and may be empty.
     options: bool = False
-    # The first words of lines that a new line must precede.
+    # The first words of lines before which a new line must be inserted.
     ahead_of: Sequence[str] = ()
-    # Whether older clients do not know the member.
+    # Whether the member is an addition that older clients do not know.
     addition: bool = False
-    # What HAProxy cannot delete at run time because of the line.
+    # The kind of object that HAProxy cannot delete at runtime because of the line; empty if there is none.
     keeps: str = ""
-    # Whether a line of the section replaces an inherited one.
+    # Whether a line of the section takes precedence over an inherited one.
     last_counts: bool = False
 
     # -- reading
 
     def read(self, lines: Found) -> Values:
-        """Return the members that lines set in the object at `path`."""
+        """Return the members that the lines express, for the object at `path`."""
         if self.rows:
             return {self.rows: [self._element(line) for _, line in lines]}
         if self.join:
@@ -78,7 +82,7 @@ class Directive:
         return values
 
     def _counting(self, lines: Found) -> Found:
-        """Return the line that is in effect: the last one, or none if a later line cancels it."""
+        """Return the line that is in effect, as a list: the last line, or none if a later line cancels it."""
         counting: Found = ()
         for place, line in lines:
             if not self.cancels(line):
@@ -88,26 +92,26 @@ class Directive:
         return counting
 
     def _shown(self, lines: Found) -> Found:
-        """Return the lines to delete if the shown members are removed: all or, with `keep`, the last; none if they are cancelled."""
+        """Return the lines to delete if the members are removed: all lines, or with `keep` the last one; none if they are cancelled."""
         if self.repeat == "keep" or (self.repeat == "any" and not self._conditions(lines)):
             return lines[-1:]
         return lines if self._counting(lines) else ()
 
     def cancels(self, line: Line) -> bool:
-        """Return whether a line only cancels others: `no option httpclose`, `default option abortonclose`."""
+        """Return whether a line only cancels other lines, such as `no option httpclose` or `default option abortonclose`."""
         if self.repeat != "last" or self.rows or line.args[0] not in CANCELLING:
             return False
         return self.shape.take(line.words) is None and self.shape.take(line.words[1:]) is not None
 
     def _is_cancelled(self, line: Line, by: Line) -> bool:
-        """Return whether the line `by` cancels another line. A `no` cancels only the same value."""
+        """Return whether the line `by` cancels another line. A `no` cancels only a line with the same value."""
         said, cancelled = self.shape.take(line.words), self.shape.take(by.words[1:])
         if by.args[0] == "default" or said is None or cancelled is None:
             return True
         return cancelled.values.items() <= said.values.items()
 
     def _chunks(self, lines: Found, name: str) -> list[Any]:
-        """Return the value of a member in each line."""
+        """Return the values of a member, one for each line that has it."""
         return [reading[name] for _, line in lines if name in (reading := self.shape.read(line) or {})]
 
     def _element(self, line: Line) -> Any:
@@ -117,7 +121,7 @@ class Directive:
     # -- writing
 
     def wanted(self, holder: Mapping[str, Any]) -> Any:
-        """Return the part of the object that this directive writes; empty if there should be no line. Raises BadValue."""
+        """Return the part of the object that the lines must express; empty if there must be no line. Raises BadValue."""
         if self.rows:
             rows = holder.get(self.rows) or []
             return [{self.rows: row} if self.scalar else row for row in rows]
@@ -130,7 +134,7 @@ class Directive:
         return own
 
     def settled(self, holder: Any, lines: Found) -> Any:
-        """Return the object without stale aliases: of several names for one member, only the changed one remains."""
+        """Return the object without stale aliases: if one member is sent under several names, only the changed one remains."""
         if holder is NOTHING or not lines or self.rows or not self.shape.aliases:
             return holder
         return self.shape.settled(holder, self.read(lines))
@@ -140,7 +144,7 @@ class Directive:
         return bool(self.wanted(holder)) or (self.options and holder is not NOTHING)
 
     def is_left(self, holder: Mapping[str, Any]) -> bool:
-        """Return whether the object lacks members that older clients do not know, so that a client may have left them out."""
+        """Return whether the object lacks the members because an older client, which does not know them, may have sent it."""
         return self.addition and not self.is_about(holder)
 
     def is_about(self, holder: Mapping[str, Any]) -> bool:
@@ -174,26 +178,26 @@ class Directive:
         return LineEdits({place: edited}, [])
 
     def _change_joined(self, lines: Found, members: Mapping[str, Any], join: Join) -> LineEdits:
-        """Keep the lines whose values the new value begins with, write the rest of it to the next line, and delete the others."""
+        """Return the edits for a joined value: keep the lines that it begins with, write the rest to the next line, delete the others."""
         (name,) = members
         chunks = join.chunks(members[name], self._chunks(lines, name))
         said = [{name: chunk} for chunk in chunks]
         return LineEdits({place: self.shape.onto(line, own) if own else None for (place, line), own in zip_longest(lines, said)}, [])
 
     def _conditions(self, lines: Found) -> list[Values]:
-        """Return the values of each line; none if one has `unless`, since such conditions cannot be combined."""
+        """Return the values of each line; an empty list if one has `unless`, because such conditions cannot be combined."""
         said = [self.shape.read(line) or {} for _, line in lines]
         return said if all((names := _condition(each)) and each[names[0]] == "if" for each in said) else []
 
     def _change_conditions(self, lines: Found, members: Mapping[str, Any], names: tuple[str, str], said: Sequence[Values]) -> LineEdits:
-        """Keep the lines whose conditions the new one begins with, write the rest of it to the next line, and delete the others."""
+        """Return the edits for a condition: keep the lines that it begins with, write the rest to the next line, delete the others."""
         cond, test = names
         tests = ANY.chunks(members[test], [each[test] for each in said]) if members[cond] == "if" else [members[test]]
         wanted = [{**members, test: each} for each in tests]
         return LineEdits({place: self.shape.onto(line, own) if own else None for (place, line), own in zip_longest(lines, wanted)}, [])
 
     def _change_merged(self, lines: Found, members: Mapping[str, Any]) -> LineEdits:
-        """Write each member to the line that has it, and new members to the last line."""
+        """Return the edits that write each member to the line that has it, and new members to the last line."""
         members_of_lines = [set(self.shape.read(line) or {}) for _, line in lines]
         homeless = set(members) - set().union(*members_of_lines)
         joined = {n: iter(join.chunks(members[n], self._chunks(lines, n))) for n, join in self.shape.joins.items() if n in members}

@@ -1,7 +1,7 @@
-"""`LineShape`, the shape of an object on one line: reads it, writes a new line, and writes values onto an existing line.
+"""Read an object from one line, write it to a new line, and write its values onto an existing line (`LineShape`).
 
-Metadata of an object is JSON in the comment at the end of its line. Any other comment was written by a person: the API shows it as
-metadata, and keeps it until other metadata replaces it.
+The metadata of an object is JSON in the comment at the end of its line. Any other comment was written by a person. The API shows such a
+comment as metadata, and keeps it until other metadata replaces it.
 """
 
 import json
@@ -36,14 +36,14 @@ METADATA = "metadata"
 
 
 def read_metadata(comment: str | None) -> dict[str, Any] | None:
-    """Return a comment as metadata: its JSON object, or {"comment": text} for any other text; None without a comment."""
+    """Return the metadata in a comment: its JSON object, or {"comment": text} for any other text; None without a comment."""
     if not comment:
         return None
     return members if (members := _json_object(comment)) is not None else {"comment": comment}
 
 
 def is_metadata(comment: str | None) -> bool:
-    """Return whether a comment is metadata and not a person's."""
+    """Return whether a comment is metadata of the API, and was not written by a person."""
     return comment is not None and _json_object(comment) is not None
 
 
@@ -56,7 +56,7 @@ def _json_object(comment: str) -> dict[str, Any] | None:
 
 
 def write_metadata(metadata: Any) -> str | None:
-    """Return metadata as a comment of compact JSON; None without metadata. Raises BadValue."""
+    """Return the comment for metadata, in compact JSON; None without metadata. Raises BadValue if it is not an object."""
     if metadata is None:
         return None
     if not isinstance(metadata, Mapping):
@@ -91,7 +91,7 @@ class Alternative:
 
     @cached_property
     def conditions(self) -> tuple[tuple[str, str], ...]:
-        """Return the pairs of members that are the halves of a condition, such as (cond, cond_test)."""
+        """Return the pairs of members that express a condition together, such as (cond, cond_test)."""
         members = self.chain.members
         return tuple((member, f"{member}_test") for member in members if member.endswith("cond") and f"{member}_test" in members)
 
@@ -105,14 +105,14 @@ class Alias:
 
     member: str
     target: str
-    # Maps the values of the alias to those of the target. If it is None, the API never shows the alias; its value becomes a text.
+    # Maps the values of the alias to those of the target. None: the API never shows the alias, and its value is converted to a text.
     values: Mapping[Any, Any] | None
     # The values of other members that the alias requires.
     where: Mapping[str, Any] = field(default_factory=dict)
     write_only: bool = False
 
     def meant(self, value: Any) -> Any:
-        """Return the value of the target for a value of the alias; None if there is none."""
+        """Return the target's value for a value of the alias; None if it has none."""
         return str(value) if self.values is None else self.values.get(value)
 
 
@@ -131,7 +131,7 @@ class LineReading:
 
 
 def opaque_words(line: Line, reading: LineReading) -> tuple[str, ...]:
-    """Return the unknown words of a line, and the words whose value only HAProxy can determine."""
+    """Return the words of a line that are unknown, or whose value only HAProxy can determine."""
     return tuple(word for part in reading.parts if part.key is None or part.hidden for word in line.words[part.start : part.end])
 
 
@@ -188,7 +188,7 @@ class LineShape:
     # -- which alternative
 
     def _key(self, alternative: Alternative) -> str:
-        """Return the first literal after those that all alternatives share, or its beginning up to `(`; empty for a placeholder."""
+        """Return the word that distinguishes an alternative: its first literal that not all share, up to a `(`; empty for a placeholder."""
         nodes = alternative.chain.nodes
         if len(alternative.literals) > self._depth:
             return alternative.literals[self._depth]
@@ -213,9 +213,9 @@ class LineShape:
     # -- reading
 
     def take(self, words: Sequence[str]) -> LineReading | None:
-        """Return the reading by the first alternative that knows all words, or else by the first that matches; None if none matches.
+        """Parse the words of a line. Return the reading, which is cached and must not be changed; None if no alternative matches.
 
-        The reading is cached, so the caller must not change it.
+        The first alternative that knows all words takes precedence, then the first that matches.
         """
         return self._recent(tuple(words))
 
@@ -241,7 +241,7 @@ class LineShape:
         return {**values, **{name: join.joined(values[name]) for name, join in self.joins.items() if name in values}}
 
     def added(self, values: Mapping[str, Any], more: Mapping[str, Any]) -> Values:
-        """Return the values of a line merged with those of a later line, `more`, which adds to them."""
+        """Return the values of a line, completed by `more`, those of a later line that adds to it."""
         both = {name: join.joined([values[name], more[name]]) for name, join in self.joins.items() if name in values and name in more}
         return {**values, **more, **both}
 
@@ -251,7 +251,7 @@ class LineShape:
         return None if reading is None else self.finished(dict(reading.values), line)
 
     def finished(self, values: Values, line: Line | None) -> dict[str, Any]:
-        """Return the object for flat values: nested, in order, with aliases and the metadata of the line."""
+        """Convert flat values to the object: nested, in the order of the schema, with aliases and the metadata of the line."""
         for alias in self.aliases:
             pairs = {} if alias.write_only else alias.values or {}
             matching = [own for own, target in pairs.items() if alias.target in values and values[alias.target] == target]
@@ -267,9 +267,9 @@ class LineShape:
     # -- writing
 
     def given(self, values: Mapping[str, Any]) -> Values:
-        """Return values flat and as a line with them would be read: without empty values, and with targets instead of aliases.
+        """Convert the values that a client has sent to flat values, as they would be read from a line.
 
-        Raises BadValue for values that contradict each other.
+        Empty values are dropped, and aliases are replaced by their targets. Raises BadValue if values contradict each other.
         """
         flat = flattened(values, self._known, self._dotted)
         addresses = [(node.members, node.meant(flat)) for node in self.addresses]
@@ -290,9 +290,9 @@ class LineShape:
         return {name: value for name, value in flat.items() if not (isinstance(value, str) and (name, value) in self.silent)}
 
     def settled(self, values: Mapping[str, Any], said: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the values without stale aliases: if a member has changed under one of its names, its unchanged names are removed.
+        """Return the values without stale aliases: if a member has changed under one of its names, remove its other names.
 
-        A client that changes a member under one name sends it back unchanged under the others. `said` has the values before the change.
+        A client that changes a member under one name sends the former value under the others. `said`: the values before the change.
         """
         stale: set[str] = set()
         for target in {alias.target for alias in self.aliases}:
@@ -304,9 +304,9 @@ class LineShape:
         return {name: value for name, value in values.items() if name not in stale} if stale else values
 
     def choose(self, values: Values, present: Alternative | None = None) -> Alternative:
-        """Return the alternative that expresses the most values; of several, preferably that of the existing line (`present`).
+        """Return the alternative that expresses the most values. Among equals, prefer `present`, that of the existing line.
 
-        Raises BadValue.
+        Raises BadValue if no alternative can express the values, or if required values are missing.
         """
         self._check_needed(values)
         self._check_together(values)
@@ -363,9 +363,9 @@ class LineShape:
         return [word for _, words, _ in self.written(self.choose(flat), flat) for word in words]
 
     def written(self, alternative: Alternative, flat: Values, reading: LineReading | None = None) -> list[Written]:
-        """Return the words of each part of a new line or, with `reading`, of an existing line. Raises BadValue.
+        """Return the words of each part of a new line or, with `reading`, of an existing line with new values.
 
-        Raises Incomplete for half a condition, unless the existing line has it already: HAProxy accepts `deny if` and `deny unless`.
+        Raises BadValue. Raises Incomplete for half a condition, unless the existing line has it already: HAProxy accepts `deny if`.
         """
         there = reading.values if reading else {}
         for cond, test in alternative.conditions:
@@ -377,7 +377,7 @@ class LineShape:
             raise BadValue(f"{error.member} in body is required by `{alternative.text}`", place=Place(member=error.member)) from None
 
     def _chunks(self, flat: Values, reading: LineReading | None) -> Values:
-        """Return, for each member whose keyword may be repeated, the value of each occurrence."""
+        """Return the values of members whose keyword may be repeated, each split into one value for each occurrence."""
         chunks: Values = {}
         for name, join in self.joins.items():
             if name in flat:
@@ -399,7 +399,7 @@ class LineShape:
         return Line(text + (f" # {comment}" if comment is not None else "") + newline)
 
     def onto(self, line: Line, values: Mapping[str, Any]) -> Line:
-        """Return a line with new values. Words whose meaning does not change stay as they are. Raises BadValue and UnknownWords."""
+        """Return an existing line with new values. Words whose meaning does not change are kept. Raises BadValue and UnknownWords."""
         reading = self.take(line.words)
         if self.aliases and reading is not None:
             values = self.settled(values, self.finished(dict(reading.values), line))
@@ -418,7 +418,7 @@ class LineShape:
         return line if text == line.text else Line(text)
 
     def _proven(self, alternative: Alternative, pieces: Sequence[Piece], tail: str, written: Iterable[Written]) -> SplitLine:
-        """Join the pieces to a line, and check that it reads back as the values that were written. Raises BadValue and UnknownWords."""
+        """Join the pieces to a line, and verify that parsing it returns the written values. Raises BadValue and UnknownWords."""
         split = joined(pieces, tail)
         words = [part for word in split.words for part in words_of(word)]
         reading = self.take(words)
@@ -441,7 +441,7 @@ class LineShape:
                 )
 
     def _unimplied(self, line: Line, reading: LineReading | None, written: list[Written]) -> list[Written]:
-        """Return the parts to write, without those whose members are implied by a word of the new line, if the old line lacks them too."""
+        """Return the parts to write, without those that a word of the new line implies and that the old line does not have."""
         if not self.implied or reading is None:
             return written
         written_members = {member for part in reading.parts for member in part.values}
@@ -497,7 +497,7 @@ def _misread(piece: Piece, alternative: Alternative, words: Sequence[str], unkno
 
 
 def _silent(node: Toggle) -> Iterable[tuple[str, Any]]:
-    """Yield each (member, value) that no word expresses, so that the line is the same without the member."""
+    """Yield (member, value) for each value that has no words: the line is the same without the member."""
     if list(node.words) == [True]:
         yield node.member, False
     yield from ((node.member, value) for value, words in node.words.items() if words is None)
@@ -515,7 +515,7 @@ def _groups(chain: Chain) -> Iterable[Group]:
 
 
 def flattened(values: Mapping[str, Any], known: frozenset[str], dotted: frozenset[str]) -> Values:
-    """Return members by dotted path. Only objects whose members are in a synopsis, named in `dotted`, are flattened."""
+    """Return the members by dotted path. Flattens only the objects in `dotted`, whose members are in a synopsis."""
     flat: Values = {}
     for name, value in values.items():
         if name not in known or name == METADATA:

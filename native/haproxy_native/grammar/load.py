@@ -1,4 +1,4 @@
-"""The grammar: shapes of lines and sections, built from the bundle on first use."""
+"""Build the shapes of lines and sections from the bundled OpenAPI document, each on first use (`Grammar`)."""
 
 import functools
 import itertools
@@ -15,7 +15,7 @@ from haproxy_native.grammar.schema import Order, Schema, Schemas, keyword_of, st
 from haproxy_native.grammar.section_shape import Default, ListAlias, SectionShape
 from haproxy_native.grammar.synopsis import Chain
 
-# Keys of a note that do not describe the notation of a line.
+# The keys of a note that do not describe how a line is written.
 WORDS = ("addition", "keeps", "last_counts")
 BUNDLE = Path(__file__).parents[1] / "generated" / "dataplane.json"
 
@@ -43,7 +43,7 @@ class Grammar:
         return self._lines[name]
 
     def section(self, name: str, embedded: Iterable[str] = ()) -> SectionShape:
-        """Return the shape of a schema whose objects are sections. `embedded`: the members to leave out, which contain its children."""
+        """Return the shape of a schema whose objects are sections. `embedded`: the members with its children, which are left out."""
         held = frozenset(embedded)
         key = name, held
         if key not in self._sections:
@@ -51,7 +51,7 @@ class Grammar:
         return self._sections[key]
 
     def members(self, name: str, members: Container[str]) -> SectionShape:
-        """Return a new shape of a section with only some members, which is built much faster than the whole shape."""
+        """Build a shape with only some members of a section. This is much faster than building the whole shape."""
         return self._section(name, members.__contains__)
 
     def _section(self, name: str, has: Callable[[str], bool]) -> SectionShape:
@@ -126,7 +126,7 @@ class Grammar:
         return {name: order for name, order in orders.items() if order}
 
     def _noted(self, word: str, properties: Mapping[str, Schema]) -> dict[str, Any]:
-        """Return the value that the notes have for a key, by member."""
+        """Return the values of one key in the notes of members, by member."""
         notes = {name: self.schemas.note(property_) for name, property_ in properties.items()}
         return {name: note[word] for name, note in notes.items() if word in note}
 
@@ -269,7 +269,7 @@ def _synopses(note: Mapping[str, Any], chosen_by: Sequence[str] = ()) -> Iterabl
 
 
 def _keys(key: str | None) -> Iterable[str | None]:
-    """Expand a key with alternatives: `a|b c` stands for `a c` and `b c`."""
+    """Yield the keys that a key with alternatives stands for: `a c` and `b c` for `a|b c`."""
     if key is None:
         return [None]
     return [" ".join(words) for words in itertools.product(*(word.split("|") for word in key.split()))]
@@ -283,11 +283,11 @@ def _spelled_out(text: str, key: str | None, chosen_by: Sequence[str]) -> str:
 
 
 def _keyword(directive: Directive) -> str:
-    """Return the first words of a directive's line, without dashes: HAProxy's manual sorts keywords by them."""
+    """Return the first words of a directive's line without dashes, to sort keywords as HAProxy's manual does."""
     return " ".join(directive.shape.alternatives[0].literals).replace("-", "")
 
 
 @functools.cache
 def grammar() -> Grammar:
-    """Return the grammar of the shipped bundle, which writes times in the largest unit that divides them."""
+    """Return the grammar of the bundled document. It writes times in the largest unit that divides them."""
     return Grammar()

@@ -1,4 +1,4 @@
-"""Write values onto an existing line: only words whose value has changed are replaced."""
+"""Write values onto an existing line, and replace only the words whose value has changed."""
 
 from collections.abc import Iterable, Sequence
 from itertools import islice
@@ -16,7 +16,7 @@ Piece = tuple[tuple[int, ...] | None, list[Pair]]
 
 
 def onto(old: SplitLine, parts: Sequence[MatchedWords], written: Iterable[Written], chain: Chain) -> list[Piece]:
-    """Return the old line with the values of `written`: without options that `written` lacks, and with new ones in the declared order."""
+    """Return the old line with new values. Options that `written` lacks are removed, and new ones are inserted in the declared order."""
     new = {key: (words, values) for key, words, values in written}
     last: dict[tuple[int, ...], MatchedWords] = {}
     said: dict[tuple[int, ...], Values] = {}
@@ -45,14 +45,14 @@ def onto(old: SplitLine, parts: Sequence[MatchedWords], written: Iterable[Writte
 
 
 def _behind_followers(words: Sequence[str], at: int, group: Group | None) -> int:
-    """Return the index after the followers of an option: words that belong to it, but to no member."""
+    """Return the index after the followers of an option, which are words that belong to the option but to no member."""
     while group and at < len(words) and unquoted(words[at]) in group.followers:
         at += 1 + group.followers[unquoted(words[at])]
     return at
 
 
 def _stays(key: tuple[int, ...], chain: Chain) -> bool:
-    """Return whether an option stays in the line when a later occurrence of it is removed."""
+    """Return whether an option stays in the line although a later occurrence of it is removed."""
     group = group_of(key, chain.nodes[key[0]])
     return group is not None and group.keep
 
@@ -71,7 +71,7 @@ def respelled(old: SplitLine, parts: Sequence[MatchedWords], written: Iterable[W
 
 
 def edited(own: Sequence[Pair], part: MatchedWords, words: Sequence[str], values: Values) -> list[Pair]:
-    """Return the words of a part for new values, with the synonym that the line uses. Words with the same meaning stay as they are."""
+    """Return the words of a part for new values, with the synonym that the line uses. Words whose meaning does not change are kept."""
     by = part.by
     if isinstance(by, Chain) and set(by.required()) <= set(values) <= set(by.members):
         words = by.write(values)
@@ -88,9 +88,9 @@ def usual(part: MatchedWords, own: Sequence[Pair]) -> list[str]:
 
 
 def retained(own: Sequence[Pair], before: Sequence[str], after: Sequence[Pair]) -> list[Pair]:
-    """Return the new words `after`. Those that the old line has too keep its spelling and gaps.
+    """Return the new words `after`, with the spelling and the gaps of the old line for words that it has as well.
 
-    `own` are the old words, `before` the same words in their usual spelling, in which they are compared.
+    `own`: the words of the old line. `before`: the same words in their usual spelling, in which they are compared.
     """
     result, at = list[Pair](), 0
     for (start, end), (there, until) in changes(before, [word for _, word in after]):
@@ -115,7 +115,7 @@ def joined(pieces: Iterable[Piece], tail: str) -> SplitLine:
 
 
 def misread(pieces: Sequence[Piece], parts: Sequence[MatchedWords], chain: Chain) -> Piece | None:
-    """Return the first piece that does not read back as it was written; None if all do. Adjacent pieces of one text are compared as one."""
+    """Return the first piece that would not be parsed as it was written; None if all would. Adjacent pieces of one text are united."""
     sizes = [(key, sum(len(words_of(word)) for _, word in own)) for key, own in pieces]
     wanted = _united(sizes, chain)
     found = _united([(part.key and identity(part, chain), part.end - part.start) for part in parts], chain)
@@ -139,7 +139,7 @@ def _united(sizes: Iterable[tuple[tuple[int, ...] | None, int]], chain: Chain) -
 
 
 def identity(part: MatchedWords, chain: Chain) -> tuple[int, ...]:
-    """Return the key by which a part is recognized. Elements of a list differ by their index; other repeated options have the same key."""
+    """Return the key that identifies a part. Elements of a list have different keys, occurrences of other options the same key."""
     if part.key is None or len(part.key) < 3:
         return part.key or ()
     owner = chain.nodes[part.key[0]]
@@ -153,7 +153,7 @@ def regapped(old: Sequence[Pair], words: Sequence[str]) -> list[Pair]:
 
 
 def _place(key: tuple[int, ...], keys: Sequence[tuple[int, ...] | None]) -> int:
-    """Return the index for a new option: after the last option that is declared before it, and after the unknown words that follow that."""
+    """Return the index for a new option: after the last option that is declared before it, and the unknown words that follow that one."""
     place = max((i + 1 for i, other in enumerate(keys) if other is not None and other < key), default=0)
     while place < len(keys) and keys[place] is None:
         place += 1

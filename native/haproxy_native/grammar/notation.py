@@ -1,4 +1,4 @@
-"""Compile synopses to chains of nodes. A property without a synopsis gets the nodes that its type implies."""
+"""Compile synopses to chains of nodes. For a property without a synopsis, the type determines the nodes."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ CONDITION = "[ <cond> <cond_test...> ]"
 
 
 def join_of(note: Mapping[str, Any]) -> Join | None:
-    """Return how repeated keywords of a property make one value; None if they do not."""
+    """Return how the occurrences of a property's keyword are joined to one value; None if they are not."""
     repeat = note.get("repeat")
     return Join(note.get("separator", " "), apart=repeat == "each") if repeat in ("join", "each") else None
 
@@ -31,7 +31,7 @@ class Compiler:
         self.schemas, self.properties, self.no, self.time_suffix = schemas, properties, no, time_suffix
 
     def chain(self, synopsis: str) -> Chain:
-        """Return the chain for a synopsis. `<other...>` with the name of a schema means all its other properties, in any order."""
+        """Return the chain for a synopsis. If `<NAME...>` names a schema, it stands for all its other properties, in any order."""
         elements, _ = self._elements(_TOKEN.findall(synopsis), 0, stops=self._has_condition(synopsis))
         return Chain(elements)
 
@@ -124,7 +124,7 @@ class Compiler:
         return Chain([*words, CODECS[note["codec"]](name)])
 
     def argument(self, name: str, schema: Schema, note: Mapping[str, Any]) -> Chain:
-        """Return the nodes for `keyword <value>`. The value is one word, or all other words for a plain list or a note with `whole`."""
+        """Return the nodes for `keyword <value>`. The value is one word. For a plain list or a note with `whole`, it is all other words."""
         words: list[Node | Options] = [Literal(word) for word in keyword_of(name, note).split()]
         plain_list = schema.get("type") == "array" and not note.get("split") and not note.get("separator")
         if note.get("whole") or plain_list:

@@ -1,4 +1,4 @@
-"""Change lines, each of which is an element of a list, to the elements of a new list.
+"""Change a list of lines to a new list of elements, one line for each element.
 
 Each new element is matched with an old line: first with an equal line, wherever it is, then with the most similar one. The matched line is
 edited or moved instead of replaced, so that it keeps its comments and its spelling.
@@ -20,9 +20,9 @@ from haproxy_native.text.section import Section
 Found = Sequence[tuple[int, Line]]
 Row = Mapping[str, Any]
 
-# For how many pairs of lines the similarity is computed at most: it takes some ten milliseconds.
+# The maximum number of pairs of lines whose similarity is computed, which takes some ten milliseconds.
 _MOST_PAIRS = 1 << 14
-# The least similarity of an old line and a new element at another place that still counts as the same line, edited and moved.
+# The least similarity at which an old line and a new element at another place are treated as the same line, edited and moved.
 _SIMILAR = 0.7
 
 
@@ -32,7 +32,7 @@ class LineEdits:
 
     # By index; None deletes the line.
     replaced: dict[int, Line | None]
-    # (index of the line that it follows, new line); with None the section chooses the place.
+    # (index of the line before it, new line). None: the section determines the place.
     added: list[tuple[int | None, Line]]
 
 

@@ -44,7 +44,7 @@ class Schemas:
         self._properties: dict[int, Mapping[str, Schema] | None] = {id(schema): None for schema in self.by_name.values()}
 
     def resolve(self, schema: Schema) -> Schema:
-        """Return the schema behind a reference; a note next to the reference takes precedence over the target's."""
+        """Return the target of a reference, or the schema itself. A note next to the reference takes precedence over the target's."""
         while name := name_of(schema):
             notes = {key: value for key, value in schema.items() if key != KEY}
             schema = {**self.by_name[name], **notes} if notes else self.by_name[name]
@@ -91,7 +91,7 @@ class Schemas:
 
 
 def keyword_of(name: str, note: Mapping[str, Any]) -> str:
-    """Return the word or words that stand for a property in the file: by default its name with dashes."""
+    """Return the keyword of a property in the file, one or more words. By default, it is the name with dashes."""
     return str(note.get("keyword", name.replace("_", "-")))
 
 

@@ -1,4 +1,4 @@
-"""`SectionShape`: reads the header and the lines of a section as an object, and turns edits of the object into edits of lines."""
+"""Read the header and the lines of a section as an object, and convert edits of the object to edits of lines (`SectionShape`)."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from haproxy_native.text.words import normalized
 
 @dataclass
 class ListAlias:
-    """A deprecated member that contains only the first element of the list member `target`."""
+    """A deprecated member that has only the first element of the list `target`."""
 
     member: str
     target: str
@@ -90,7 +90,7 @@ class SectionShape:
         return fallback
 
     def reading(self, section: Section) -> SectionReading:
-        """Return the lines of a section by directive; computed once for each section."""
+        """Return the lines of a section by directive. The result is cached in the section."""
         known: SectionReading | None = section.cache.get(self)
         if known is None:
             lines: dict[int, list[tuple[int, Line]]] = {}
@@ -123,9 +123,10 @@ class SectionShape:
     # -- writing
 
     def onto(self, section: Section, values: Mapping[str, Any], *, whole: bool = True) -> Section:
-        """Return a section with new values. Lines whose members did not change stay as they are.
+        """Return a section with new values. Lines whose members did not change are kept.
 
-        `whole`: the values are complete. Otherwise the lines of missing additions stay too: older clients do not know these members.
+        `whole`: the values are complete. Otherwise the lines of missing additions are kept as well, because older clients do not know
+        these members.
         """
         reading = self.reading(section)
         wanted = self._with_defaults(self._without_aliases(values, reading.values), reading.values)
@@ -142,7 +143,7 @@ class SectionShape:
         return self._changed(section, lines, changes, reading)
 
     def _is_said(self, section: Section, values: Mapping[str, Any]) -> bool:
-        """Return whether the header has the values already. If the header cannot be read, only the name is compared."""
+        """Return whether the header already has the values. If the header cannot be parsed, compare only the name."""
         written_values = self.header.read(section.header) or {"name": section.name}
         return all((written_values.get(name) or None) == (values.get(name) or None) for name in (*self.header.members, METADATA))
 
@@ -190,7 +191,7 @@ class SectionShape:
         return bare.with_lines(lines)
 
     def _with_defaults(self, values: Mapping[str, Any], old: Mapping[str, Any] | None) -> Mapping[str, Any]:
-        """Return the values completed with the defaults of the schema: all of a new object, and those of removed members."""
+        """Return the values completed with defaults of the schema: for a new object all of them, else those of removed members."""
         for default in self.defaults:
             holder = holder_of(values, default.path)
             before = NOTHING if old is None else holder_of(old, default.path)
@@ -199,7 +200,7 @@ class SectionShape:
         return values
 
     def _without_aliases(self, values: Mapping[str, Any], old: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the values with deprecated members moved into their lists, unless the list itself differs from that in `old`."""
+        """Return the values with deprecated members merged into their lists, unless the list itself has changed since `old`."""
         left: Values = dict(values)
         for alias in self.list_aliases:
             first, stored = left.pop(alias.member, None), old.get(alias.target) or []
@@ -211,7 +212,7 @@ class SectionShape:
 
 
 def changed(section: Section, change: LineEdits) -> Section:
-    """Return the section after a change; the same section if nothing changes. Every new line of the change must have a place."""
+    """Return the section with edited lines; the same section if nothing changes. Every added line must have a place."""
     if not change.added and all(section.lines[place] is line for place, line in change.replaced.items()):
         return section
     added: dict[int | None, list[Line]] = {}

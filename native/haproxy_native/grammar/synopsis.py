@@ -1,8 +1,15 @@
-"""The elements of a synopsis as nodes, which match the words of a line and write them.
+"""Match the words of a line, and write them, by the elements of a synopsis. Each element is a node.
 
-`word` literal, `<property>` one word, `<property...>` the rest, `[ ... ]` optional, `[ ... ]*` repeated, `( ... )` required, `|` between
-synonyms in a group; a placeholder may be part of a word. Adjacent groups may come in any order, since HAProxy loops over its options.
-Words are compared without their quotes, as in HAProxy. Values are flat: the keys are dotted paths of members.
+    word              a literal
+    <property>        one word, or a part of a word
+    <property...>     the rest of the line
+    [ ... ]           an optional group
+    [ ... ]*          a repeated group
+    ( ... )           a required group
+    |                 between synonyms in a group
+
+Adjacent groups may be in any order, because HAProxy loops over its options. Words are compared without their quotes, as in HAProxy. Values
+are flat: their keys are dotted paths of members.
 """
 
 import re
@@ -22,7 +29,7 @@ NO_ARGUMENTS: Mapping[str, int] = MappingProxyType({})
 
 
 class NoValue(Exception):
-    """A value is missing for a member that the line requires."""
+    """Raised if a member that the line requires has no value."""
 
     def __init__(self, member: str) -> None:
         self.member = member
@@ -43,10 +50,10 @@ class Node(Protocol):
 
 @runtime_checkable
 class Composed(Node, Protocol):
-    """A node whose word contains several members. Clients may send them combined in one member, such as a port in an address."""
+    """A node whose word contains several members. Clients may send them in one member, such as an address with its port."""
 
     def meant(self, values: Mapping[str, Any]) -> Values:
-        """Return the values of its members as they would be read from a line. Raises BadValue if they contradict each other."""
+        """Return the values of the members as they would be read from a line. Raises BadValue if they contradict each other."""
 
 
 def begins(words: Sequence[str], own: tuple[str, ...], at: int = 0) -> bool:
@@ -162,7 +169,7 @@ class Glued:
         return at + 1, values
 
     def _texts(self, word: str) -> Sequence[str] | None:
-        """Return the text at each placeholder as a word. Quotes may enclose several placeholders, as in "ops:se cret"."""
+        """Return the text of each placeholder as one word. Quotes may enclose several placeholders, as in "ops:se cret"."""
         if (matched := self.pattern.fullmatch(word)) and all(map(is_word, matched.groups())):
             return matched.groups()
         meant = self.pattern.fullmatch(unquoted(word)) if has_quotes(word) and is_word(word) else None
@@ -222,7 +229,7 @@ class Rest:
 
 
 def condition_at(words: Sequence[str], at: int, arguments: Mapping[str, int] = NO_ARGUMENTS) -> int:
-    """Return the index at which the condition begins, or the number of words: the first `if` or `unless` outside braces and arguments."""
+    """Return the index of the first `if` or `unless` outside braces and arguments; the number of words without a condition."""
     depth = 0
     while at < len(words):
         word = unquoted(words[at])
@@ -248,10 +255,10 @@ def behind(words: Sequence[str], at: int, arguments: Mapping[str, int]) -> int:
 
 @dataclass
 class MatchedWords:
-    """A part of a line: the words `words[start:end]`, which one node or one occurrence of a group has matched.
+    """The words `words[start:end]` of a line, which one node or one occurrence of a group has matched.
 
-    `key` is (index of the node,) or (index of the options, index of the group, number of the occurrence); None for unknown words. `by` is
-    the node that has matched, which can write other words in their place.
+    `key`: (index of the node,) or (index of the options, index of the group, number of the occurrence); None for unknown words. `by`: the
+    node that has matched, which can write new words for these.
     """
 
     key: tuple[int, ...] | None
@@ -262,7 +269,7 @@ class MatchedWords:
 
     @property
     def hidden(self) -> bool:
-        """Return whether only HAProxy knows the values, since the words have a variable."""
+        """Return whether only HAProxy knows the values, because the words contain a variable."""
         return self.by is not None and bool(self.by.members) and not self.values
 
 
@@ -277,7 +284,7 @@ class Chain:
         return tuple(member for node in self.nodes for member in node.members)
 
     def required(self) -> tuple[str, ...]:
-        """Return the members that are required for writing. A node with optional members lists its required ones in `needs`."""
+        """Return the members without which the chain cannot be written. A node with optional members lists its required ones in `needs`."""
         return tuple(member for node in self.nodes for member in getattr(node, "needs", node.members))
 
     def match(self, words: Sequence[str], at: int) -> tuple[int, Values] | None:
@@ -327,17 +334,17 @@ class Chain:
 
 @dataclass(frozen=True)
 class Join:
-    """The way in which the occurrences of a keyword make one value. `apart`: each new occurrence gets one element of the value."""
+    """The way in which the occurrences of a keyword are joined to one value. `apart`: write each element to its own occurrence."""
 
     separator: str
     apart: bool = False
 
     def joined(self, chunks: Sequence[Any]) -> Any:
-        """Return the value that the occurrences make together."""
+        """Join the values of all occurrences to one value."""
         return self.separator.join(chunks) if isinstance(chunks[0], str) else [element for chunk in chunks for element in chunk]
 
     def chunks(self, value: Any, old: Sequence[Any] = ()) -> list[Any]:
-        """Split a value into the part for each occurrence: the parts in `old` that the value begins with, then the rest.
+        """Split a value into one part for each occurrence. The parts in `old` that the value begins with are kept; the rest follows.
 
         Raises ValueError for an empty part.
         """
@@ -379,7 +386,7 @@ class Group:
     join: Join | None = None
     # Whether every line has the group.
     required: bool = False
-    # Whether earlier occurrences stay in the line, although only the last is shown.
+    # Whether earlier occurrences stay in the line, although the API shows only the last one.
     keep: bool = False
     # Words without a member that HAProxy accepts after the group, and the number of arguments of each.
     followers: Mapping[str, int] = field(default_factory=dict)
@@ -394,7 +401,7 @@ class Group:
 
     @cached_property
     def is_open(self) -> bool:
-        """Return whether the group extends up to the next option. A condition does not: it extends to the end of the line."""
+        """Return whether the group extends to the next option. False for a condition, which extends to the end of the line."""
         return not self.is_condition and any(isinstance(node, Rest) for alternative in self.alternatives for node in alternative.nodes)
 
     @cached_property
@@ -415,9 +422,9 @@ class Group:
         return None
 
     def write(self, values: Mapping[str, Any]) -> list[str]:
-        """Return the words of the first alternative whose required members are present; none if no member is.
+        """Return the words of the first alternative whose required members have values; no words if no member has a value.
 
-        Raises BadValue if a required member is missing, and Incomplete for half a condition.
+        Raises BadValue if a required member has no value, and Incomplete for half a condition.
         """
         begun: list[tuple[str, str]] = []
         for alternative in self.alternatives:
@@ -446,7 +453,7 @@ class Options:
         self.required = frozenset(number for number, group in enumerate(groups) if group.required)
         self.keyed: dict[str, list[int]] = {}
         self.loose: list[int] = []
-        # Groups that any word may begin. A second match is not a repetition, so they match once unless they are `repeated`.
+        # Groups that any word may begin. A second match is no repetition, so each matches only once unless it is `repeated`.
         self.unmarked: set[int] = set()
         for number, group in enumerate(groups):
             starts = group.starts()
@@ -486,7 +493,7 @@ class Options:
         return parts if self.required <= used.keys() else None
 
     def _next(self, words: Sequence[str], at: int, used: Mapping[int, int]) -> tuple[int, Chain, int, Values] | None:
-        """Return (group, alternative, index after the match, values) of the first group that reads a value, or else that matches."""
+        """Return (group, alternative, index after the match, values) of the first group that matches, preferably with a value."""
         hidden: tuple[int, Chain, int, Values] | None = None
         for number in [*(self.keyed.get(words[at]) or self._keyed(words[at])), *self.loose]:
             group = self.groups[number]
@@ -503,7 +510,7 @@ class Options:
         return self.keyed[word] if word in self.keyed else self.keyed.get(unquoted(word), ())
 
     def _end(self, words: Sequence[str], at: int, number: int) -> int:
-        """Return the last possible end of an open group: the index of the first word that begins another group and is not an argument."""
+        """Return the index at which an open group must end: that of the first word that begins another group and is not an argument."""
         end = behind(words, at, self.groups[number].arguments)
         while end < len(words) and self._keyed(words[end]) in ((), [number]):
             end = behind(words, end, self.groups[number].arguments)
@@ -513,7 +520,7 @@ class Options:
         return [word for _, words, _ in self.written(values, 0) for word in words]
 
     def written(self, values: Mapping[str, Any], number: int) -> Iterator[tuple[tuple[int, ...], list[str], Values]]:
-        # Look only at groups of given members: a line has few of a hundred possible options.
+        # Test only the groups of members that have values: a line has few of a hundred possible options.
         for place in sorted({place for member in values for place in self._fed_by.get(member, ())}):
             group = self.groups[place]
             rows = values.get(group.rows, ()) if group.rows else (values,)
@@ -524,7 +531,7 @@ class Options:
 
 
 def flat_row(rows: str, row: Any) -> Values:
-    """Return an element of a list member as flat values, with the names that the members have in its group."""
+    """Return an element of a list as flat values, under the names that its members have in the group."""
     return {f"{rows}.{name}": value for name, value in row.items()} if isinstance(row, Mapping) else {rows: row}
 
 

@@ -1,6 +1,6 @@
-"""Value types: how a member of the API is written as a word of the file, and read back.
+"""Convert values of the API to words of the file and back, by value types.
 
-A type has the methods `read(word) -> value` and `write(value) -> word`. `read` raises ValueError for a word that is not of the type.
+A type has the methods `read(word) -> value` and `write(value) -> word`. `read` raises ValueError for a word of another type.
 Times are integers in milliseconds, sizes integers in bytes (HAProxy Configuration Manual, sections 2.4 and 2.5).
 """
 
@@ -23,7 +23,7 @@ _SIZE_UNITS = {"": 1, "k": 1024, "m": 1024**2, "g": 1024**3}
 
 
 class Unknowable(Exception):
-    """A word has a variable in place of a number: only HAProxy knows its value."""
+    """Raised for a variable in place of a number, whose value only HAProxy knows."""
 
 
 class ValueType:
@@ -42,7 +42,7 @@ class ValueType:
 
 
 def _matched(pattern: re.Pattern[str], word: str) -> re.Match[str]:
-    """Match a word, with or without its quotes. If it does not match, raise Unknowable for a word with a variable, else ValueError."""
+    """Return the match of a word with or without its quotes. Raises Unknowable for a variable, and ValueError for any other word."""
     if match := pattern.fullmatch(word) or pattern.fullmatch(unquoted(word)):
         return match
     raise Unknowable if "$" in word else ValueError(word)
@@ -85,7 +85,7 @@ class Integer(ValueType):
 
 
 class Unquoted(Text):
-    """A text that has double quotes in the file if it contains a blank; the API shows it without them."""
+    """A text that has double quotes in the file if it contains a blank. The API shows it without the quotes."""
 
     def read(self, word: str) -> str:
         inner = word[1:-1]
@@ -96,7 +96,7 @@ class Unquoted(Text):
 
 
 class Address(Text):
-    """An address, perhaps with a port. A bare IPv6 address is written in brackets, or HAProxy would read its last part as a port."""
+    """An address, perhaps with a port. IPv6 addresses are written in brackets: otherwise HAProxy would read the last part as a port."""
 
     def read(self, word: str) -> str:
         text = normalized(word)
@@ -233,7 +233,7 @@ class Choice(ValueType):
 
 @dataclass
 class Listed(ValueType):
-    """Several values in one word; a separator inside parentheses does not separate."""
+    """Several values in one word. A separator inside parentheses is part of a value."""
 
     item: ValueType
     separator: str
@@ -268,12 +268,12 @@ def _split_outside_parentheses(word: str, separator: str) -> list[str]:
 
 
 def has_path(address: str) -> bool:
-    """Return whether an address is a path, or has a family such as `unix@`, so that a colon in it does not separate a port."""
+    """Return whether an address is a path, or has a family such as `unix@`. A colon in it then does not precede a port."""
     return address.startswith(FAMILIES_WITH_PATH)
 
 
 def bracketed(address: str) -> str:
-    """Return an address, with brackets if it is IPv6: without them HAProxy would read its last part as a port."""
+    """Return an address, an IPv6 address with brackets. Without them HAProxy would read its last part as a port."""
     family, at, bare = address.rpartition("@")
     return f"{family}{at}[{bare}]" if is_ipv6(bare) and not has_path(address) else address
 
@@ -286,7 +286,7 @@ def is_ipv6(text: str) -> bool:
 
 
 def split_address(word: str) -> tuple[str, str | None]:
-    """Return (address, text of the port or None). As in HAProxy, the last colon outside brackets precedes the port: `[::1]:80`, `::1:80`.
+    """Return (address, text of the port, or None). As in HAProxy, the last colon outside brackets precedes the port: `[::1]:80`, `::1:80`.
 
     `[::1]`, `/path`, `unix@...` and `${ADDRESS-127.0.0.1:80}` have no port.
     """
@@ -329,7 +329,7 @@ def _type_of(schema: Mapping[str, Any], note: Mapping[str, Any], time_suffix: st
 
 
 def agrees(value: Any, other: Any) -> bool:
-    """Return whether the value `other`, read back from a line, is the written `value`, apart from quotes and brackets."""
+    """Return whether `other`, a value that was parsed from a line, equals the written `value`. Ignores quotes and brackets."""
     if isinstance(value, str) and isinstance(other, str):
         return (
             other in (value, one_word(value), unquoted(value), bracketed(value))
@@ -344,7 +344,7 @@ def agrees(value: Any, other: Any) -> bool:
 
 
 def refuse_line_breaks(value: Any, path: Sequence[str] = (), escaped: Collection[str] = ()) -> None:
-    """Raise BadValue for a line break or NUL anywhere in a value, naming the member.
+    """Raise BadValue, which names the member, for a line break or NUL anywhere in a value.
 
     `escaped` are the members whose line breaks are written as escapes: dotted paths, with `*` for an index or a name.
     """
