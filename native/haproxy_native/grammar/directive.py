@@ -77,11 +77,11 @@ class Directive:
             assert names
             return {**last, names[1]: ANY.joined([each[names[1]] for each in said])}
         values: Values = {}
-        for _, line in lines if self.repeat == "merge" else self._counting(lines):
+        for _, line in lines if self.repeat == "merge" else self._lines_in_effect(lines):
             values = self.shape.added(values, self.shape.read(line) or {})
         return values
 
-    def _counting(self, lines: Found) -> Found:
+    def _lines_in_effect(self, lines: Found) -> Found:
         """Return the line that is in effect, as a list: the last line, or none if a later line cancels it."""
         counting: Found = ()
         for place, line in lines:
@@ -95,7 +95,7 @@ class Directive:
         """Return the lines to delete if the members are removed: all lines, or with `keep` the last one; none if they are cancelled."""
         if self.repeat == "keep" or (self.repeat == "any" and not self._conditions(lines)):
             return lines[-1:]
-        return lines if self._counting(lines) else ()
+        return lines if self._lines_in_effect(lines) else ()
 
     def cancels(self, line: Line) -> bool:
         """Return whether a line only cancels other lines, such as `no option httpclose` or `default option abortonclose`."""
@@ -169,7 +169,7 @@ class Directive:
         if self.repeat == "any" and (names := _condition(members)) and (said := self._conditions(lines)):
             return self._change_conditions(lines, members, names, said)
         last = lines[-1][0]
-        if not (counting := self._counting(lines)):
+        if not (counting := self._lines_in_effect(lines)):
             return LineEdits({}, [(last, self.shape.new(members, section.indent, section.newline))])
         ((place, line),) = counting
         edited = self.shape.onto(line, members)
