@@ -77,7 +77,7 @@ def test_settings_that_are_refused(sidecar: Quick, issuing: Issuing) -> None:
     text = sidecar.file.read_text()
     sidecar.file.write_text(text.replace(f"issuer: {issuing.url}", "issuer: http://login.example.com"))
     sidecar.process.send_signal(signal.SIGHUP)
-    until(lambda: "dataplaneapi.jwt: issuer is an address" in sidecar.log.read_text())
+    until(lambda: "dataplaneapi.jwt: issuer must be a URL" in sidecar.log.read_text())
     assert ask(sidecar, token, WHOAMI).json()["roles"] == ["viewer"]
 
 

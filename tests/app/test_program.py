@@ -449,7 +449,7 @@ def test_under_a_service_manager(tmp_path: Path) -> None:
         environment = {"NOTIFY_SOCKET": notify, "WATCHDOG_USEC": "60000000"}
         flags = ["--port", "1", "--validate-cmd", f"sh -c 'env > {tmp_path}/child'"]
         with executing(tmp_path, *flags, sockets=[tcp, unix], environment=environment) as server:
-            server.until("http://127.0.0.1:1 is not listened on")
+            server.until("not listening on http://127.0.0.1:1")
             port = server.port
             assert port == tcp.getsockname()[1]
             serving = heard.recv(4096).decode()

@@ -25,7 +25,7 @@ WRONG = [{"loc": ("body", "name"), "msg": "too long"}, {"loc": ("query", "versio
         (Missing("backend b does not exist"), 404, "missing object: backend b does not exist"),
         (HTTPException(418, "a teapot"), 418, "a teapot"),
         (RequestValidationError(WRONG), 422, "name in body: too long\nversion in query: missing"),
-        (ZeroDivisionError(), 500, "unexpected failure: ZeroDivisionError; the log has its trace"),
+        (ZeroDivisionError(), 500, "unexpected failure: ZeroDivisionError; the log has the traceback"),
     ],
     ids=lambda value: type(value).__name__,
 )

@@ -10,7 +10,7 @@ APPLY = "/v3/sidecar/apply?owner=a&dry_run=true"
 @pytest.mark.parametrize(
     ("kind", "body", "status", "message"),
     [
-        ("application/json", '{"backendz": []}', 422, 'backendz in body is no collection; did you mean "backends"?'),
+        ("application/json", '{"backendz": []}', 422, 'backendz in body is not a collection; did you mean "backends"?'),
         ("application/json", '{"backends": {}}', 422, "backends in body is a list of objects"),
         ("application/json", '{"backends": ["shop"]}', 422, "backends in body must contain objects, not 'shop'"),
         (

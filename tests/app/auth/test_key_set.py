@@ -121,7 +121,7 @@ def test_which_keys_are_used() -> None:
 )
 def test_a_key_that_cannot_be_used_is_skipped(bad: dict[str, Any], caplog: pytest.LogCaptureFixture) -> None:
     assert set(usable({"keys": [{**bad, "kid": "bad"}, public("ec1")]})) == {"ec1"}
-    assert "skipping key 'bad' of the issuer of JWTs" in caplog.text
+    assert "skipping key 'bad' of the JWT issuer" in caplog.text
 
 
 @pytest.mark.parametrize("document", [None, [], {}, {"keys": "x"}, {"keys": []}, {"keys": [{"kty": "oct", "k": "c2VjcmV0"}]}])

@@ -59,7 +59,7 @@ def test_an_empty_cluster_file_is_no_source(settings: Settings, tmp_path: Path) 
 
 def test_that_nobody_can_log_in_is_told(settings: Settings, caplog: pytest.LogCaptureFixture) -> None:
     assert len(Users(dataclasses.replace(settings, userlist="none"), Configuration())) == 0
-    assert "every request is answered 401: give dataplaneapi.user, or a userlist none" in caplog.text
+    assert "every request is answered with 401: add dataplaneapi.user or a userlist none" in caplog.text
 
 
 def test_a_changed_userlist_counts_at_once(settings: Settings) -> None:
@@ -84,7 +84,7 @@ def test_a_new_configuration_is_the_moment_to_look_at_the_files(
     listed.write_text("userlist other\n")
     users.refresh()
     assert names(users) == ["file"]
-    assert "the users stay as they were: no users configured in" in caplog.text
+    assert "the former users stay in effect: no users configured in" in caplog.text
     listed.write_text("userlist controller\n  user gone insecure-password g\n")
     configuration.document = TWO
     users.refresh()

@@ -25,7 +25,7 @@ def test_what_cannot_be_used_is_told(tmp_path: Path, caplog: pytest.LogCaptureFi
     assert [text.split(": ")[0] for text in unusable(named.values())] == [f"maps_dir {tmp_path}/maps cannot be used"]
     assert not (tmp_path / "there").exists()
     tell_unusable(named.values())
-    assert "does not work until it can be used: maps_dir" in caplog.text
+    assert "operations that need it fail: maps_dir" in caplog.text
 
 
 def test_without_a_directory_for_refused_texts_transactions_go_on(tmp_path: Path) -> None:

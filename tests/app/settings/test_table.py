@@ -124,7 +124,7 @@ def test_unreadable_durations_are_told_and_not_used() -> None:
         ({"dataplaneapi": {"cors_origins": ["*"]}}, "dataplaneapi.cors_origins: '*' is not an origin such as"),
         ({"dataplaneapi": {"cors_origins": ["https://a.example/"]}}, "'https://a.example/' is not an origin such as"),
         ({"haproxy": {"preferred_time_suffix": "weeks"}}, "invalid PreferredTimeSuffix value 'weeks'"),
-        ({"dataplaneapi": {"acme_programs": ["hook"]}}, "dataplaneapi.acme_programs: 'hook' is no absolute path"),
+        ({"dataplaneapi": {"acme_programs": ["hook"]}}, "dataplaneapi.acme_programs: 'hook' is not an absolute path"),
         ({"dataplaneapi": {"acme_programs": ["/etc/haproxy/general/../general/x"]}}, "is below general_storage_dir, whose files clients"),
         ({"dataplaneapi": {"api_version": "new"}}, "dataplaneapi.api_version must be a version such as v3"),
         ({"haproxy": {"reload": {"status_cmd": "check 'it"}}}, "haproxy.reload.status_cmd cannot be split into words: No closing"),

@@ -152,7 +152,7 @@ def test_a_key_that_is_not_kept_any_more(tmp_path: Path) -> None:
     for number in range(100):
         journal.add(of_key(number))
     journal.prune(0.0)
-    with pytest.raises(NotFound, match=r"the contents of /certs/a\.pem at entry 1 are not stored"):
+    with pytest.raises(NotFound, match=r"the contents of /certs/a\.pem at entry 1 are no longer stored"):
         journal.contents(1)
     assert journal.contents(100)[0].after == KEY + b"99"
 

@@ -174,7 +174,7 @@ def test_a_key_that_is_gone_is_named(tmp_path: Path) -> None:
             for number in (1, 2):
                 await put(engine, "a.key", key % number)
             await engine.database.run(lambda state: state.keys.execute("DELETE FROM held"))
-            with pytest.raises(NotFound, match=r"contents of .*a\.key at entry 1 are not stored"):
+            with pytest.raises(NotFound, match=r"contents of .*a\.key at entry 1 are no longer stored"):
                 await back.restore(1, author=NOBODY)
             assert (tmp_path / "general" / "a.key").read_bytes() == key % 2
             assert await history.ask(Journal.paths)
@@ -231,7 +231,7 @@ def test_text_and_files_of_one_change(tmp_path: Path) -> None:
             await engine.database.run(lambda state: state.keys.execute("DELETE FROM held"))
             assert [each.entry and each.entry.id for each in await blamed(history, Editor(), "backend/b")] == [entry.id]
             assert (await history.ask(Journal.configuration, entry.id)).after == engine.document.data
-            with pytest.raises(NotFound, match=r"a\.key at entry 1 are not stored"):
+            with pytest.raises(NotFound, match=r"a\.key at entry 1 are no longer stored"):
                 await back.revert(entry.id, author=NOBODY)
 
     run(work())

@@ -114,7 +114,7 @@ def test_or_neither(beside: Beside) -> None:
     nets, before = beside.entries("general/nets.acl"), beside.haproxy.directory / "general" / "nets.acl"
     for got, status, said in (
         (beside.client.post(f"{beside.entries()}?force_sync=1", {"value": "/one"}), 409, "already exists"),
-        (beside.client.post(f"{beside.entries()}?force_sync=1", {"value": "#x"}), 400, "cannot hold the pattern '#x'"),
+        (beside.client.post(f"{beside.entries()}?force_sync=1", {"value": "#x"}), 400, "cannot contain the pattern '#x'"),
         (
             beside.client.post(f"{nets}?force_sync=1", {"value": "bad.."}),
             400,

@@ -201,7 +201,7 @@ def test_it_is_not_merged(client: Client, verb: str) -> None:
     path, body = f"{CONFIG}/caches/cache1", {"name": "cache9", "total_max_size": 4}
     for version in ("version=1", "version=7"):
         refused = getattr(client, verb)(f"{path}?{version}&on_conflict=merge", body)
-        assert (refused.status, "on_conflict=merge in query is not for a write that renames" in refused.message) == (400, True)
+        assert (refused.status, "on_conflict=merge in query is not supported by a write that renames" in refused.message) == (400, True)
     plain = client.post("/v3/sidecar/rename?version=7", {"object": "cache/cache1", "to": "cache9"})
     for stale in (plain, getattr(client, verb)(f"{path}?version=7", body)):
         assert (stale.status, "on_conflict" in stale.json["remedy"]) == (409, False), stale.body

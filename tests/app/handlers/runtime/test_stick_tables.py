@@ -147,7 +147,7 @@ def test_what_is_refused(beside: Beside) -> None:
         (put(beside, f"{TABLES}/none/entries", "a", gpc0=1), 404, f"{master} [3]  No such table [set table none key a data.gpc0 1]"),
         (put(beside, COUNTERS, "a", server_id=1), 400, f"{master} [3]  Data type not stored in this table"),
         (put(beside, ADDRESSES, "banana", gpc0=1), 400, f"{master} bad request: the keys of this table are IPv4 addresses"),
-        (put(beside, COUNTERS, "a", gpc0=2**33), 400, f"{master} bad request: gpc0 is from 0 to 4294967295"),
+        (put(beside, COUNTERS, "a", gpc0=2**33), 400, f"{master} bad request: gpc0 must be from 0 to 4294967295"),
         (put(beside, COUNTERS, "k" * 300, gpc0=1), 400, f"{master} bad request: the table would store the key"),
         (beside.client.post(COUNTERS, {"data_type": {"gpc0": 1}}), 422, 'Error at "/key": property "key" is missing'),
         (beside.client.post(COUNTERS, {"key": "erin"}), 422, 'Error at "/data_type": property "data_type" is missing'),
