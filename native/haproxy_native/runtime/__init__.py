@@ -1,1 +1,1 @@
-"""The Runtime API: sockets, commands as data, responses as values."""
+"""Use HAProxy's Runtime API: connect to its sockets, send commands, and parse the answers."""

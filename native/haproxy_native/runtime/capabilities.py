@@ -1,7 +1,7 @@
-"""What the worker in service can change at runtime.
+"""Determine what the current worker can change at runtime.
 
-This is derived from the answers to `show info`, `help` and `show cli level`, and from the help of `add server` and `add backend`. `help`
-lists every command, even those that the socket's level does not permit, so the level is checked as well.
+The sources are the answers to `show info`, `help` and `show cli level`, and the help of `add server` and `add backend`. `help` lists every
+command, even those that the socket's level does not permit, so the level is checked as well.
 """
 
 import re

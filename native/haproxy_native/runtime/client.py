@@ -1,7 +1,7 @@
-"""The client of one HAProxy's Runtime API: it chooses a socket, reconnects when that socket is gone, and turns refusals into errors.
+"""The client of one HAProxy's Runtime API: choose a socket, reconnect if it no longer answers, and raise an error for a refusal.
 
-The client tries sockets in this order: the master's, since it survives reloads, even failed ones; Unix stats sockets in the order of the
-file; TCP stats sockets. It uses one socket until that no longer answers, or until `refresh` after a reload.
+The client tries sockets in this order: the master's, because it survives reloads, even failed ones; Unix stats sockets in the order of the
+file; TCP stats sockets. It uses one socket until that no longer answers, or until `refresh` is called after a reload.
 
 A command that changes something is sent again through another socket only if the first one certainly did not deliver it. A request that
 is too long for the master's socket is sent through a stats socket of the same worker.
@@ -31,7 +31,7 @@ from haproxy_native.threads import LARGE, run_in_thread_if
 log = logging.getLogger(__name__)
 NOT_CONFIGURED = "no master socket and no stats socket is configured"
 NEVER_FOUND = "retry - unable to configure runtime client"
-# With more commands than this it pays to look for a faster socket, or to read one dump of everything instead of many dumps.
+# With more commands than this it is faster to choose another socket, or to read one dump of everything instead of many dumps.
 MANY = 50
 _WHO = "show info float"
 # Timeout, in seconds, for the first answer of a socket that is tried.
@@ -62,9 +62,9 @@ class Worker:
 
 
 class Runtime:
-    """A client of the worker in service. Call `connect` first.
+    """A client of the current worker. Call `connect` first.
 
-    While no socket is in use, each call tries all addresses once, and raises RuntimeAbsent if none answers.
+    If no socket is in use, each call tries all addresses once, and raises RuntimeAbsent if none answers.
     """
 
     def __init__(self, *, timeout: float = 30.0) -> None:
@@ -79,7 +79,7 @@ class Runtime:
         # Locked during a change of TLS files: HAProxy has one transaction for all its clients, so two changes would mix.
         self.transaction = asyncio.Lock()
         self.capabilities = Capabilities()
-        # How often no socket answered ("absent") and how often HAProxy refused ("refused"). Repeated polls during one absence count once.
+        # How often no socket answered ("absent"), and how often HAProxy refused ("refused"). Polls during one absence count only once.
         self.failures: Counter[str] = Counter()
         self.use(None, ())
 
@@ -91,13 +91,16 @@ class Runtime:
             self._socket = None
 
     async def connect(self, master: str | None, stats: Sequence[str], max_wait: float = 30.0, tick: float = 0.5) -> bool:
-        """Return whether an address answers. Tries one after the other, each for up to `max_wait` seconds and every `tick` seconds."""
+        """Connect to the first address that answers, and return whether one does.
+
+        Each address is tried for up to `max_wait` seconds, every `tick` seconds.
+        """
 
         self.use(master, stats)
         self._socket = None
         for socket in self.sockets():
             deadline = asyncio.get_running_loop().time() + max_wait
-            while reason := await _silence(socket):
+            while reason := await _why_silent(socket):
                 if asyncio.get_running_loop().time() + tick > deadline:
                     log.warning("Runtime API: %s", reason)
                     break
@@ -174,7 +177,7 @@ class Runtime:
         return replies
 
     async def execute(self, command: str, payload: str | None = None) -> str:
-        """Make a change, and return HAProxy's answer. Raises RuntimeRefused with HAProxy's words, RuntimeAbsent if no worker serves.
+        """Make a change, and return HAProxy's answer. Raises RuntimeRefused with HAProxy's message, RuntimeAbsent if no worker answers.
 
         A worker that is stopping refuses every change, so the command is sent again to its successor.
         """
@@ -208,12 +211,12 @@ class Runtime:
         return await run_in_thread_if(len(text) > LARGE, server_states, text)
 
     async def refresh(self) -> Capabilities:
-        """Choose the socket again after a reload, and return what the worker in service can do."""
+        """Choose the socket again after a reload, and return the capabilities of the current worker."""
         await self._reconnect()
         return self.capabilities
 
     async def _send_somewhere(self, work: Callable[[Socket], Awaitable[T]], commands: Sequence[str]) -> T:
-        """Send like `_send_once_more`. If the request is too long for a master's socket, send it through a stats socket."""
+        """Send as `_send_once_more` does. If the request is too long for a master's socket, send it through a stats socket."""
         try:
             return await self._send_once_more(work, commands)
         except RequestTooLong:
@@ -222,7 +225,7 @@ class Runtime:
             return await work(socket)
 
     async def _send_once_more(self, work: Callable[[Socket], Awaitable[T]], commands: Sequence[str]) -> T:
-        """Send through the socket in use. If it does not answer, send once more through another, unless that may repeat a change."""
+        """Send through the socket in use. If it does not answer, send again through another socket, unless that may repeat a change."""
         asks_who = list(commands) == [_WHO]
         if self._socket is None:
             await self._reconnect(expected=asks_who)
@@ -289,7 +292,7 @@ class Runtime:
         """Select the first address that answers, without waiting. With `expected`, a known absence is not counted again."""
         self._socket, reasons = None, []
         for socket in self.sockets():
-            reason = await _silence(socket)
+            reason = await _why_silent(socket)
             if reason is None:
                 return await self._select(socket)
             reasons.append(reason)
@@ -300,7 +303,7 @@ class Runtime:
         raise RuntimeAbsent(why) if self._was_found else RuntimeUnconfigured(f"{NEVER_FOUND}: {why}")
 
     async def _select(self, socket: Socket) -> None:
-        """Use a socket from now on, and query what its worker can do."""
+        """Use a socket from now on, and query the capabilities of its worker."""
         version = answers.version(answers.info(await socket.send("show info")).get("Version", ""))
         commands = answers.command_words(await socket.send("help"))
         keywords = server_keywords(await socket.send("add server help")) if "add server" in commands else None
@@ -311,8 +314,8 @@ class Runtime:
         self._socket, self._was_found, self.is_known_absent = socket, True, False
 
 
-async def _silence(socket: Socket) -> str | None:
-    """Return why no worker answers at a socket; None if a worker answers."""
+async def _why_silent(socket: Socket) -> str | None:
+    """Query a socket. Return why no worker answers; None if a worker answers."""
     try:
         async with asyncio.timeout(PATIENCE):
             answer = await socket.send("show info")

@@ -1,11 +1,11 @@
-"""Runtime commands as data: changes of servers, frontends and backends, sent in order and proved.
+"""Build the runtime commands that change servers, frontends and backends, send them in order, and verify their effects.
 
-A builder such as `weight` or `delete_server` returns the command, or the commands in their order, of one change. `apply` sends any number
-of them. HAProxy may accept a command and still do nothing, so each command states what a re-read must show afterwards (`check`), and which
-command undoes it if a later command is refused (`undo`). If a change fails and cannot be undone completely, the caller reloads HAProxy.
+A builder such as `weight` or `delete_server` returns the commands of one change. `apply` sends the commands of any number of changes.
+HAProxy may accept a command and still do nothing. So each command has a `check`, which a re-read must pass afterwards, and an `undo`, the
+command that reverts it if a later command is refused. If a change fails and cannot be undone completely, the caller reloads HAProxy.
 
-Backends can be added and deleted from HAProxy 3.4 on (HAProxy Management Guide 3.4, section 9.3). A deletion begins with queries whether
-HAProxy would refuse it. They change nothing, and every command before the first `del` can be undone.
+HAProxy 3.4 and later can add and delete backends (HAProxy Management Guide 3.4, section 9.3). A deletion begins with queries whether
+HAProxy would refuse it, which change nothing. Every command before the first `del` can be undone.
 """
 
 import asyncio
@@ -54,9 +54,9 @@ class Command:
     asks: ClassVar[bool] = False
 
     async def execute(self, runtime: Runtime) -> None:
-        """Send the command, and retry for up to `patience` seconds while the server still has connections.
+        """Send the command. Retry for up to `patience` seconds while the server still has connections.
 
-        Raises RuntimeRefused with HAProxy's words, RuntimeAbsent if no worker answers.
+        Raises RuntimeRefused with HAProxy's message, and RuntimeAbsent if no worker answers.
         """
         deadline = asyncio.get_running_loop().time() + self.patience
         while True:
@@ -71,7 +71,7 @@ class Command:
 
 @dataclass(frozen=True)
 class Removable(Command):
-    """Asks whether a backend or server can be deleted once it is out of service. Raises RuntimeRefused if not."""
+    """Queries whether a backend or server can be deleted after it is out of service. Raises RuntimeRefused if not."""
 
     asks = True
 
@@ -83,7 +83,7 @@ class Removable(Command):
 
 @dataclass(frozen=True)
 class OnlyServers(Command):
-    """Checks that a backend has no servers but `servers`. Raises RuntimeConflict for a server that exists in the process alone."""
+    """Checks that a backend has only the servers `servers`. Raises RuntimeConflict for a server that exists in the process alone."""
 
     asks = True
     backend: str = ""
@@ -126,14 +126,14 @@ class Step(Protocol):
         """The commands as people see them in a plan, without the contents of files."""
 
     async def apply(self, runtime: Runtime) -> None:
-        """Send the commands. Raises RuntimeRefused with the process as it was before, RuntimeAbsent if the outcome is unknown."""
+        """Send the commands. Raises RuntimeRefused if the process is unchanged, RuntimeAbsent if the outcome is unknown."""
 
     async def undo(self, runtime: Runtime) -> None:
         """Restore the process to what it was before the step. Raises RuntimeFailure."""
 
 
 async def apply_steps(runtime: Runtime, steps: Sequence[Step]) -> None:
-    """Apply all steps or none. Raises RuntimeRefused with the process as it was, RuntimeAbsent if its state is unknown."""
+    """Apply all steps or none. Raises RuntimeRefused if the process is unchanged, RuntimeAbsent if its state is unknown."""
     done: list[Step] = []
     try:
         for step in steps:
@@ -167,7 +167,7 @@ def state(backend: str, server: str, value: str) -> Command:
 
 
 def health(backend: str, server: str, value: str) -> Command:
-    """Set a server's health to `up`, `stopping` or `down`. The next check may change it, so a re-read proves nothing."""
+    """Set a server's health to `up`, `stopping` or `down`. There is no `check`, because a health check may change it at once."""
     return _set("set server {} health {}", backend, server, value)
 
 
@@ -255,8 +255,8 @@ def publish_backend(name: str) -> Command:
 def delete_backend(name: str, servers: Sequence[tuple[str, str]]) -> list[Command]:
     """Delete a backend and its servers. `servers` are pairs of a name and the state that it returns to if HAProxy refuses.
 
-    The commands ask whether HAProxy would refuse, take the backend and its servers out of service, wait for its sessions to end, and
-    delete.
+    The commands query whether HAProxy would refuse, put the backend and its servers out of service, wait for the end of its sessions, and
+    delete all of them.
     """
     backend = argument(name)
     paths = [f"{backend}/{argument(server)}" for server, _ in servers]
@@ -275,7 +275,7 @@ def delete_backend(name: str, servers: Sequence[tuple[str, str]]) -> list[Comman
 
 
 async def apply(runtime: Runtime, commands: Sequence[Command]) -> None:
-    """Send the commands, and prove their effects by a re-read.
+    """Send the commands, and verify their effects by a re-read.
 
     If a command is refused or has no visible effect, undoes the earlier commands as far as possible and raises RuntimeRefused. Raises
     RuntimeAbsent if no socket answers.

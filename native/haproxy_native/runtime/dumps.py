@@ -1,7 +1,8 @@
 """Convert long answers piece by piece while HAProxy still writes them: statistics and maps to JSON, lists to a digest.
 
-A map may have a million entries, and a large HAProxy prints a hundred cells for each of thousands of servers: neither is ever in memory
-as one text. A piece may end inside a line, so each sink stores the bytes after the last line feed until the next piece arrives.
+A map may have a million entries, and a large HAProxy prints a hundred cells for each of thousands of servers. So no answer is ever in
+memory as one text. A piece may end inside a line. Each sink therefore stores the bytes after the last line feed until the next piece
+arrives.
 
 Most lines need no escaping in JSON. Each sink tests a whole piece for that with one `bytes.translate`, and assembles the JSON of all its
 lines by `split`, slices and `join`; only the other lines are parsed one by one.

@@ -1,8 +1,8 @@
 """Listen to events of the worker: the ring `dpapi` (HAProxy 3.2), read through the master's socket.
 
-A worker that exits closes the connection, but a worker that a reload has replaced does not exit while a client reads its ring. So the owner
-of a listener calls `leave_worker` when another worker is in service. The listener then connects to the new worker. Each connection reads
-the ring from its beginning, so the listener skips events that are not later than the last one it has seen.
+A worker that exits closes the connection. But a worker that a reload has replaced does not exit while a client reads its ring. So the owner
+of a listener calls `leave_worker` after a reload, and the listener connects to the new worker. Each connection reads the ring from its
+beginning, so the listener skips events that are not later than the last one that it has received.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ class HAProxyEvent(NamedTuple):
 
 
 class NoEvents(Exception):
-    """HAProxy refuses the stream, or has ended it with a message."""
+    """Raised if HAProxy refuses the stream, or has ended it with a message."""
 
 
 class EventListener:
@@ -56,7 +56,7 @@ class EventListener:
         await self._background.stop()
 
     def leave_worker(self) -> None:
-        """Close the connection; the listener then connects to the worker in service."""
+        """Close the connection, so that the listener connects to the current worker."""
         if self._writer:
             self._writer.close()
 

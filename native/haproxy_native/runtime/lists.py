@@ -1,8 +1,8 @@
-"""Maps and ACLs of the running HAProxy: their names, their entries, and their changes as steps (HAProxy Management Guide, section 9.3).
+"""Read the maps and ACLs of the running HAProxy, and change them by steps (HAProxy Management Guide, section 9.3).
 
-Single entries are added, set and deleted one command at a time. A whole list is replaced through a second version of it: `prepare`
-creates the version, `add` fills it, and `commit` replaces the first version at once. HAProxy stores a payload line by line, so without a
-second version a refusal in the middle of a payload would leave half of it in the list.
+Each command adds, sets or deletes a single entry. A whole list is replaced through a second version of the list: `prepare` creates the
+version, `add` fills it, and `commit` replaces the first version at once. Without a second version, a refusal in the middle of a payload
+would leave half of it in the list, because HAProxy stores a payload line by line.
 
 HAProxy knows a map by its file, or by the name that the configuration gives it, and an ACL by its file or as `#<id>`.
 """

@@ -1,4 +1,4 @@
-"""The master process: reloads, and the list of workers (HAProxy Management Guide, section 9.4)."""
+"""Reload HAProxy through its master process, and list its workers (HAProxy Management Guide, section 9.4)."""
 
 import asyncio
 from contextlib import suppress
@@ -10,7 +10,7 @@ from haproxy_native.runtime.responses import DENIED, Processes, denied
 from haproxy_native.runtime.socket import Socket, parse_address
 
 POLL = 0.02
-# If a master answers this many seconds after a reload request and has not begun to reload, the request was lost.
+# A reload request was lost if, this many seconds later, the master answers and has not begun to reload.
 MISSED_SECONDS = 1.0
 # How many seconds `ReloadWatch` allows for a reload. The worker of a slower reload is noticed at the next query of the worker.
 RELOAD_SECONDS = 30.0
@@ -78,7 +78,7 @@ class Master:
     async def outcome(self, before: Processes, patience: float) -> bool | None:
         """Wait up to `patience` seconds for the end of a reload, and return whether it succeeded.
 
-        `before` lists the processes before the reload. Returns None if the outcome is unknown by then, or no reload begins within a second.
+        `before`: the processes before the reload. Returns None if the outcome is still unknown, or if no reload begins within a second.
         """
         clock = asyncio.get_running_loop().time
         began = clock()
@@ -96,10 +96,10 @@ class Master:
 
 
 class ReloadWatch:
-    """Reports whether a reload may be in progress, without sending anything.
+    """Reports whether a reload may be in progress, without sending a command.
 
-    A master closes its connections when it begins a reload, before it starts another worker. So the watch keeps one connection open, and
-    takes the end of that connection for the beginning of a reload.
+    A master closes its connections when it begins a reload, before it starts another worker. So the watch keeps one connection open. The
+    end of that connection means that a reload has begun.
     """
 
     def __init__(self) -> None:
@@ -123,7 +123,7 @@ class ReloadWatch:
 
 
 def judge(before: Processes, now: Processes) -> bool | None:
-    """Return whether a reload between the two states has succeeded; None if there is no sign of a finished reload."""
+    """Return whether a reload between two states has succeeded; None if the states show no finished reload."""
     if not now.master or not before.master:
         return None
     if now.master.pid == before.master.pid and now.master.reloads <= before.master.reloads:

@@ -1,8 +1,8 @@
-"""Parse HAProxy's answers, and tell refusals from successes.
+"""Parse HAProxy's answers, and distinguish refusals from successes.
 
-The protocol has no status: an answer to a change is a text, and most changes answer nothing. So an answer is a refusal unless it is one of
-the few texts that mean success (`refusal`; measured on 2.6, 2.8, 3.0 and 3.2). A refusal is then classified by its words as missing,
-taken, a conflict, or denied (`refused`), since the HTTP status depends on that.
+The protocol has no status: the answer to a change is a text, usually an empty one. So an answer is a refusal unless it is empty or one of a
+few texts that mean success (`refusal`; measured on 2.6, 2.8, 3.0 and 3.2). The words of a refusal then determine whether it means missing,
+taken, a conflict, or denied (`refused`), because the HTTP status depends on that.
 """
 
 import csv

@@ -1,6 +1,6 @@
-"""The state of a server in the running worker: one row of `show servers state` (HAProxy Management Guide, section 9.3).
+"""Parse the state of servers in the worker, the rows of `show servers state` (HAProxy Management Guide, section 9.3).
 
-The row's bit fields stay numbers; properties say what their bits mean.
+The bit fields of a row stay numbers. Properties interpret their bits.
 """
 
 from contextlib import suppress

@@ -1,12 +1,12 @@
 """Send commands to a stats or master socket, and read the answers (HAProxy Management Guide, section 9.3).
 
-Each request has a connection of its own, which is read until HAProxy closes it. Requests of one `Socket` run one after another: a master
+Each request has its own connection, which is read until HAProxy closes it. Requests of one `Socket` run one after another, because a master
 accepts few connections, and transactions of certificates are global.
 
 A master's socket reaches the worker with the prefix `@1`, and any process with `@!<pid>`. The master reads the bytes after a request as
 the next command, and closes the connection only on `quit`.
 
-An answer of a worker ends in an empty line. If that is missing, the answer was cut short, and the outcome of a change is unknown. Only
+An answer of a worker ends in an empty line. If the line is missing, the answer is incomplete, and the outcome of a change is unknown. Only
 2.6 omits the empty line after some refusals of a change, which have one line.
 """
 
@@ -134,7 +134,7 @@ class AnswerSink(Protocol):
 
 
 class RuntimeExchange(asyncio.Protocol):
-    """One request and its answer; `closed` is done when nothing more can arrive.
+    """One request and its answer. The future `closed` is done when nothing more can arrive.
 
     The client half-closes the connection when the answer begins, because some masters (2.6, 3.0) sometimes leave it open after a long
     answer. It must not do so earlier: a master (2.8 to 3.4) that does not have the addressed process leaks one in twenty connections that
@@ -205,7 +205,7 @@ _COMPLETE_ANYWAY = re.compile(r"The (?:command|payload)[a-z ]* is too big|wrong 
 
 
 class RequestTooLong(RuntimeRefused):
-    """The request is too long for a master's socket, and was not sent; a socket of the worker's own may accept it."""
+    """Raised if a request is too long for a master's socket. It was not sent; the worker's own socket may accept it."""
 
 
 class Socket:

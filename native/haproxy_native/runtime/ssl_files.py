@@ -1,8 +1,8 @@
-"""TLS files in HAProxy's memory: certificates, CA files, CRL files and crt-lists (HAProxy Management Guide, section 9.3).
+"""Read and change TLS files in HAProxy's memory: certificates, CA files, CRL files and crt-lists (HAProxy Management Guide, section 9.3).
 
-A certificate, CA file or CRL file is replaced in a transaction: `set` (or `add`) opens it, `commit` makes the new content visible at once.
-HAProxy has at most one open transaction of each kind, which all its clients share. So that no change blocks other clients, a change that
-fails aborts its own transaction, never another client's, and a change runs to its end even if the request is cancelled.
+A certificate, CA file or CRL file is replaced in a transaction: `set` (or `add`) opens it, and `commit` puts the new content into effect at
+once. HAProxy has at most one open transaction of each kind, which all its clients share. An open transaction blocks the other clients. So a
+change that fails aborts its own transaction, never another client's, and a change runs to its end even if the request is cancelled.
 
 A crt-list has no transactions. HAProxy appends new entries. It deletes an entry by its certificate; if the certificate has several entries,
 the command must add the line number that `show ssl crt-list -n` prints.

@@ -1,4 +1,4 @@
-"""Stick tables of the running process and their entries (HAProxy Management Guide, section 9.3, `show table`)."""
+"""Read and change the stick tables of the running process and their entries (HAProxy Management Guide, section 9.3, `show table`)."""
 
 import re
 import socket

@@ -1,6 +1,7 @@
-"""Prove that commands had their effect, by reading back what HAProxy shows of servers, backends and limits.
+"""Verify the effects of commands, by reading the servers, backends and limits that HAProxy shows afterwards.
 
-Each command states what must be visible afterwards, as a `Check`. `prove` takes the checks of a whole change and reads each backend once.
+Each command has a `Check`, the state that must be visible afterwards. `prove` gets the checks of a whole change, and reads each backend
+only once.
 """
 
 import asyncio
@@ -60,10 +61,10 @@ Check = Shows | Gone | Limit | BackendIs
 
 
 async def prove(runtime: Runtime, changes: Sequence[tuple[str, Check]], *, patience: float = 0.0) -> None:
-    """Raise RuntimeUnseen with the first command whose effect HAProxy does not show. `changes` are pairs (command, check).
+    """Verify the checks of a change. Raises RuntimeUnseen with the first command whose effect HAProxy does not show.
 
-    Only the last check of each member counts, since one change may take a server out of service and put it back. Servers are read again
-    for up to `patience` seconds until they pass.
+    `changes`: pairs (command, check). Of several checks of one member, only the last one must pass, because a change may put a server out
+    of service and back. Servers are read again for up to `patience` seconds until they pass.
     """
     servers: dict[tuple[str, str], dict[str, tuple[str, object]]] = {}
     limits: dict[tuple[str, str], tuple[str, Limit]] = {}

@@ -1,1 +1,1 @@
-"""Stored files, and their changes in the running process."""
+"""Store files for HAProxy, and apply their changes to the running process."""

@@ -27,7 +27,7 @@ _INCOMPLETE = "file should contain both certificate and private key"
 
 @dataclass(frozen=True)
 class CertificateFile:
-    """The certificates of a file, in order: HAProxy serves the first one, and sends the others as its chain."""
+    """The certificates of a file, in order. HAProxy serves the first one, and sends the others as its chain."""
 
     certificates: Sequence["Certificate"]
 
@@ -37,9 +37,9 @@ class CertificateFile:
 
     @cached_property
     def leaf(self) -> "Certificate | None":
-        """Return the certificate whose subject and serial number the API shows, as the Data Plane API chooses it.
+        """Return the certificate whose subject and serial number the API shows. The Data Plane API chooses the same one.
 
-        If there are several certificates, it is the first one that has a name, is no CA and has not issued any of the others.
+        Of several certificates, it is the first one that has a name, is no CA and has not issued any of the others.
         """
         if len(self.certificates) == 1:
             return self.certificates[0]
@@ -77,7 +77,7 @@ class CertificateFile:
         return {name: value for name, value in members.items() if value}
 
     def is_shown(self, shown: Mapping[str, Any]) -> bool:
-        """Return whether `shown`, the parsed answer to `show ssl cert`, is the served certificate of this file."""
+        """Return whether HAProxy has loaded the served certificate of this file. `shown`: the parsed answer to `show ssl cert`."""
         # For Ed25519 keys HAProxy prints no fingerprint.
         if fingerprint := shown.get("sha1_finger_print"):
             return bool(fingerprint == self.fingerprint)
@@ -97,7 +97,7 @@ class CertificateFile:
 
 
 def parse_certificates(data: bytes) -> CertificateFile:
-    """Parse the certificates of a PEM text, whatever else it contains. Raises BadRequest."""
+    """Parse the certificates of a PEM text, and ignore anything else in it. Raises BadRequest if there is no intact certificate."""
     from cryptography import x509
 
     try:
@@ -128,9 +128,10 @@ def parse_revocations(data: bytes) -> list[tuple[str, str, tuple[str, ...]]]:
 
 
 def parse_loadable(data: bytes, key_file: bytes | None = None) -> CertificateFile:
-    """Parse a certificate file. If the file has no private key, the key is in `key_file`, the content of its `.key` file.
+    """Parse a certificate file, and check that HAProxy would load it.
 
-    Raises BadRequest with the reason if HAProxy would not load the file. Accepts expired certificates, since HAProxy loads them.
+    `key_file`: the content of its `.key` file, which has the private key if the file has none. Raises BadRequest with the reason if HAProxy
+    would not load the file. Expired certificates are accepted, because HAProxy loads them.
     """
     from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
@@ -152,7 +153,7 @@ def parse_loadable(data: bytes, key_file: bytes | None = None) -> CertificateFil
 
 
 def holds_certificate(data: bytes, key_file: bytes | None = None) -> bool:
-    """Return whether a file has a certificate and a private key, so that it is no list or CA file. The key may be in its `.key` file."""
+    """Return whether a file has a certificate and a private key, which a list or a CA file does not. `key_file`: as in `parse_loadable`."""
     try:
         parse_certificates(data)
     except BadRequest:

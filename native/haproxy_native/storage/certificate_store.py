@@ -1,9 +1,10 @@
-"""The store of certificates with their keys, and the steps that update a certificate in HAProxy's memory.
+"""Store certificates with their keys, and update a certificate in HAProxy's memory.
 
-HAProxy may have loaded a file under several names: a path as a line spells it, or `@STORE/ALIAS` of a crt-store. A file is in use through a
-line, through a crt-list, or through a directory that is loaded like a crt-list. If HAProxy serves a file, the file is replaced at runtime
-under all its names; a new file is added to the loaded directories. A reload is needed if HAProxy also uses the file as a CA or CRL file, or
-if the certificate has an extra file (`EXTRA_FILES`, see ssl-load-extra-files), which HAProxy reads only when it starts.
+HAProxy may have loaded a file under several names: the path as a line spells it, or `@STORE/ALIAS` of a crt-store. A line may refer to the
+file itself, to a crt-list that contains it, or to its directory, which HAProxy then loads like a crt-list. If HAProxy serves a file, a
+change replaces it at runtime under all its names. A new file is added to the loaded directories. A change needs a reload if HAProxy also
+uses the file as a CA or CRL file, or if the certificate has an extra file (`EXTRA_FILES`, see ssl-load-extra-files), which HAProxy reads
+only when it starts.
 """
 
 import asyncio
@@ -57,7 +58,7 @@ class LoadedCertificate:
 
 
 def plan_certificate(path: Path, loaded: LoadedCertificate, used: Sequence[FileReference], wanted: Sequence[FileReference]) -> FilePlan:
-    """Plan runtime steps for a file that HAProxy serves, or the reload that its references need.
+    """Plan the runtime steps for a file that HAProxy serves, or the reload that loads it.
 
     `used`: references of the running configuration. `wanted`: references of the current configuration.
     """
@@ -75,13 +76,13 @@ _OTHER_CAUSES = re.compile(r"too big|closed the connection|Unknown command|must 
 
 
 def needs_reload(error: RuntimeRefused) -> bool:
-    """Return whether the cause of a refusal is not the file's content, so that a reload can load the file."""
+    """Return whether a reload can load a refused file, because the cause of the refusal is not its content."""
     return isinstance(error, RuntimeConflict) or _OTHER_CAUSES.search(error.answer) is not None
 
 
 @dataclass(frozen=True)
 class CertificateStep:
-    """Replaces, creates or deletes a certificate in HAProxy's memory, depending on the file when the step is applied."""
+    """Replaces, creates or deletes a certificate in HAProxy's memory. Which of these, depends on the file when the step is applied."""
 
     path: Path
     # Its names in HAProxy.
@@ -152,7 +153,7 @@ async def _is_in(runtime: Runtime, directory: str, name: str) -> bool:
 
 @dataclass(frozen=True)
 class CertificateCheck:
-    """Verifies that HAProxy already has the file's content, because a client updated HAProxy before it stored the file."""
+    """Verifies that HAProxy already has the content of a file: a client may update HAProxy before it stores the file."""
 
     path: Path
     names: Sequence[str]
@@ -207,7 +208,7 @@ async def verify_shown(runtime: Runtime, name: str, pem: str) -> None:
 
 
 def is_name_of(name: str, path: Path, base: str) -> bool:
-    """Return whether `name`, which HAProxy prints for a loaded file, is the file at `path`.
+    """Return whether HAProxy means the file at `path` by `name`, the name of a loaded file.
 
     Relative names start at the directory `base`. Follows links on the disk.
     """
@@ -276,7 +277,7 @@ class CertificateStore(Store):
             await CertificateStep(path, loaded.names).apply(context.runtime)
 
     def naming_lines(self, path: Path, document: Document, directory: str) -> list[FileReference]:
-        """Return the lines that name the file itself. Lines that name its directory do not count: HAProxy can drop it at runtime."""
+        """Return the lines that name the file itself, not its directory: HAProxy can drop a file of a directory at runtime."""
         return [reference for reference in super().naming_lines(path, document, directory) if path.name in reference.text]
 
     def check_unused(self, context: CommitContext, path: Path) -> None:
@@ -313,7 +314,7 @@ class CertificateStore(Store):
         return LoadedCertificate(names, is_used, directories, any(is_name_of(name, path, base) for name in others), extra)
 
     def _is_alias(self, shown: Mapping[str, Any], path: Path, used: Sequence[FileReference]) -> bool:
-        """Return whether a certificate named `@STORE/ALIAS` is the file: that store's section refers to it, and name and content match."""
+        """Return whether a certificate named `@STORE/ALIAS` is the file: the store refers to the file, and name and content match."""
         store = f" {shown['storage_name'][1:].partition('/')[0]}"
         if (
             not any(reference.section.endswith(store) for reference in used)

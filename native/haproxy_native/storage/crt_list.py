@@ -1,4 +1,4 @@
-"""Parses the text of crt-lists, and edits entries without changing other lines (HAProxy Configuration Manual, section 5.1, crt-list).
+"""Parse the text of crt-lists, and edit entries without changing other lines (HAProxy Configuration Manual, section 5.1, crt-list).
 
 A line is `FILE [OPTIONS] FILTER ...`. HAProxy ignores blank lines, and lines whose very first character is `#`.
 """
@@ -55,7 +55,7 @@ class CrtListLine:
 
 
 def entry_of(body: dict[str, Any]) -> CrtListLine:
-    """Convert an object of the API. Raises BadValue naming the member that does not fit in a line."""
+    """Convert an object of the API to an entry. Raises BadValue, which names the member, if a value does not fit in a line."""
     file, options, filters = body.get("file") or "", (body.get("ssl_bind_config") or "").strip(), body.get("sni_filter") or []
     _refuse_unfit("file", file, _UNFIT)
     _refuse_unfit("ssl_bind_config", options, re.compile(r"[\r\n\0\[\]]"))
@@ -83,7 +83,7 @@ def with_entry(text: str, entry: CrtListLine) -> str:
 
 
 def without_entry(text: str, file: str, line: int) -> tuple[str, CrtListLine]:
-    """Return the text without the entry of a file at a line, and that entry. Line 0 means the first entry of the file. Raises Missing."""
+    """Return (the text without an entry, the entry). `line`: its line, or 0 for the first entry of the file. Raises Missing."""
     entry = next((entry for entry in entries(text) if entry.file == file and line in (0, entry.line)), None)
     if entry is None:
         place = f" at line {line}" if line else ""
@@ -116,7 +116,7 @@ def difference(old: Sequence[CrtListLine], new: Sequence[CrtListLine]) -> tuple[
 
 
 def obstacle(former: str, new: str) -> str:
-    """Return why HAProxy needs a reload to replace the former text by the new one; empty if it needs none."""
+    """Return why HAProxy must reload to replace the former text by the new one; empty if it need not."""
     return "" if difference(entries(former), entries(new)) else "new entries precede existing ones, and HAProxy can only append entries"
 
 
@@ -129,7 +129,7 @@ LARGEST_LIST = 1 << 20
 
 
 def lines_naming(document: Document, certificate: Path, directory: str) -> list[FileReference]:
-    """Return the entries that name a certificate, in the crt-lists that are in its directory and that the document loads.
+    """Return the entries that name a certificate, in the crt-lists in its directory that the document loads.
 
     The `section` of a returned reference is the path of the list. Relative paths in the document start at `directory`. Blocks.
     """

@@ -1,7 +1,8 @@
-"""The store of crt-lists, edits of their entries, and the step that updates a list in HAProxy's memory.
+"""Store crt-lists, edit their entries, and update a list in HAProxy's memory.
 
-HAProxy only appends entries. So a change of a loaded list that only appends and removes entries is made at runtime; a change that inserts
-an entry before others needs a reload. New entries are added before old ones are deleted, so that each name has a certificate at any time.
+HAProxy can only append entries to a loaded list. So a change that only appends and removes entries is made at runtime, and a change that
+inserts an entry before others needs a reload. New entries are added before old ones are deleted, so that each name has a certificate at any
+time.
 """
 
 import asyncio
@@ -41,7 +42,7 @@ def plan_crt_list(steps: Sequence[Step], obstacle: str, used: Sequence[FileRefer
 
 @dataclass(frozen=True)
 class CrtListStep:
-    """Makes HAProxy's list the same as the file."""
+    """Updates HAProxy's list to the entries of the file."""
 
     path: Path
     # Its name in HAProxy.
@@ -138,7 +139,8 @@ class CrtListStore(Store):
     def may_send(self, context: CommitContext, path: Path) -> bool:
         """Return whether clients may read a file.
 
-        They may if the configuration loads it only as a crt-list, or if no line names it and it has the extension of lists.
+        They may if the configuration loads it as a crt-list and for no other purpose, or if no line names it and it has the extension of
+        lists.
         """
         named = [reference for reference in self.references(context, path) if path.name in reference.text]
         if named:
@@ -223,7 +225,7 @@ class CrtListStore(Store):
 
 
 def _is_loaded_as_list(reference: FileReference, path: Path, base: str) -> bool:
-    """Return whether a line loads a file as a crt-list, and for no other purpose."""
+    """Return whether a line loads a file as a crt-list and for no other purpose."""
     words = reference.text.split()
     loaded = [place for place, word in enumerate(words) if path.name in word]
     return all(words[place - 1] == "crt-list" and is_name_of(unquoted(words[place]), path, base) for place in loaded)

@@ -1,10 +1,11 @@
-"""Parses and edits the text of list files: maps, patterns of ACLs, and the maps of splits. Pure.
+"""Parse and edit the text of list files: maps, patterns of ACLs, and the maps of splits. Pure.
 
-Texts are parsed as HAProxy reads them. An edit gets the entries that the file must have, and changes as little as possible: order,
-comments, blank lines and the spelling of remaining lines are preserved. Only a `#` in the first column begins a comment.
+Texts are parsed as HAProxy reads them. An edit gets the entries that the file must have, and changes as little of the text as possible: it
+keeps the order, comments, blank lines and the spelling of remaining lines. Only a `#` in the first column begins a comment.
 
-A line of a map is: key, blanks, value (HAProxy Configuration Manual, section 7.3.1, `map`). A pattern file has one pattern in each line
-(section 7.1, `-f`). A split is a map from buckets to backends; its first line, a comment, stores the shares that clients requested.
+A line of a map has a key, blanks and a value (HAProxy Configuration Manual, section 7.3.1, `map`). A pattern file has one pattern in each
+line (section 7.1, `-f`). A split is a map from buckets to backends. The first line of a split, a comment, stores the shares that clients
+requested.
 """
 
 import json
@@ -89,7 +90,7 @@ def edit_map(text: str, entries: Sequence[MapEntry]) -> str:
 
 
 def check_map_value(value: str) -> None:
-    """Raise BadValue for a value that begins or ends with a blank, which HAProxy would not read from a file."""
+    """Raise BadValue for a value that begins or ends with a blank: HAProxy drops such blanks when it reads a file."""
     if value != value.strip(_BLANKS):
         detail = f"value in body: {value!r} begins or ends with a blank, which HAProxy drops when it reads a map file; send it without"
         raise BadValue(detail, place=Place(member="value"))
@@ -138,7 +139,7 @@ def _split_lines(text: str) -> list[str]:
 
 
 def _match_lines(blocks: Sequence[_Block], wanted: Sequence[MapEntry]) -> list[_Block | None]:
-    """Return the block that each wanted entry keeps: one with the same entry, else one with the same key; None for a new line."""
+    """Return the block for each wanted entry: one with the same entry, else one with the same key; None if it needs a new line."""
     same: dict[MapEntry, deque[_Block]] = defaultdict(deque)
     for block in blocks:
         same[block.entry].append(block)

@@ -1,7 +1,7 @@
-"""Stores of files that HAProxy loads as lists: maps and ACLs (HAProxy Management Guide, section 9.3, `show map`, `show acl`).
+"""Store files that HAProxy loads as lists: maps and ACLs (HAProxy Management Guide, section 9.3, `show map`, `show acl`).
 
-If HAProxy has loaded a file, a change replaces the loaded list at runtime, as a whole or not at all. Only the worker knows which lists are
-loaded: a configuration may refer to a file that HAProxy has not read yet.
+If HAProxy has loaded a file, a change replaces the whole loaded list at runtime, or nothing. Only the worker reports which lists are
+loaded: the configuration may refer to a file that HAProxy has not read yet.
 """
 
 import asyncio
@@ -47,9 +47,9 @@ class ListStore(Store, Generic[Loaded]):
 
     @abstractmethod
     def replacing_step(self, loaded: Loaded, path: Path, content: Path) -> tuple[Step, str]:
-        """Return the step that replaces a loaded list by the file at `path`, and the reason why that is impossible, or "". Blocks.
+        """Return (step that replaces a loaded list by the file, why that is impossible; empty if it is possible). Blocks.
 
-        The new file is now at `content`, and will be at `path` when the step is applied.
+        `content`: the path of the draft with the new content, which is at `path` when the step is applied.
         """
 
     @abstractmethod

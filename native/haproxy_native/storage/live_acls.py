@@ -1,4 +1,4 @@
-"""Change the patterns of ACLs in the process alone or, with `sync`, also in their files (see `live_maps`)."""
+"""Change the patterns of ACLs: in the process alone or, with `sync`, in their files as well (see `live_maps`)."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
@@ -23,7 +23,7 @@ from haproxy_native.storage.store import Store
 
 @dataclass(frozen=True)
 class AclFile(LiveFile[str]):
-    """An ACL with a stored file, for changes of process and file (`sync`)."""
+    """An ACL and its stored file, for changes of both (`sync`)."""
 
     # The ACL's name in HAProxy.
     acl: str
@@ -57,7 +57,7 @@ class LiveAcl:
         """Append a pattern. Raises Exists."""
 
         async def check() -> None:
-            if pattern in [row for _, row in await self._there()]:
+            if pattern in [row for _, row in await self._patterns()]:
                 raise Exists(pattern)
 
         touched = self.touch(pattern, CREATE)
@@ -71,7 +71,7 @@ class LiveAcl:
         there = dict[str, str]()
 
         async def read_current() -> None:
-            there.update(await self._there())
+            there.update(await self._patterns())
 
         def edit(before: Sequence[str]) -> list[str]:
             left = list(before)
@@ -90,8 +90,8 @@ class LiveAcl:
     async def replace(self, patterns: Sequence[str], *, sync: bool = False) -> None:
         await self._change(ReplacePatterns(self.name, patterns), lambda before: list(patterns), sync)
 
-    async def _there(self) -> list[tuple[str, str]]:
-        """Return (reference, pattern) for each pattern; nothing for a missing ACL, since HAProxy refuses its change anyway."""
+    async def _patterns(self) -> list[tuple[str, str]]:
+        """Return (reference, pattern) for each pattern; an empty list for a missing ACL, whose change HAProxy refuses anyway."""
         with suppress(RuntimeRefused):
             return await lists.read_acl(self.context.runtime, self.name)
         return []
@@ -101,7 +101,7 @@ class LiveAcl:
         return f"acl/{encoded(self.object_name or self.name)}"
 
     def touch(self, entry: str, verb: str) -> Touch:
-        """Return the effect on an entry. `entry`: a new pattern, or the reference of an existing pattern."""
+        """Return the touch of an entry. `entry`: a new pattern, or the reference of an existing pattern."""
         return Touch(f"{self.object}/entry/{encoded(entry)}", verb)
 
     async def _change(
@@ -158,9 +158,9 @@ def acl_path(context: CommitContext, stores: Mapping[str, Store], acl: LoadedAcl
 
 
 async def find_acl(context: CommitContext, stores: Mapping[str, Store], name: str) -> LoadedAcl | None:
-    """Return the ACL with this number, or with a file of this path or name. Raises RuntimeFailure.
+    """Return the ACL with this number, or with a file of this path or name; None if there is none. Raises RuntimeFailure.
 
-    If the files of several ACLs have this name, returns the one in `acl_dir`; None if none of them is in that directory.
+    If the files of several ACLs have this name, returns the one in `acl_dir`, or None if none of them is there.
     """
     there = [(acl, acl_path(context, stores, acl)) for acl in await lists.list_acls(context.runtime)]
     for acl, place in there:

@@ -1,8 +1,8 @@
 """Change the entries of maps: in the process alone, in process and file (`sync`), or in the staged files of a transaction.
 
-A change with `sync` writes the entries of the process to the file. It keeps the file's order and comments. If the process has not read the
-current file yet, the change edits the entries of the file instead. File and process are changed under the commit's lock, both or none. A
-change without `sync` lasts until the next reload, unless `MapSync` runs, which writes the maps of the process to their files at intervals.
+A change with `sync` writes the entries of the process to the file, and keeps the order and the comments of the file. If the process has not
+read the current file yet, the change edits the entries of the file instead. File and process are changed under the commit's lock: both or
+none. A change without `sync` lasts until the next reload. If `MapSync` runs, it writes such changes to the files at intervals.
 """
 
 import asyncio
@@ -64,7 +64,7 @@ async def unchecked() -> None:
 
 @dataclass(frozen=True)
 class LiveFile(ABC, Generic[Item]):
-    """A file and the list that HAProxy has loaded from it: the base of maps and ACLs. All changes are made by one author.
+    """A file and the list that HAProxy has loaded from it, the base class for maps and ACLs. All changes have one author.
 
     Changes raise RuntimeFailure, NotTaken, NotFound, BadValue and WriteFailed.
     """
@@ -99,9 +99,9 @@ class LiveFile(ABC, Generic[Item]):
         check: Callable[[], Awaitable[None]] = unchecked,
         touched: Sequence[Touch] = (),
     ) -> Outcome:
-        """Change the process by `step`, and the entries of the file by `edit`, which has the same effect.
+        """Change the process by `step`, and the entries of the file by `edit`, which must have the same effect.
 
-        `check` runs under the commit's lock. With `whole`, all former entries are replaced. `touched` are the effects on single entries.
+        `check` runs under the commit's lock. `whole`: all former entries are replaced. `touched`: the touches of single entries.
         """
 
         async def drafted() -> Drafted:
@@ -111,15 +111,15 @@ class LiveFile(ABC, Generic[Item]):
         return check_live(await self.commit(FollowProcess(f"{self.store.kind}/{self.path.name}", drafted)))
 
     async def commit(self, operation: FileOperation) -> Outcome:
-        # A change that HAProxy refuses at runtime waits for the next reload.
+        # If HAProxy refuses the change at runtime, the next reload loads it.
         return await commit(self.context, Change([operation], reload=Reload.LATER, validation=Validation.NEVER, author=self.author))
 
     async def drafted(
         self, steps: Sequence[Step], edit: EntriesEdit[Item], *, whole: bool = False, touched: Sequence[Touch] = ()
     ) -> Drafted:
-        """Draft the new file, under the commit's lock.
+        """Write the draft of the new file, under the commit's lock.
 
-        Edits the entries of the process, or those of the file if the process has not read the current file yet.
+        The draft has the edited entries of the process, or those of the file if the process has not read the current file yet.
         """
         unread = str(self.path) in self.context.ledger.entries and not whole
         before = None if unread else await self.entries()
@@ -128,7 +128,7 @@ class LiveFile(ABC, Generic[Item]):
         return Drafted({self.path: draft}, {self.path: self.store}, touches=touched or None, steps={self.path: steps}, partial=partial)
 
     def _draft(self, before: Sequence[Item] | None, edit: EntriesEdit[Item]) -> Draft:
-        """Write a draft of the file with edited entries. `before`: the entries to edit; None for those of the file."""
+        """Write the draft of the file. `before`: the entries to edit; None for those of the file."""
         text = self.text()
         entries = edit(self.parse(text) if before is None else before)
         return self.store.draft(self.path, self.edited(text, entries).encode("utf-8", "surrogateescape"))
@@ -146,7 +146,7 @@ class LiveFile(ABC, Generic[Item]):
 def check_live(outcome: Outcome) -> Outcome:
     """Return the outcome of a change of file and process.
 
-    Raises RuntimeAbsent if the process waits for a reload, since the API's response cannot express that.
+    Raises RuntimeAbsent if the process gets the change only by a reload, because the API's response cannot express that.
     """
     if not outcome.live:
         why = "; ".join(reason.why for reason in outcome.reasons)
@@ -161,7 +161,7 @@ VIRTUAL = "virt@"
 
 @dataclass(frozen=True)
 class LiveMap(LiveFile[MapEntry]):
-    """A map that HAProxy has loaded. All changes are made by one author."""
+    """A map that HAProxy has loaded. All changes have one author."""
 
     # HAProxy's name of the map, if it is not the path.
     loaded_as: str = ""
@@ -282,7 +282,7 @@ class LiveMap(LiveFile[MapEntry]):
 
 @dataclass(frozen=True)
 class StagedMap:
-    """A map file in a transaction. It has the methods of `LiveMap`, but ignores `sync`. All changes are made by one author.
+    """A map file in a transaction, with the methods of `LiveMap`. It ignores `sync`. All changes have one author.
 
     Changes raise Missing, NotFound, BadValue, Conflict and WriteFailed.
     """
@@ -372,10 +372,10 @@ def _require_absent(entries: Sequence[MapEntry], key: str) -> Sequence[MapEntry]
 
 
 async def find_map(context: CommitContext, store: MapStore, name: str, author: Author) -> LiveMap:
-    """Return the map that a client names, by its file in the store, or by the number or path that HAProxy prints.
+    """Return the map that a client names by its file in the store, or by the number or path that HAProxy prints.
 
-    If HAProxy has not loaded such a map, returns one for the file of that name in the store, which may not exist. Raises RuntimeFailure,
-    and NotFound for a malformed name.
+    If HAProxy has not loaded the map, return one for the file of that name in the store, which need not exist. Raises RuntimeFailure, and
+    NotFound for a malformed name.
     """
     own: Path | None = None
     with suppress(NotFound):
@@ -397,7 +397,7 @@ async def find_map(context: CommitContext, store: MapStore, name: str, author: A
 
 
 def check_key(key: str) -> None:
-    """Raise BadValue for an empty key, or a key with a blank: HAProxy accepts it, but prints the rest of the key as part of the value."""
+    """Raise BadValue for an empty key, or a key with a blank, which HAProxy accepts but prints as part of the value."""
     if not key:
         raise BadValue("the key of a map entry must not be empty", place=Place(member="key"))
     if any(sign in key for sign in " \t\r\n\0"):
@@ -410,7 +410,7 @@ _SYNC_AUTHOR = Author("map_sync")
 class MapSync:
     """Writes the maps in HAProxy's memory to their files in the store at intervals.
 
-    If another process has edited a file since the worker read it, the file is newer than the map, and is not overwritten.
+    A file that another process has edited since the worker read it is newer than the map, so it is not overwritten.
     """
 
     def __init__(self, context: CommitContext, store: MapStore, seconds: float) -> None:
@@ -450,7 +450,7 @@ class MapSync:
         return changed
 
     def _warn_once(self, about: str, text: str) -> None:
-        """Log a text unless it was the last one logged about the same file."""
+        """Log a text, unless the last log line about the same file was equal."""
         if self._warned.get(about) != text:
             self._warned[about] = text
             log.warning("%s", text)

@@ -1,12 +1,12 @@
-"""The base class of all stores, which are directories of files that clients store and HAProxy reads, and uploads into them.
+"""Store files of clients in a directory that HAProxy reads (`Store`, the base class of all stores), and receive uploads (`Upload`).
 
-A subclass of `Store` names its kind of file. Depending on what the worker has loaded, it plans the runtime commands or the reload that a
-change of a file needs. The module `stores` lists the subclasses. Every change of a file is a commit: it holds the commit's lock, is entered
-into the ledger, and is undone if HAProxy refuses it.
+A subclass of `Store` defines its kind of file. Depending on what the worker has loaded, it plans the runtime commands or the reload that a
+change of a file needs. The module `stores` lists the subclasses. Every change of a file is a commit: it runs under the commit's lock, is
+written to the ledger, and is undone if HAProxy refuses it.
 
-A file has one stored name (`resolved`): uploads get a sanitized name, and clients may use that name or the name that they uploaded. Rules,
-logs and the history use the stored name. In a transaction or a batch, `within` and `with_staged` return a copy of the store that shows the
-staged files, and stages changes instead of committing them.
+An upload gets a sanitized name, the stored name. Clients may use that name or the name that they uploaded (`resolved`). Rules, logs and the
+history use the stored name. In a transaction or a batch, `within` and `with_staged` return a copy of the store that shows the staged files,
+and stages changes instead of committing them.
 """
 
 import asyncio
@@ -52,7 +52,7 @@ _NOT_IN_NAMES = re.compile(r"[/\\\x00-\x1f\x7f-\x9f]")
 
 
 def sanitized_name(name: str) -> str:
-    """Return a name as one path element: each run of characters other than letters, digits, `_`, `-` and the last dot becomes `_`."""
+    """Return a name as one path element. Replace characters other than letters, digits, `_`, `-` and the last dot by `_`."""
     stem, dot, extension = name.rpartition(".")
     if not dot or "/" in extension:
         return _one(name) if name else ""
@@ -79,7 +79,7 @@ class Staging:
     """The staged files of a transaction or a batch."""
 
     staged: Staged
-    # Locks the staged files for a change, and returns them.
+    # Returns a context manager that locks the staged files for a change and yields them.
     opened: Callable[[], AbstractAsyncContextManager[Staged]]
     # The author of the changes.
     author: Author
@@ -113,9 +113,9 @@ PIECE = 1 << 18
 class Upload:
     """The new content of a file, written piece by piece to a draft next to it.
 
-    Call `admit`, then `append` for each piece, then `commit`, and in any case `discard` at the end. `draft` creates the draft for the first
-    bytes, so an upload that is refused earlier leaves nothing on the disk. `check` is called under the commit's lock, and raises an error
-    to refuse the upload. In a transaction, `commit` calls `stage` with the draft and the check.
+    Call `admit`, then `append` for each piece, then `commit`, and always `discard` at the end. `draft` creates the draft when the first
+    bytes arrive, so an upload that is refused earlier leaves nothing on the disk. `check` is called under the commit's lock, and raises an
+    error to refuse the upload. In a transaction, `commit` calls `stage` with the draft and the check.
     """
 
     def __init__(
@@ -136,7 +136,7 @@ class Upload:
         self.ends_lines, self._last = False, b"\n"
 
     def admit(self, context: CommitContext) -> None:
-        """Raise the error, such as Conflict, if every change is refused at the moment. Call this before the content arrives."""
+        """Raise the error, such as Conflict, if changes are refused at the moment. Call this before the content arrives."""
         if not self._stage:
             admit(context, Change([PutFile(self._store, self.path)], author=self._author))
 
@@ -149,7 +149,7 @@ class Upload:
             await self._flush()
 
     async def commit(self, context: CommitContext, reload: Reload = Reload.AUTO) -> Outcome:
-        """Replace the file. Raises the errors of a commit; the former file is then still in place."""
+        """Replace the file. Raises the errors of a commit; the former file is then unchanged."""
         put = await self.operation()
         if self._stage:
             await self._stage(put.draft, self.check)
@@ -212,7 +212,7 @@ class Store:
         self.name, self.directory, self._kept, self.state = name, directory.path, directory, state / "journals" / name
 
     def touches(self, path: Path, before: bytes, after: bytes) -> Sequence[Touch]:
-        """Return the effects of a change on the objects in a file; empty if the change also affects anything else in the file. Blocks."""
+        """Return the touches of the objects in a file; empty if the change also affects anything else in the file. Blocks."""
         return ()
 
     async def loaded_digest(self, context: CommitContext, path: Path) -> str | None:
@@ -233,7 +233,7 @@ class Store:
         return self._within(Staging(staged, partial(transactions.staging, id_, author), author))
 
     def with_staged(self, staged: Staged, author: Author) -> Self:
-        """Return a copy of the store that shows and changes these staged files, for an author. No one else changes them meanwhile."""
+        """Return a copy of the store that shows and changes these staged files, for an author who has them locked."""
         return self._within(Staging(staged, lambda: nullcontext(staged), author))
 
     def _within(self, staging: Staging) -> Self:
@@ -483,7 +483,7 @@ class Store:
         return references(document, str(path), directory)
 
     def _is_ours(self, name: str) -> bool:
-        """Return whether the directory has a regular file of this name that is no draft. A link must not lead out of the directory."""
+        """Return whether the directory has a regular file of this name that is no draft, or a link to such a file in the directory."""
         path = self.directory / name
         if self.staging and (is_there := self.staging.is_there(path)) is not None:
             return is_there
@@ -501,10 +501,9 @@ class Store:
 
 
 def plan_reload(used: Sequence[FileReference], wanted: Sequence[FileReference], why: str) -> FilePlan:
-    """Plan a reload for a file that HAProxy reads only when it starts.
+    """Plan a reload for a file that HAProxy reads only when it starts; no reload if the running configuration does not refer to the file.
 
-    `used` are the lines of the running configuration that refer to the file, `wanted` those of the current configuration. If the running
-    configuration does not refer to the file, no reload is needed.
+    `used`: the lines of the running configuration that refer to the file. `wanted`: those of the current configuration. `why`: the reason.
     """
     reasons = [Reason(place.section, place.line, place.keyword, why) for place in used[:1]]
     return FilePlan((), reasons, bool(used), bool(wanted))

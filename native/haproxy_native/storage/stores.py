@@ -1,4 +1,4 @@
-"""All stores, by their names in the API, and the store of general files."""
+"""Create all stores (`Stores`), by their names in the API. One of them is the store of general files, which is defined here."""
 
 import logging
 from collections.abc import Callable, Mapping
@@ -62,9 +62,10 @@ class Stores(dict[str, Store]):
                 store.keys = certificates.directory
 
     def naming(self, directory: Path) -> Callable[[Document, str], str]:
-        """Return a function (document, backend) that searches the stored maps to which the document refers for the backend.
+        """Return a function that searches stored maps for a backend, given a document and the name of the backend.
 
-        The function returns a sentence about the entry that names the backend, or "". It blocks. Relative paths start at `directory`.
+        It searches the maps that the document refers to, and returns a sentence about the entry that names the backend, or "". It blocks.
+        `directory`: the base of relative paths.
         """
         maps = self.get("maps")
         return partial(maps.find_value, directory) if isinstance(maps, MapStore) else lambda document, backend: ""

@@ -1,7 +1,7 @@
 """Compare stored CA files, CRL files and crt-lists with what HAProxy has loaded, by digests.
 
-HAProxy prints certificates, revocations or entries, not the text of the file. A digest is computed from these, so it ignores comments and
-order, except for the order of a crt-list, which matters. A digest reveals nothing secret.
+HAProxy prints the certificates, revocations or entries of a file, not its text. A digest is computed from these, so it ignores comments and
+the order, except for crt-lists, whose order has an effect. A digest contains no secret.
 """
 
 import asyncio

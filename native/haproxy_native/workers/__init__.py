@@ -1,1 +1,1 @@
-"""The processes of one HAProxy: the worker in service and those that reloads have replaced, as long as their connections last."""
+"""Observe and end the workers of one HAProxy: the current one, and former ones that reloads have replaced and that still have sessions."""

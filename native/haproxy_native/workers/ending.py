@@ -1,6 +1,6 @@
 """End workers that a reload has replaced, by ending their sessions (HAProxy Management Guide, section 9.3, `show sess`).
 
-A replaced worker exits by itself when its last session has ended. No signal is sent.
+A replaced worker exits automatically when its last session has ended. No signal is sent.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ def parse_sessions(text: str) -> list[ProxySession]:
 
 
 async def end_sessions(send: Callable[[str], Awaitable[str]], which: Callable[[ProxySession], bool] = lambda _: True) -> int:
-    """End the sessions for which `which` returns True. Return their number, including those that have ended by themselves meanwhile.
+    """End the sessions for which `which` returns True. Return their number, including sessions that clients have ended meanwhile.
 
     `send`: sends a command to the worker. Raises RuntimeFailure.
     """
@@ -64,9 +64,10 @@ class WorkerEnding:
     async def begin(
         self, operations: Operations, pid: int, sessions_below: int | None, after: float | None, *, author: Author
     ) -> BackgroundOperation:
-        """Start to end a worker: end its sessions once `after` seconds have passed and fewer than `sessions_below` sessions are left.
+        """Begin the operation that ends a former worker, and return it.
 
-        None for either means no such condition. Raises NotEndable for the worker in service, or without a master's socket; NotFound; and
+        The operation ends the sessions of the worker after `after` seconds, and when fewer than `sessions_below` sessions are left; None
+        means no such condition. Raises NotEndable for the current worker or if there is no master's socket, NotFound and
         TooManyOperations.
         """
         if note := self._workers.note:
@@ -81,7 +82,7 @@ class WorkerEnding:
         return operations.begin(END_WORKER, author=author, needs=needs, **arguments)
 
     async def work(self, running: RunningOperation) -> None:
-        """Run until the process has exited. Reports as progress `sessions`, `connections`, and the number of sessions `ended` so far."""
+        """End the worker's sessions when it is due, and run until it has exited. Reports `sessions`, `connections`, `ended`."""
         operation = running.now
         pid, below = operation.arguments["pid"], operation.arguments["sessions_below"]
         while (process := await self._process(pid, operation.arguments["started"])) is not None:

@@ -1,6 +1,6 @@
-"""The worker processes of HAProxy: the one in service, and those that reloads have replaced.
+"""Query the worker processes of HAProxy: the current one, and former ones, which reloads have replaced.
 
-Former workers are reached through the master's socket. Without it only the worker in service can be queried. The memory and the siblings of
+Former workers are reached through the master's socket. Without it, only the current worker can be queried. The memory and the siblings of
 a process are read from /proc (proc_pid_smaps(5), proc_pid_stat(5), proc_pid_status(5), proc_tid_children(5)).
 """
 
@@ -55,9 +55,9 @@ INIT = 1
 
 
 def siblings(pid: int, proc: Path = Path("/proc")) -> list[int]:
-    """Return the pids of the other processes with the same name and the same parent; none without permission to read them.
+    """Return the pids of the other processes with the same name and parent; an empty list without permission to read them.
 
-    Finds former workers of a HAProxy without a master's socket.
+    This finds the former workers of a HAProxy without a master's socket.
     """
     with suppress(OSError, ValueError, IndexError):
         name, parent = _about(proc, pid)
@@ -93,7 +93,7 @@ _BEFORE, _AFTER = 1.0, 60.0
 @dataclass(frozen=True)
 class WorkerProcess:
     pid: int
-    # Whether it is in service.
+    # Whether it is the current worker.
     current: bool
     # Unix time.
     started: float
@@ -127,11 +127,11 @@ class Workers:
         return self._engine.runtime.configured_master
 
     async def current(self) -> int:
-        """Return the pid of the worker in service. Raises RuntimeAbsent."""
+        """Return the pid of the current worker. Raises RuntimeAbsent."""
         return await self._engine.runtime.worker_pid()
 
     async def hidden(self) -> list[int]:
-        """Return the pids of workers other than the one in service, as /proc shows them. For a HAProxy without a master's socket.
+        """Return the pids of former workers, from /proc, for a HAProxy without a master's socket.
 
         Raises RuntimeAbsent.
         """
@@ -145,7 +145,7 @@ class Workers:
         return sorted((await master.processes()).pids - {current})
 
     async def all(self) -> list[WorkerProcess]:
-        """Return all workers with their memory: the worker in service, then the others, youngest first. Skips those that exit meanwhile.
+        """Return all workers with their memory: the current one, then the former ones, youngest first. Skips workers that exit meanwhile.
 
         Raises RuntimeFailure.
         """
@@ -186,9 +186,9 @@ class Workers:
         )
 
     def _version(self, pid: int, started: float, *, current: bool) -> int | None:
-        """Return the version that a worker runs: the file's if it is in service and runs the file, else that of the reload that started it.
+        """Return the version of the configuration that a worker runs; None if unknown.
 
-        Returns None if unknown.
+        If the worker is the current one and runs the file, this is the file's version, else that of the reload that started it.
         """
         context = self._engine.context
         if current and context.running.is_current:
@@ -203,14 +203,14 @@ class Workers:
         return Counts({name: column_of(text, column) for name, text in (await self.statistics(kind)).items()})
 
     async def statistics_in_service(self, kind: int) -> tuple[str, str]:
-        """Return the name of the worker in service, as `PID@START`, and its answer to `show stat`. Raises RuntimeFailure."""
+        """Return the name of the current worker, as `PID@START`, and its answer to `show stat`. Raises RuntimeFailure."""
         worker = await self._engine.runtime.worker()
         return f"{worker.pid}@{int(worker.started)}", await self._engine.runtime.send(_statistics(kind))
 
     async def statistics(self, kind: int) -> dict[str, str]:
-        """Return the answer of every process to `show stat` by its name (`PID@START`), the worker in service first.
+        """Return the answer of every process to `show stat` by its name (`PID@START`), the current worker first.
 
-        `kind`: a sum of FRONTENDS, BACKENDS and SERVERS. Raises RuntimeFailure if the worker in service does not answer. Skips former
+        `kind`: a sum of FRONTENDS, BACKENDS and SERVERS. Raises RuntimeFailure if the current worker does not answer. Skips former
         workers that do not answer.
         """
         command = _statistics(kind)
