@@ -90,7 +90,7 @@ class Bearers:
         if group == CLAIMS:
             return Rights(why=f"the current permissions of {name} are unknown: its JWT came with an earlier request")
         if roles and group == USERS and self._users.find(name) is None:
-            return Rights(why=f"user {name} no longer exists")
+            return Rights(why=f"user {name} does not exist")
         return Caller(group, name).rights(roles)
 
     def admits(self, bearer: bytes, address: str) -> bool:

@@ -65,7 +65,7 @@ def test_the_rights_of_a_caller_who_is_not_there(tmp_path: Path) -> None:
     assert bearers.rights_now(None, USERS, "bob") is bearers.rights_now(None, USERS, "ann") is None
     assert why(USERS, "ann") is why(CERTIFICATES, "bob") is why(TOKENS, name) is None
     assert "are unknown" in (why(CLAIMS, "jwt of ann") or "")
-    assert why(USERS, "bob") == "user bob no longer exists" and why(CERTIFICATES, "ann") == ""
+    assert why(USERS, "bob") == "user bob does not exist" and why(CERTIFICATES, "ann") == ""
     asyncio.run(bearers.tokens.revoke(token, "ann"))
     assert why(TOKENS, name) == f"{name} has expired or was revoked"
 

@@ -76,7 +76,7 @@ def test_listeners_of_the_list_say_what_differs() -> None:
 @pytest.mark.parametrize(
     ("entry", "text"),
     [
-        ({"prot": 1}, r"dataplaneapi.listeners\[0\] has the unknown key prot; known are scheme, host"),
+        ({"prot": 1}, r"dataplaneapi.listeners\[0\]: unknown key prot; expected one of scheme, host"),
         ({"scheme": "ftp"}, r"listeners\[0\].scheme 'ftp'"),
         ({"port": "x"}, r"listeners\[0\].port must be a number"),
         ({"read_timeout": "soon"}, r"listeners\[0\].read_timeout: 'soon' is not a duration"),

@@ -156,5 +156,5 @@ def test_examples_come_from_the_schema() -> None:
 
 @pytest.mark.parametrize("value", [{"a": {"b": "x\ny"}}, {"a": {"b": "\0"}}, {"a": {"b": "\r"}}])
 def test_line_breaks_are_refused_by_name(value: dict[str, Any]) -> None:
-    with pytest.raises(BadValue, match=r"a\.b holds a line break"):
+    with pytest.raises(BadValue, match=r"a\.b contains a line break"):
         refuse_line_breaks(value)

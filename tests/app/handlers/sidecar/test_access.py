@@ -50,7 +50,7 @@ def test_may_they(client: Client) -> None:
     users = [{"name": "admin", "role": "admin"}]
     client.app.services.roles = read_roles({}, {"users": {"ann": "viewer"}}, users)
     gone = client.post(CHECK, READ | {"user": "ann"}).json
-    assert gone["code"] == 403 and "ann is no user" in gone["reason"]
+    assert gone["code"] == 403 and "user ann does not exist" in gone["reason"]
     assert client.post(CHECK, READ | {"role": "viewer"}).json["allowed"] is True
     assert client.post(CHECK, DELETE | {"role": "viewer"}).json["code"] == 403
     assert client.post(CHECK, DELETE | {"user": "admin"}).json["allowed"] is True
