@@ -1,1 +1,1 @@
-"""Authentication: users, passwords, tokens, JWTs, and the gate that every request passes."""
+"""Authenticate callers by passwords, tokens, JWTs and client certificates. Every request passes the gate (`gate.py`)."""

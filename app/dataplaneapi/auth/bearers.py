@@ -1,4 +1,4 @@
-"""Callers with a bearer token (RFC 6750): a token of this server, or a JWT of the issuer in the settings."""
+"""Authenticate callers by a bearer token (RFC 6750): a token of this server, or a JWT of the issuer in the settings."""
 
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -39,7 +39,7 @@ class Bearers:
         await self.tokens.__aexit__(kind, error, trace)
 
     async def change(self, jwt: JwtSettings | None) -> None:
-        """Apply new settings. If they have changed, all JWTs are verified again; known keys are reused if their source is the same."""
+        """Apply new settings. After a change, all JWTs are verified again. Known keys are reused if their source is the same."""
         if jwt != self._jwt:
             former = self._issuer
             self._take(jwt)
@@ -80,7 +80,7 @@ class Bearers:
         return TokenCaller.of(token, is_orphan=is_orphan)
 
     def rights_now(self, roles: Roles | None, group: str, name: str) -> Rights | None:
-        """Return the current rights of a caller that is not connected, by the group and name in its changes.
+        """Return the current rights of a caller without a request, given the group and the name that its changes have recorded.
 
         None means that everything is allowed. A caller that no longer exists has no rights.
         """

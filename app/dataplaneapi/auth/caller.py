@@ -11,7 +11,7 @@ TOKENS = "tokens"
 
 
 class IssuerAway(Exception):
-    """No key of the issuer is known, so that no JWT can be verified."""
+    """Raised if no key of the issuer is known, so that no JWT can be verified."""
 
 
 @dataclass(frozen=True)
@@ -26,11 +26,11 @@ class Caller:
 
     @property
     def expires(self) -> float:
-        """When the credentials expire, as Unix time; infinity if they do not."""
+        """The Unix time when the credentials expire; infinity if they do not."""
         return self.token.expires if self.token else float("inf")
 
     def rights(self, roles: Roles | None) -> Rights | None:
-        """Return the caller's rights; None if everything is allowed, as it is if the settings have no roles."""
+        """Return the caller's rights. None means that everything is allowed, which is the case if the settings have no roles."""
         return roles.rights(self.group, self.name) if roles else None
 
     @property
@@ -122,6 +122,6 @@ class EndedCaller(Caller):
 
 @dataclass(frozen=True)
 class CallAuthor(Author):
-    """The author of a call's changes. `caller` is who has sent the call."""
+    """The author of the changes that a call makes. `caller`: who has sent the call."""
 
     caller: Caller = field(default_factory=Caller, compare=False, repr=False)

@@ -1,9 +1,9 @@
-"""Authentication of every request, by password or token. Correct passwords are cached, so that not every request pays for a slow hash.
+"""Authenticate every request by password or token. Correct passwords are cached, so that a slow hash is not computed for each request.
 
-The number of wrong passwords is limited by address and name (guessing.py). Above the limit all passwords are refused without a check. The
-exception is a name that has logged in from the address before: its passwords are still checked, one at a time, with a pause of PAUSE
-seconds after a wrong one, so that other clients at the address cannot lock the user out. Such a password is not cached, since an immediate
-answer would reveal that a guess is right. A valid token is always accepted.
+The number of wrong passwords is limited by address and name (guessing.py). Above the limit, passwords are refused without a check. The
+exception is a name that has logged in from the address before. Its passwords are still checked, so that other clients at the address cannot
+lock the user out: one at a time, with a pause of PAUSE seconds after a wrong one. A correct password is then not cached, because an
+immediate answer would reveal that a guess was correct. A valid token is always accepted.
 """
 
 import asyncio
@@ -62,12 +62,12 @@ class Login:
 
 
 class Gate:
-    """Decides whether a request is admitted. `address` is always the client's."""
+    """Decides whether a request is admitted. `address` is always the address of the client."""
 
     def __init__(self, users: Users, clock: Callable[[], float] = time.monotonic, bearers: Bearers | None = None) -> None:
         self._users, self._clock, self._bearers = users, clock, bearers
         self._key = os.urandom(32)
-        # The cache of correct credentials: until when they need no check, and whose they are.
+        # The cache of correct credentials: the time until which they need no check, and their address and name.
         self._verdicts: dict[bytes, tuple[float, Pair]] = {}
         self._generation = users.generation
         self.guessing = Guessing(clock)
@@ -91,7 +91,7 @@ class Gate:
         return known is not None and known[0] > self._clock()
 
     async def refusal(self, authorization: bytes, address: str = "-") -> Response | None:
-        """Check an Authorization header. Return None if it is valid, else the error response. Wrong passwords are logged with the name."""
+        """Check an Authorization header. Return None if it is valid, else the error response. Logs wrong passwords with the name."""
         if self.admits_at_once(authorization, address):
             return None
         if self._bearers and (bearer := parse_bearer(authorization)) is not None:
@@ -122,7 +122,7 @@ class Gate:
         return Caller(USERS, credentials[0]) if credentials else None
 
     async def _refused_bearer(self, bearers: Bearers, bearer: bytes, address: str) -> Response | None:
-        """Return the error response to a bearer token; None for a valid JWT. All unknown tokens from an address count as one name."""
+        """Return the error response to a bearer token; None for a valid JWT. Limits unknown tokens from an address like wrong passwords."""
         if bearers.is_guess(bearer):
             of = pair(address, "")
             if seconds := self.guessing.wait(of):

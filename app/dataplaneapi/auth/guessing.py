@@ -1,7 +1,7 @@
-"""Limits for wrong credentials, by address and name and by address. Pure.
+"""Limit wrong credentials for each pair of address and name, and for each address. Pure.
 
-Above a limit, credentials are refused without a check, so that the answer is cheap and the same for right and wrong ones. The failures of
-one address do not affect other addresses: one that tries many names exceeds its own limit and displaces no failures of others.
+Above a limit, credentials are refused without a check, so that the answer is cheap, and the same for correct and wrong ones. The failures
+of one address do not affect other addresses: an address that tries many names only exceeds its own limit.
 """
 
 import time
@@ -30,7 +30,7 @@ class Guessing:
         self._successes: OrderedDict[Pair, None] = OrderedDict()
 
     def wait(self, pair: Pair) -> float:
-        """Return the seconds until credentials of this pair may be checked; 0.0 for now."""
+        """Return the seconds until credentials of this pair may be checked; 0.0 if they may be checked now."""
         address, name = pair
         now = self._clock()
         recent = [failure for failure in self._failures.get(address, ()) if failure[0] > now - SECONDS]

@@ -1,4 +1,4 @@
-"""JWTs (RFC 7519) of an OpenID Connect issuer: signature, times, issuer and audience are checked, and a claim determines the roles."""
+"""Verify JWTs (RFC 7519) of an OpenID Connect issuer: signature, times, issuer and audience. A claim determines the roles."""
 
 import asyncio
 import hashlib
@@ -32,7 +32,7 @@ ASYMMETRIC = frozenset((*ALGORITHMS["RSA"], "ES256", "ES384", "ES512", "EdDSA"))
 
 
 class KeysFailed(Exception):
-    """The keys of the issuer cannot be fetched, or none of them can be used."""
+    """Raised if the keys of the issuer cannot be fetched, or if none of them can be used."""
 
 
 @dataclass(frozen=True)
@@ -44,9 +44,9 @@ class VerificationKey:
 
 
 class KeySet:
-    """The public keys of an issuer (RFC 7517), fetched when they are needed. While they cannot be fetched, known keys stay valid.
+    """The public keys of an issuer (RFC 7517), which are fetched when needed. If fetching fails, known keys stay valid.
 
-    `fetch` returns the document with the keys. `generation` is a number that changes when the keys do.
+    `fetch`: returns the document with the keys. `generation`: a number that changes whenever the keys change.
     """
 
     def __init__(self, fetch: Callable[[], Awaitable[Any]], clock: Callable[[], float] = time.monotonic) -> None:
@@ -71,7 +71,7 @@ class KeySet:
         return len(self._keys)
 
     def freshen(self) -> None:
-        """Start to fetch the keys again if they are older than FRESH_SECONDS, without waiting for the result."""
+        """Begin to fetch the keys again if they are older than FRESH_SECONDS. Does not wait for the result."""
         if self._clock() - self._fetched > FRESH_SECONDS:
             self._begin()
 
@@ -93,7 +93,7 @@ class KeySet:
         return self._fetching
 
     async def _renew(self) -> None:
-        """Fetch the keys. If that fails, the known keys stay, and `trouble` has the reason."""
+        """Fetch the keys. If that fails, keep the known keys, and store the reason in `trouble`."""
         try:
             async with asyncio.timeout(FETCH_SECONDS):
                 document = await self._fetch()
@@ -185,7 +185,7 @@ _DECODER = jwt.PyJWT({"require": ["exp", "iss", "aud"]})
 
 
 class BadJwt(Exception):
-    """A JWT is invalid; the message says why."""
+    """Raised for an invalid JWT, with the reason as message."""
 
 
 class Issuer:
@@ -198,7 +198,7 @@ class Issuer:
         self._generation = self.keys.generation
 
     def begin(self) -> None:
-        """Start to fetch the keys before a request needs them."""
+        """Begin to fetch the keys, before a request needs them."""
         self.keys.freshen()
 
     async def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Open streams, which are closed when the rights or the credentials of their caller change."""
+"""Close open streams when the rights or the credentials of their callers change."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -24,7 +24,7 @@ class _Stream:
 class OpenStreams:
     """The open streams of the server. `review` must be called whenever users or rights may have changed.
 
-    A stream ends by itself when its caller's credentials expire.
+    A stream is closed automatically when the credentials of its caller expire.
     """
 
     def __init__(self, bearers: Bearers) -> None:

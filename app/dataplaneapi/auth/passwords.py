@@ -21,7 +21,7 @@ _STATE_BYTES = 1 << 18
 
 
 def expanded(stored: str) -> str | None:
-    """Return the stored password, with the values of variables, as in `"${NAME}"`; None if one of them is unset or empty."""
+    """Return the stored password, with variables such as `"${NAME}"` expanded; None if a variable is unset or empty."""
     return words.expanded(stored, os.environ) if is_variable(stored) else stored
 
 
@@ -31,14 +31,14 @@ def is_variable(stored: str) -> bool:
 
 
 def is_usable(stored: str) -> bool:
-    """Return whether the stored text is a hash that some password can match: neither clear text nor a hash of an unknown method."""
+    """Return whether the stored text is a hash of a known method. No password matches any other text, except as clear text."""
     wanted = expanded(stored)
     made = hashed("", wanted) if wanted else None
     return made is not None and len(made) == len(wanted or "")
 
 
 def verify(password: str, stored: str, *, clear: bool) -> bool:
-    """Return whether the password is the stored one. A slow hash blocks, so do not call this on the event loop."""
+    """Return whether the password is the stored one. Blocks while it computes the hash, so do not call it in the event loop."""
     wanted = expanded(stored)
     if wanted is None:
         return False

@@ -1,6 +1,6 @@
-"""Tokens: credentials that a caller creates for programs. Only their hashes are stored.
+"""Create, verify and revoke tokens, the credentials that callers create for programs. Only their hashes are stored.
 
-A token is a random text of 256 bits, so a plain SHA-256 is a sufficient hash. Tokens are looked up by hash, so that the time of a lookup
+A token is a random text of 256 bits, so a plain SHA-256 is a sufficient hash. Tokens are found by their hash, so the time that this takes
 reveals nothing about them.
 """
 
@@ -53,7 +53,7 @@ class Token:
     used_from: str = ""
 
     def is_from(self, address: str) -> bool:
-        """Return whether a client with this address may use the token. Clients of a Unix socket may not if the token has networks."""
+        """Return whether a client with this address may use the token. If the token has networks, clients of a Unix socket may not."""
         if not self.networks:
             return True
         with suppress(ValueError):
@@ -109,7 +109,7 @@ class Tokens:
     async def create(
         self, roles: Sequence[str], group: str, creator: str, seconds: float, networks: Sequence[str] = (), note: str = ""
     ) -> tuple[Token, str]:
-        """Create a token that is valid for so many seconds. Return it with its secret, which is stored nowhere.
+        """Create a token that is valid for so many seconds. Return (token, its secret). The secret is not stored.
 
         Raises ApiError (429) if there are too many tokens, and Unusable if the token cannot be stored.
         """
@@ -130,7 +130,7 @@ class Tokens:
         return token, secret
 
     async def revoke(self, token: Token, by: str) -> None:
-        """End a token at once. `by` is the caller's name, for the log. Raises Unusable if a restart would make the token valid again."""
+        """Revoke a token at once. `by`: the caller's name, for the log. Raises Unusable if a restart would make the token valid again."""
         self._by_hash.pop(token.hash, None)
         log.info("token %s of %s was revoked by %s", token.id, token.creator, by)
         delete = partial(_delete, [token.hash])

@@ -1,7 +1,7 @@
-"""The users of the API: those in the storage directory and the settings file; if there are none, those in a userlist of HAProxy.
+"""Read the users of the API from the storage directory and the settings file, or, if there are none, from a userlist of HAProxy.
 
-With every new configuration, from a commit or an outside edit, the userlist in haproxy.cfg is read again if its section has changed, and
-the files with users are read again if they have changed.
+After every change of the configuration, by a commit or by others, the userlist in haproxy.cfg is read again if its section has changed. The
+files with users are read again if they have changed.
 """
 
 import json
@@ -21,7 +21,7 @@ logger = logging.getLogger(__name__)
 
 
 class NoUsers(Exception):
-    """A source of users cannot be read."""
+    """Raised if a source of users cannot be read."""
 
 
 class Users:
@@ -39,7 +39,7 @@ class Users:
         self.read(settings)
 
     def read(self, settings: Settings) -> None:
-        """Read all sources again. Raises NoUsers; the users then stay as they were."""
+        """Read all sources again. If one cannot be read, keep the users and raise NoUsers."""
         stored, file = Path(settings.dataplane_storage_dir) / "cluster.json", settings.userlist_file or credentials.path(credentials.USERS)
         stamps = {str(file_): stamp(file_) for file_ in (stored, file) if file_}
         own = [*_stored(stored), *map(_user, settings.users)]
@@ -54,7 +54,7 @@ class Users:
             self._accept(userlist.users(self._section))
 
     def refresh(self) -> None:
-        """Read users that a new configuration has changed. This is cheap while the configuration is the same."""
+        """Read the users again if the configuration has changed. This is cheap while it is the same."""
         if (document := self._document()) is self._seen:
             return
         if any(stamp(file) != former for file, former in self._stamps.items()):
@@ -68,7 +68,7 @@ class Users:
             self._accept(userlist.users(section))
 
     def _read_again(self) -> None:
-        """Read all sources again; if one cannot be read, log that and keep the users."""
+        """Read all sources again. If one cannot be read, keep the users and log the error."""
         try:
             self.read(self._settings)
         except NoUsers as error:

@@ -1,1 +1,1 @@
-"""Listeners and connections: admission, limits on a request's head, deadlines, TLS."""
+"""Serve the API on listeners: accept connections, limit the heads of requests, set deadlines, and use TLS."""

@@ -1,8 +1,8 @@
 """Accept connections on a listening socket, up to the limit of its listener, with the current certificate.
 
 The Acceptor replaces asyncio's server in uvicorn, which has no limit and cannot change the certificate. Each connection needs a slot, and
-the number of slots is the limit. Up to RESERVED further connections are accepted without a slot: their requests wait for a free slot, but
-probes are answered at once, so that a supervisor gets an answer while all slots are taken.
+the number of slots is the limit. Up to RESERVED further connections are accepted without a slot. Their requests wait for a free slot,
+except probes, which are answered at once, so that a supervisor gets an answer while all slots are in use.
 """
 
 import asyncio
@@ -22,10 +22,10 @@ GRACE_SECONDS, LOOK_SECONDS = 1.0, 0.1
 
 
 class ConnectionSlot:
-    """The slot of a connection, or its wait for one. `taken` means that the connection has a slot, which counts against the limit.
+    """The slot of a connection, or its wait for a slot. `taken`: whether the connection has a slot, which counts against the limit.
 
-    The protocol sets two callbacks: `given` is called when the connection gets the slot that it has asked for, `evicted` when the
-    connection must close.
+    The protocol sets two callbacks. `given` is called when the connection gets the slot that it has requested, and `evicted` when the
+    connection must be closed.
     """
 
     __slots__ = ("_acceptor", "asks", "evicted", "given", "is_probe", "since", "taken")
@@ -37,7 +37,7 @@ class ConnectionSlot:
         self.evicted: Callable[[], object] = bool
 
     def ask(self, *, is_probe: bool) -> bool:
-        """Ask for a slot if the connection has none. Return whether its request can be served now; if not, a callback follows."""
+        """Request a slot if the connection has none. Return whether its request can be served now; if not, a callback follows."""
         self.is_probe = is_probe
         if not self.taken and not is_probe:
             self.asks = True
@@ -72,7 +72,7 @@ class Acceptor:
         self.watch()
 
     def close(self) -> None:
-        """Accept no more connections. Those in the backlog stay there."""
+        """Stop accepting connections. Connections in the backlog stay there."""
         self._closed = True
         self._rest()
 
@@ -80,8 +80,8 @@ class Acceptor:
         """Refuse new connections, and accept those in the backlog.
 
         A Unix socket is shut down first, because its backlog can still be accepted after that. The shutdown of a TCP socket resets its
-        backlog, so the backlog is accepted before: a connection that arrives between the last `accept` and the shutdown is lost. Sockets
-        of a service manager are not drained and lose none.
+        backlog, so the backlog is accepted first. A connection that arrives between the last `accept` and the shutdown is lost. Sockets of
+        a service manager are not drained, and lose no connection.
         """
         if self._closed:
             return
@@ -100,7 +100,7 @@ class Acceptor:
         await asyncio.gather(*self._greetings, return_exceptions=True)
 
     def watch(self) -> None:
-        """Give free slots to waiting requests, and resume accepting connections, such as after the limit was raised."""
+        """Assign free slots to waiting requests, and resume accepting connections. Call this after the limit was raised, for example."""
         self.fill()
         if not self._watching and not self._closed:
             self._watching = True
@@ -175,11 +175,11 @@ class Acceptor:
         return not self._is_full or len(self._beyond) < RESERVED or time.monotonic() - self._oldest().since >= GRACE_SECONDS
 
     def _oldest(self) -> ConnectionSlot:
-        """Return the oldest connection without a slot; one with a probe only if all of them have probes."""
+        """Return the oldest connection without a slot. Return one with a probe only if all of them have probes."""
         return next((slot for slot in self._beyond if not slot.is_probe), next(iter(self._beyond)))
 
     def fill(self) -> None:
-        """Give free slots to requests that wait for one, oldest connection first."""
+        """Assign free slots to requests that wait for one, the oldest connection first."""
         for slot in [slot for slot in self._beyond if slot.asks]:
             if self._is_full:
                 return

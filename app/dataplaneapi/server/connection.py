@@ -1,6 +1,6 @@
-"""The connection of a request, as the application uses it: the name in the client's certificate, and control over the response.
+"""Give the application access to a connection: the name in the client's certificate, and control over the response.
 
-`Connection` is computed once for each connection; `Channel` belongs to one request.
+A `Connection` is computed once for each connection. A `Channel` belongs to one request.
 """
 
 import asyncio
@@ -57,7 +57,7 @@ _ORDER = (URI, "DNS", "email", "IP Address")
 
 @dataclass(frozen=True)
 class Connection:
-    """A connection to an endpoint, and who the client is by its certificate."""
+    """A connection to an endpoint, and the identity of the client by its certificate."""
 
     endpoint: Endpoint
     # The first name in the client's certificate; empty without a certificate.

@@ -1,4 +1,4 @@
-"""A Unix socket for diagnosis, which only its owner can open: one command per connection, answered in text."""
+"""Answer commands for diagnosis on a Unix socket that only its owner can open. Each connection has one command."""
 
 import asyncio
 import contextlib
@@ -23,13 +23,13 @@ dapiconf                           its settings, without users
 
 
 class Commands:
-    """Each method without an underscore is a command."""
+    """The commands: each method whose name does not begin with an underscore is one."""
 
     def __init__(self, engine: Engine, settings: Callable[[], Settings]) -> None:
         self._engine, self._settings = engine, settings
 
     def answer(self, line: str) -> str:
-        """Return the output of a command line; the help if it is no valid command."""
+        """Return the output of a command line. For an invalid command, return the help."""
         name, *words = line.split() or ["help"]
         command = getattr(self, name, None) if not name.startswith("_") and name != "answer" else None
         try:
@@ -59,7 +59,7 @@ class Commands:
 
 @asynccontextmanager
 async def opened(path: str, commands: Commands) -> AsyncIterator[None]:
-    """Answer commands on a Unix socket at `path` until the body ends; an empty path opens none. Raises SettingsError for a path in use."""
+    """Answer commands on a Unix socket at `path` until the body ends; no socket if it is empty. Raises SettingsError if it is in use."""
     if not path:
         yield
         return

@@ -11,7 +11,7 @@ from dataplaneapi.server.endpoint import Endpoint
 
 
 class Deadline:
-    """The timer of a connection. It has at most one pending action; a new action replaces it.
+    """The timer of a connection. It has at most one pending action, and a new action replaces the pending one.
 
     The underlying asyncio timer is reused rather than cancelled for each new action, because most actions are replaced long before they are
     due.
@@ -26,7 +26,7 @@ class Deadline:
         self._timer: asyncio.TimerHandle | None = None
 
     def within(self, seconds: float, action: Callable[[], object]) -> None:
-        """Call `action` after so many seconds, instead of the pending action; 0 means never."""
+        """Call `action` after so many seconds, and drop the pending action. 0 means never."""
         if not seconds:
             self.clear()
             return
@@ -77,9 +77,9 @@ _REASONS = {
 
 
 class Ending(HttpToolsProtocol):
-    """uvicorn's protocol, extended by how a connection ends. Its subclass `Protocol` handles requests and responses.
+    """uvicorn's protocol with its own ways to end a connection. Its subclass `Protocol` handles requests and responses.
 
-    `_deaf` means that data from the client is ignored. `_in_head` and `_in_body` mean that the client has sent a part of a request's head
+    `_deaf`: whether data from the client is ignored. `_in_head` and `_in_body`: whether the client has sent only a part of a request's head
     or body.
     """
 
@@ -124,7 +124,7 @@ class Ending(HttpToolsProtocol):
             self._hang_up()
 
     def _hang_up(self) -> None:
-        """Close the connection. If the client is still sending, wait LINGER_SECONDS: a reset could discard the unread response."""
+        """Close the connection. If the client is still sending, first wait LINGER_SECONDS: a reset could discard the unread response."""
         if self.transport.is_closing():
             return
         if not (self._deaf or self._in_head or self._in_body):

@@ -1,4 +1,4 @@
-"""The listeners to open, computed from the settings: one for each value of `scheme`, and one for each entry of the list `listeners`.
+"""Compute the listeners to open from the settings: one for each value of `scheme`, and one for each entry of the list `listeners`.
 
 An entry overrides settings for its own listener.
 """
@@ -89,7 +89,7 @@ def endpoints(settings: Settings) -> tuple[Endpoint, ...]:
 
 
 def one_of(scheme: str, settings: Settings) -> Endpoint:
-    """Return the endpoint of a socket that another process has opened: the first of its scheme, else one with the settings' defaults."""
+    """Return the endpoint for a socket that another process has opened: the first of its scheme, else one with default options."""
     return next((endpoint for endpoint in endpoints(settings) if endpoint.scheme == scheme), None) or _endpoint(scheme, settings)
 
 
@@ -113,7 +113,7 @@ def _endpoint(scheme: str, settings: Settings) -> Endpoint:
 def _secured(plain: Endpoint, settings: Settings) -> Endpoint:
     """Return the endpoint with TLS. Raises SettingsError.
 
-    A client certificate replaces the password unless the port is chosen at random, as in the reference.
+    A client certificate replaces the password, unless the port is chosen at random, as in the reference.
     """
     certificate = settings.tls_certificate or credentials.path(credentials.CERTIFICATE)
     key = settings.tls_key or credentials.path(credentials.KEY)

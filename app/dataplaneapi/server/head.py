@@ -1,4 +1,4 @@
-"""Checks of a request's head in addition to those of the parser, so that no proxy on the way can interpret it as a different request."""
+"""Check the head of a request more strictly than the parser, so that no proxy on the way can interpret it as a different request."""
 
 import re
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ Headers = Sequence[tuple[bytes, bytes]]
 
 
 class RequestRefused(Exception):
-    """A request is not served. The connection ends with a response that has this status and message."""
+    """Raised to refuse a request. The connection ends with a response that has this status and message."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
@@ -55,7 +55,7 @@ def too_large(endpoint: Endpoint) -> RequestRefused:
 
 
 class HalfHeads:
-    """The limit on the bytes of incomplete heads on all connections together."""
+    """Limits the total number of bytes of incomplete heads on all connections."""
 
     def __init__(self, most: int = 32 << 20) -> None:
         self.most, self.held = most, 0

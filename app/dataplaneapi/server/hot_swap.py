@@ -15,7 +15,7 @@ class ReplyingApp(Protocol):
 
 
 class Doorway:
-    """An ASGI application that passes requests to the current application, and makes them wait while there is none."""
+    """An ASGI application that passes requests to the current application. While there is none, requests wait."""
 
     def __init__(self) -> None:
         self._app: ReplyingApp | None = None

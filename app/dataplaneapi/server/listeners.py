@@ -1,7 +1,7 @@
-"""Listening sockets. They are bound here because uvicorn would widen the mode of a Unix socket and leave its file behind.
+"""Open listening sockets. uvicorn does not do this, because it would widen the mode of a Unix socket and leave its file behind.
 
 For each new connection, the files of certificate, key, client CA and CRLs are checked for changes. After a change, the next handshake uses
-the new files; open connections are not affected.
+the new files. Open connections are not affected.
 """
 
 import contextlib
@@ -40,7 +40,7 @@ class Identity:
             raise SettingsError(f"TLS cannot be served: {_reason(self._files, error)}") from None
 
     def context(self) -> ssl.SSLContext:
-        """Return the context for the next connection. If changed files are unusable, as during a rotation, log it and keep the context."""
+        """Return the context for the next connection. If changed files cannot be used, as in a rotation, keep the context and log this."""
         if (stamps := self._stamps()) != self._seen:
             self._seen = stamps
             try:
@@ -78,7 +78,7 @@ def _context(certificate: str, key: str, authority: str, revoked: str) -> ssl.SS
 
 
 def _reason(files: tuple[str, str, str, str], error: Exception) -> str:
-    """Return why the files cannot be used: the first file that is unreadable; else all files, since OpenSSL does not name the wrong one."""
+    """Return why the files cannot be used. Name the first unreadable file, or else all files, because OpenSSL names none."""
     for file in filter(None, files):
         try:
             with open(file, "rb"):
@@ -138,12 +138,12 @@ class Listener:
 
 
 def handed_over(settings: Settings, environ: MutableMapping[str, str]) -> list[Listener]:
-    """Return the sockets from the service manager, which keeps them open as well. Their options are the settings for their schemes."""
+    """Return listeners for the sockets from the service manager, which keeps them open as well. The settings have their options."""
     return [Listener(one_of(scheme, settings), opened, kept=True) for scheme, opened in activation.sockets(environ)]
 
 
 def passed_over(wanted: Iterable[Endpoint], served: list[Listener]) -> list[str]:
-    """Return the addresses in the settings on whose port none of the sockets from the service manager listens."""
+    """Return the addresses in the settings whose ports are not among the sockets from the service manager."""
     ports = {listener.socket.getsockname()[1] for listener in served if listener.endpoint.scheme != "unix"}
     return [f"{endpoint.scheme}://{endpoint.host}:{endpoint.port}" for endpoint in wanted if endpoint.port and endpoint.port not in ports]
 
@@ -173,7 +173,7 @@ def _open(endpoint: Endpoint) -> Listener:
 
 
 def _bind(host: str, port: int) -> socket.socket:
-    """Bind a TCP socket, to an IPv4 address if the host has one, as most clients expect of `localhost`. Raises SettingsError."""
+    """Bind a TCP socket. Prefer an IPv4 address of the host, as most clients expect for `localhost`. Raises SettingsError."""
     try:
         # `getaddrinfo` would encode a text with the codec `idna`, which takes 4 ms to import.
         name = host.encode() if host.isascii() else host

@@ -1,4 +1,4 @@
-"""Limits the log lines that unauthenticated clients can cause."""
+"""Limit the log lines that unauthenticated clients can cause."""
 
 import logging
 import time
@@ -13,7 +13,7 @@ class Rate:
         self._periods: dict[str, tuple[float, int]] = {}
 
     def left_out(self, line: str) -> int | None:
-        """Count a line. Return None if it exceeds the limit; else the number of equal lines that were left out in the preceding period.
+        """Count a line. Return None if it exceeds the limit, else how many equal lines exceeded it in the preceding period.
 
         That number is above 0 only for the first line of a period.
         """

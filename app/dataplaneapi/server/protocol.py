@@ -1,5 +1,6 @@
-"""uvicorn's HTTP protocol with limits on a request's head and on the framing of a chunked body, a deadline for every state of a
-connection, and the peer's identity.
+"""Serve HTTP/1.1 connections by uvicorn's protocol, with limits on heads and chunked bodies, deadlines, and the peer's identity.
+
+Every state of a connection has a deadline:
 
 | state | deadline | what happens then |
 |---|---|---|
@@ -10,8 +11,8 @@ connection, and the peer's identity.
 | the client does not read the response | `write_timeout` | reset |
 | the last response has been sent, and the client is still sending | LINGER_SECONDS | close |
 
-The application gets a `Channel` in its scope (dataplaneapi.server.connection). With it a handler extends its deadline, writes parts without
-waiting, and is notified when the client disconnects.
+The application gets a `Channel` in its scope (dataplaneapi.server.connection). With it, a handler can extend its deadline, write parts
+without waiting, and be notified when the client disconnects.
 """
 
 import asyncio
@@ -45,7 +46,7 @@ FRAMING, FRAMING_EACH = 1 << 16, 16
 
 
 class Enough(Exception):
-    """PIPELINED requests wait on a connection, so that no more are read from it."""
+    """Raised to stop reading from a connection, because PIPELINED requests wait on it."""
 
 
 class ListenerState(ServerState):
@@ -118,7 +119,7 @@ class Protocol(Ending):
         self._slot.leave()
 
     def shutdown(self) -> None:
-        """Close the connection after the responses in progress. An idle one closes after a short wait: a request may be on its way."""
+        """Close the connection after the responses in progress. Close an idle one after a short wait, in case a request is on its way."""
         self._stopping = True
         if self._active is not None:
             self.cycle.keep_alive = False
@@ -128,7 +129,7 @@ class Protocol(Ending):
             self.loop.call_later(patience, self._end_call)
 
     def _end_response(self) -> None:
-        """End the current response if it does not end by itself, such as a stream."""
+        """End the current response if it would not end without this, such as a stream."""
         if self._active is not None and (at_end := _channel(self._active).at_end):
             at_end()
 
@@ -158,7 +159,7 @@ class Protocol(Ending):
             self._misunderstand(error)
 
     def _sends_kept(self, request: bytes) -> bool:
-        """Send the cached reply to a request. Return False if there is none; else the connection is in the state after a response."""
+        """Send the cached reply to a request. Return False if there is none. After a reply, the connection waits for the next request."""
         if self._active or self._stopping or not self._slot.taken or self.flow.write_paused or self._connection.refused:
             return False
         ((_, date),) = self.server_state.default_headers

@@ -1,7 +1,7 @@
-"""A cache of replies by the bytes of their request, which is not even parsed.
+"""Cache replies by the bytes of their request, so that an equal request is answered without being parsed.
 
 A reply is sent again only on an equal connection (listener, client certificate), for the same document and version, while users and their
-rights are the same, and if the gate admits the credentials at once. Date and request id are replaced each time.
+rights are unchanged, and if the gate admits the credentials at once. Date and request id are replaced each time.
 """
 
 from dataclasses import dataclass
@@ -72,7 +72,7 @@ class Replies:
 
 
 def _parts(reply: bytes, request_id: bytes) -> tuple[bytes, bytes, bytes] | None:
-    """Split a reply at its date and its request id, which are left out; None if it cannot be cached."""
+    """Return the parts of a reply around its date and its request id; None if the reply cannot be cached."""
     end = reply.find(b"\r\n\r\n")
     date = reply.find(_DATE, 0, end) + len(_DATE)
     behind_date = reply.find(b"\r\n", date)

@@ -68,7 +68,7 @@ class ListenerServer(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Finish the requests on accepted connections.
 
-        If the service manager has the socket as well, connections that are not yet accepted stay in its backlog for the next server.
+        If the service manager has the socket as well, connections that are not accepted yet stay in the backlog for the next server.
         """
         self.server_state.stopping = True
         if not self.listener.kept:
@@ -137,7 +137,7 @@ class Serving:
         return Served(listener, server, asyncio.ensure_future(server.serve(sockets=[listener.socket])))
 
     async def change(self, settings: Settings) -> None:
-        """Apply new settings. Raises SettingsError if they cannot be applied; nothing has changed then."""
+        """Apply new settings. If they cannot be applied, nothing is changed and SettingsError is raised."""
         wanted = endpoints(settings)
         stay = [(server.listener, endpoint) for server in self._served if (endpoint := self._successor(server.listener.endpoint, settings))]
         ready = [(listener, endpoint, listener.identity(endpoint)) for listener, endpoint in stay]
