@@ -88,4 +88,4 @@ def test_an_issuer_that_is_away_from_the_start(sidecar: Quick, issuing: Issuing)
     token = signed(issuing.url, groups=["watchers"])
     away = ask(sidecar, token)
     assert away.status_code == 503 and away.headers["retry-after"] == "10" and "cannot be fetched" in away.json()["message"]
-    assert "is answered 503" in sidecar.log.read_text() and sidecar.get(WHOAMI).status_code == 200
+    assert "answers with status 503" in sidecar.log.read_text() and sidecar.get(WHOAMI).status_code == 200

@@ -153,7 +153,7 @@ def test_what_cannot_be(farm: Renamed) -> None:
 def test_what_is_used_is_not_deleted_and_all_places_are_named(farm: Renamed) -> None:
     refused = farm.sidecar.delete("backends/v3", version=farm.sidecar.version())
     message = refused.json()["message"]
-    assert refused.status_code == 400 and "backend/v3 is named by\nline " in message, message
+    assert refused.status_code == 400 and "references to backend/v3:\nline " in message, message
     assert "default_backend v3" in message and "paths.map,v3)]" in message and "three\tv3" in message
     refused = farm.sidecar.delete("defaults/plain", version=farm.sidecar.version())
     message = refused.json()["message"]

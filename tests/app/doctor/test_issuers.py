@@ -14,7 +14,7 @@ def test_what_it_lists() -> None:
         issuing.keys = []
         assert "none of its keys" in issuer_trouble(settings)
         issuing.is_away = True
-        assert "is answered 503" in issuer_trouble(settings)
+        assert "answers with status 503" in issuer_trouble(settings)
     assert "ConnectError" in issuer_trouble(settings)
 
 

@@ -32,8 +32,8 @@ def test_what_is_left_out() -> None:
         ({"issuer": "https://user:secret@login.example.com"}, "without a user"),
         ({"jwks": "http://10.0.0.1/keys"}, "jwks must be a URL such as"),
         ({"issuer": "https://login.example.com:https"}, "issuer is not a URL"),
-        ({"jwks": "https://login.example.com:99999"}, "jwks is no address"),
-        ({"jwks": "https://[::1/keys"}, "jwks is no address"),
+        ({"jwks": "https://login.example.com:99999"}, "jwks is not a URL"),
+        ({"jwks": "https://[::1/keys"}, "jwks is not a URL"),
         ({"jwks": "file:///etc/keys"}, "jwks must be a URL such as"),
     ],
 )

@@ -22,9 +22,9 @@ def test_a_refused_delete_names_the_places(tmp_path: Path) -> None:
     with HAProxy(tmp_path, (PLAIN + LINES).format(port=free_port())) as haproxy, Quick(haproxy) as sidecar:
         refused = sidecar.delete("backends/app", version=1)
         first, *others = refused.json()["message"].splitlines()
-        places = others[others.index("backend/app is named by") + 1 :]
+        places = others[others.index("references to backend/app:") + 1 :]
         assert refused.status_code == 400 and "unable to find required" in first and refused.json()["alerts"]
         assert [each.partition(": ")[2] for each in places] == ["use_backend app if { path / } !own", "default_backend app"]
         message = sidecar.delete("frontends/site/acls/0", version=1).json()["message"]
-        places = message.partition("frontend/site/acl/own is named by\n")[2].splitlines()
+        places = message.partition("references to frontend/site/acl/own:\n")[2].splitlines()
         assert [each.partition(": ")[2] for each in places] == ["http-request deny if own", "use_backend app if { path / } !own"]

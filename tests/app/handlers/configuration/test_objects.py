@@ -51,7 +51,7 @@ def test_a_write_that_changes_nothing_needs_no_reload(client: Client) -> None:
         (
             "",
             400,
-            "version or transaction not specified: add ?version=1, which GET /v3/services/haproxy/configuration/version answers, or ?trans",
+            "version or transaction not specified: add ?version=1, the result of GET /v3/services/haproxy/configuration/version, or ?trans",
         ),
         ("?version=0", 400, "version or transaction not specified: "),
         (

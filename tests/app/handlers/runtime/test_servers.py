@@ -183,7 +183,7 @@ def test_additions_that_are_refused(changing: Beside) -> None:
         ("app", {"name": "d6", **place, "check": "maybe"}, 422, "check in body should be one of [enabled disabled]"),
         ("app", {"name": "d5", **place, "weight": 1000}, 400, "weight: 1000 is outside 0..256"),
         ("app", {"name": "d5", **place, "address": "localhost"}, 400, "address: 'localhost' is not an IP address"),
-        ("app", {"name": "d5", **place, "address": "127.0.0.1:81"}, 400, "port in body is 80, and address '127.0.0.1:81' holds 81"),
+        ("app", {"name": "d5", **place, "address": "127.0.0.1:81"}, 400, "port in body is 80, but address '127.0.0.1:81' contains 81"),
         ("app", {"name": "d5", **place, "agent-addr": "127.1"}, 400, "agent-addr: '127.1' is not an IP address"),
         ("app", {"name": "d7;d8", **place, "track": "app/ghost"}, 400, "[add server app/d7\\;d8"),
         ("app", {"name": "d9\nd", **place}, 400, "line break"),

@@ -54,7 +54,7 @@ def test_may_they(client: Client) -> None:
     assert client.post(CHECK, READ | {"role": "viewer"}).json["allowed"] is True
     assert client.post(CHECK, DELETE | {"role": "viewer"}).json["code"] == 403
     assert client.post(CHECK, DELETE | {"user": "admin"}).json["allowed"] is True
-    for wrong, text in (({"role": "none"}, "no role 'none'"), ({"role": "viewer", "user": "ann"}, "one of the two")):
+    for wrong, text in (({"role": "none"}, "unknown role 'none'"), ({"role": "viewer", "user": "ann"}, "one of the two")):
         answer = client.post(CHECK, READ | wrong)
         assert answer.status == 422 and text in answer.message
     client.app.services.roles = None

@@ -56,7 +56,7 @@ def test_of_others(client: Client) -> None:
     create = client.app.services.bearers.tokens.create
     token, _ = client.runner.run(create(["viewer"], "certificates", "node", 60.0))
     path = f"{TOKENS}/{token.id}"
-    assert client.get(path).json["creator"] == "node" and "node has no role" in client.get(path).json["state"]
+    assert client.get(path).json["creator"] == "node" and "node no longer has a role" in client.get(path).json["state"]
     as_user(client, "editor")
     assert [each["id"] for each in client.get(TOKENS).json] == [token.id], "an editor reads everything"
     assert client.delete(path).status == 403

@@ -33,7 +33,7 @@ def test_from_creation_to_deletion(tmp_path: Path) -> None:
             "/scopes",
             "[two]",
             400,
-            "version or transaction not specified: add ?version=3, which GET /v3/services/haproxy/spoe/f.cfg/version answers",
+            "version or transaction not specified: add ?version=3, the result of GET /v3/services/haproxy/spoe/f.cfg/version",
         ),
         ("POST", "/scopes?version=3&transaction_id=x", "[two]", 400, "both version and transaction specified, specify only one"),
         ("POST", "/scopes?transaction_id=x", "[two]", 400, "transaction does not exist: transaction x does not exist"),
