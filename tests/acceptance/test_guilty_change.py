@@ -224,7 +224,7 @@ def test_an_edit_by_hand_that_fails_can_be_had_again(tmp_path: Path, taken: int)
         assert outcomes(shown) == ["taken_back", "kept"]
         edit_by_hand = shown["changes"][0]
         assert sidecar.get(edit_by_hand["raw"]).text == edited
-        text = f"an edit by another process, was taken back; entry {edit_by_hand['entry']} of the history has it"
+        text = f"an edit by another process, was reverted; entry {edit_by_hand['entry']} of the history has it"
         assert text in sidecar.log.read_text()
         sent = sidecar.get("/v3/sidecar/events", types="reload", since="1m", end_after="0.1s").text
         assert text in sent and f'"rest_reload_id":"{shown["rest_reload_id"]}"' in sent

@@ -176,4 +176,4 @@ def test_what_cannot_be_done_is_refused(sidecar: Quick, tmp_path: Path) -> None:
         said = ctl.refusal(2, "events", "--post", address, "--cursor", str(cursor))
         assert "--post must be http://HOST/PATH" in said and "secret" not in said
     cursor.write_text("yesterday\n")
-    assert "does not hold the id of an event" in ctl.refusal(2, "events", "--post", "http://127.0.0.1:1/", "--cursor", str(cursor))
+    assert "does not contain the id of an event" in ctl.refusal(2, "events", "--post", "http://127.0.0.1:1/", "--cursor", str(cursor))

@@ -168,12 +168,12 @@ class Client:
     def _remedy(self, error: Exception) -> str:
         """Return a hint for the usual mistakes with TLS; empty for other errors."""
         if isinstance(error, ssl.SSLCertVerificationError):
-            return "; ca names the file with the authority of its certificate"
+            return "; set ca to the file with the authority of its certificate"
         if getattr(error, "reason", "") in ("WRONG_VERSION_NUMBER", "HTTP_REQUEST"):
-            return "; does it speak TLS at all, or is its address http://?"
+            return "; does it use TLS, or is its address http://?"
         is_plain = not self.context.get("socket") and self.context.url.startswith("http://")
         closes = isinstance(error, http.client.RemoteDisconnected | http.client.BadStatusLine | ConnectionResetError)
-        return "; does it speak TLS, so that its address is https://?" if is_plain and closes else ""
+        return "; does it use TLS, so that its address is https://?" if is_plain and closes else ""
 
     def _as(self) -> str:
         """Describe the credentials of the calls for an error message, such as `user ci`."""
@@ -198,7 +198,7 @@ class _UnixConnection(http.client.HTTPConnection):
 def _line(name: str, value: str) -> bytes:
     """Encode the value of a header. Raises Failure if it has several lines."""
     if "\n" in value or "\r" in value:
-        raise Failure(f"{name.replace('_', '-')} has to be one line")
+        raise Failure(f"{name.replace('_', '-')} must be one line")
     return value.encode()
 
 
@@ -215,7 +215,7 @@ def refused(method: str, path: str, answer: Answer, by: str = "") -> RefusedCall
     except (ValueError, AttributeError):
         body, message = None, answer.body[:500].decode("utf-8", "replace").strip()
     if location := answer.headers.get("location", "") if answer.status < 400 else "":
-        body, message = None, f"the address redirects to {location}; name the address of the Data Plane API itself"
+        body, message = None, f"the address redirects to {location}; use the address of the Data Plane API itself"
     call = f"{method} {path}, as {by}" if by else f"{method} {path}"
     return RefusedCall(answer.status, body, f"{answer.status} {message or http.client.responses.get(answer.status, '')} ({call})")
 

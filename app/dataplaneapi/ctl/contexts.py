@@ -174,4 +174,4 @@ def _demand_private(file: str, mode: int) -> None:
     # Credentials from systemd are readable by this process alone; their mode shows the mask of an ACL.
     handed_over = os.environ.get("CREDENTIALS_DIRECTORY")
     if mode & 0o077 and not (handed_over and os.path.dirname(file) == handed_over):
-        raise Failure(f"{file} holds a secret, and others can read it (mode {mode & 0o777:04o}): chmod 600 {file}")
+        raise Failure(f"{file} contains a secret, and others can read it (mode {mode & 0o777:04o}): chmod 600 {file}")

@@ -82,7 +82,7 @@ def parsed(words: list[str], *, runtime: bool = False) -> Object:
         if first not in known:
             return Object(_kind("server", first, known), given[0], None, runtime=runtime)
         if len(words) > 1 + (len(parts) == 1):
-            raise Failure(f"{' '.join(words)!r} is too much: KIND, KIND NAME or KIND/NAME")
+            raise Failure(f"{' '.join(words)!r} has too many words; expected KIND, KIND NAME or KIND/NAME")
         return Object(first, "", given[0] if given else None, runtime=runtime)
     return _below(known, first, unquote(parts[1]), parts[2:], words, runtime=runtime)
 
@@ -92,7 +92,7 @@ def _below(known: dict[str, str], first: str, parent: str, rest: list[str], word
     if not rest and not names:
         return Object(first, "", None, runtime=runtime)
     if not rest or len(names) > 1:
-        raise Failure(f"{' '.join(words)!r} is no object; one is backend/shop/server/web1, its list backend/shop/server")
+        raise Failure(f"{' '.join(words)!r} is not an object; write backend/shop/server/web1, or backend/shop/server for the list")
     return Object(_kind(rest[0], first, known), parent, names[0] if names else None, runtime=runtime)
 
 

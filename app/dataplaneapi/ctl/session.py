@@ -117,7 +117,7 @@ class Session:
         self.show(plan, lambda found: output.of_plan(found, colours=self.colours))
         return OK if plan.get("valid", True) else REFUSED
 
-    def report_write(self, answer: Answer, as_table: Callable[[Any], str] | None = None, *, otherwise: str = "nothing is changed") -> int:
+    def report_write(self, answer: Answer, as_table: Callable[[Any], str] | None = None, *, otherwise: str = "nothing was changed") -> int:
         """Report a write: its answer if `as_table` is given, then its reload, confirmation and history entry. Return the exit status.
 
         If the history has no entry of the write, `otherwise` is printed. With --wait it waits for the reload, and raises Failure if the

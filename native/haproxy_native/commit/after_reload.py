@@ -221,7 +221,7 @@ def lost_edits(record: ReloadRecord) -> list[str]:
     """Return, for each edit by another process that was reverted, a sentence that says where its text is."""
     edits = [each for each in record.changes if each["outcome"] == TAKEN_BACK and each.get("author") == OUTSIDE]
     where = [f"entry {each['entry']} of the history has it" if "entry" in each else "the history does not have it" for each in edits]
-    return [f"version {each['version']}, an edit by another process, was taken back; {has}" for each, has in zip(edits, where, strict=True)]
+    return [f"version {each['version']}, an edit by another process, was reverted; {has}" for each, has in zip(edits, where, strict=True)]
 
 
 def _log_lost_edits(record: ReloadRecord) -> None:

@@ -43,6 +43,6 @@ class FleetRelease(Model):
     dry_run: StrictBool | None = None
     """Whether it ends when all nodes have checked the text."""
     reason: StrictStr | None = None
-    """Why the release before it was taken back."""
+    """Why the release before it was rolled back."""
     left_out: list[StrictStr] | None = None
     """Nodes that are absent or hold, and are no part of its stages."""

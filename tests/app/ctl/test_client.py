@@ -52,7 +52,7 @@ def test_a_unix_socket_and_tls_with_a_client_certificate(tmp_path: Path) -> None
             client(url=url).get("/v3/info")
         assert failure.value.status == 4
         own_key.chmod(0o644)
-        with pytest.raises(Failure, match="holds a secret"):
+        with pytest.raises(Failure, match="contains a secret"):
             client(url=url, ca=str(authority.file), certificate=str(ours), key=str(own_key)).get("/v3/info")
 
 
@@ -96,14 +96,14 @@ def test_a_server_that_hangs_up_is_unreachable() -> None:
 
         thread = threading.Thread(target=hang_up)
         thread.start()
-        with pytest.raises(Failure, match="does not answer: .*; does it speak TLS, so that its address is https://") as failure:
+        with pytest.raises(Failure, match="does not answer: .*; does it use TLS, so that its address is https://") as failure:
             client(url=f"http://127.0.0.1:{server.getsockname()[1]}").get("/v3/info")
         thread.join()
     assert failure.value.status == 4
 
 
 def test_a_server_without_tls(sidecar: Quick) -> None:
-    with pytest.raises(Failure, match="does not answer: .*; does it speak TLS at all, or is its address http://") as failure:
+    with pytest.raises(Failure, match="does not answer: .*; does it use TLS, or is its address http://") as failure:
         client(url=f"https://127.0.0.1:{sidecar.port}").get("/v3/info")
     assert failure.value.status == 4
 
@@ -148,6 +148,6 @@ def test_a_message_of_any_letters_is_sent_and_one_of_two_lines_is_not(sidecar: Q
     query = {"version": sidecar.version()}
     assert made.ask("PUT", path, query, server | {"weight": 61}, X_Change_Message="größer, €").status == 200
     assert sidecar.get("/v3/sidecar/history", limit=1).json()[0]["message"] == "größer, €"
-    with pytest.raises(Failure, match="X-Change-Message has to be one line"):
+    with pytest.raises(Failure, match="X-Change-Message must be one line"):
         made.ask("PUT", path, query, server, X_Change_Message="a\nHost: b")
     made.close()

@@ -68,11 +68,11 @@ def test_secrets_that_others_can_read_are_refused(file: Path, tmp_path: Path) ->
     context = contexts.chosen(Namespace())
     (tmp_path / "password").write_text("from a file\nsecond line\n")
     (tmp_path / "password").chmod(0o644)
-    with pytest.raises(Failure, match="holds a secret"):
+    with pytest.raises(Failure, match="contains a secret"):
         context.password()
     (tmp_path / "password").chmod(0o600)
     assert context.password() == "from a file"
-    with pytest.raises(Failure, match="holds a secret"):
+    with pytest.raises(Failure, match="contains a secret"):
         contexts.check_key(str(file))
 
 

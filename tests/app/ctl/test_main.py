@@ -51,7 +51,7 @@ def test_statuses(ctl: Ctl) -> None:
     assert "invalid choice: 'xml'" in ctl.refusal(2, "get", "backend", "-o", "xml")
     assert "not 'http://[::1/x' (Invalid IPv6 URL)" in ctl.refusal(2, "get", "backend", "--url", "http://[::1/x")
     assert "--post must be http" in ctl.refusal(2, "events", "--post", "http://[::1/x", "--cursor", "/none")
-    assert "No closing quotation; EDITOR names another" in ctl.refusal(2, "edit", "backend/shop", EDITOR="'vi", VISUAL="")
+    assert "No closing quotation; set EDITOR to another one" in ctl.refusal(2, "edit", "backend/shop", EDITOR="'vi", VISUAL="")
     assert "unrecognized arguments: --nope" in ctl.refusal(2, "get", "backend", "--nope")
     assert (
         "401 unauthorized (GET " in (wrong := ctl.refusal(7, "get", "backend", DATAPLANECTL_PASSWORD="wrong"))

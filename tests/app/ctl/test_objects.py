@@ -55,8 +55,8 @@ def test_each_kind_is_parsed_as_itself(kind: str) -> None:
         (["backen"], "did you mean backend?"),
         (["server"], "backend/NAME/server"),
         (["backend/shop/sever"], "did you mean server?"),
-        (["backend", "a", "b"], "too much"),
-        (["backend/shop/server/a", "b"], "is no object"),
+        (["backend", "a", "b"], "too many words"),
+        (["backend/shop/server/a", "b"], "is not an object"),
     ],
 )
 def test_what_is_no_object(words: list[str], message: str) -> None:

@@ -66,7 +66,7 @@ def run_apply(session: Session) -> int:
     given = session.given
     if given.plan:
         if given.file or any(getattr(given, name) is not None for name in OPTIONS) or given.dry_run or given.diff:
-            raise Failure("--plan goes without a file and without other options of the declaration: the plan has them")
+            raise Failure("--plan excludes -f and the other options of a declaration, which the plan has already")
         return _apply(session, {"plan": _token(given.plan)}, None, JSON)
     if not given.file or not given.owner:
         raise Failure("-f FILE and --owner NAME are required, or --plan TOKEN")
@@ -125,7 +125,7 @@ def _token(text: str) -> str:
     except (OSError, UnicodeDecodeError) as error:
         raise Failure(f"{text[1:]}: {error}") from None
     if not token:
-        raise Failure(f"{text[1:]} holds no token: its plan had conflicts, or HAProxy refused it")
+        raise Failure(f"{text[1:]} contains no token: its plan had conflicts, or HAProxy refused it")
     return token
 
 
@@ -182,7 +182,7 @@ def _pieces(name: str) -> Iterator[tuple[str, bytes, str]]:
     elif os.path.isdir(name):
         found = list(_declaring(name))
         if not found:
-            raise Failure(f"{name} has no .yaml, .json or .cfg file, and no stored ones")
+            raise Failure(f"{name} has no .yaml, .json or .cfg file, and no stored file")
         for file, kind in found:
             yield file, files.read(file), kind
     else:
@@ -232,7 +232,9 @@ def _joined(pieces: list[tuple[str, bytes, str]]) -> tuple[bytes, str]:
     if kinds == {TEXT}:
         return b"\n".join(data.rstrip(b"\n") + b"\n" for _, data, _ in pieces), TEXT
     if TEXT in kinds:
-        raise Failure("parts of a configuration (.cfg) and objects (.yaml, .json) cannot be declared in one call; one owner each can")
+        raise Failure(
+            "parts of a configuration (.cfg) and objects (.yaml, .json) cannot be declared in one call; use a separate owner for each"
+        )
     return files.to_json(_merged(pieces)).encode(), JSON
 
 
@@ -246,7 +248,7 @@ def _merged(pieces: list[tuple[str, bytes, str]]) -> dict[str, Any]:
     for name, data, kind in pieces:
         parsed = files.parse_json(data, name) if kind == JSON else files.parse_yaml(data.decode("utf-8", "replace"), name)
         if not isinstance(parsed, dict):
-            raise Failure(f"{name}: objects by their collections are expected, as in backends: [...]")
+            raise Failure(f"{name}: expected objects by collection, as in backends: [...]")
         for collection, value in parsed.items():
             if isinstance(value, list):
                 if not isinstance(merged.setdefault(collection, []), list):

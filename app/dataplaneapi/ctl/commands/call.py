@@ -66,7 +66,7 @@ def _values(words: list[str], operation: dict[str, Any]) -> tuple[dict[str, str]
     while rest:
         word, sign, value = rest.pop(0).partition("=")
         if not word.startswith("-"):
-            raise Failure(f"{word!r} is no parameter; write --name value")
+            raise Failure(f"{word!r} is not a parameter; write --name value")
         if not sign:
             if not rest:
                 raise Failure(f"{word} needs a value")

@@ -68,7 +68,7 @@ def _server(text: str, *, runtime: bool = False) -> Object:
     place = ["backend", parts[0], "server", parts[1]] if len(parts) == 2 else parts
     server = parsed(["/".join(place)], runtime=runtime) if len(place) == 4 else None
     if server is None or server.kind not in ("backend/server", "listen/server"):
-        raise Failure(f"{text} is no server; one is shop/web1 or backend/shop/server/web1")
+        raise Failure(f"{text} is not a server; write shop/web1 or backend/shop/server/web1")
     return server
 
 
@@ -97,7 +97,7 @@ def run_set(session: Session) -> int:
         path, equals, text = item.partition("=")
         names = path.split(".")
         if not equals or not all(names):
-            raise Failure(f"{item!r} is no MEMBER=VALUE, as in weight=20")
+            raise Failure(f"{item!r} is not MEMBER=VALUE, as in weight=20")
         place = patch
         for name in names[:-1]:
             place = place.setdefault(name, {})
@@ -108,7 +108,7 @@ def run_set(session: Session) -> int:
 def _one(text: str) -> Object:
     asked = parsed([text])
     if not asked.is_configured or not asked.is_one:
-        raise Failure(f"{asked} is no object of the configuration; one is backend/shop or backend/shop/server/web1")
+        raise Failure(f"{asked} is not an object of the configuration; write backend/shop or backend/shop/server/web1")
     return asked
 
 
@@ -152,7 +152,7 @@ def run_cert(session: Session) -> int:
         session.show_list("certificate", session.client.get(path), "storage_name")
         return OK
     if not given.file or (given.file == "-" and not given.name):
-        raise Failure("a file is required, and with - its --name")
+        raise Failure("a file is required; with -, --name is required as well")
     name = given.name or os.path.basename(given.file)
     if given.action == "delete":
         return session.plan_or_write({"method": "DELETE", "path": f"{path}/{quoted(name)}"})
@@ -227,9 +227,7 @@ def run_raw(session: Session) -> int:
     written = VERSION.search(content)
     version = session.client.get(f"{CONFIGURATION}/version") if given.force else given.version or (int(written[1]) if written else None)
     if version is None:
-        raise Failure(
-            "the text has no line # _version=N, so --version N has to say what it was made from; --force replaces whatever is there"
-        )
+        raise Failure("the text has no line # _version=N: add --version N, the version it was made from, or --force to replace any version")
     query, headers = session.write_options()
     query |= {"version": version}
     answer = session.client.ask("POST", RAW, query, content, TEXT, **headers)

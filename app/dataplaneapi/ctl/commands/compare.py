@@ -94,7 +94,7 @@ class Side:
         try:
             return self.file(kind, name).body.decode()
         except UnicodeDecodeError:
-            raise Failure(f"{kind}/{name} on {self.name} is no text, so it cannot be copied; nothing was changed", REFUSED) from None
+            raise Failure(f"{kind}/{name} on {self.name} is not text, so it cannot be copied; nothing was changed", REFUSED) from None
 
     def store(self, files: list[tuple[str, str, str]], headers: dict[str, str]) -> None:
         """Create or replace stored files, given as (kind, name, content), in one batch. Raises Failure."""

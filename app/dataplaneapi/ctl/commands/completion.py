@@ -106,7 +106,7 @@ def _choices(before: list[str]) -> Iterable[str]:
 def _named(session: Session, before: list[str], word: str) -> Iterable[str]:
     context = contexts.chosen(session.given)
     if context.get("user") and not context.get("password") and not context.get("password_file"):
-        raise Failure("a completion cannot ask for the password")
+        raise Failure("a completion cannot prompt for the password")
     client = Client(context, timeout=SECONDS)
     command, *more = [word for word in before if not word.startswith("-")]
     if command == "set" and more:

@@ -34,11 +34,7 @@ def _table(rows: list[dict[str, Any]], *, colours: bool) -> str:
         ["*" if row["current"] else "", row["name"], row.get("socket") or row.get("url") or contexts.DEFAULT_URL, row.get("user")]
         for row in rows
     ]
-    return (
-        output.table(("current", "name", "server", "user"), cells, colours=colours)
-        if cells
-        else f"no contexts: {contexts.path()} would hold them\n"
-    )
+    return output.table(("current", "name", "server", "user"), cells, colours=colours) if cells else f"no contexts in {contexts.path()}\n"
 
 
 def _without_secrets(members: dict[str, str]) -> dict[str, str]:

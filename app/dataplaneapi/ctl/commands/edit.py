@@ -35,21 +35,21 @@ def edit_arguments(parser: argparse.ArgumentParser) -> None:
 def run_edit(session: Session) -> int:
     asked = parsed(session.given.object)
     if not asked.is_configured or not asked.is_one:
-        raise Failure(f"{asked} cannot be edited; objects of the configuration can, as backend/shop")
+        raise Failure(f"{asked} cannot be edited; only objects of the configuration can, such as backend/shop")
     directory = tempfile.mkdtemp(prefix="dataplaneapi-ctl-")
     editing = _Editing(session, asked, os.path.join(directory, f"{str(asked).replace('/', '_')}.yaml"))
     try:
         status = editing.run()
     except BaseException as error:
         if editing.is_changed:
-            session.note(f"what you have edited is in {editing.file}")
+            session.note(f"your edits are in {editing.file}")
         else:
             editing.remove()
         if isinstance(error, OSError):
             raise Failure(f"{editing.file}: {error}") from None
         raise
     if session.given.dry_run and editing.is_changed:
-        session.note(f"what you have edited is in {editing.file}")
+        session.note(f"your edits are in {editing.file}")
     else:
         editing.remove()
     return status
@@ -70,7 +70,7 @@ class _Editing:
         while True:
             mine = self._edit(shown, notes)
             if mine is None or mine == base:
-                self.session.note("nothing is changed")
+                self.session.note("nothing was changed")
                 self.is_changed = False
                 return OK
             self.is_changed = True
@@ -104,7 +104,7 @@ class _Editing:
             return self.session.plan_or_write({"method": "PUT", "path": self.asked.path + query_text(self.asked.query), "body": body})
         query, headers = self.session.write_options()
         answer = self.session.client.ask("PUT", self.asked.path, self.asked.query | query, body, **headers, If_Match=tag)
-        self.session.note(f"{self.asked} is changed")
+        self.session.note(f"{self.asked} was changed")
         return self.session.report_write(answer)
 
     def _edit(self, value: Any, notes: str) -> Any:
@@ -114,11 +114,11 @@ class _Editing:
         try:
             words = shlex.split(editor)
         except ValueError as error:
-            raise Failure(f"editor {editor}: {error}; EDITOR names another") from None
+            raise Failure(f"editor {editor}: {error}; set EDITOR to another one") from None
         try:
             status = subprocess.run([*words, self.file], check=False).returncode
         except OSError as error:
-            raise Failure(f"editor {words[0]}: {error.strerror}; EDITOR names another") from None
+            raise Failure(f"editor {words[0]}: {error.strerror}; set EDITOR to another one") from None
         if status:
             raise Failure(f"editor {words[0]} ended with {status}")
         with open(self.file, encoding="utf-8") as file:

@@ -31,10 +31,10 @@ def fleet_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--stages", metavar="STAGES", help="how many nodes have it after each stage (default 1,25%%,100%%)")
     parser.add_argument("--guard", type=guard, metavar="GUARD", help="what each node must fulfil, as in errors=2,ready,min_requests=50")
     parser.add_argument("--bake", metavar="TIME", help="watch each node this long (default 60s)")
-    parser.add_argument("--deadline", metavar="TIME", help="take the release back if a stage lasts longer, beyond --bake (default 10m)")
+    parser.add_argument("--deadline", metavar="TIME", help="roll the release back if a stage lasts longer, beyond --bake (default 10m)")
     parser.add_argument("--force", action="store_true", help="overwrite nodes that were edited by hand")
     parser.add_argument("--dry-run", action="store_true", help="have all nodes check the text, and change none")
-    text = "wait until all nodes have the release, or it was taken back; without a time, as long as that takes"
+    text = "wait until all nodes have the release, or it was rolled back; without a time, as long as that takes"
     parser.add_argument("--wait", nargs="?", type=duration, const=float("inf"), metavar="TIME", help=text)
     add_message_argument(parser)
 
@@ -73,19 +73,19 @@ def _release(session: Session) -> int:
     body: dict[str, Any] = {"message": given.message, "guard": given.guard, "bake": given.bake, "deadline": given.deadline}
     body |= {"stages": given.stages and given.stages.split(","), "force": given.force or None, "dry_run": given.dry_run or None}
     if given.subject and not given.subject.isdigit():
-        raise Failure(f"{given.subject} is no number of a release")
+        raise Failure(f"{given.subject} is not the number of a release")
     body["release"] = int(given.subject) if given.subject else None
     body = {name: value for name, value in body.items() if value is not None}
     made = session.client.ask("POST", f"{FLEET}/releases", None, body).json()
     for name in made.get("left_out", ()):
-        session.note(f"{name} is absent or holds, and is no part of the release")
+        session.note(f"{name} is absent or holds, so the release does not include it")
     status = OK if given.wait is None else _wait(session, made["number"], given.wait)
     session.show(session.client.get(FLEET), lambda found: described(found, colours=session.colours))
     return status
 
 
 def _wait(session: Session, number: int, seconds: float) -> int:
-    """Wait until a release is done or taken back, at most `seconds`. Return the exit status."""
+    """Wait until a release is done or rolled back, at most `seconds`. Return the exit status."""
     deadline = time.monotonic() + seconds
     with Progress() as progress:
         while time.monotonic() < deadline:
@@ -93,7 +93,7 @@ def _wait(session: Session, number: int, seconds: float) -> int:
             release = found["release"]
             if release["number"] > number:
                 why = release.get("reason", "another one has followed")
-                session.note(f"release {number} was taken back: {why}")
+                session.note(f"release {number} was rolled back: {why}")
                 return OK if why.startswith("dry run") else FAILED
             if release["state"] == "done":
                 return OK
@@ -116,7 +116,7 @@ def described(found: dict[str, Any], *, colours: bool) -> str:
         by = f" by {release['author']}" if release.get("author") else ""
         lines.append(f"group {found['group']}: release {release['number']}{by} is {release['state']}{stage}")
         if why := release.get("reason"):
-            lines.append(f"the release before it was taken back: {why}")
+            lines.append(f"the release before it was rolled back: {why}")
     else:
         lines.append(f"group {found['group']} has no release yet; dataplaneapi ctl fleet init makes the first one")
     if not found["store"]["up"]:

@@ -148,7 +148,7 @@ def source(name: str, *, endpoints: str = "", status: str = "") -> WatchedFiles 
         scheme, _, rest = name.partition("://")
         address, _, key = rest.partition("/")
         if not key:
-            raise Failure(f"{name} names no key: {scheme}://HOST:PORT/KEY")
+            raise Failure(f"{name} has no key; write {scheme}://HOST:PORT/KEY")
         # The URL of a key that begins with a slash has two slashes before it.
         return EtcdKey(Etcd(f"{scheme}://{address}"), key)
     return WatchedFiles(name, status)
@@ -221,4 +221,4 @@ class Follower:
         try:
             self._source.report(json.dumps({**outcome, "time": stamp}, ensure_ascii=False) + "\n")
         except Failure as failure:
-            self._session.note(f"the outcome cannot be written: {failure}")
+            self._session.note(f"writing the outcome failed: {failure}")

@@ -68,7 +68,7 @@ def _weight(text: str) -> tuple[str, float]:
     try:
         return name, int(weight) if weight.isdigit() else float(weight)
     except ValueError:
-        raise Failure(f"{text!r} is no BACKEND=WEIGHT, as in v1=95") from None
+        raise Failure(f"{text!r} is not BACKEND=WEIGHT, as in v1=95") from None
 
 
 def rename_arguments(parser: argparse.ArgumentParser) -> None:

@@ -55,7 +55,7 @@ def run_rollout(session: Session) -> int:
     if len(set(names)) != len(names):
         raise Failure(f"--to names a server twice: {given.to}")
     if given.bake >= given.confirm:
-        raise Failure(f"--bake is {given.bake:g} s, and each server rolls back after {given.confirm:g} s; let --confirm be longer")
+        raise Failure(f"--bake ({given.bake:g} s) must be shorter than --confirm ({given.confirm:g} s), after which a server rolls back")
     # SIGTERM ends the command as Ctrl-C does.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     servers = [RolloutServer(name, given.confirm) for name in names]
@@ -231,7 +231,7 @@ class Rollout:
                 self._session.write(f"{server.name}:\n{described(server.plan, colours=self._session.colours)}")
             if status := plan_status(server.plan):
                 refused = refused or status
-                self._session.note(f"{server.name} refuses; nothing is changed on any server")
+                self._session.note(f"{server.name} refuses; nothing was changed on any server")
         return refused
 
     def _change(self, server: RolloutServer) -> None:
@@ -273,6 +273,8 @@ class Rollout:
                 server.roll_back()
         for server in self._servers:
             if server.outcome == UNKNOWN:
-                self._session.note(f"{server.name}: unknown, since it does not answer; a change rolls back within {server.seconds:g} s")
+                self._session.note(
+                    f"{server.name}: unknown, because it does not answer; its change is rolled back within {server.seconds:g} s"
+                )
             elif server.outcome == CONFIRMED:
                 self._session.note(f"{server.name}: confirmed, and keeps the change")

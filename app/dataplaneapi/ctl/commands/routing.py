@@ -75,7 +75,7 @@ def _question(given: argparse.Namespace) -> dict[str, Any]:
     for header in given.header or ():
         name, colon, value = header.partition(":")
         if not colon:
-            raise Failure(f"--header {header!r} is no NAME: VALUE")
+            raise Failure(f"--header {header!r} is not NAME: VALUE")
         headers.setdefault(name.strip(), []).append(value.strip())
     return question | ({"headers": headers} if headers else {})
 

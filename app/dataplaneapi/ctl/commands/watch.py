@@ -160,7 +160,7 @@ def _cursor(path: str) -> str:
     except FileNotFoundError:
         return ""
     if not (text.isascii() and text.isdecimal()):
-        raise Failure(f"{path} does not hold the id of an event; remove it to begin with the events from now on")
+        raise Failure(f"{path} does not contain the id of an event; remove it to begin with new events")
     return text
 
 

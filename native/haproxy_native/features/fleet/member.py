@@ -299,7 +299,7 @@ class FleetMember(Observer):
         node, action = machine.decide(head, self._node, self.name, (await self._own())[1])
         await self._remember(node)
         if action == machine.ABANDON:
-            await self._end_change(f"release {self._node.report.number} was taken back")
+            await self._end_change(f"release {self._node.report.number} was rolled back")
             self.wake()
         elif head and action != machine.NOTHING:
             await self._act(head, action)

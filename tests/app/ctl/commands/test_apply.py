@@ -77,7 +77,7 @@ def test_a_plan_that_cannot_be_carried_out_leaves_no_token(ctl: Ctl, tmp_path: P
     token.write_text("former\n")
     taken = "backends: [{name: shop, from: plain, balance: {algorithm: leastconn}}]"
     assert ctl("plan", "-f", "-", "--owner", "taker", "--save", str(token), text=taken).returncode == 3
-    assert "holds no token" in ctl.refusal(2, "apply", "--plan", f"@{token}")
+    assert "contains no token" in ctl.refusal(2, "apply", "--plan", f"@{token}")
     assert "No such file" in ctl.refusal(2, "plan", "-f", "-", "--owner", "a", "--save", "/nowhere/token", text="{}")
 
 
@@ -115,5 +115,5 @@ def test_what_cannot_be_declared_changes_nothing(ctl: Ctl, sidecar: Quick, file:
     assert "required" in ctl.refusal(2, "apply", "-f", str(file))
     assert "No such file" in ctl.refusal(2, "apply", "--owner", "a", "-f", "/nowhere")
     assert "422" in ctl.refusal(1, "apply", "--owner", "a", "-f", "-", text="backends: [{name: x, wieght: 3}]")
-    assert "--plan goes without" in ctl.refusal(2, "apply", "--plan", "x", "--owner", "a")
+    assert "--plan excludes -f" in ctl.refusal(2, "apply", "--plan", "x", "--owner", "a")
     assert sidecar.version() == version

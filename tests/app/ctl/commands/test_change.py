@@ -29,11 +29,11 @@ def test_a_server(ctl: Ctl, sidecar: Quick) -> None:
     assert sidecar.text() == text
     assert ctl.output("weight", "shop/web1", "40").endswith(", live: weight 10 → 40 on backend/shop/server/web1\n")
     assert "server web1 127.0.0.1:1 weight 40" in sidecar.text() and sidecar.stat("web1", "shop")["weight"] == "40"
-    assert ctl.output("weight", "shop/web1", "40") == "nothing is changed\n"
+    assert ctl.output("weight", "shop/web1", "40") == "nothing was changed\n"
     assert "404 missing object: server web9 does not exist in shop backend (PATCH" in ctl.refusal(1, "weight", "shop/web9", "1")
     assert ": 404 missing object: server xxx" in ctl.refusal(1, "weight", f"shop/{'x' * 300}", "1")
     for word in ("web1", "shop/web1/x", "backend/shop/server"):
-        assert f"{word} is no server; one is shop/web1" in ctl.refusal(2, "ready", word)
+        assert f"{word} is not a server; write shop/web1" in ctl.refusal(2, "ready", word)
 
 
 def test_members(ctl: Ctl, sidecar: Quick) -> None:
@@ -48,10 +48,10 @@ def test_members(ctl: Ctl, sidecar: Quick) -> None:
     assert ", live: weight 20 → 7 on " in ctl.output("set", "backend/shop/server/web2", "weight=7")
     assert sidecar.stat("web2", "shop")["weight"] == "7"
     assert "deny" in ctl.output("set", "backend/shop/http_request_rule/0", "deny_status=429", "--dry-run")
-    assert "is no MEMBER=VALUE" in ctl.refusal(2, "set", "backend/shop", "mode")
+    assert "is not MEMBER=VALUE" in ctl.refusal(2, "set", "backend/shop", "mode")
     assert "weight in body must be an integer, not a string" in ctl.refusal(1, "set", "backend/shop/server/web2", "weight=heavy")
     assert 'wieght in body is not known; did you mean "weight"? (PATCH ' in ctl.refusal(1, "set", "backend/shop/server/web2", "wieght=3")
-    assert "is no object of the configuration" in ctl.refusal(2, "set", "backend", "mode=http")
+    assert "is not an object of the configuration" in ctl.refusal(2, "set", "backend", "mode=http")
 
 
 def test_a_change_that_needs_a_reload_is_not_called_live(ctl: Ctl, sidecar: Quick) -> None:
@@ -112,7 +112,7 @@ def test_the_whole_text(ctl: Ctl, sidecar: Quick, tmp_path: Path) -> None:
     assert "version mismatch" in ctl.refusal(3, "raw", "put", str(file))
     ctl.output("raw", "put", "-", "--force", "--wait", text=got)
     assert "weight 12" not in sidecar.text()
-    assert "--version N has to say" in ctl.refusal(2, "raw", "put", "-", text="backend x\n")
+    assert "add --version N" in ctl.refusal(2, "raw", "put", "-", text="backend x\n")
     assert ctl("raw", "put", "-", "--dry-run", text="backend x\n  nonsense\n").returncode == 1
 
 

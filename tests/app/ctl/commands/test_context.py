@@ -37,7 +37,7 @@ def ours(tmp_path: Path) -> Ctl:
 
 def test_without_a_file_it_says_where_one_would_be(ctl: Ctl, tmp_path: Path) -> None:
     place = str(tmp_path / "none.yaml")
-    assert ctl.output("context", DATAPLANECTL_CONFIG=place) == f"no contexts: {place} would hold them\n"
+    assert ctl.output("context", DATAPLANECTL_CONFIG=place) == f"no contexts in {place}\n"
 
 
 def test_contexts_are_listed_and_shown_without_secrets(ours: Ctl) -> None:

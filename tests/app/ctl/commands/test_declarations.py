@@ -70,10 +70,10 @@ def test_a_directory_that_is_named_itself_says_nothing_of_its_files(tmp_path: Pa
     [
         ({"a__yaml": "x: []", "b__cfg": "backend a"}, "cannot be declared in one call"),
         ({"a__yaml": "global: {}", "b__yaml": "global: {}"}, "b.yaml: global is in .*a.yaml, too"),
-        ({"a__yaml": "x: []", "b__yaml": "- a"}, "b.yaml: objects by their collections"),
+        ({"a__yaml": "x: []", "b__yaml": "- a"}, "b.yaml: expected objects by collection"),
         ({"a__yaml": "x: {}", "b__yaml": "x: []"}, "x is a list here, but not in"),
         ({"a__crt": "a b"}, "a.crt: the kind of this stored file is unknown; put it into a directory named maps or certificates"),
-        ({"a__txt": "x"}, "has no .yaml, .json or .cfg file, and no stored ones"),
+        ({"a__txt": "x"}, "has no .yaml, .json or .cfg file, and no stored file"),
     ],
 )
 def test_what_cannot_be_one(tmp_path: Path, texts: dict[str, str], message: str) -> None:

@@ -38,7 +38,7 @@ def editor(tmp_path: Path, sidecar: Quick):  # type: ignore[no-untyped-def]
 
 def test_an_edited_object_is_sent(ctl: Ctl, sidecar: Quick, editor) -> None:  # type: ignore[no-untyped-def]
     done = ctl("edit", SERVER, EDITOR=editor('sed -i "s/weight: 10/weight: 71/" "$1"'))
-    assert (done.returncode, done.stderr) == (0, f"{SERVER} is changed\n")
+    assert (done.returncode, done.stderr) == (0, f"{SERVER} was changed\n")
     assert "weight 71" in sidecar.line("server web1")
     done = ctl("edit", "backend", "shop", "--wait", EDITOR=editor('sed -i "s/roundrobin/leastconn/" "$1"'))
     assert done.returncode == 0 and sidecar.line("balance") == "balance leastconn"
@@ -49,7 +49,7 @@ def test_a_plan_of_what_was_edited(ctl: Ctl, sidecar: Quick, editor) -> None:  #
     before = sidecar.text()
     done = ctl("edit", SERVER, "--dry-run", EDITOR=editor('sed -i "s/weight: 10/weight: 71/" "$1"'))
     assert "live: set server shop/web1 weight 71\n" in done.stdout and sidecar.text() == before, done
-    kept = Path(done.stderr.partition("what you have edited is in ")[2].strip())
+    kept = Path(done.stderr.partition("your edits are in ")[2].strip())
     assert "weight: 71" in kept.read_text()
     kept.unlink()
     kept.parent.rmdir()
@@ -58,7 +58,7 @@ def test_a_plan_of_what_was_edited(ctl: Ctl, sidecar: Quick, editor) -> None:  #
 def test_without_a_change_nothing_is_sent(ctl: Ctl, sidecar: Quick, editor) -> None:  # type: ignore[no-untyped-def]
     version = sidecar.version()
     for script in ("true", ': > "$1"', 'echo "# a comment" >> "$1"'):
-        assert ctl("edit", SERVER, EDITOR=editor(script)).stderr == "nothing is changed\n"
+        assert ctl("edit", SERVER, EDITOR=editor(script)).stderr == "nothing was changed\n"
     assert sidecar.version() == version
 
 
@@ -84,8 +84,8 @@ else cp "$1" $calls.shown; sed -i "s/weight: 73/weight: 74/" "$1"; fi"""
 def test_what_is_refused_comes_back_with_the_reason_and_is_kept(ctl: Ctl, sidecar: Quick, editor) -> None:  # type: ignore[no-untyped-def]
     script = 'cp "$1" $calls.shown; sed -i "s/weight: 10/weight: 1000/" "$1"'
     done = ctl("edit", SERVER, EDITOR=editor(script))
-    assert done.returncode == 1 and "what you have edited is in /" in done.stderr, done.stderr
-    kept = Path(done.stderr.partition("what you have edited is in ")[2].split()[0])
+    assert done.returncode == 1 and "your edits are in /" in done.stderr, done.stderr
+    kept = Path(done.stderr.partition("your edits are in ")[2].split()[0])
     assert "weight: 1000" in kept.read_text()
     assert "# 422" in (ctl.home / "calls.shown").read_text() or "# 400" in (ctl.home / "calls.shown").read_text()
     kept.unlink()
@@ -97,7 +97,7 @@ def test_an_editor_that_fails_and_yaml_that_is_none(ctl: Ctl, sidecar: Quick, ed
     assert "ended with 3" in ctl.refusal(2, "edit", SERVER, EDITOR=editor("exit 3"))
     assert "No such file" in ctl.refusal(2, "edit", SERVER, EDITOR="/no/such/editor")
     said = ctl.refusal(2, "edit", SERVER, EDITOR=editor('echo "a: [" > "$1"'))
-    kept = Path(said.partition("what you have edited is in ")[2].split()[0])
+    kept = Path(said.partition("your edits are in ")[2].split()[0])
     assert kept.read_text() == "a: [\n"
     kept.unlink()
     kept.parent.rmdir()

@@ -24,7 +24,7 @@ def test_a_split_is_made_changed_and_removed(ctl: Ctl, sidecar: Quick) -> None:
     assert "shop=100" in ctl.output("split", "canary", "shop=1", "--frontend", "site", "--wait")
     assert ctl.output("split").splitlines()[1].split()[:2] == ["canary", "random"]
     assert "random" in ctl.output("split", "canary")
-    assert "no BACKEND=WEIGHT" in ctl.refusal(2, "split", "canary", "shop=x")
+    assert "not BACKEND=WEIGHT" in ctl.refusal(2, "split", "canary", "shop=x")
     assert "source" in ctl.output("split", "canary", "--by", "source", "--frontend", "site", "shop=1", "--wait"), "options before shares"
     ctl.output("split", "canary", "--delete", "--wait")
     assert ctl.output("split") == ""

@@ -106,7 +106,7 @@ def test_one_that_refuses_its_plan_stops_all(ctl: Ctl, pair: dict[str, Quick]) -
     (ctl.home / "more.yaml").write_text(SHOP.replace("  from: plain", "  from: plain\n  balance: {algorithm: first}"))
     try:
         refused = ctl(*words(ctl))
-        assert refused.returncode == 3 and "lb1 refuses; nothing is changed on any server" in refused.stderr, refused
+        assert refused.returncode == 3 and "lb1 refuses; nothing was changed on any server" in refused.stderr, refused
         assert have_it(pair) == ["lb1"]
     finally:
         assert pair["lb1"].delete("backends/new", version=pair["lb1"].version(), force_reload=True).is_success
@@ -187,7 +187,7 @@ def test_a_server_that_is_gone_while_it_is_watched(ctl: Ctl, pair: dict[str, Qui
             assert running.stderr.readline() == "lb2: changed, and watched\n"
             pair["lb2"].kill()
             said = running.stderr.read()
-            assert running.wait(60) == 4 and "lb2: unknown, since it does not answer" in said, said
+            assert running.wait(60) == 4 and "lb2: unknown, because it does not answer" in said, said
         finally:
             running.kill()
             pair["lb2"].start()
@@ -212,7 +212,7 @@ def test_contexts_are_completed(ctl: Ctl) -> None:
             "'error=2' is none of errors=PERCENT, ready and min_requests=N",
         ),
         (["-f", "x", "--owner", "team"], "--to"),
-        (["-f", "x", "--owner", "team", "--to", "lb1", "--confirm", "5s"], "let --confirm be longer"),
+        (["-f", "x", "--owner", "team", "--to", "lb1", "--confirm", "5s"], "must be shorter than --confirm"),
     ],
 )
 def test_what_is_wrong(ctl: Ctl, line: list[str], says: str) -> None:

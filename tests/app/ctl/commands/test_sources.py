@@ -50,5 +50,5 @@ def test_names_of_sources() -> None:
     key = source("https://a:1//haproxy/edge")
     assert isinstance(key, EtcdKey) and (key.key, key.etcd.endpoints) == ("/haproxy/edge", ["https://a:1"])
     assert isinstance(source("/etc/x.yaml"), WatchedFiles)
-    with pytest.raises(Failure, match="names no key"):
+    with pytest.raises(Failure, match="has no key"):
         source("http://a:1/")
