@@ -283,7 +283,7 @@ def test_a_message_that_is_not_of_haproxy_is_shown() -> None:
     ],
 )
 def test_what_is_masked_is_not_taken_back(sent: Any, schema: str, place: str) -> None:
-    with pytest.raises(Incomplete, match=f"^{place} has {MASKED}, .*PATCH.*`secrets`"):
+    with pytest.raises(Incomplete, match=f"^{place} has {MASKED} in place of .*PATCH.*`secrets`"):
         refuse_masked(sent, grammar().schemas.named(schema))
 
 

@@ -105,7 +105,7 @@ WRONG = [
     ("nonsense", "failed to parse certificate"),
     (OTHER.cert, "file should contain both"),
     (OTHER.cert + made("x").private, "does not belong"),
-    (OTHER.pem + "#" * (1 << 20), "may have 1048576 bytes"),
+    (OTHER.pem + "#" * (1 << 20), "has at most 1048576 bytes"),
 ]
 
 

@@ -49,7 +49,7 @@ def test_plans(tmp_path: Path, name: str, word: str) -> None:
             assert await planned(path, None) == (0, [f"HAProxy still has {path.name} loaded"], True)
             assert await planned(path.with_name("other"), new) == (0, [], False)
             store.largest = 3
-            assert await planned(path, new) == (0, [f"{new.stat().st_size} bytes are loaded faster by a reload"], True)
+            assert await planned(path, new) == (0, [f"{new.stat().st_size} bytes are loaded faster by a reload than by commands"], True)
             await asyncio.to_thread(haproxy.stop)
             steps, reasons, used = await planned(path, new)
             assert (steps, len(reasons), used) == (0, 1, True)
