@@ -1,6 +1,7 @@
-"""Temporary directories. Those that a killed process has left are removed at the next start, and processes that use their files are killed.
+"""Create temporary directories, and clean up at the start after a server process that was killed.
 
-Each is locked while it is in use; the lock ends with the process (flock(2)).
+A directory is locked while it is in use, and the kernel releases the lock when the process ends (flock(2)). So a directory without a lock
+is a leftover. It is removed, and processes that were started with its files are killed.
 """
 
 import fcntl
@@ -18,14 +19,17 @@ _NAME = re.compile(r"haproxy-(?:check|set|shadow|state)-[a-z0-9_]{8}")
 
 
 class Scratch:
-    """A new directory, `haproxy-KIND-` and eight letters. Raises Unusable if nothing temporary can be written."""
+    """A new temporary directory, `haproxy-KIND-` and eight characters, locked until `remove`.
+
+    The constructor raises Unusable if no directory for temporary files can be written. It blocks.
+    """
 
     def __init__(self, kind: str) -> None:
         try:
             self.path, self._lock = _new(f"haproxy-{kind}-")
         except OSError as error:
             places = "TMPDIR, /tmp, /var/tmp"
-            detail = f"this needs a directory for temporary files ({places}): {error.strerror}; PrivateTmp=yes in the unit is one"
+            detail = f"no temporary directory can be made in {places}: {error.strerror}; set PrivateTmp=yes in the systemd unit"
             raise Unusable(detail) from error
 
     def remove(self) -> None:
@@ -35,7 +39,7 @@ class Scratch:
 
 
 def remove_leftovers() -> list[Path]:
-    """Remove the directories of this user that no process uses, and return them."""
+    """Remove the scratch directories of this user that no process has locked, and return their paths. Blocks."""
     removed: list[Path] = []
     with suppress(OSError):
         for entry in os.scandir(tempfile.gettempdir()):
@@ -48,7 +52,7 @@ def remove_leftovers() -> list[Path]:
 
 
 def _end_users(directory: str) -> None:
-    """Kill processes of this user that were started with a file in the directory: the shadow of a killed server would run for ever."""
+    """Kill this user's processes that have a file of the directory in their command line: a shadow would outlive its server for ever."""
     own = os.fsencode(f"{directory}/")
     for entry in os.scandir("/proc"):
         with suppress(OSError):
@@ -61,7 +65,7 @@ def _end_users(directory: str) -> None:
 def _new(prefix: str) -> tuple[Path, int]:
     while True:
         path = tempfile.mkdtemp(prefix=prefix)
-        # Otherwise another process that was just started has taken it for a leftover.
+        # Otherwise a process that has just started has locked it as a leftover, and removes it.
         if (lock := _locked(path)) is not None:
             return Path(path), lock
 

@@ -105,7 +105,7 @@ def test_where_nothing_temporary_can_be_written(directory: Path, monkeypatch: py
     """The module `tempfile` finds no directory, or the one that it has found is gone."""
     monkeypatch.setattr(tempfile, "_candidate_tempdir_list", lambda: [str(directory / "missing")])
     for _ in range(2):
-        with pytest.raises(Unusable, match=r"^this needs a directory for temporary files \(TMPDIR, /tmp, /var/tmp\): No "):
+        with pytest.raises(Unusable, match=r"^no temporary directory can be made in TMPDIR, /tmp, /var/tmp: No "):
             Scratch("set")
         monkeypatch.setattr(tempfile, "tempdir", str(directory / "gone"))
     for use in (lambda: Staged(None).draft(), lambda: Scratch("shadow")):
