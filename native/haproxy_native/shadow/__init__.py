@@ -1,1 +1,1 @@
-"""A second HAProxy with the same rules, of private sockets alone, that is asked what it does with a request."""
+"""Run shadows: further HAProxy processes with the same rules on private sockets, to find out what HAProxy does with a request."""

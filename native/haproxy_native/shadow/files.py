@@ -1,7 +1,7 @@
-"""The files that a configuration names: detect that they have changed, and give a shadow other ones in their place. Blocks.
+"""Find the files that a configuration names, detect that they have changed, and replace them for a shadow. All functions block.
 
-A change may store files together with a text that refers to them. Its shadow has to read the new contents, which are still drafts, so its
-text is rewritten to find them elsewhere (`with_files`).
+A change may store files together with a text that refers to them. Its shadow has to read the new contents, which are still drafts at other
+paths. So `with_files` rewrites the paths in the shadow's text.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ from haproxy_native.check.whole_set import WholeSet, home_in, led_into
 from haproxy_native.shadow.rewrite import rewritten
 from haproxy_native.text.document import Document
 
-# Bytes of a file that is searched for names of others.
+# The most bytes of a file that is searched for the names of other files.
 LARGEST = 1 << 20
 _WORDS = re.compile(r"[^\s\"'(),=;]+")
 
@@ -30,13 +30,13 @@ def named(document: Document, home: Path) -> Iterator[Path]:
 
 
 def naming(document: Document, home: Path, paths: Iterable[Path]) -> list[Path]:
-    """Return the files that a document names and that name some of `paths` themselves, such as a list of certificates."""
+    """Return those files of a document that themselves name some of `paths`, such as a list of certificates."""
     names = [os.fsencode(path.name) for path in paths]
     return [path for path in named(document, home) if names and any(map(_read(path).__contains__, names))]
 
 
 def stamps(document: Document, home: Path, files: Mapping[Path, Path | None]) -> list[str]:
-    """Return a text for each named file, and for those that replace some, which differs if the file has changed."""
+    """Return a text for each file that the document names, and for each replacement in `files`. It differs once the file has changed."""
     there = [f"{path} {content and _digest(content)}" for path, content in files.items()]
     for path in named(document, home):
         with suppress(OSError, ValueError):
@@ -51,24 +51,24 @@ def _digest(path: Path) -> str:
 
 
 def _read(path: Path) -> bytes:
-    """Return what a file contains; empty if it cannot name others."""
+    """Return the content of a file; empty if the file is too large or unreadable."""
     with suppress(OSError, ValueError):
         if path.is_file() and path.stat().st_size <= LARGEST:
             return path.read_bytes()
     return b""
 
 
-# Where the content of a path is; None for a file that does not exist.
+# Replacements: by the path in the configuration, the path of the file with the content; None if the file is not to exist.
 Files = Mapping[Path, Path | None]
 NONE: Files = {}
 
 
 def with_files(document: Document, scratch: Path, home: Path, files: Files) -> tuple[str, Path]:
-    """Return the text of a shadow that finds these files elsewhere, and the directory in which it has to start."""
+    """Lay out `files` in `scratch`. Return the text of a shadow that reads them there, and the working directory that it needs."""
     tree, there = scratch / "set", {os.path.abspath(path): content for path, content in files.items()}
     contents = {path: content for path, content in there.items() if content}
     contents = {os.path.abspath(path): path for path in naming(document, home, files)} | contents
-    # Those that may be lists, which name others.
+    # Files that may be lists, in which paths have to be rewritten as well.
     lists = [path for path, content in contents.items() if content.stat().st_size <= LARGEST]
     given = WholeSet({}, contents, lists, [path for path, content in there.items() if content is None], Path.cwd())
     led = Document.parse(led_into(tree, given, document.text).encode("utf-8", "surrogateescape"))

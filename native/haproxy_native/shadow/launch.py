@@ -1,7 +1,8 @@
-"""Start HAProxy for a shadow. The sandbox permits no connections, so it uses its standard input and output instead.
+"""Start the HAProxy of a shadow. The sandbox permits no connections, so HAProxy reaches servers and log through its standard streams.
 
 Standard input is a socket. For each connection to the server `sockpair@0`, HAProxy creates a pair of sockets, keeps one and sends the other
-over its standard input; this process answers on it as the server. Standard output receives HAProxy's log, one message for each line.
+over its standard input; this process answers on it as the server. Standard output is a socket that receives HAProxy's log, one line in each
+packet.
 (HAProxy Configuration Manual, sections 3.1, `log`, and 5.2, `server`)
 """
 
@@ -18,17 +19,17 @@ from haproxy_native.check.run import Confinement
 from haproxy_native.child import Child, read, readable
 from haproxy_native.errors import NoShadow
 
-# Seconds of CPU time, bytes that are stored of its output, and bytes of a line of the log.
+# Limits of a shadow: seconds of CPU time, bytes of its error output that are stored, and bytes of a line of its log.
 CPU_SECONDS, MOST_SAID, LONGEST_LINE = 60, 20_000, 1 << 17
 
 
 class Launched:
-    """A running HAProxy, with our ends of its standard input and output, until `end`."""
+    """A running HAProxy, with this process's ends of its standard streams. The caller has to call `end`."""
 
     def __init__(self, child: Child, servers: socket.socket, log: socket.socket) -> None:
         assert child.stderr
         self._child, self._servers, self._log = child, servers, log
-        # Read while it runs: it would block on a full pipe.
+        # Read while HAProxy runs, since it would block on a full pipe.
         self._output = asyncio.create_task(read(child.stderr, MOST_SAID))
 
     @property
@@ -36,23 +37,26 @@ class Launched:
         return self._child.ended
 
     async def output(self) -> str:
-        """Return what it has written, once it has ended."""
+        """Wait until HAProxy has ended, and return its error output."""
         return await self._output
 
     async def logged(self) -> bytes:
-        """Return the next line of its log. Raises ConnectionError if it has ended."""
+        """Wait for the next line of HAProxy's log and return it. Raises ConnectionError if HAProxy has ended."""
         if not (line := await asyncio.get_running_loop().sock_recv(self._log, LONGEST_LINE)):
-            raise ConnectionResetError("it has ended")
+            raise ConnectionResetError("its HAProxy has ended")
         return line
 
     async def connection(self) -> socket.socket:
-        """Return the next connection to a server. Raises ConnectionError if it has ended, and OSError for anything else that it sends."""
+        """Wait for HAProxy's next connection to a server and return it.
+
+        Raises ConnectionError if HAProxy has ended, and OSError if it has sent something else.
+        """
         await readable(self._servers.fileno())
         data, descriptors, _, _ = socket.recv_fds(self._servers, 4096, 1)
         if not data:
-            raise ConnectionResetError("it has ended")
+            raise ConnectionResetError("its HAProxy has ended")
         if not descriptors:
-            raise OSError("it has sent no connection")
+            raise OSError("its HAProxy has sent no connection")
         try:
             return socket.socket(fileno=descriptors[0])
         except OSError:
@@ -60,6 +64,7 @@ class Launched:
             raise
 
     async def end(self) -> None:
+        """Kill HAProxy, wait until it has ended, and close its streams."""
         await self._child.kill()
         self._output.cancel()
         await asyncio.wait([self._output])
@@ -69,9 +74,10 @@ class Launched:
 
 
 async def launch(words: Sequence[str], environment: Mapping[str, str], scratch: Path, home: Path | None) -> Launched:
-    """Start a command that may write and listen only in `scratch`. `home` is its working directory; None for ours.
+    """Start a command that may write and listen only in `scratch`. `home`: its working directory; None for that of this process.
 
-    If the caller is cancelled, the command is ended. Raises OSError, and NoShadow without the program or a filter of system calls.
+    If the caller is cancelled, the command is killed. Raises OSError if it cannot be started, and NoShadow if the program is missing or
+    this machine has no filter of system calls.
     """
     if not shutil.which(words[0]):
         raise NoShadow(f"{words[0]} is not found, or may not be executed: it is the program of HAProxy that a shadow is started with")
@@ -90,7 +96,7 @@ def _start(
     words: Sequence[str], environment: Mapping[str, str], scratch: Path, home: Path | None
 ) -> tuple[Child, socket.socket, socket.socket]:
     servers, its_servers = socket.socketpair()
-    # Not of datagrams, which could be sent to others.
+    # A datagram socket could send to other sockets.
     log, its_log = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with its_servers, its_log:
         servers.setblocking(False)

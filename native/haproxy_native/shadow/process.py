@@ -1,7 +1,8 @@
-"""A running shadow: HAProxy on a rewritten text, the one server behind all its backends, and the log of its decisions.
+"""Run a shadow: HAProxy on a rewritten text, the one server behind all its backends, and the log of its decisions.
 
-One request is sent at a time. Before it, the servers get the states and weights that they have in the real HAProxy (`RuntimeState`). After
-it, stick tables are cleared. If the shadow then still remembers something of the request, it is spent, and answers no other one.
+A shadow answers one request at a time. Before a request, its servers are set to the states and weights that they have in the real HAProxy
+(`RuntimeState`). Afterwards its stick tables are cleared. A shadow whose state still depends on the request is spent: it answers no further
+request, and the caller starts another one.
 (HAProxy Management Guide, section 9.3, "set server", "show table", "clear table")
 """
 
@@ -31,16 +32,16 @@ from haproxy_native.text.document import Document
 from haproxy_native.threads import LARGE, run_in_thread, run_in_thread_if
 
 _USED = re.compile(r"^# table: (\S+), .*\bused:[1-9]", re.MULTILINE)
-# So many servers take a millisecond or more to compare.
+# The number of servers that take a millisecond or more to compare.
 MANY = 1000
 # (state, weight) by the names of backend and server.
 Conditions = Mapping[tuple[str, str], tuple[str, int]]
 
 
 def conditions(servers: Iterable[ServerState]) -> Conditions:
-    """Return the state (`ready`, `drain` or `maint`) and weight of servers. A server that is down becomes one in maintenance.
+    """Return the state (`ready`, `drain` or `maint`) and the weight of each server.
 
-    A shadow has no checks that could find it down.
+    A server that is down counts as one in maintenance, since a shadow has no health checks by which it could be down.
     """
     return {
         (server.backend_name, server.name): ("maint" if server.operational_state == "down" else server.admin_state, server.weight)
@@ -49,7 +50,7 @@ def conditions(servers: Iterable[ServerState]) -> Conditions:
 
 
 def commands(there: Conditions, wanted: Conditions) -> Iterator[str]:
-    """Yield the commands that change servers from one state (`there`) to another."""
+    """Yield the commands that change servers from the conditions `there` to the conditions `wanted`."""
     for name, (state, weight) in wanted.items():
         has_state, has_weight = there.get(name, (state, weight))
         if state != has_state:
@@ -67,7 +68,7 @@ class RuntimeState:
     _there: Conditions = field(default_factory=dict)
 
     async def set_servers(self, wanted: Conditions) -> None:
-        """Set the servers' states; servers that are not in `wanted` are as the text declares. Raises RuntimeAbsent."""
+        """Set the states of all servers. Servers that are not in `wanted` get the state that the text declares. Raises RuntimeAbsent."""
         if not self._there:
             shown = await self.socket.send("show servers state")
             self._declared = self._there = await run_in_thread_if(len(shown) > LARGE, lambda: conditions(server_states(shown)))
@@ -79,7 +80,7 @@ class RuntimeState:
         return list(commands(there, {**self._declared, **wanted}))
 
     async def forget(self) -> bool:
-        """Clear the stick tables, and return whether all are empty: an entry stays while a stream uses it. Raises RuntimeAbsent."""
+        """Clear the stick tables. Return whether all are empty, since an entry stays while a stream uses it. Raises RuntimeAbsent."""
         if not (tables := await self._filled()):
             return True
         for table in tables:
@@ -92,7 +93,7 @@ class RuntimeState:
 
 logger = logging.getLogger(__name__)
 Result = TypeVar("Result")
-# What a request waits for the log where it may be answered silently.
+# Seconds to wait for the log line of a request that HAProxy may answer without one.
 SILENT_SECONDS = 0.25
 START_SECONDS, ANSWER_SECONDS = 20.0, 10.0
 POLL_SECONDS = 0.003
@@ -121,7 +122,7 @@ class ClientRequest:
     alpn: str = ""
     # The only version that the client offers, such as 1.2; empty for all.
     tls_version: str = ""
-    # The complete answer of the server.
+    # The complete response that the server sends.
     reply: bytes = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 
 
@@ -134,9 +135,9 @@ class RequestOutcome:
     server: str
     status: int
     termination: str
-    # In the order of evaluation.
+    # The identifiers of the marks that were left (rewrite.py), in the order of evaluation.
     marks: list[str]
-    # Of the last rule that HAProxy evaluated, in the shadow's text; 0 if it names none.
+    # The line number, in the shadow's text, of the last rule that HAProxy evaluated; 0 if the log has none.
     last_line: int
     variables: dict[str, str]
     # What the server received; None if nothing.
@@ -147,7 +148,7 @@ class RequestOutcome:
 
 @dataclass
 class ShadowProcess:
-    """A shadow that `start` returns and `close` ends."""
+    """A running shadow. `start` creates it, and the caller has to call `close`."""
 
     shadow: Shadow
     _scratch: Scratch
@@ -155,7 +156,7 @@ class ShadowProcess:
     _serving: asyncio.Task[None] | None = None
     _sent: ClientRequest | None = None
     _request: bytes | None = None
-    # It remembers something of a request, and answers no other one.
+    # Whether its state depends on an earlier request, so that it answers no further one.
     is_spent: bool = False
     _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -167,9 +168,10 @@ class ShadowProcess:
         return self._haproxy.ended
 
     async def ask(self, sent: ClientRequest, servers: Conditions | None = None) -> RequestOutcome | None:
-        """Send a request with the servers in these states, one at a time. None if the shadow is spent. Raises NoShadow, after which it is.
+        """Send a request with the servers in these states; return None if the shadow is spent. Waits until other requests are answered.
 
-        The request is completed even if the caller is cancelled: a later answer would be taken for that to the next request.
+        The request is completed even if the caller is cancelled, so that a late response is not taken for that to the next request. Raises
+        NoShadow if HAProxy does not answer; the shadow is spent then.
         """
         task = asyncio.ensure_future(self._ask_alone(sent, servers or {}))
         task.add_done_callback(lambda done: done.cancelled() or done.exception())
@@ -188,7 +190,7 @@ class ShadowProcess:
                     is_new = not self.shadow.has_tables or await self._state.forget()
             except (TimeoutError, OSError, RuntimeAbsent) as error:
                 self.is_spent = True
-                raise NoShadow(f"the shadow gave no answer: {error or 'it took too long'}") from error
+                raise NoShadow(f"the shadow did not answer: {error or 'it took too long'}") from error
             outcome = _parse_log(line, self._request, response) if line else self._silently(sent, response)
             self.is_spent = (
                 not is_new or not line or any(self.shadow.rules[mark].is_lasting for mark in outcome.marks if mark in self.shadow.rules)
@@ -196,7 +198,7 @@ class ShadowProcess:
             return outcome
 
     async def _read_log(self, *, may_be_silent: bool) -> str:
-        """Return the line of the request; empty if nothing is logged."""
+        """Wait for the log line of the request and return it; empty if nothing was logged."""
         try:
             async with asyncio.timeout(SILENT_SECONDS if may_be_silent else None):
                 while not (line := await self._haproxy.logged()).startswith(_BEGIN):
@@ -208,7 +210,7 @@ class ShadowProcess:
             return ""
 
     def _silent_lines(self, sent: ClientRequest) -> list[int]:
-        """Return the lines that may answer the request without logging it."""
+        """Return the numbers of the lines by which HAProxy may have answered the request without logging it."""
         _, _, target = sent.head.partition(b" ")
         return self.shadow.silent.get(target.partition(b" ")[0].decode("utf-8", "replace"), [])
 
@@ -242,9 +244,10 @@ class ShadowProcess:
             await asyncio.sleep(POLL_SECONDS)
 
     async def listens(self) -> None:
-        """Wait until it accepts commands and so connections, and remove listeners that it lacks, such as disabled ones and those in `.if`.
+        """Wait until HAProxy accepts commands, and with them connections. Then remove the listeners for which it has opened no socket.
 
-        Raises ConnectionRefusedError and RuntimeAbsent if it has ended.
+        Such listeners are disabled, or in an `.if` block that does not apply. Raises ConnectionRefusedError and RuntimeAbsent if HAProxy
+        has ended.
         """
         _, writer = await self._connection(str(self._scratch.path / CLI))
         writer.transport.abort()
@@ -252,15 +255,15 @@ class ShadowProcess:
         self.shadow.listeners = [each for each in self.shadow.listeners if (self._scratch.path / each.socket).exists()]
 
     def serve(self) -> None:
-        """Start to answer as the servers."""
+        """Start to answer HAProxy's connections to its servers."""
         self._serving = asyncio.create_task(self._serve())
 
     async def output(self) -> str:
-        """Return what HAProxy has written, once it has ended."""
+        """Wait until HAProxy has ended, and return its error output."""
         return await self._haproxy.output()
 
     async def _serve(self) -> None:
-        # One connection after the other, so that a shadow uses few of our descriptors.
+        # One connection at a time, so that a shadow uses few descriptors of this process.
         with suppress(ConnectionError):
             while True:
                 try:
@@ -269,7 +272,7 @@ class ShadowProcess:
                 except ConnectionError:
                     raise
                 except (OSError, ValueError) as error:
-                    logger.debug("what a shadow has sent as a connection: %s", error)
+                    logger.debug("serving a connection of a shadow failed: %s", error)
 
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         sent = self._sent
@@ -280,11 +283,12 @@ class ShadowProcess:
             writer.write(sent.reply if sent and is_http else b"")
             await writer.drain()
         except (TimeoutError, OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError) as error:
-            logger.debug("the request to the server of a shadow: %s", error)
+            logger.debug("reading the request of a shadow failed: %s", error)
         finally:
             writer.close()
 
     async def close(self) -> None:
+        """End HAProxy and remove its files."""
         if self._serving:
             self._serving.cancel()
             await asyncio.wait([self._serving])
@@ -301,10 +305,10 @@ async def start(
     environ: Mapping[str, str] = os.environ,
     files: Files = NONE,
 ) -> ShadowProcess:
-    """Start a shadow, which gets the variables that the files `in_force` name.
+    """Start a shadow, and return it when it accepts connections.
 
-    It finds `files` elsewhere than at their paths (`with_files`). Raises NoShadow if HAProxy does not start, and Unusable if no temporary
-    file can be written.
+    It gets the environment variables that the files `in_force` name, and reads `files` instead of the files at their paths (`with_files`).
+    Raises NoShadow if HAProxy does not start, OSError, and Unusable if no temporary file can be written.
     """
     making = asyncio.ensure_future(asyncio.to_thread(Scratch, "shadow"))
     try:
@@ -332,7 +336,7 @@ async def start(
 
 
 async def _uncancelled(work: Awaitable[Result]) -> Result:
-    """Return the result of work in a thread. A caller that is cancelled still waits for the thread, which uses the directory until then."""
+    """Await work in a thread and return its result. If the caller is cancelled, wait for the thread nevertheless: it uses the directory."""
     task = asyncio.ensure_future(work)
     try:
         return await asyncio.shield(task)
@@ -342,7 +346,7 @@ async def _uncancelled(work: Awaitable[Result]) -> Result:
 
 
 def _written(document: Document, scratch: Path, home: Path, files: Files) -> tuple[Shadow, Path | None]:
-    """Write the shadow's text, and return the shadow and the directory in which it has to start."""
+    """Write the shadow's text. Return the shadow, and the working directory that it needs; None for that of this process."""
     shadow, directory = rewritten(document, scratch, home), None
     if files:
         shadow.text, directory = with_files(document, scratch, home, files)
@@ -363,7 +367,7 @@ async def _started(process: ShadowProcess, directory: Path) -> None:
 
 
 def refusal(output: str, shadow: Shadow) -> str:
-    """Return HAProxy's first alert, with the line of the configuration that it is about."""
+    """Return HAProxy's first alert, with the line of the configuration that it refers to; the end of the output without an alert."""
     alert = next((line for line in output.splitlines() if "[ALERT]" in line), output.strip()[-1000:])
     if not (match := _PARSING.search(alert)):
         return alert[:1000]
@@ -390,7 +394,7 @@ def _context(sent: ClientRequest) -> ssl.SSLContext:
 
 
 async def _answer(reader: asyncio.StreamReader, *, is_http: bool) -> bytes:
-    """Read a response up to the end of its headers, without interim responses such as 103."""
+    """Read an HTTP response up to the end of its headers, without interim responses such as 103; without HTTP, all data."""
     answer = b""
     while len(answer) < _LARGEST and not (is_http and _HEAD_END in answer):
         piece = await reader.read(65_536)

@@ -1,12 +1,12 @@
-"""Rewrite a configuration for a shadow: listeners become private sockets, servers its standard input, and rules leave marks. Pure.
+"""Rewrite a configuration for a shadow: listeners become private sockets, servers its standard input, and rules get marks. Pure.
 
-A line becomes one line or none, so a message about a line of the shadow is about one of the configuration. Only if marks make a rule too
-long, terms of its condition become lines of their own before it.
+Each line becomes one line or none, so HAProxy's messages about a line of the shadow refer to one line of the configuration. There is one
+exception: if marks make a rule too long, terms of its condition become lines of their own before it.
 
-A mark is a term that always holds, and whose evaluation adds an identifier to a variable of the stream. HAProxy evaluates the terms of a
-condition from left to right, and stops at the first that decides. So a mark behind a term is left if that term holds, one at the end if
-the rule applies, and nothing is evaluated twice. (HAProxy Configuration Manual, section 7.2, "Using ACLs to form conditions"; section
-7.3.1, converter `set-var`)
+A mark is a term that always holds and whose evaluation appends an identifier to a variable of the stream. HAProxy evaluates the terms of a
+condition from left to right and stops at the first that decides. So a mark after a term is left in the variable if that term holds, and a
+mark at the end if the rule applies. Nothing is evaluated twice. (HAProxy Configuration Manual, section 7.2, "Using ACLs to form
+conditions"; section 7.3.1, converter `set-var`)
 """
 
 import re
@@ -28,17 +28,19 @@ from haproxy_native.text.words import unquoted
 
 @cache
 def words() -> dict[str, Any]:
+    """Return the keywords that this module knows, from words.toml."""
     return tomllib.loads((Path(__file__).parent / "words.toml").read_text())
 
 
 @cache
 def listener_words() -> dict[str, int]:
-    """Return the words of a listener that stay, with the number of their arguments."""
+    """Return the words of a listener that a shadow keeps, with the number of their arguments."""
     return _arguments(words()["listener"])
 
 
 @cache
 def server_words() -> dict[str, int]:
+    """Return the words of a server that a shadow keeps, with the number of their arguments."""
     return _arguments(words()["server"])
 
 
@@ -49,13 +51,13 @@ def definition() -> str:
 
 @cache
 def ending() -> re.Pattern[str]:
-    """Return the pattern of a rule that answers instead of a server."""
+    """Return the pattern of rules that answer a request instead of a server."""
     return re.compile(words()["rules"]["ending"].replace("\\\n", ""))
 
 
 @cache
 def unknown() -> tuple[tuple[re.Pattern[str], str], ...]:
-    """Return patterns of lines whose effect in a shadow may be another one, and why."""
+    """Return patterns of lines that may have a different effect in a shadow, and why."""
     return tuple((re.compile(row["pattern"]), row["why"]) for row in words()["unknown"])
 
 
@@ -66,18 +68,19 @@ def health() -> re.Pattern[str]:
 
 
 def why_health() -> str:
+    """Return why a line that matches `health` may have a different effect in a shadow."""
     return str(words()["health"]["why"])
 
 
 @cache
 def lasting() -> re.Pattern[str]:
-    """Return the pattern of rules whose effects later requests see, except for stick tables."""
+    """Return the pattern of rules that affect later requests, other than by stick tables."""
     return re.compile(words()["lasting"])
 
 
 @cache
 def dropped() -> dict[str, list[list[str]]]:
-    """Return how lines of a proxy begin that a shadow omits, by their first word."""
+    """Return the beginnings of the lines of a proxy that a shadow omits, as lists of words, by their first word."""
     phrases: dict[str, list[list[str]]] = {}
     for phrase in words()["proxy"]["dropped"]:
         phrases.setdefault(phrase.split()[0], []).append(phrase.split())
@@ -91,7 +94,7 @@ def begins(line: tuple[str, ...] | list[str], wanted: str) -> bool:
 
 
 def only(line: list[str], kept: dict[str, int]) -> list[str]:
-    """Return the words in `kept`, with their arguments."""
+    """Return the words of a line that are in `kept`, with their arguments. `kept`: the number of arguments of each word."""
     out, at = list[str](), 0
     while at < len(line):
         number = kept.get(line[at])
@@ -101,7 +104,7 @@ def only(line: list[str], kept: dict[str, int]) -> list[str]:
 
 
 def without(line: list[str], dropped: dict[str, int]) -> list[str]:
-    """Return the words that are not in `dropped`, whose arguments are dropped as well."""
+    """Return the line without the words in `dropped` and their arguments. `dropped`: the number of arguments of each word."""
     out, at = list[str](), 0
     while at < len(line):
         number = dropped.get(line[at])
@@ -114,14 +117,14 @@ def _arguments(table: dict[str, Any]) -> dict[str, int]:
     return {**dict.fromkeys(table["flags"], 0), **dict.fromkeys(table["values"], 1)}
 
 
-# The variables that contain the identifiers: of a connection, before there is a stream, and of a stream.
+# The variables that collect the identifiers of marks: for rules of a connection, which has no stream yet, and for all others.
 SESSION, STREAM = "sess.__marks", "txn.__marks"
 SEPARATOR = "."
 
 
 @dataclass(frozen=True)
 class Mark:
-    """Left if a rule applies, or if `term` of its condition holds."""
+    """A mark that is left if `term` of a rule's condition holds, or without a term if the rule applies."""
 
     term: str = ""
 
@@ -151,7 +154,7 @@ def _term(variable: str, identifier: str, *, holds: bool) -> list[str]:
     return ["{", f"var({variable},),concat({SEPARATOR}{identifier}),set-var({variable})", *match, "}"]
 
 
-# Bytes of a request, of its marks, and of its line of the log.
+# The most bytes of a request, of its marks, and of its log line.
 BUFFER = 65_536
 CLI, PEER = "cli", "peer"
 # A server that HAProxy reaches through its standard input.
@@ -162,9 +165,9 @@ MOST_WORDS = 64
 _NOTHING = {SESSION: "set-var(sess.__none)", STREAM: "set-var(txn.__none)"}
 _SET = re.compile(r"set-var(?:-fmt)?\(((?:txn|sess)\.[A-Za-z0-9_.]+)")
 _KEYWORD = re.compile(r"[\w.-]+")
-# Characters that hide which keyword a first word is.
+# Characters with which the first word of a line need not be the keyword itself.
 _QUOTING = re.compile(r"[\"'\\$]")
-# The start of a shadow's own lines of the log: programs in Lua write others.
+# The beginning of the log lines in this module's format. Lua programs write other lines.
 OWN = "shadow"
 _FIELDS = (OWN, "%f", "%b", "%s", "%ST", "%ts", f"%[var({SESSION})]", f"%[var({STREAM})]", "%[last_rule_line]")
 _ERROR_FIELDS = (*_FIELDS[:2], "", "", "-1", "", _FIELDS[6], "", "")
@@ -182,15 +185,15 @@ class SourceLine:
 
 @dataclass(frozen=True)
 class MarkedRule:
-    """The rule of a mark."""
+    """The rule to which a mark belongs."""
 
     place: SourceLine
-    # Of its condition; empty if the mark says that the rule applies.
+    # The term of its condition after which the mark is; empty if the mark shows that the rule applies.
     term: str
 
     @property
     def is_lasting(self) -> bool:
-        """Whether later requests see that it has applied."""
+        """Whether the rule affects later requests once it has applied."""
         return not self.term and bool(lasting().search(self.place.text))
 
 
@@ -214,33 +217,34 @@ class Shadow:
     """A rewritten configuration."""
 
     text: str = ""
-    # By the number of a line in `text`, from 1.
+    # The line of the configuration, by the number of the line in `text`, from 1.
     places: dict[int, SourceLine] = field(default_factory=dict)
-    # By mark.
+    # By the identifier of the mark.
     rules: dict[str, MarkedRule] = field(default_factory=dict)
     listeners: list[FrontendListener] = field(default_factory=list)
     # The lines of each ACL, by its section and name.
     acls: dict[tuple[str, str], list[SourceLine]] = field(default_factory=dict)
-    # By section: lines whose effect is unknown, and why.
+    # The lines whose effect in a shadow may be different, and why, by section.
     doubtful: dict[str, list[tuple[SourceLine, str]]] = field(default_factory=dict)
-    # By section: lines that depend on the states of servers.
+    # The lines that depend on the states of servers, by section.
     by_health: dict[str, list[SourceLine]] = field(default_factory=dict)
     # Whether it has stick tables.
     has_tables: bool = False
-    # By a URI that is answered without a line of the log: the lines in `text` that do that.
+    # The numbers of the lines in `text` that answer a URI without a log line, by that URI.
     silent: dict[str, list[int]] = field(default_factory=dict)
 
     def doubt(self, place: SourceLine, why: str) -> None:
+        """Record that the effect of a line may be different in the shadow."""
         self.doubtful.setdefault(place.section, []).append((place, why))
 
 
 def rewritten(document: Document, directory: Path, home: Path) -> Shadow:
-    """Rewrite a document. `directory` is for the sockets; relative paths begin in `home`, the directory of the main file."""
+    """Rewrite a document for a shadow whose sockets are in `directory`. Relative paths begin in `home`, the directory of the main file."""
     return _Rewriter(document, directory, home).shadow
 
 
 def identifiers(marks: str) -> list[str]:
-    """Return the identifiers in a variable, each once."""
+    """Return the identifiers of marks in the value of a variable, each once."""
     return list(dict.fromkeys(mark for mark in marks.split(SEPARATOR) if mark not in ("", "-")))
 
 
@@ -413,7 +417,7 @@ class _Rewriter:
         return " ".join(self._shortened(text, condition_at(text, start) + 1) if len(text) > MOST_WORDS else text)
 
     def _shortened(self, own: list[str], at: int) -> list[str]:
-        """Shorten a rule, whose condition begins at this word: anonymous terms get names, which lines before it define."""
+        """Shorten a rule whose condition begins at word `at`: replace anonymous terms by names, and define the names on lines before it."""
         out = own[:at]
         for term in terms(own[at:]):
             opening = next((place for place, word in enumerate(term) if word.lstrip("!") == "{"), None)
@@ -435,7 +439,7 @@ class _Rewriter:
 
 
 def _bare(word: str) -> str:
-    """Return a word without quotes, if they have no meaning: the patterns identify keywords by their letters."""
+    """Return a word without quotes if these have no meaning, since the patterns identify keywords by their letters."""
     return bare if "$" not in word and _KEYWORD.fullmatch(bare := unquoted(word)) else word
 
 

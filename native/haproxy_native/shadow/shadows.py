@@ -1,7 +1,7 @@
-"""Run a few shadows, one for each text, and end them after a minute without a request.
+"""Run a few shadows, one for each text, and end a shadow after a minute without a request.
 
-Callers of one text share a shadow, and one slot of those that limit how many texts are in use. A shadow that nobody uses stays
-for `IDLE_SECONDS`, unless another text needs its room.
+All callers of one text share a shadow. They also share one of the `MOST` slots that limit how many texts are in use at once. An unused
+shadow keeps running for `IDLE_SECONDS`, unless a shadow of another text has to replace it.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ class _Kept:
 
     @property
     def ended(self) -> bool:
-        """Whether it did not start, or no longer answers."""
+        """Whether the shadow did not start, has ended, or is spent."""
         if not self.starting.done():
             return False
         if self.starting.cancelled() or self.starting.exception():
@@ -40,9 +40,9 @@ class _Kept:
 
 @dataclass(frozen=True)
 class Asker:
-    """Sends requests to shadows of one text: to another one if one is spent."""
+    """Sends requests to the shadow of a text, and to a new one whenever the shadow is spent."""
 
-    # Their text.
+    # The rewritten text.
     shadow: Shadow
     _caller: Account
     _shadows: "Shadows"
@@ -51,7 +51,10 @@ class Asker:
     _files: Files
 
     async def ask(self, sent: ClientRequest, servers: Conditions | None = None) -> RequestOutcome:
-        """Send a request, with the servers in these states, else as they are declared. Raises NoShadow and OSError."""
+        """Send a request with the servers in these states; other servers have the state that the text declares.
+
+        Raises NoShadow, OSError and ShareExceeded.
+        """
         while True:
             async with self._shadows.of(self._document, self._key, self._files, caller=self._caller) as process:
                 if outcome := await process.ask(sent, servers):
@@ -60,7 +63,7 @@ class Asker:
 
 @dataclass
 class _Use:
-    """The callers that use the shadows of one text. They share one slot, which counts for the first of them."""
+    """The callers that use the shadow of one text. They share one slot, which is charged to the first of them."""
 
     slot: Slot
     callers: list[Account]
@@ -82,9 +85,10 @@ class Shadows:
 
     @asynccontextmanager
     async def of(self, document: Document, key: bytes, files: Files = NONE, *, caller: Account) -> AsyncIterator[ShadowProcess]:
-        """Enter a shadow of a text. `key` differs if the text differs, or a file that it names. `files` as in `start`.
+        """Yield the shadow of a text, after starting it if necessary. Waits for a slot.
 
-        Raises NoShadow, OSError and ShareExceeded.
+        `key` identifies the text and the contents of the files that it names. `files`: as in `start`. Raises NoShadow, OSError, Unusable
+        and ShareExceeded.
         """
         async with self._used(caller, key):
             entry = self._there(key) or await self._new(document, key, files)
@@ -99,7 +103,7 @@ class Shadows:
 
     @asynccontextmanager
     async def _used(self, caller: Account, key: bytes) -> AsyncIterator[None]:
-        """Occupy the slot of a text, alone or with others. Raises ShareExceeded."""
+        """Hold the slot of a text, alone or together with other callers. Raises ShareExceeded."""
         if key not in self._uses:
             slot = await self._turns.take(caller)
             if key in self._uses:
@@ -123,11 +127,12 @@ class Shadows:
 
     @asynccontextmanager
     async def asker(self, document: Document, key: bytes, files: Files = NONE, *, caller: Account) -> AsyncIterator[Asker]:
-        """Enter an `Asker` of a text, with the arguments of `of`."""
+        """Yield an `Asker` for a text. The arguments are those of `of`."""
         async with self.of(document, key, files, caller=caller) as process:
             yield Asker(process.shadow, caller, self, document, key, files)
 
     async def close(self) -> None:
+        """End all shadows and wait until they have ended."""
         for key in list(self._kept):
             self._end(key)
         await asyncio.gather(*self._ending)
@@ -170,7 +175,7 @@ class Shadows:
             self._end(key)
 
     def _end(self, key: bytes) -> asyncio.Future[None]:
-        """Begin to end a shadow, and return a future of its end. Whoever awaits that may be cancelled: the shadow ends nevertheless."""
+        """Start to end a shadow, and return a future that is done when it has ended. The shadow ends even if the future is cancelled."""
         entry = self._kept.pop(key)
         if entry.timer:
             entry.timer.cancel()

@@ -113,4 +113,4 @@ def test_what_is_no_connection(tmp_path: Path) -> None:
 
     first, second, third = asyncio.run(run())
     assert "Socket operation on non-socket" in first
-    assert (second, third) == (socket.AF_UNIX.name, "it has sent no connection")
+    assert (second, third) == (socket.AF_UNIX.name, "its HAProxy has sent no connection")
