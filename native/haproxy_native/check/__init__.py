@@ -1,1 +1,1 @@
-"""`haproxy -c`: run confined, and its messages read."""
+"""Check a configuration: run `haproxy -c` confined, and parse its messages."""

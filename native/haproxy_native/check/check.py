@@ -3,8 +3,9 @@
 `Refused` means that HAProxy rejects the text. `CheckImpossible` means that there is no verdict: the check could not run, was killed, or
 took too long. (HAProxy Management Guide, section 3, option -c)
 
-A check changes nothing. HAProxy creates the missing account key of an `acme` section even during a check, and rejects the text if it
-cannot create the key. In the sandbox it cannot. The check is then repeated with a copy of the text whose keys are in the scratch directory.
+Checks have no side effects, with one difficulty: HAProxy creates the missing account key of an `acme` section even during a check, and
+rejects the text if it cannot. In the sandbox it cannot. So the check is repeated with a copy of the text whose keys are in the scratch
+directory.
 """
 
 import os
@@ -46,7 +47,10 @@ def not_made(stderr: str) -> frozenset[str]:
 
 
 def with_keys_in(scratch: Path, document: Document, keys: Collection[str]) -> Document:
-    """Return the document with these account keys moved to the directory `scratch`. In a section that names no key this adds a line."""
+    """Return the document with the paths of these account keys replaced by paths in `scratch`.
+
+    A section that names no key has a default one, so a line that names the new path is added to it.
+    """
     editor = standard_editor()
     resource = editor.resources.by_section[_KIND]
     for number, (name, _) in enumerate(document.of_kind(_KIND)):
@@ -71,12 +75,16 @@ _KILLED = {128 + number for number in (signal.SIGABRT, signal.SIGKILL, signal.SI
 
 @dataclass(frozen=True)
 class CheckSettings:
+    """How to run checks."""
+
+    # HAProxy's program.
     binary: str = "haproxy"
     # The operator's validate_cmd, which runs instead of `binary`, and is not confined (run.py).
     command: str = ""
     # Further files that HAProxy loads before and after the checked ones.
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
+    # The time limit of a check.
     seconds: float = 60.0
 
     def words(self, files: Sequence[str]) -> list[str]:
@@ -96,11 +104,13 @@ class CheckSettings:
 
 @dataclass(frozen=True)
 class Checked:
-    """A file to check."""
+    """A configuration file to check, in the form of a draft."""
 
-    # HAProxy reads the draft at `path` instead of `file`; `document` is the content of the draft.
+    # The draft, which HAProxy reads.
     path: Path
+    # The file that the draft would replace.
     file: Path
+    # The content of the draft; None if it is not parsed.
     document: Document | None = None
     # Whether this is the file that a validate_cmd gets.
     main: bool = True
@@ -118,8 +128,8 @@ async def check(
 ) -> list[Message]:
     """Check files together, in the order in which HAProxy loads them, and return its warnings if it accepts them.
 
-    Relative paths begin in `home`, by default in our own working directory. `shown`: replaces paths in what HAProxy prints. Raises Refused,
-    CheckImpossible and BadRequest.
+    Relative paths begin in `home`, by default the working directory of this process. `shown`: replaces paths in HAProxy's output. Raises
+    Refused, CheckImpossible and BadRequest.
     """
     scratch = await to_thread(_scratch)
     try:
@@ -135,7 +145,7 @@ async def check(
         return reported
     alerts = [message for message in reported if message.level == "alert"]
     how = f"signal: {_signal_name(-code)}" if code < 0 else f"exit status {code}"
-    # HAProxy may report a mistake, and then crash because of it.
+    # With an alert this is a refusal: HAProxy may report a mistake and then crash because of it.
     if not alerts and (code < 0 or code in _NOT_RUN or code in _KILLED):
         detail = stderr[-1000:].strip() or settings.command or settings.binary
         raise CheckImpossible(f"{how}: {detail}", reason=_NOT_RUN.get(code, "killed"))
@@ -152,7 +162,7 @@ async def check(
 
 
 def _unknown_variables(alerts: Sequence[Message], known: Collection[str]) -> str:
-    """Return a hint if refused lines use variables that the check does not know: it may refuse them because the variables are empty."""
+    """Return a hint if refused lines use unknown variables, since they may be refused because these are empty; else an empty text."""
     named = (name for alert in alerts for name in _VARIABLE.findall(alert.source or ""))
     names = dict.fromkeys(name for name in named if name and name not in known)
     return (

@@ -42,6 +42,9 @@ _LONGEST, _MOST = 2000, 200
 
 @dataclass(frozen=True)
 class Message:
+    """A message of HAProxy. All members from `file` on are None if unknown."""
+
+    # "alert", "warning", "notice" or "diag".
     level: str
     text: str
     file: str | None = None
@@ -67,7 +70,7 @@ class Origin(NamedTuple):
 
 
 def as_sent(text: str, checked: Mapping[str, Origin]) -> str:
-    """Return HAProxy's words with the file names and line numbers of what the client sent."""
+    """Return HAProxy's output with the file names and line numbers that the client knows instead of those of the checked files."""
     for path, origin in checked.items():
         if path != origin.file or origin.shift:
             text = re.sub(re.escape(path) + r"(?::([0-9]+)\b)?", functools.partial(_as_sent, origin), text)
@@ -134,7 +137,7 @@ class Places:
 
 
 def locate(document: Document, number: int) -> tuple[str | None, str | None]:
-    """Return (section header, line) of one line; for many lines use one `Places`."""
+    """Return (section header, line) of one line, as `Places.locate` does. For many lines, `Places` is faster."""
     return Places(document).locate(number)
 
 
@@ -175,16 +178,16 @@ LONGEST_SUMMARY = 270
 _PLACE_PREFIX = re.compile(r"^(?:config : )?(?:parsing )?\[[^\]]*\]\s*:\s*|^config : ")
 _NOT_ONE = re.compile(r"error\(s\) found in configuration file|fatal errors found in configuration", re.IGNORECASE)
 _QUOTED = re.compile(r"'([^']+)'")
-# The end of what stands before a quoted word that HAProxy does not know. It quotes words that it knows as well: `converter 'map' : failed`.
+# The end of the text before a quoted word that HAProxy rejects. HAProxy quotes words that it knows as well: `converter 'map' : failed`.
 _NOT_KNOWN = re.compile(r"\b(?:unknown|unexpected|got)\b[^'<:]*$", re.IGNORECASE)
-# A message without a place that begins with a section, and the rest; `proxy` is any section that has traffic.
+# A message without a place that begins with a section, and the rest. HAProxy calls a frontend, backend, listen or defaults section `proxy`.
 _OF_SECTION = re.compile(r"(?:config ?: )*(?P<kind>[\w-]+) '(?P<name>[^']+)'(?P<rest>.*)", re.IGNORECASE | re.DOTALL)
 _PROXIES = frozenset(["frontend", "backend", "listen", "defaults"])
 # `server 's1'`, `default_backend: 'app'`: a word, and the next one in a line.
 _PAIR = re.compile(r"([\w-]+)(?: ?:)? '([^' ]+)'")
-# The words that HAProxy accepts, and what it was given.
+# The words that HAProxy accepts. `_GOT` matches the word that it has found instead.
 _ACCEPTS = re.compile(r" (?:only supports|supports|expects)(?: either)? (?P<list>'.*)", re.DOTALL)
-# The words of the line before them, in a text that is read backwards: forwards, each word would be tried as their first.
+# The words of the line that precede `_ACCEPTS`. Matched against the reversed text: forwards, the pattern would be tried at every word.
 _BEFORE = re.compile(r"(?:: )?'?(?P<words>[\w-]+(?: [\w-]+)*)")
 _GOT = re.compile(r"\b(?:got|found) '([^']+)'", re.IGNORECASE)
 _A_WORD = re.compile(r"\[?!?\]?([\w.-]+)(?:\(.*\))?")
@@ -253,7 +256,7 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def _unknown_word(alert: Message) -> tuple[str, Collection[str]] | None:
-    """Return the word that HAProxy rejects, and the words that it lists instead."""
+    """Return the word that HAProxy rejects, and the words that it lists as accepted; None if the message has no such list."""
     accepts = _ACCEPTS.search(alert.text)
     said = _BEFORE.match(alert.text[: accepts.start()][::-1]) if accepts else None
     if accepts is None or said is None or not alert.source:
@@ -268,7 +271,7 @@ def _unknown_word(alert: Message) -> tuple[str, Collection[str]] | None:
 
 
 def _unknown_name(alert: Message, origins: Mapping[str, Origin]) -> tuple[str, Collection[str]] | None:
-    """Return the unknown name, and the known names of the same kind in the files."""
+    """Return the unknown name, and the names of the same kind in the files; None if the message is about no unknown name."""
     unknown = _UNKNOWN.search(alert.text)
     if unknown is None:
         return None

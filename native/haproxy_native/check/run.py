@@ -25,7 +25,7 @@ from haproxy_native.child import PIPE, Child, read
 from haproxy_native.sandbox import confined
 from haproxy_native.shares import Turns, turns
 
-# A HAProxy with these would act as a worker of the master that started us.
+# With these variables, HAProxy would act as a worker of the master that has started this server.
 _OF_A_MASTER = r"HAPROXY_(?:STARTUPLOGS_FD|MWORKER_WAIT_ONLY|PROCESSES)"
 # Variables of the service manager, and secrets of this server.
 _OWN = re.compile(
@@ -37,15 +37,15 @@ _READ = re.compile(
     r"PATH|TZ|TZDIR|LANG|LANGUAGE|LC_\w+|LD_LIBRARY_PATH|OPENSSL_\w+|SSL_CERT_\w+|LUA_C?PATH\w*|RES_OPTIONS|LOCALDOMAIN|HOSTALIASES"
     r"|MALLOC_\w+|GLIBC_TUNABLES"
 )
-# One of these is in every line that names a variable: ${V}, "$V", env(V), defined(V), presetenv and the like.
+# Every line that names a variable contains one of these: ${V}, "$V", env(V), defined(V), presetenv and others.
 _SIGNS = (b"$", b"env", b"defined")
 _NAME = re.compile(rb"[A-Za-z_]\w*")
 
 
 def for_haproxy(environ: Mapping[str, str], in_force: Iterable[Path]) -> dict[str, str]:
-    """Return the variables for HAProxy: those that it reads itself, and those that the files in force name. Blocks.
+    """Return the environment for HAProxy: the variables that it reads itself, and those that the files `in_force` name. Blocks.
 
-    Skips unreadable files.
+    Skips unreadable files. `in_force` are the files of the current configuration.
     """
     others = {name.encode() for name in environ if not _READ.fullmatch(name)}
     named: set[str] = set()
@@ -92,7 +92,7 @@ class Ended:
 
 @dataclass(frozen=True)
 class Confinement:
-    """The limits of a confined command."""
+    """Starts confined commands with these limits."""
 
     # The only directory that it may write; None if it may write nowhere.
     scratch: Path | None
@@ -137,7 +137,10 @@ def memory() -> int:
 async def run(
     words: Sequence[str], environment: Mapping[str, str], seconds: float, *, within: Confinement | None, home: Path | None = None
 ) -> Ended:
-    """Run a command. Cancellation ends it. Raises TimeoutError, and OSError if it cannot be started."""
+    """Run a command, confined by `within`, and return its outcome. Cancelling the caller kills it.
+
+    Raises TimeoutError after `seconds`, and OSError if the command cannot be started.
+    """
     child = within.start(words, environment, home) if within else Child(words, environment, stdout=PIPE, stderr=PIPE, home=home)
     assert child.stderr
     assert child.stdout

@@ -30,9 +30,9 @@ class WholeSet:
     # The files to which they refer (maps, certificates, crt-lists, error pages), by the path in the configuration: the content, or the path
     # of a file with the content. A relative path starts at the working directory of HAProxy.
     files: Mapping[str, bytes | Path] = field(default_factory=dict)
-    # The paths in `files` of those that name further files, such as crt-lists.
+    # The paths of those `files` that name further files, such as crt-lists.
     lists: Collection[str] = ()
-    # Paths of files that exist on disk and are missing in the set.
+    # The paths of files that exist on disk and that the set deletes.
     gone: Collection[str] = ()
     # The working directory of HAProxy on this host. If set, all paths are absolute, and HAProxy can read all other files of the host.
     home: Path | None = None
@@ -43,9 +43,9 @@ def _parsed(given: WholeSet) -> dict[str, Document]:
 
 
 async def check_whole_set(given: WholeSet, settings: CheckSettings, transaction_id: str | None = None) -> list[Message]:
-    """Check a set and return HAProxy's messages if it is accepted. Raises Refused and CheckImpossible.
+    """Check a set and return HAProxy's warnings if it accepts the set. Raises Refused, CheckImpossible and Unusable.
 
-    Runs HAProxy even if there is a `validate_cmd`, which could not find the tree.
+    Runs HAProxy even if there is a `validate_cmd`, since that could not find the temporary tree.
     """
     documents = await to_thread(_parsed, given)
     scratch = await to_thread(Scratch, "set")
@@ -91,7 +91,7 @@ def led_into(tree: Path, given: WholeSet, text: str) -> str:
 
 
 def home_in(tree: Path, given: WholeSet) -> Path:
-    """Return the directory in the tree in which HAProxy is to be started."""
+    """Return the directory in the tree that HAProxy needs as its working directory."""
     return _home(tree, given)
 
 
@@ -119,7 +119,7 @@ def _led(pattern: re.Pattern[bytes] | None, tree: Path, content: bytes | Path) -
 
 
 def _place(tree: Path, path: str) -> Path:
-    """Return the place of a path within the tree; `..` cannot lead out of it."""
+    """Return where the tree has the file with this path. `..` in the path cannot lead out of the tree."""
     return tree / "root" / os.path.normpath(path).lstrip("/") if os.path.isabs(path) else tree / "home" / os.path.normpath("/" + path)[1:]
 
 
