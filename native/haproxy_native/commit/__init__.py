@@ -1,1 +1,1 @@
-"""Commits: the only way in which a change reaches the file and the process, and the state that this server knows of both."""
+"""Commit changes to the file and the process, and store what this server knows about both. Every change goes through this package."""

@@ -1,7 +1,7 @@
-"""After a reload: the loaded text becomes the running document, or what HAProxy refuses is reverted.
+"""Handle the outcome of a reload: record the loaded text as the running document, or revert the changes that HAProxy refuses.
 
 If HAProxy's alerts name lines, only the changes that introduced these lines are reverted, and the next reload loads the rest. The second
-half of this module finds these changes and is pure. If the alerts name no lines, or if those changes cannot be reverted alone, the file is
+half of this module finds these changes; it is pure. If the alerts name no lines, or if those changes cannot be reverted alone, the file is
 restored to the text that the worker still runs. Either way the file gets a new, higher version. Stored files are restored first, from the
 ledger.
 
@@ -45,9 +45,9 @@ RELOAD = "reload"
 
 
 def settle(context: CommitContext) -> None:
-    """Record success for interrupted reloads of a previous server process if the worker in service has started since.
+    """Record as succeeded the reloads that a previous server process left open, if a new worker has started since they began.
 
-    The current content of the file does not matter.
+    The file may have a different content by now.
     """
     worker, records = context.running.worker, context.reloads.records
     if context.running.document is None or worker is None:
@@ -59,7 +59,10 @@ def settle(context: CommitContext) -> None:
 
 
 async def succeeded(context: CommitContext) -> None:
-    """Record that the new worker runs the loaded text, query its sockets and capabilities, and apply changes made during the reload."""
+    """Record that the new worker runs the loaded text, query its capabilities, and apply changes made during the reload to it.
+
+    Schedules another reload if those changes need one.
+    """
     with suppress(RuntimeFailure):
         await context.observers.loaded()
     running, load = context.running, context.load
@@ -79,7 +82,10 @@ async def succeeded(context: CommitContext) -> None:
 
 
 async def differences(context: CommitContext) -> list[str]:
-    """Return and log sentences about servers that differ from the loaded text because the new worker has read a server-state file."""
+    """Return a sentence for each server member that differs from the text because the new worker has read a server-state file.
+
+    Also logs the sentences.
+    """
     found: Sequence[ServerDifference] = ()
     with suppress(RuntimeFailure):
         found = await context.observers.from_state_files()
@@ -93,9 +99,9 @@ async def differences(context: CommitContext) -> list[str]:
 
 
 async def apply_missing(context: CommitContext) -> list[Reason]:
-    """Apply to a new worker the changes that its predecessor accepted at runtime during the reload.
+    """Apply to a new worker the changes that the previous worker accepted at runtime during the reload.
 
-    The new worker has read the loaded text, possibly with some of these changes. Returns the reasons if they need a reload.
+    Returns why that needs a reload; empty if runtime commands are enough. The new worker may have read some of these changes already.
     """
     running = context.running
     if (target := running.state.target) is None:
@@ -111,13 +117,13 @@ async def failed(context: CommitContext, record: ReloadRecord) -> ReloadRecord:
     """Restore stored files, and revert the changes that introduced the lines named in HAProxy's alerts.
 
     If these changes cannot be found or reverted alone, revert all changes that HAProxy has not loaded. Returns the record with the outcome
-    of each change, and with the file's new version if it has one.
+    of each change and the new version of the file. Nothing is reverted if another process has edited the file since.
     """
     load = context.load
     assert load
     context.running.step(ReloadRejected())
     await _restore_files(context)
-    # Somebody else, or an earlier reload, may have started a worker meanwhile.
+    # An operator or an earlier reload may have started a worker meanwhile.
     await context.running.observe()
     settle(context)
     await apply_missing(context)
@@ -149,7 +155,7 @@ def _failing_and_rest(
 ) -> tuple[list[Published], Document] | None:
     """Return the changes that have to be reverted, and the configuration without them; None if they cannot be reverted alone."""
     named = failing_changes(changes, named_lines(output, loaded, current.path.name))
-    # Stored files that waited for the reload are restored by now, so configuration changes made together with files are reverted as well.
+    # Stored files that waited for the reload have been restored, so changes that were committed with such files are reverted as well.
     failing = [change for change in changes if change in named or change.with_files] if named else []
     try:
         return (failing, without_changes(current.document, failing)) if failing else None
@@ -230,7 +236,7 @@ def _log_lost_edits(record: ReloadRecord) -> None:
 
 
 async def _restore_files(context: CommitContext) -> None:
-    """Restore stored files that wait for a reload, except those that a worker started by somebody else has read in the meantime."""
+    """Restore stored files that wait for a reload, except those that a worker has read that somebody else started meanwhile."""
     with suppress(RuntimeFailure):
         context.ledger.loaded_by(await context.runtime.worker())
     for path in await context.ledger.put_back():
@@ -264,7 +270,7 @@ async def resume(context: CommitContext, *, edited: bool) -> None:
 
 
 def _ended(record: ReloadRecord, context: CommitContext, *, is_pending: bool, edited: bool) -> ReloadRecord | None:
-    """Return the record of an interrupted reload with its outcome; None if only another reload can tell."""
+    """Return the record of an interrupted reload with its outcome; None if only another reload can show whether HAProxy loads the text."""
     if record.phase == Phase.REFUSED and record.version is not None and context.current.version > record.version:
         # The file was restored already.
         return record.failed(record.error or INTERRUPTED)
@@ -297,7 +303,7 @@ def named_lines(output: str, loaded: Document, file: str) -> set[NamedLine]:
 
 
 def failing_changes(changes: Sequence[Published], lines: set[NamedLine]) -> list[Published]:
-    """Return the last change that introduced each line, in the order of the changes. A line older than all changes has none."""
+    """Return, for each line, the last change that introduced it, in the order of the changes. Lines older than all changes are ignored."""
     failing, left = list[Published](), set(lines)
     for change in reversed(changes):
         if brought := left & _brought(change):

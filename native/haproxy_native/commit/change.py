@@ -1,8 +1,8 @@
-"""A change as a value, and its outcome.
+"""Describe a change as a value, and the outcome of its commit.
 
-A `Change` states what is to be done, by whom, and what its author expects of the configuration. It is built without side effects, so the
-same value can be authorized, planned, checked and committed (native/haproxy_native/commit/commit.py). An `Outcome` states what a commit has
-done. History, events and confirmations read both, and compute nothing a second time.
+A `Change` has the operations, their author, and what the author expects of the configuration. Building it has no side effects, so the same
+value can be authorized, planned, checked and committed (native/haproxy_native/commit/commit.py). An `Outcome` describes what a commit has
+done. History, events and confirmations read both instead of computing anything again.
 """
 
 from asyncio import Lock as AsyncLock
@@ -33,7 +33,7 @@ class Reload(Enum):
 
     # If the change needs it.
     AUTO = 0
-    # In any case, and at once.
+    # Always, and at once.
     NOW = 1
     # Never; no commands are sent either.
     NONE = 2
@@ -65,7 +65,7 @@ class Validation(Enum):
 
 @dataclass(frozen=True)
 class ChangeContent:
-    """Changes something that is neither configuration nor stored file, such as a routing test. The only operation of its `Change`."""
+    """An operation on something that is neither configuration nor stored file, such as a routing test. Its `Change` has no other one."""
 
     # Returns the content before and after the change. Called under `lock`.
     content: "Callable[[], Content]"
@@ -151,7 +151,7 @@ class Change:
 
     @property
     def claimed(self) -> Claimed:
-        """The servers that a PUT states. The process has to run them exactly as the document says, even if none of their lines changes.
+        """The servers that a PUT sets as a whole. The process has to run them exactly as the document says, even if no line changes.
 
         Claiming a server also resets the members that others have set at runtime. So an author with limited rights claims a server only
         if they may change all of its members.
@@ -164,7 +164,7 @@ class Change:
 
 
 class Same(Exception):
-    """The change changes nothing and is not committed."""
+    """The change has no effect and is not committed."""
 
 
 @dataclass(frozen=True)
@@ -212,7 +212,7 @@ class MemberChange:
 
 
 class Texts:
-    """A configuration before and after a change; `before, after = texts`."""
+    """A configuration before and after a change. It can be unpacked: `before, after = texts`."""
 
     def __init__(self, before: Document, after: Document, known: tuple[Effect, ...] | None = None) -> None:
         self.before, self.after = before, after
@@ -234,17 +234,17 @@ class Texts:
         return Texts(self.before, after, self._effects)
 
 
-# The words for an outcome in sentences, by its kind.
+# The wording of an outcome in `str(outcome)`, by its kind.
 _WORDS = {"runtime": "live until the next reload", "reloaded": "live by a reload"}
 
 
 @dataclass(frozen=True, repr=False)
 class Outcome:
-    """What a commit has done. Printed, it is a sentence: `version 3, live`."""
+    """What a commit has done. `str(outcome)` is a phrase such as `version 3, live`."""
 
     # The version of the configuration after the change.
     version: int
-    # The reload that makes the change live; None if none is needed, or if it is awaited and has no id yet.
+    # The id of the reload that makes the change live; None if no reload is needed, or if the caller awaits it and it has no id yet.
     reload_id: str | None = None
     # Whether the process has the change now.
     live: bool = False
@@ -252,7 +252,7 @@ class Outcome:
     forced: bool = False
     # Why a reload is needed; empty if none is.
     reasons: Sequence[Reason] = ()
-    # False if the process alone was changed, until its next reload.
+    # False if only the process was changed, so that the next reload discards the change.
     lasting: bool = True
     # The version before the change; 0 if the configuration was not changed.
     former: int = field(default=0, compare=False)

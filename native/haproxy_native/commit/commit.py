@@ -1,4 +1,4 @@
-"""The one way in which a change reaches file and process.
+"""Commit a change to the file and the process. Every change goes through `commit`.
 
 A commit takes these steps, in this order:
 
@@ -16,8 +16,8 @@ commands, and only then is the file replaced. If HAProxy refuses one, the comman
 If another change has replaced the document meanwhile, the attempt raises Overtaken with nothing changed, and the commit starts again. If
 the client has stated a version, the new attempt raises Conflict.
 
-What a kill leaves behind, by step: drafts, which the next start removes (1); an entry that has begun, which the next start removes or ends
-by what the files contain (2 to 4); and a text whose fingerprint is noted as needing a reload, which the next start schedules (3, 4).
+If this server is killed, the next start cleans up, depending on the step. It removes drafts (1). It removes or completes an entry that has
+begun, depending on what the files contain (2 to 4). It schedules a reload for a text whose fingerprint is recorded as needing one (3, 4).
 Stored files have their own ledger (native/haproxy_native/commit/publication.py).
 
 A commit runs to completion even if the request that waits for it is cancelled.
@@ -112,7 +112,7 @@ async def _reported(context: CommitContext, change: Change) -> Outcome:
 
 
 async def unchanged(context: CommitContext) -> Outcome:
-    """Return the outcome of a change without effect: live already, or waiting for the reload that other changes have scheduled."""
+    """Return the outcome of a change without effect: live, or with the id of the reload that other changes have scheduled."""
     async with context.publishing():
         pending = None if context.running.is_current else context.pending
         return Outcome(context.current.version, pending, live=pending is None)
@@ -158,8 +158,8 @@ async def _change_files(context: CommitContext, change: Change) -> Outcome:
         with suppress(Overtaken):
             return await attempt(context, change, context.publishing_files if change.files else context.publishing)
     log.info("a change was overtaken %d times; changes of stored files wait for it now", ATTEMPTS)
-    # Stored files that change faster than HAProxy checks a text would overtake this change for ever. Changes of files wait for this check,
-    # and for the turn of its caller.
+    # If stored files changed faster than HAProxy checks a text, they would overtake this change for ever. So changes of stored files now
+    # wait until this change is checked, which includes the wait for a check slot.
     async with context.stored_lock:
         while True:
             with suppress(Overtaken):
@@ -167,9 +167,9 @@ async def _change_files(context: CommitContext, change: Change) -> Outcome:
 
 
 async def attempt(context: CommitContext, change: Change, lock: Callable[[], AbstractAsyncContextManager[Any]]) -> Outcome:
-    """Prepare a change and publish it once, under `lock`. A change that needs a reload first waits for the reload in progress.
+    """Prepare a change, and publish it under `lock`. A change that needs a reload first waits for the reload in progress.
 
-    Leaves no draft. Raises Overtaken and what `commit` raises.
+    Removes all drafts. Raises Overtaken if another change was published first, and what `commit` raises.
     """
     try:
         return await _attempt(context, change, await prepare(context, change), lock)
@@ -272,7 +272,7 @@ async def _planned(context: CommitContext, change: Change, prepared: Prepared, f
     text, may_reload = prepared.text, prepared.may_reload
     if files is not prepared.files:
         may_reload = permit(change.author, prepared.texts, await files.touches(change.author.rights))
-    # If there is a text, the forced reload is requested for the text and not for the files.
+    # With a text, the forced reload is requested for the text and not for the files.
     plans = await files.planned(Reload.AUTO if text and change.reload is Reload.NOW else change.reload)
     reasons = reasons_of(plans.values())
     if text:
@@ -386,7 +386,7 @@ def _is_outdated(context: CommitContext, change: Change, prepared: Prepared) -> 
 
 
 def _keep_backup(context: CommitContext) -> None:
-    """Keep a backup of the current version. A failure is logged, and the commit goes on."""
+    """Store a backup of the current version. A failure is only logged. Blocks."""
     current = context.current
     try:
         former = current.stamp(current.document, current.version, banner=current.banner).data

@@ -1,4 +1,4 @@
-"""What all commits of one haproxy.cfg share: file, process, stores, locks, history and observers."""
+"""Share file, process, stores, locks, history and observers between all commits of one haproxy.cfg."""
 
 import asyncio
 import time
@@ -37,7 +37,7 @@ from haproxy_native.text.document import Document
 from haproxy_native.transactions.transactions import Transactions
 
 Planner = Callable[[Document, Document, Capabilities, Observed | None], Plan]
-# The number of changes that are remembered while HAProxy does not load them, as when it is stopped for days.
+# The most changes that are stored in memory while HAProxy does not load them, for example because it is stopped for days.
 MOST_UNLOADED = 100
 
 
@@ -45,9 +45,10 @@ MOST_UNLOADED = 100
 class CommitContext:
     """What all commits of one haproxy.cfg share. `Engine` creates and owns it.
 
-    There are three locks, taken in this order (docs/locks.md): `stored_lock` by changes of stored files; `lock` from the last comparison of
-    a change to the end of its publication; `process_lock` by whatever sends commands to the process. None is held while HAProxy checks or
-    loads a text. While a reload is in progress (`load`), only changes that need no reload are published; all others wait for `load_over`.
+    There are three locks, acquired in this order (docs/locks.md). Changes of stored files hold `stored_lock`. A change holds `lock` from
+    its last comparison to the end of its publication. Code that sends commands to the process holds `process_lock`. `lock` and
+    `process_lock` are not held while HAProxy checks or loads a text. While a reload is in progress (`load`), only changes that need no
+    reload are published; all others wait for `load_over`.
     """
 
     current: Current
@@ -83,7 +84,7 @@ class CommitContext:
     unloaded: deque[Published] = field(default_factory=lambda: deque(maxlen=MOST_UNLOADED))
 
     def kept_members(self, change: Change) -> Kept:
-        """Return the members of servers whose overrides a change leaves in place; none if the change claims no servers."""
+        """Return the overridden members of servers, which a change leaves as they are; empty if the change claims no servers."""
         return dict(self.observers.kept_members()) if change.claimed else {}
 
     @property
@@ -92,7 +93,7 @@ class CommitContext:
         return self.reloads.pending
 
     def edited(self, current: Current, before: Document, version: int) -> None:
-        """Note an edit of a file by another process, and send its event. `before` and `version` are those before the edit."""
+        """Record an edit of a file by another process, and send its event. `before` and `version`: document and version before the edit."""
         versions, texts = (version, current.version), (before, current.document)
         if current is self.current:
             if self.running.document is before and not self.running.is_doubtful:
@@ -140,9 +141,10 @@ class CommitContext:
         return self.pending is not None or self.load is not None
 
     async def observe(self) -> None:
-        """Query the worker in service. During a reload do nothing: the reload queries the worker when it ends.
+        """Query the worker in service. During a reload this does nothing, since the reload queries the worker when it ends.
 
-        If the worker runs all of the file, end the reload that waits for HAProxy's start, since a later change must not share its id.
+        If a reload waits for HAProxy to start and the worker already runs the whole file, record that reload as done. Otherwise a later
+        change would get the same reload id.
         """
         if self.load is not None:
             return
@@ -155,7 +157,7 @@ class CommitContext:
             self.reloads.has_started(worker, self.current.version)
 
     async def notice(self) -> None:
-        """Detect an edit by another process, and a new worker. The caller holds the locks."""
+        """Detect an edit by another process, and a new worker. The caller holds the locks. Raises Unreadable."""
         await self.current.notice_in_thread()
         await self.observe()
         self.mark_files_loaded()
@@ -171,7 +173,7 @@ class CommitContext:
         return worker.pid if worker and is_current and worker.started > moment else None
 
     def note_published(self, path: Path) -> None:
-        """Count a change of a stored file. Texts that refer to it and are being checked are checked again."""
+        """Count a change of a stored file. Commits that are checking a text that refers to the file check it again."""
         self.publications += 1
         self.published[path] = self.publications
 
@@ -191,7 +193,7 @@ class CommitContext:
 
     @asynccontextmanager
     async def validating(self, by: Author) -> AsyncIterator[None]:
-        """Wait for the author's turn to check, and send the event of the check that the body makes. Raises ShareExceeded."""
+        """Wait for a check slot for the author, hold it while the body checks, and send the event of the check. Raises ShareExceeded."""
         began, outcome = time.monotonic(), "impossible"
         try:
             async with checks().turn(Account.of(by)):
@@ -205,7 +207,7 @@ class CommitContext:
 
     @asynccontextmanager
     async def loading(self) -> AsyncIterator[Load]:
-        """Mark a reload as in progress while the body runs. Yield what the file contains when the reload begins."""
+        """Mark a reload as in progress while the body runs. Yield the load, with the content of the file when the reload begins."""
         current = self.current
         async with self.lock:
             with suppress(Unreadable):

@@ -1,7 +1,7 @@
-"""The current configuration: its document, version and fingerprint, and how edits of the file by other processes are noticed.
+"""Own the current document, version and fingerprint, and detect edits of the file by other processes.
 
-Operators and other programs edit haproxy.cfg as well. They respect no lock of this server, so it compares the file before it relies on its
-own copy:
+Operators and other programs edit haproxy.cfg as well, and no lock keeps them from it. So this server compares the file before it relies on
+its own copy:
 
 - The file's stamp (`Seen`: times, size, inode) reveals most changes without a read. The kernel dates a write by a clock that advances every
   few milliseconds, so a stamp younger than `_TICK` proves nothing, and the file is read. An older stamp is settled.
@@ -9,7 +9,7 @@ own copy:
 - A text that this server is about to write, or has written, is recognized by its fingerprint and does not count as an edit.
 
 Document, version and fingerprint always agree, and change together in `_set`. Each such change cancels the work that was begun on the
-former document (`unless_overtaken`) and advances `_turn`, so that a read in a thread can tell that its result is out of date.
+former document (`unless_overtaken`). It also advances `_turn`, from which a read in a thread detects that its result is out of date.
 
 At the next start, the server compares the fingerprint of the file with the stored one (`StateRow`). If they are equal, the stored version
 applies; otherwise the version in the file's header.
@@ -114,17 +114,18 @@ def _delete(name: str, state: State) -> None:
 
 
 def fingerprint(data: bytes) -> str:
-    """Return the length and MD5 checksum of a file, as `LENGTH-MD5`. A checksum line at its beginning is left out of the checksum."""
+    """Return the length and the MD5 checksum of a file, as `LENGTH-MD5`. The checksum excludes a checksum line at the beginning."""
     checked = data.partition(b"\n")[2] if checksum_of(data) else data
     return f"{len(data)}-{md5(checked, usedforsecurity=False).hexdigest()}"
 
 
 def stamped_fingerprint(stamped: Stamped) -> str:
-    """Return the `fingerprint` of a text with a header. Uses the checksum in the header, so that it need not be computed again."""
+    """Return the `fingerprint` of a text with a header, from the checksum in the header, which is faster than computing it again."""
     return fingerprint(stamped.data) if is_joined(stamped.document) else f"{stamped.size}-{stamped.checksum}"
 
 
 def text_of(stamped: Stamped) -> ConfigurationText:
+    """Return a text with a header, and its fingerprint."""
     return ConfigurationText(stamped.document, stamped_fingerprint(stamped))
 
 
@@ -194,7 +195,7 @@ class Current:
         return ConfigurationText(self.document, self.fingerprint)
 
     def open(self) -> bool:
-        """Read the file and its version; return whether the file is as it was last known. Raises Unreadable. Blocks."""
+        """Read the file and its version. Return whether the file is as this server last knew it. Raises Unreadable. Blocks."""
         return self._open(self._read())
 
     async def open_in_thread(self) -> bool:
@@ -206,7 +207,7 @@ class Current:
         return self._open(reading)
 
     def notice(self) -> bool:
-        """Make an edit by another process the next version; return whether there was one. Raises Unreadable. Blocks."""
+        """Make an edit by another process the next version. Return whether there was one. Raises Unreadable. Blocks."""
         return not self._is_as_known() and self._adopt(self._compare())
 
     async def notice_in_thread(self) -> bool:
@@ -220,7 +221,7 @@ class Current:
         return False
 
     def expect_text(self, stamped: Stamped) -> None:
-        """Note a text that a commit may write next, so that it is not taken for an edit by another process."""
+        """Record a text that a commit may write next, so that it does not count as an edit by another process."""
         self._expected = stamped
 
     async def unless_overtaken(self, work: Coroutine[Any, Any, Result]) -> Result:
@@ -251,7 +252,7 @@ class Current:
         return None if seen == self._seen or self._is_installing else seen
 
     def prepare(self, document: Document, version: int, banner: bool, name: str) -> tuple[Stamped, Drafts]:
-        """Write a document to a draft called `name`, with `version` in its header. Raises WriteFailed. Blocks."""
+        """Write a document, with `version` in its header, to a draft called `name`. Raises WriteFailed. Blocks."""
         stamped = self.stamp(document, version, banner=banner)
         return stamped, self.file.draft(stamped.document, name)
 

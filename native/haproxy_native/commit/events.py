@@ -1,6 +1,6 @@
-"""Events as values, for counters, traces and the history. `Events` sends each event to all listeners once the reported action is over.
+"""Report what has happened to counters, traces and the history, as values. `Events` sends each event to all listeners.
 
-Durations are in seconds.
+An event is sent when its action is over. Durations are in seconds.
 """
 
 import logging
@@ -46,7 +46,7 @@ class Committed:
 
     @property
     def effects(self) -> tuple[Effect, ...]:
-        """Return the effects of the change on the objects of the configuration. This call blocks."""
+        """The effects of the change on the objects of the configuration. Blocks."""
         return self.result.effects if self.result else ()
 
 
@@ -57,7 +57,7 @@ class Asked:
     author: Author
     # GRANTED, REFUSED or FAILED; LIMITED for a login that was refused after too many others.
     outcome: str
-    # Why it was refused or has failed.
+    # Why the request was refused or has failed.
     reason: str = ""
     # CHANGE for a request that would change something, READ, or LOGIN for credentials that were refused.
     kind: str = CHANGE
@@ -111,7 +111,7 @@ class Reloaded:
 
 @dataclass(frozen=True)
 class WorkerChanged:
-    """A different worker is in service than before. Each is None if unknown."""
+    """Another worker is in service than before. Both are None if unknown."""
 
     former: Worker | None
     worker: Worker | None

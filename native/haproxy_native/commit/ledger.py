@@ -1,4 +1,4 @@
-"""The ledger: stored files whose current content the worker does not have yet, with their former contents.
+"""Record the stored files whose current content the worker does not have yet, with their former contents.
 
 The worker reads stored files when it starts. A changed file is applied to the worker by runtime commands, or later by a reload. Until then
 the ledger has an entry for the file. The entry has the content that the worker has read (`former`), so that a failed reload can restore it.
@@ -80,7 +80,10 @@ class PendingFile:
 
 
 class Ledger:
-    """The entries by path. `begin`, `restore` and `undo` raise WriteFailed; all other writes are queued until the disk accepts them."""
+    """The entries, by the path of the file. Call `open` before anything else.
+
+    `begin`, `restore` and `undo` raise WriteFailed. All other writes are queued until the disk accepts them.
+    """
 
     def __init__(self, database: Database, journals: Path) -> None:
         self._database, self._journals = database, journals
@@ -90,11 +93,11 @@ class Ledger:
         database.declare(TABLES)
 
     def open(self) -> None:
-        """Read the entries that an earlier process has left. Called at the start. Blocks."""
+        """Read the entries of the previous server process. Blocks."""
         try:
             self._database.read(self._read)
         except Unusable as error:
-            log.error("which stored files wait for a reload is not known: %s", error)
+            log.error("reading which stored files wait for a reload failed: %s", error)
 
     def _read(self, state: State) -> None:
         if row := state.keys.execute("SELECT data FROM ledger").fetchone():
@@ -117,7 +120,7 @@ class Ledger:
         return any(owed.state == WAITING for owed in self.entries.values())
 
     async def begin(self, stores: Mapping[Path, str], text: str = "", going: Collection[Path] = ()) -> None:
-        """Enter the files of a change that is about to begin. The entries are on disk when this returns. Raises WriteFailed.
+        """Add entries for the files of a change that is about to begin. They are on disk when this returns. Raises WriteFailed.
 
         `stores`: the name of each file's store. `text`: as in PendingFile. `going`: the files that the change deletes.
         """
@@ -151,7 +154,7 @@ class Ledger:
         self._end({path: replace(self.entries[str(path)], state=state, since=_written(path)) for path in paths})
 
     async def restore(self, *paths: Path) -> None:
-        """Restore files to what they contained when their change began. The change stays entered. Raises WriteFailed."""
+        """Restore files to what they contained when their change began, without ending the change. Raises WriteFailed."""
         for path in reversed(paths):
             if not await asyncio.to_thread(self.is_untouched, path):
                 await self._restore(path, self.entries[str(path)].before or ABSENT)
@@ -170,8 +173,9 @@ class Ledger:
             self._save()
 
     async def put_back(self) -> list[str]:
-        """Restore every file to the content that the worker has; return the restored paths. A file that cannot be written stays in the
-        ledger.
+        """Restore every file to the content that the worker has, and return the restored paths.
+
+        A file that cannot be written is logged and stays in the ledger.
         """
         back = []
         for path, owed in list(self.entries.items()):
@@ -259,7 +263,7 @@ def _save(data: str, used: Collection[int], state: State) -> None:
 
 
 def _copy(state: State, path: Path) -> FormerContent:
-    """Copy what a file contains into a row. Raises WriteFailed if it cannot be read."""
+    """Copy the content of a file into a new row. Raises WriteFailed if the file cannot be read."""
     try:
         with path.open("rb") as file:
             status, data = os.fstat(file.fileno()), file.read()

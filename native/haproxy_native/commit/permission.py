@@ -1,4 +1,4 @@
-"""Authorize a change: check the rights of its author, and let observers judge it. No locks are needed.
+"""Authorize a change: check the rights of its author, and let observers judge it. The caller need not hold locks.
 
 Evaluating a configuration has effects: HAProxy, its shadow and this server run its Lua code, read the files that it names, and resolve its
 host names. So a preview needs the same permission as the commit, and the permission is checked before anything is evaluated:
@@ -54,7 +54,7 @@ def authorized(change: Change, before: Document, touched: Sequence[Touch] = ()) 
 
 
 async def permit_evaluation(context: CommitContext, candidate: Candidate) -> None:
-    """Permit evaluating a candidate. Raises Forbidden unless its author may commit it, with a reload or without."""
+    """Raise Forbidden unless the author of a candidate may commit it, with or without a reload. Call it before evaluating the candidate."""
     by = candidate.author
     if by.rights is not None and not by.rights.are_all:
         touched = await asyncio.to_thread(lambda: [*_file_touches(context, by, candidate)])
@@ -133,7 +133,7 @@ class GateVerdict:
 
 
 async def verdict(context: CommitContext, candidate: Candidate) -> GateVerdict | None:
-    """Return the result of the required tests for a candidate; None if changes of this author are not tested."""
+    """Run the required tests on a candidate and return their result; None if changes of this author are not tested."""
     if not context.observers.judges(candidate.author):
         return None
     try:
@@ -145,7 +145,7 @@ async def verdict(context: CommitContext, candidate: Candidate) -> GateVerdict |
 
 
 async def judge(context: CommitContext, candidate: Candidate) -> None:
-    """Have observers judge a candidate. Raises what they raise.
+    """Let observers judge a candidate. Raises what they raise.
 
     Observers finish even if another change is committed first. They cache their result by the parts of the configuration that matter to
     them, so the next attempt is judged at once.

@@ -1,7 +1,7 @@
-"""The interfaces of the commit to the history and to features, which take part in commits and reloads.
+"""Define the interfaces through which the history and features take part in commits and reloads.
 
 The history is the `Recorder`: it begins an entry for every change before the change is made, and ends the entry afterwards. Features are
-`Observer`s: they may refuse a change, as required routing tests do, and restore overrides after a reload.
+`Observer`s: they can refuse a change, as required routing tests do, and restore overrides after a reload.
 """
 
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
@@ -20,7 +20,7 @@ Kept = Mapping[tuple[str, str], Collection[str]]
 
 @dataclass
 class Begun:
-    """An entry of the history that was begun."""
+    """An entry of the history for a change that is being made."""
 
     change: Change
     # The outcome as far as it is known in advance: version, texts and contents.
@@ -30,7 +30,7 @@ class Begun:
 
 
 class Recorder:
-    """Records nothing. A subclass stores an entry for every change, so that the next start finds a change that a kill has interrupted."""
+    """A base class that records nothing. A subclass stores an entry for every change, so that the next start finds interrupted changes."""
 
     @asynccontextmanager
     async def entry(self, change: Change, intended: Outcome) -> AsyncIterator[Begun]:
@@ -67,7 +67,7 @@ class Recorder:
 
 
 class Observer:
-    """Does nothing. A subclass overrides the methods for what it takes part in."""
+    """A base class whose methods do nothing. A feature overrides those that it needs."""
 
     def admit(self, change: Change) -> None:
         """Refuse a change by raising. Called before the change begins, and again under its locks."""
@@ -87,7 +87,7 @@ class Observer:
         """Prepare for a reload. Called before HAProxy reads the file."""
 
     async def loaded(self) -> None:
-        """Apply to a new worker what a reload loses. Called as soon as it answers, under all locks. Raises RuntimeFailure."""
+        """Apply to a new worker what a reload discards. Called under all locks, as soon as the worker answers. Raises RuntimeFailure."""
 
     async def hold(self, changes: Sequence[tuple[ServerState, ServerState]], members: Collection[str], author: Author) -> None:
         """Store members that a client has set in the process alone, so that they survive reloads. Raises RuntimeFailure.
@@ -115,7 +115,7 @@ class Observer:
 
 
 class Observers(Observer):
-    """Calls all observers, in the order in which they were added. A method with one answer returns the first that is not the default."""
+    """Calls all observers in the order in which they were added. A method with one result returns the first that is not the default."""
 
     def __init__(self) -> None:
         self._all: list[Observer] = []

@@ -28,7 +28,7 @@ from haproxy_native.threads import run_in_thread, run_in_thread_if_large
 
 
 async def with_base(context: CommitContext, change: Change) -> Change:
-    """Add the text of the base version to a change that is to be rebased. Return any other change as it is.
+    """Return a change that is to be rebased with the text of its base version added, and any other change as it is.
 
     Raises Conflict if the version does not exist yet, and TextGone if its text is no longer stored.
     """
@@ -72,7 +72,7 @@ class NewText:
     stamped: Stamped
     banner: bool
     draft: Drafts
-    # Identifies the check, and the failed transaction if HAProxy refuses the text.
+    # The id of the check, and of the failed transaction if HAProxy refuses the text.
     name: str
 
 
@@ -115,7 +115,7 @@ class Prepared:
 
 
 async def prepare(context: CommitContext, change: Change) -> Prepared:
-    """Prepare a change. If it raises, which is what `attempt` raises, it leaves no draft.
+    """Prepare a change and return it with its drafts; on failure, remove them. Raises what `attempt` raises.
 
     A change that the running HAProxy judges by its commands affects nothing that routing tests depend on, so no tests are run.
     """

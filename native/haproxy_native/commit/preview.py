@@ -1,4 +1,4 @@
-"""Preview a change: differences, effects, commands or reasons to reload, HAProxy's messages, and routing tests.
+"""Preview a change: its diff, its effects, its commands or reasons to reload, HAProxy's messages, and routing tests.
 
 The change is prepared as in its commit, but with drafts in a temporary directory, and its author needs the same permission.
 """
@@ -53,7 +53,7 @@ class Preview:
     """What a change would do."""
 
     diff: str
-    # On the objects of the current configuration.
+    # The effects on the objects of the configuration.
     effects: Sequence[Effect]
     commands: Sequence[str]
     # Why the configuration needs a reload; empty if the commands are enough.
@@ -128,7 +128,7 @@ async def preview(context: CommitContext, change: Change) -> Preview:
     async with _made(context, change) as (texts, files, _):
         is_judged = change.validation is not Validation.NEVER
         valid, messages = await _judged(context, change.author, texts.after, files) if is_judged else (True, ())
-        # Without the locks, a file that a commit has just replaced would seem to be one that the worker has not read.
+        # Without the locks, a file that a commit has replaced but not applied yet would look like one that the worker has not read.
         async with context.publishing_files() if files else context.publishing():
             await (context.notice() if files else context.observe())
             plans = await files.planned()

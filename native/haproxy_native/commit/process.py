@@ -1,9 +1,9 @@
 """Decide how a change is applied to the process, by runtime commands or by a reload with its reasons, and apply it.
 
 Previews and commits use the same function, `decide`. HAProxy refuses some commands for reasons that only the worker knows, such as the
-weight that a server started with, or whether it had health checks then. So for each backend with changed lines, one `show servers state
-BACKEND` reads its servers first. The servers that a change claims are read as well, even if their lines do not change (`Change.claimed`). A
-change that concerns no server reads nothing.
+weight that a server started with, or whether it had health checks then. So `decide` first reads the servers of each backend with changed
+lines, by one `show servers state BACKEND`. It also reads the servers that a change claims, even if their lines do not change
+(`Change.claimed`). For a change that concerns no server it reads nothing.
 
 Functions that change the process are called under the locks.
 """
@@ -68,10 +68,10 @@ async def decide(
     may_wait: bool = True,
     claimed: Claimed = frozenset(),
 ) -> Decision:
-    """Decide how to apply `new`, which was made from `before`, to the worker in service.
+    """Decide how the worker in service gets the change from `before` to `new`.
 
-    `whole`: all of `new` has to be in effect, so values that were changed in the process alone need a reload as well. `may_wait`: the
-    change may go live while other changes wait for a reload.
+    `whole`: all of `new` has to be in effect, so values that were changed in the process alone need a reload as well. `may_wait`: other
+    changes may wait for a reload while commands apply this one.
     """
     running = context.running
     if reasons := [*(running.drift() if whole else ()), *([STOPPED] if context.reloads.awaiting else running.reasons())]:
@@ -108,7 +108,7 @@ async def plan_observed(context: CommitContext, running: Document, new: Document
 
 
 async def _probed(context: CommitContext, plan: Plan, new: Document) -> Plan:
-    """Return the plan, or HAProxy's reasons if it reports that it would refuse a command."""
+    """Return the plan; or a plan with a reason to reload if HAProxy reports that it would refuse one of the commands."""
     for command in plan.commands if not plan.reasons else ():
         if command.asks:
             try:
@@ -123,7 +123,7 @@ async def _probed(context: CommitContext, plan: Plan, new: Document) -> Plan:
 
 
 def _plan(context: CommitContext, running: Document, new: Document, observed: Observed | None) -> Plan:
-    """Plan a reload if planning itself fails, since the file may have been replaced already."""
+    """Return the plan, or a plan to reload if planning fails unexpectedly, since the file may have been replaced already."""
     try:
         return context.plan(running, new, context.runtime.capabilities, observed)
     except Exception:
@@ -226,7 +226,7 @@ class NotAccepted(Exception):
 
 
 def may_judge(context: CommitContext, change: Change, before: Document) -> bool:
-    """Return whether HAProxy can judge a change by its commands: it does exactly what `before` says, and accepts commands now."""
+    """Return whether HAProxy's answers to the commands can replace a check: it runs exactly `before`, and accepts commands now."""
     running = context.running
     if change.validation is not Validation.IF_NEEDED or change.reload is not Reload.AUTO or context.check.command:
         return False
@@ -236,7 +236,7 @@ def may_judge(context: CommitContext, change: Change, before: Document) -> bool:
 
 
 async def plan_without_check(context: CommitContext, change: Change, before: Document, new: Document) -> Plan | None:
-    """Return the commands by which the running HAProxy can judge a change; None if `haproxy -c` has to."""
+    """Return the commands by which the running HAProxy can judge a change; None if `haproxy -c` has to check it."""
     if not may_judge(context, change, before):
         return None
     if await run_in_thread_if_large((before, new), needs_check, before, new):
@@ -304,7 +304,7 @@ async def is_live(context: CommitContext, load: Load, change: Change, before: Do
 
 
 async def _extend_target(context: CommitContext, load: Load, before: Document, new: Document) -> None:
-    """Note that the worker that is being started needs the change that the worker in service has accepted."""
+    """Record that the worker that is being started also needs the change that the worker in service has accepted."""
     wanted = await run_in_thread(with_ready_change, load.wanted, before, new)
     assert wanted is not None
     context.running.step(TargetChanged(wanted))
@@ -312,7 +312,7 @@ async def _extend_target(context: CommitContext, load: Load, before: Document, n
 
 
 async def apply_missing(context: CommitContext, wanted: Document) -> list[Reason]:
-    """Bring a new worker by commands to `wanted`, the configuration that its predecessor ran. Return the reasons if that needs a reload.
+    """Bring a new worker by commands to `wanted`, which the previous worker ran. Return why that needs a reload; empty if it does not.
 
     The caller holds the lock.
     """

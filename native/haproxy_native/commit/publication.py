@@ -1,6 +1,6 @@
-"""The stored files of a change: they are drafted, checked and authorized with its configuration, then written to disk and applied.
+"""Draft, check, authorize, write and apply the stored files of a change, together with its configuration.
 
-A change may have one file or several, with a new configuration or without, and is made completely or not at all. `FileSet` has the drafts,
+A change may have one file or several, with or without a new configuration, and is made completely or not at all. `FileSet` has the drafts,
 which are written without locks. `Publication` replaces the files, under the locks.
 
 Before a file is written, its entry in the ledger (native/haproxy_native/commit/ledger.py) is on disk. The entry is removed when the worker
@@ -50,7 +50,7 @@ LISTS = "crt_list"
 
 @dataclass(frozen=True)
 class FileSet:
-    """The drafts of the file operations of a change. False if no file changes."""
+    """The file operations of a change, with their drafts. False if no file changes."""
 
     context: CommitContext
     operations: Sequence[FileOperation] = ()
@@ -284,7 +284,7 @@ class Publication:
                     self.reasons.append(_not_applied(path, error))
 
     async def undo(self) -> None:
-        """Restore files and process. What cannot be restored now is restored by a reload, or at the next start."""
+        """Restore files and process. A reload restores what the process refuses, and the next start what cannot be written now."""
         self._note_published()
         ledger, paths = self.context.ledger, self._begun()
         try:
@@ -304,7 +304,7 @@ class Publication:
         await self.apply(self.going)
 
     def settle(self) -> None:
-        """Enter into the ledger what waits for a reload, and remove the other files from it."""
+        """End the change in the ledger: files that wait for a reload stay in it, all others are removed."""
         self._note_published()
         ledger, paths = self.context.ledger, self._begun()
         if self.reasons:

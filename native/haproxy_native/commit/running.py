@@ -183,7 +183,7 @@ class RunningProcess:
     # -- queries of HAProxy
 
     async def restore(self) -> None:
-        """Restore the state that the previous server process has stored, as far as it still holds. Called at the start."""
+        """Restore the state that the previous server process has stored, query the worker, and discard what no longer applies."""
         self.state = from_row(self._row.value.process, self._current.text, *self._texts.read())
         await self.observe()
         self.save_last_good()

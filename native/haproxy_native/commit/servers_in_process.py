@@ -38,7 +38,7 @@ def values_of(state: ServerState) -> dict[str, object]:
 
 
 async def held(context: CommitContext, changes: Changes, members: Collection[str], author: Author) -> list[MemberChange]:
-    """Let observers store `members`, which an author has set, so that they survive reloads. Return those that differ from before."""
+    """Let observers store `members`, which an author has set, so that they survive reloads. Return the changes of their values."""
     await context.observers.hold(changes, members, author)
     return changed_members(changes, members)
 
@@ -96,7 +96,7 @@ def _undone_by(command: Command, undo: Command) -> Command:
 
 
 def setting(now: ServerState, wanted: Mapping[str, object]) -> Iterable[Command]:
-    """Yield the commands that set the wanted members of a server whose values differ now."""
+    """Yield the commands that set those wanted members of a server that have another value now."""
     backend, name, is_now = now.backend_name, now.name, values_of(now)
     changed = {member: value for member, value in wanted.items() if value != is_now[member]}
     if HEALTH in changed:

@@ -69,7 +69,7 @@ async def commit_of(
 
 
 def is_overtaken(context: CommitContext, id_: str) -> bool:
-    """Return whether a transaction is outdated, or would be found outdated by its commit. Raises NoTransaction."""
+    """Return whether a transaction is outdated, or would become outdated at its commit. Raises NoTransaction."""
     status, (base, _) = context.transactions.get(id_).status, context.transactions.sides(id_)
     is_other = base is not None and not same_text(base, context.current.document)
     return status == OUTDATED or (status == IN_PROGRESS and is_other)

@@ -1,12 +1,12 @@
-"""What is observed between changes: which worker answers, and whether HAProxy would accept the file.
+"""Observe between changes which worker answers, and whether HAProxy would accept the file.
 
 `ProcessWatch` queries the worker once a second, and less often while its master certainly does not reload (`ReloadWatch`). It logs when
 HAProxy stops or starts to answer, ends a reload that waits for HAProxy's start, and saves the text that a failed reload restores, which
 runtime changes do not write.
 
-`Soundness` answers readiness probes, every second if need be. A committed text has been checked already; any other (at the start, after an
-edit by hand) is checked once, and so is a text after HAProxy's program was replaced. A refusal is checked again after a while, since its
-cause may be a file that the configuration refers to.
+`Soundness` answers readiness probes, which may come every second. A committed text has been checked already. Any other text (at the start,
+or after an edit by another process) is checked once, and again after HAProxy's program was replaced. A refused text is checked again after
+`RETRY_SECONDS`, since the cause may be a file that the configuration refers to.
 """
 
 import asyncio
@@ -28,23 +28,23 @@ from haproxy_native.runtime.master import ReloadWatch
 
 log = logging.getLogger(__name__)
 SECONDS_WHILE_AWAITED = 0.2
-# Between two queries while HAProxy answers and its master does not reload. The watch notices a worker that hangs, or that ends without its
-# master, with at most this delay.
+# Between two queries while HAProxy answers and its master does not reload. This is the longest time after which the watch detects a worker
+# that hangs, or that has ended without its master.
 REST_SECONDS = 5
 PATIENCE = 2.0
-# In seconds: the time that HAProxy may take from the opening of its sockets to an answer.
+# How long HAProxy may take to answer after it has opened its sockets.
 START_SECONDS = 1.0
-# In seconds: the time in which a worker may still start after a reload that has failed, or that a former process has left open.
+# How long after a failed or interrupted reload a new worker is still attributed to that reload.
 LATE_SECONDS = 120.0
 LATE = Reason("", 0, "", "a former reload has started a worker late, and it is not known what that has read")
-# In seconds: after this time a refusal is checked again.
+# How long the refusal of a text is valid.
 RETRY_SECONDS = 10.0
 # The fingerprint of the text, and the path and the stamp of HAProxy's program.
 Key = tuple[str, str, Stamp | None]
 
 
 class ProcessWatch:
-    """Observes the worker. `run` until it is cancelled."""
+    """Observes the worker for as long as `run` runs."""
 
     def __init__(self, context: CommitContext) -> None:
         self._context = context
@@ -53,6 +53,7 @@ class ProcessWatch:
         self._seen: tuple[Worker | None, bool] = None, False
 
     async def run(self) -> None:
+        """Query the worker again and again, until this task is cancelled."""
         reloads = ReloadWatch()
         try:
             while True:
@@ -146,7 +147,7 @@ class Soundness:
         return self._refusal
 
     def _current_key(self) -> Key:
-        """Raises BadRequest and OSError if HAProxy's program cannot be run."""
+        """Return what the verdict depends on. Raises BadRequest and OSError if HAProxy's program cannot be run."""
         program = self._context.check.words([""])[0]
         path = shutil.which(program)
         if path is None:
