@@ -1,17 +1,17 @@
-"""HAProxy configuration as text, grammar and transactions, and the HAProxy process behind it.
+"""Read and change an HAProxy configuration, and apply the changes to the HAProxy process that runs it.
 
     async with haproxy_native.open("/etc/haproxy/haproxy.cfg", master="/run/haproxy-master.sock") as haproxy:
         async with haproxy.change() as change:
             change.backends["www"].servers["web1"].weight = 10
 
-It contains no HTTP and needs no other package of the project; docs/library.md shows its use. The names of `__all__` are imported when
-they are first used; their types stand in the stub beside this file.
+The package depends on no other package of the project. docs/library.md shows how to use it. Each name of `__all__` is imported on first
+use; the types of the names are in `__init__.pyi`.
 """
 
 import importlib
 from typing import Any
 
-# Those that the names below raise; docs/library.md says when.
+# The public exceptions. docs/library.md says when each is raised.
 _ERRORS = (
     "BadRequest",
     "BadValue",
@@ -35,6 +35,7 @@ _ERRORS = (
     "Unusable",
     "WriteFailed",
 )
+# The module that defines each public name.
 _WHERE = {
     **dict.fromkeys(_ERRORS, "errors"),
     "Configuration": "objects.configuration",

@@ -1,10 +1,12 @@
-"""Ends computations whose result nobody waits for any more.
+"""Stop computations whose result nobody waits for any more.
 
-A request that changes nothing is abandoned when its client leaves: its task is cancelled, and a computation that this task runs in a thread
-ends at its next `check`, which long computations call between their pieces. Anywhere else `check` does nothing. Other tasks, such as those
-that several requests wait for, continue, unless they were made by `create_task`.
+A request that changes nothing is abandoned when its client disconnects. Its task is cancelled, but a thread cannot be: a computation that
+the task runs in a thread stops at its next `check`. Long computations call `check` between their pieces. In a computation that cannot be
+abandoned, `check` does nothing.
 
-The context variable names the task that it belongs to: no other task inherits anything from it.
+A task that `create_task` has created is abandoned together with the task that created it. Every other task continues, since several
+requests may wait for it. asyncio copies context variables into each new task, so `_waiting` also stores the task that it was set for, and
+is ignored in all others.
 """
 
 import asyncio
@@ -23,20 +25,21 @@ _flag: ContextVar[threading.Event | None] = ContextVar("abandoned", default=None
 
 
 class Abandoned(Exception):
-    """Nobody waits for the result."""
+    """The computation was stopped because nobody waits for its result."""
 
 
 @dataclass(frozen=True)
 class Waiting:
-    """The caller that waits for the result of a task, until it has `left`."""
+    """The caller that waits for the result of a task."""
 
     caller: Account
+    # Set when the caller has disconnected.
     left: threading.Event
 
 
 @contextmanager
 def abandonable(caller: Account) -> Iterator[threading.Event]:
-    """Yield the flag that is set when the present task, whose result a caller waits for, is abandoned."""
+    """Let the current task, whose result `caller` waits for, be abandoned while the body runs. Yield the flag that abandons it when set."""
     waiting = Waiting(caller, threading.Event())
     token = _waiting.set((waiting, asyncio.current_task()))
     try:
@@ -46,13 +49,13 @@ def abandonable(caller: Account) -> Iterator[threading.Event]:
 
 
 def waiting() -> Waiting | None:
-    """Return who waits for the present task; None if it cannot be abandoned."""
+    """Return who waits for the current task; None if the task cannot be abandoned."""
     found, task = _waiting.get() or (None, None)
     return found if task is asyncio.current_task() else None
 
 
 def create_task(work: Coroutine[Any, Any, Result]) -> asyncio.Task[Result]:
-    """Create a task that only the present task waits for: its computations end with those of the present task."""
+    """Create a task that only the current task waits for, so that it is abandoned together with the current task."""
     found = waiting()
 
     async def run() -> Result:
@@ -64,13 +67,13 @@ def create_task(work: Coroutine[Any, Any, Result]) -> asyncio.Task[Result]:
 
 
 def checked(event: threading.Event, work: Callable[[], Result]) -> Result:
-    """Return the result of work that ends at its next `check` once the flag is set. Raises Abandoned and what the work raises."""
+    """Call `work` and return its result. Once `event` is set, its next `check` raises Abandoned. Raises what `work` raises."""
     _flag.set(event)
     check()
     return work()
 
 
 def check() -> None:
-    """Raise Abandoned if nobody waits for the result of the present computation."""
+    """Raise Abandoned if nobody waits for the result of the current computation."""
     if (event := _flag.get()) is not None and event.is_set():
         raise Abandoned

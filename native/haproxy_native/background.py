@@ -1,4 +1,4 @@
-"""Background tasks, and the second in which they poll."""
+"""Run background tasks, and wake all polling tasks at the same moment of a second."""
 
 import asyncio
 import logging
@@ -10,26 +10,30 @@ log = logging.getLogger(__name__)
 
 
 async def next_second() -> None:
-    """Sleep until the clock of the event loop begins another second, so that the process wakes up once for all that poll."""
+    """Sleep until the event loop's clock begins its next second. All tasks that poll wake up together, which saves processor time."""
     now = asyncio.get_running_loop().time()
     await asyncio.sleep(math.floor(now) + 1 - now)
 
 
 class Background:
-    """Tasks that run until they are done or cancelled. An unexpected exception is logged; `what` names the work there."""
+    """Owns background tasks until they end or `stop` cancels them.
+
+    If an exception ends a task, it is logged; `what` names the work in the log.
+    """
 
     def __init__(self, what: str) -> None:
         self._what = what
         self._tasks: set[asyncio.Task[None]] = set()
 
     def begin(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Start a task and keep a reference to it until it ends."""
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._done)
         return task
 
     async def stop(self) -> None:
-        """Cancel all tasks, and return when they have cleaned up."""
+        """Cancel all tasks and wait until they have ended."""
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()

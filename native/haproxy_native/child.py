@@ -1,4 +1,7 @@
-"""A child process. It is started by vfork: uvloop forks, which takes tens of milliseconds in a server that holds a large file."""
+"""Start child processes and read their output without blocking the event loop.
+
+uvloop starts processes by fork, which takes tens of milliseconds in a server with a large configuration. `subprocess` uses vfork.
+"""
 
 import asyncio
 import os
@@ -14,9 +17,9 @@ PIPE = subprocess.PIPE
 
 
 class Child:
-    """A process that is started at once, in a session of its own. Raises OSError.
+    """A child process in a session of its own. The constructor starts it and raises OSError if that fails.
 
-    `stdin`, `stdout` and `stderr` are files, `PIPE`, or None for nowhere. `home`: its working directory, by default ours.
+    `stdin`, `stdout` and `stderr` are files, `PIPE`, or None for /dev/null. `home`: the working directory, by default that of this process.
     """
 
     def __init__(
@@ -37,7 +40,10 @@ class Child:
         self.stdout, self.stderr = self._process.stdout, self._process.stderr
 
     def limit(self, limits: Mapping[int, int]) -> None:
-        """Limit each resource (`resource.RLIMIT_*`). If memory is short, the child is killed before this process."""
+        """Limit the child's resources (`resource.RLIMIT_*`), and have the kernel kill it before this process if memory is short.
+
+        A limit that cannot be set is ignored.
+        """
         with suppress(OSError):
             Path(f"/proc/{self._process.pid}/oom_score_adj").write_text("1000")
         with suppress(OSError):
@@ -51,7 +57,7 @@ class Child:
         return self._process.poll() is not None
 
     async def wait(self) -> int:
-        """Return the exit status, negative for the signal that has ended the process."""
+        """Wait until the process ends. Return its exit status, or the negative number of the signal that killed it."""
         if not self.ended:
             try:
                 descriptor = os.pidfd_open(self._process.pid)
@@ -64,20 +70,23 @@ class Child:
         return self._process.wait()
 
     async def kill(self) -> None:
-        """Kill the whole process group, since the child may have started further processes."""
+        """Kill the child's whole process group, since it may have started further processes. Return when the child has ended."""
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
         await asyncio.shield(self.wait())
 
     def close(self) -> None:
-        """Close the pipes, which are not read any more."""
+        """Close the pipes of `stdout` and `stderr`."""
         for pipe in (self.stdout, self.stderr):
             if pipe is not None:
                 pipe.close()
 
 
 async def read(pipe: IO[bytes], most: int) -> str:
-    """Return all that a pipe has, to its end; of more than `most` bytes the first half of them and the last, in whole lines."""
+    """Read a pipe to its end and return the text.
+
+    Of more than `most` bytes, return only whole lines from the first and the last half of that many bytes.
+    """
     head, tail = bytearray(), bytearray()
     half, dropped = most // 2, False
     os.set_blocking(pipe.fileno(), False)
@@ -99,7 +108,7 @@ async def read(pipe: IO[bytes], most: int) -> str:
 
 
 async def readable(descriptor: int) -> None:
-    """Wait until there is something to read, or the end."""
+    """Wait until a descriptor has data to read or is at its end."""
     loop = asyncio.get_running_loop()
     ready = asyncio.Event()
     loop.add_reader(descriptor, ready.set)

@@ -1,8 +1,8 @@
 """`Engine`: reads and changes one haproxy.cfg and the HAProxy that runs it.
 
-Reads are synchronous and never wait. Every change goes through one commit (native/haproxy_native/commit/commit.py), which is given the
-`CommitContext` that `context_of` makes of the settings. The engine is also the host of the reload agent: it says what is loaded, and takes
-over the outcome.
+Documents are read from memory, synchronously. Every change goes through one function, `commit` (native/haproxy_native/commit/commit.py),
+with the `CommitContext` that `context_of` builds from the settings. The engine is also the host of the reload agent
+(native/haproxy_native/reload/agent.py), which reports to it how each reload has ended.
 """
 
 import asyncio
@@ -60,25 +60,25 @@ from haproxy_native.transactions.transactions import Transactions
 
 @dataclass(frozen=True)
 class EngineSettings:
-    """What an `Engine` is opened with."""
+    """The settings of an `Engine`."""
 
     file: Path
     # The engine's own directory, which has to survive a restart.
     storage: Path
-    # Further files, or directories of them, that HAProxy loads before and after `file`. Their sections can be edited, too.
+    # Further files, or directories of files, that HAProxy loads before and after `file`. Their sections can be edited as well.
     before: Sequence[str] = ()
     after: Sequence[str] = ()
     transactions: Path = Path("/tmp/haproxy")
     max_open_transactions: int = 0
-    # Seconds after which a transaction that nobody has used is ended; 0 is never.
+    # Seconds after which an unused transaction is ended; 0 means never.
     transaction_ttl: float = 0.0
     backups: Path | None = None
     backups_number: int = 0
     short_header: bool = False
     check: CheckSettings = field(default_factory=CheckSettings)
-    # Whether an edit of the file by another process is looked for every second.
+    # Whether the engine polls the file every second for edits by other processes.
     watch: bool = True
-    # Seconds between two times at which map files are written from the maps in memory; 0 is never.
+    # Seconds between two writes of the map files from HAProxy's maps in memory; 0 means never.
     map_sync: float = 0.0
     # Whether neither files nor the process may be changed. The engine's own directory is still written.
     read_only: bool = False
@@ -87,14 +87,14 @@ class EngineSettings:
 
     @property
     def last_good(self) -> Path | None:
-        """The file in which operators find the last known good text, as the reference stores it; None for several files."""
+        """The path of the last known good text, which the HAProxy Data Plane API stores there as well; None if there are several files."""
         return None if self.before or self.after else (self.backups or self.file.parent) / f"{self.file.name}.lkg"
 
 
 def context_of(
     settings: EngineSettings, runtime: Runtime, reloads: ReloadAgent, stores: Stores, database: Database, plan: Planner | None = None
 ) -> CommitContext:
-    """Return what the commits of an engine work with. Nothing is read yet."""
+    """Build the context that all commits of an engine share. Reads no files yet."""
     database.declare(TABLES, *TRANSACTIONS)
     row = StateRow(database, "haproxy.cfg", is_kept=not settings.read_only)
     stamp = header.with_short_header if settings.short_header else header.with_header
@@ -143,7 +143,10 @@ _NEITHER = "version or transaction not specified: name the version that is to be
 
 
 class Engine:
-    """`start` before anything else, `close` at the end. `reloads` makes the agent of which the engine is the host."""
+    """One haproxy.cfg and the HAProxy that runs it. Call `start` before anything else, and `close` at the end.
+
+    `reloads` creates the reload agent, whose host is the engine. `plan` replaces the planner in tests.
+    """
 
     def __init__(
         self, settings: EngineSettings, runtime: Runtime, reloads: Callable[["Engine"], ReloadAgent], *, plan: Planner | None = None
@@ -155,7 +158,7 @@ class Engine:
         self.soundness, self._watching = Soundness(self.context), Background("watching the files")
 
     async def start(self) -> None:
-        """Finish what a crash has interrupted, and read everything. Raises Unreadable."""
+        """Complete what a crash has interrupted, read the files and the stored state, and start the background tasks. Raises Unreadable."""
         with suppress(OSError):
             self.settings.storage.mkdir(mode=0o750, parents=True, exist_ok=True)
         try:
@@ -181,7 +184,7 @@ class Engine:
             self._watching.begin(MapSync(self.context, maps, self.settings.map_sync).run())
 
     async def close(self) -> None:
-        """Return when all commits have ended, and what was pending has been carried out."""
+        """Wait for all commits, perform a pending reload at once, and stop the background tasks."""
         while self.context.works:
             await asyncio.wait(self.context.works)
         await self.reloads.close()
@@ -197,11 +200,11 @@ class Engine:
 
     @property
     def running(self) -> Document | None:
-        """The running document; None if it is unknown what HAProxy has loaded."""
+        """The configuration that the worker runs; None if that is unknown."""
         return self.context.running.document
 
     def version(self, transaction_id: str | None = None) -> int:
-        """Return the current version, or that which a transaction started from; 0 for a transaction that is not in progress."""
+        """Return the current version, or the version that a transaction started from; 0 if the transaction is not in progress."""
         if not transaction_id:
             return self.context.current.version
         with suppress(NoTransaction):
@@ -209,13 +212,14 @@ class Engine:
         return 0
 
     def read(self, transaction_id: str | None = None) -> Document:
-        """Return the current document, or that of a transaction. Raises NoTransaction."""
+        """Return the current document, or the document of a transaction. Raises NoTransaction."""
         return self.context.transactions.read(transaction_id) if transaction_id else self.document
 
     def raw(self, version: int | None = None, transaction_id: str | None = None, *, file: str = "") -> bytes:
-        """Return a file as it is on disk, in a transaction, or as a backup. Raises BadRequest, Missing, NoTransaction and Unreadable.
+        """Return the content of a configuration file: on disk, in a transaction, or in the backup of a version. Blocks.
 
-        `file` is the path of one of the configuration's files, or its last part; by default the main file.
+        `file` is the path of the file or the last part of the path, by default the main file. Raises BadRequest, Missing, NoTransaction and
+        Unreadable.
         """
         if version and transaction_id:
             raise BadRequest(f"{_ONLY_ONE}: Both version and transactionID specified, specify only one")
@@ -229,7 +233,10 @@ class Engine:
         return [self.context.current.file.file(name).path for name in self.context.current.file.names()]
 
     def named(self, file: str) -> str:
-        """Return the name of the file that a path, or the last part of one, refers to; that of the main file for "". Raises NotFound."""
+        """Return the name that documents have for a file, given its path or the last part of the path; "" is the main file.
+
+        Raises NotFound.
+        """
         return self.context.current.file.named(file) if file else parts.MAIN
 
     # -- writing
@@ -243,7 +250,11 @@ class Engine:
         transaction_id: str | None = None,
         reload: Reload = Reload.AUTO,
     ) -> Outcome:
-        """Make a change of its own, or one inside a transaction, which commits nothing. Raises BadRequest if nothing is expected."""
+        """Commit operations as one change, or add them to a transaction without committing them.
+
+        A commit needs `expect`; a transaction allows neither a version nor a forced reload. Raises BadRequest otherwise, and what a commit
+        raises.
+        """
         if transaction_id:
             if reload is Reload.NOW:
                 raise BadRequest("Both force_reload and transaction specified, specify only one")
@@ -257,7 +268,7 @@ class Engine:
     async def _write_within(self, transaction_id: str, change: Change) -> Outcome:
         def permitted(before: Document) -> Document:
             after = change.apply(before)
-            # Whether it may reload is asked at the commit.
+            # The commit checks whether the author may reload HAProxy.
             permission.permit(change.author, Texts(before, after))
             return after
 
@@ -265,13 +276,13 @@ class Engine:
         return Outcome(self.version(transaction_id), texts=Texts(*texts))
 
     async def amend(self, operations: Sequence[Edit], *, author: Author) -> Outcome:
-        """Change whichever version is current when the change is made."""
+        """Commit operations on whichever version is current at that time. Raises what a commit raises."""
         return await commit(self.context, Change(operations, author=author))
 
     async def text(self, body: bytes, *, file: str = "", keeps_version: bool = False, actions: str = "") -> PutText:
         """Return the operation that replaces the text of one of the configuration's files. Raises BadRequest.
 
-        `keeps_version`: the configuration gets the version that the text states. `actions`: runtime commands that are sent with
+        `keeps_version`: the configuration gets the version in the header of the text. `actions`: runtime commands to send with
         `Reload.NONE`.
         """
         if b"\n" not in body:
@@ -281,13 +292,13 @@ class Engine:
         return PutText(name, document, keeps_version and name == parts.MAIN, body.count(b"\n"), actions)
 
     async def validate(self, body: bytes, *, author: Author, file: str = "") -> list[Message]:
-        """Return HAProxy's warnings about a text that is used for nothing else. Raises Forbidden, Refused and CheckImpossible."""
+        """Have HAProxy check a text without storing it, and return its warnings. Raises Forbidden, Refused and CheckImpossible."""
         candidate = await run_in_thread(self.candidate, body, file=file, author=author)
         await self.permit_evaluation(candidate)
         return await self.context.check_text(candidate.after, author)
 
     def candidate(self, body: bytes | None = None, transaction_id: str | None = None, *, author: Author, file: str = "") -> Candidate:
-        """Return what an author asks about: a text in the place of a file, a transaction, or the configuration.
+        """Return the configuration that an author wants to evaluate: with `body` as a file, of a transaction, or the current one.
 
         Raises BadRequest and NoTransaction.
         """
@@ -301,7 +312,7 @@ class Engine:
         return Candidate(base or self.document, document, files, author=author)
 
     async def permit_evaluation(self, candidate: Candidate) -> None:
-        """Permit evaluating a candidate (native/haproxy_native/commit/permission.py). Raises Forbidden."""
+        """Raise Forbidden unless the author of a candidate may have it evaluated (native/haproxy_native/commit/permission.py)."""
         await permission.permit_evaluation(self.context, candidate)
 
     async def plan(self, change: Change) -> Preview:
@@ -309,22 +320,28 @@ class Engine:
         return await preview(self.context, await with_base(self.context, change))
 
     async def permit_plan(self, change: Change) -> None:
-        """Raise what `plan` raises before anything is evaluated."""
+        """Raise the errors that `plan` raises before it evaluates anything, such as Forbidden."""
         await permit_preview(self.context, await with_base(self.context, change))
 
     async def plan_transaction(self, id_: str, more: Sequence[Operation] = (), *, author: Author) -> Preview:
-        """Return what the commit of a transaction of any status would do, and of `more` with it. Raises what `preview` raises."""
+        """Return what the commit of a transaction, whatever its status, would do with the operations `more` added.
+
+        Raises what `preview` raises.
+        """
         return await preview_of(self.context, self.transaction(id_, author=author).id, self.stores, author, more)
 
     # -- transactions
 
     def start_transaction(self, version: int | None, *, author: Author) -> Transaction:
-        """Start a transaction. Raises BadRequest, TooManyTransactions, Conflict and Unusable."""
+        """Start a transaction on the current configuration, which has to be of this version.
+
+        Raises BadRequest, TooManyTransactions, Conflict and Unusable.
+        """
         number = self.check_start(version, author=author)
         return self.context.transactions.start(self.document, number, author, banner=self.context.current.banner)
 
     def check_start(self, version: int | None, *, author: Author) -> int:
-        """Return the version that a transaction would start from. Raises BadRequest, TooManyTransactions and Conflict."""
+        """Return the version if a transaction could start from it. Raises BadRequest, TooManyTransactions and Conflict."""
         if version is None:
             raise BadRequest("Query argument version is required, but not found")
         self.context.transactions.check_limit(author)
@@ -340,7 +357,7 @@ class Engine:
         return self.context.transactions.to_read(id_, author)
 
     async def check_commit(self, id_: str, *, author: Author, force_reload: bool = False, merges: bool = False) -> bool:
-        """Return whether the commit of a transaction would reload HAProxy. Raises what it would be refused for, except by HAProxy."""
+        """Return whether the commit of a transaction would reload HAProxy. Raises what the commit would raise before HAProxy's check."""
         change = await commit_of(self.context, id_, self.stores, author, force_reload=force_reload, merges=merges)
         unchanged = not change.files and await run_in_thread(same_text, await run_in_thread(change.apply, self.document), self.document)
         return await would_reload(self.context, change) or unchanged
@@ -351,16 +368,16 @@ class Engine:
     async def commit_transaction(
         self, id_: str, *, author: Author, force_reload: bool = False, merges: bool = False
     ) -> tuple[Transaction, Outcome]:
-        """Commit a transaction. Return it, with the version that it started from, and the outcome.
+        """Commit a transaction. Return the transaction, with the version that it started from, and the outcome.
 
-        A transaction without changes reloads HAProxy. `merges`: rebase it onto changes that were made since.
+        A transaction without changes reloads HAProxy. `merges`: rebase the transaction onto changes made since it started.
         """
         return await committed(self.context, id_, self.stores, author, force_reload=force_reload, merges=merges)
 
     async def base(self, version: int | None, *, merges: bool = False) -> tuple[Document, int]:
-        """Return the configuration that a change is made on, and its version: the current one, or with `merges` that of an old version.
+        """Return the configuration to make a change on, and its version. With `merges` this may be a former version.
 
-        Raises Conflict for another version than the current one; with `merges`, TextGone for one whose text is no longer stored.
+        Raises Conflict if `version` is not the current one. With `merges`, raises TextGone if the text of `version` is no longer stored.
         """
         if version and merges:
             return await text_of(self.context, version), version
@@ -371,11 +388,11 @@ class Engine:
         return self.document, self.version()
 
     async def commit(self, change: Change) -> Outcome:
-        """Make a change. Raises what a commit raises."""
+        """Commit a change. Raises what a commit raises."""
         return await commit(self.context, await with_base(self.context, change))
 
     async def check_change(self, change: Change, transaction_id: str | None = None) -> bool:
-        """Return whether a change would reload HAProxy; inside a transaction nothing does. Raises what it would be refused for."""
+        """Return whether a change would reload HAProxy; always False inside a transaction. Raises the errors for which it would fail."""
         if not transaction_id:
             return await would_reload(self.context, await with_base(self.context, change))
         self.context.transactions.to_edit(transaction_id, change.author)
@@ -390,7 +407,7 @@ class Engine:
 
     @asynccontextmanager
     async def loading(self) -> AsyncIterator[Load]:
-        """Note a reload until the body ends. Only live changes are made meanwhile."""
+        """Mark a reload as in progress while the body runs. Until it ends, only changes that need no reload are committed."""
         async with self.context.loading() as load:
             yield load
 
@@ -413,13 +430,16 @@ class Engine:
     # -- edits by others
 
     async def notice(self) -> bool:
-        """Make an edit by another process the next version; return whether there was one. Raises Unreadable."""
+        """Make an edit by another process the next version. Return whether there was one. Raises Unreadable."""
         if noticed := await self.context.current.notice_in_thread():
             log.warning("%s was edited by another process; it is now version %d", self.settings.file, self.version())
         return noticed
 
     async def reread(self) -> None:
-        """Read the file without counting a version, and the transactions, while no commit or reload is in progress. Raises Unreadable."""
+        """Read the file and the transactions again without a new version. Waits until no commit or reload is in progress.
+
+        Raises Unreadable.
+        """
         async with self.context.settled():
             await self.context.current.open_in_thread()
             self.context.transactions.load()

@@ -9,10 +9,10 @@ NativeError
 │   └── NoTransaction    an id that is not, or no longer, in progress
 ├── Exists               a name that is taken
 ├── InUse                a stored file that the configuration refers to
-├── NotTaken             HAProxy refuses the content of a stored file; file and process are unchanged
+├── NotTaken             HAProxy refuses the content of a stored file; file and process stay unchanged
 ├── IndexOutOfRange      a position outside a list
 ├── NoParent             the section a child should go into does not exist
-├── Forbidden            what the caller may not do
+├── Forbidden            the caller lacks a permission
 ├── BadRequest           parameters that contradict one another
 ├── BadValue             a value that the file cannot contain (member and reason)
 │   ├── Incomplete       half of a condition, so that the line would always apply
@@ -26,15 +26,15 @@ NativeError
 │   │   └── StaleRenaming     a renaming, which is not merged
 │   ├── Touched          an edit by another process at the last moment
 │   ├── Collided         two changes of the same member
-│   │   └── Diverged         what a change has left was changed since
-│   ├── NotRevertible    a change of the process alone
+│   │   └── Diverged         a revert of a change that was overwritten since
+│   ├── NotRevertible    a revert of a change of the process alone
 │   ├── TextGone         a version whose text is no longer stored
 │   ├── NotCommittable   a failed transaction
 │   │   └── Outdated         a transaction that another writer overtook
-│   ├── NotCancellable   an operation that has begun what cannot be reverted
+│   ├── NotCancellable   an operation that has begun a step that cannot be reverted
 │   ├── NotPending       a confirmation that has ended
 │   └── Unconfirmed      a change while another one waits for its confirmation
-├── Moved                the object or text is not what the plan or the client has seen
+├── Moved                the object or text has changed since the plan was made or the client has read it
 ├── NoPlan               a token for which no plan is stored
 ├── NoShadow             no second HAProxy can be started with this text
 ├── BreaksTests          a change after which required routing tests would fail
@@ -50,8 +50,8 @@ NativeError
 │   └── Unrecorded       a change whose entry could not be written to the history
 ├── ReloadFailed         HAProxy did not load the new configuration
 └── RuntimeFailure        the Runtime API
-    ├── NotLive          what needs a reload
-    │   └── RuntimeDenied    what the level of the socket does not permit
+    ├── NotLive          a change that needs a reload
+    │   └── RuntimeDenied    a command that the level of the socket does not permit
     ├── RuntimeAbsent    no socket answers
     │   └── RuntimeUnconfigured  no socket has answered since the start
     └── RuntimeRefused   HAProxy refuses a value or a command (runtime/responses.py)
@@ -61,7 +61,8 @@ NativeError
         │   └── RuntimeBusy          the object still has sessions
         └── RuntimeUnseen        HAProxy accepted it, and does not report it
 
-Each has `detail`, the protocol text of its class (`label`), and a place if one is known.
+Each exception has a message (`detail`), the text of its class in the protocol of the Data Plane API (`label`), and a place in the
+configuration, or None (`place`).
 """
 
 from collections.abc import Sequence
@@ -85,7 +86,7 @@ READ_ONLY = "this server is read-only: it reads, validates and plans, and change
 
 
 class NativeError(Exception):
-    """The base of all; `str(error)` is `label: detail`, without an empty one of the two. Its repr has the summary alone."""
+    """The base class. `str(error)` is `label: detail`, or only the one that is not empty; `repr(error)` has the first line of `detail`."""
 
     label = ""
 
@@ -107,10 +108,10 @@ class Missing(NativeError):
 
 
 class NoSuchObject(Missing, KeyError):
-    """`detail` is the complete message, with the nearest name."""
+    """`detail` is the complete message and suggests the most similar name."""
 
     label = ""
-    # That of KeyError quotes the message.
+    # KeyError's own quotes the message.
     __str__ = Exception.__str__
 
 
@@ -181,11 +182,11 @@ class OtherName(BadValue):
 
 
 class UnknownMember(BadValue, AttributeError):
-    """`place.member` is the member; the detail names the nearest one."""
+    """`place.member` is the unknown member; `detail` suggests the most similar one."""
 
 
 class ReadOnly(BadValue, AttributeError):
-    """The detail says why the object cannot be changed, and how to get one that can."""
+    """`detail` says why the object cannot be changed, and how to get one that can."""
 
 
 class UnknownWords(NativeError):
@@ -198,7 +199,7 @@ class Conflict(NativeError):
 
 @dataclass(frozen=True)
 class Clash:
-    """One member that two changes have set to different values. A value is None if there is none."""
+    """A member that two changes have set to different values. The values are None if the member is missing."""
 
     object: str
     # Empty for the object itself.
@@ -210,7 +211,7 @@ class Clash:
 
 
 class Collided(Conflict):
-    """`clashes`: what both have changed. `version`: the one that this change was made on; 0 if that is not known."""
+    """`clashes`: the members that both have changed. `version`: the version that this change was made on; 0 if it is unknown."""
 
     def __init__(self, detail: str = "", *, clashes: Sequence[Clash] = (), version: int = 0) -> None:
         super().__init__(detail)
@@ -218,7 +219,7 @@ class Collided(Conflict):
 
 
 class Diverged(Collided):
-    """What a change has left was changed since. `detail` is the complete message."""
+    """A change cannot be reverted, mostly because a later one has overwritten it. `detail` is the complete message."""
 
     label = ""
 
@@ -230,7 +231,7 @@ class NotRevertible(Conflict):
 
 
 class Stale(Conflict):
-    """`current`: the version of the configuration."""
+    """`current`: the current version of the configuration."""
 
     def __init__(self, detail: str = "", *, current: int = 0) -> None:
         super().__init__(detail)
@@ -238,7 +239,7 @@ class Stale(Conflict):
 
 
 class Touched(Conflict):
-    """Another process has edited a file just before it was replaced."""
+    """Another process has edited a file immediately before this server would have replaced it."""
 
 
 class StaleTransaction(Stale):
@@ -250,7 +251,7 @@ class StaleTransaction(Stale):
 
 
 class StaleRenaming(Stale):
-    """A renaming is not merged: a change made since may name the object."""
+    """A renaming cannot be merged, since a later change may refer to the object by its former name."""
 
 
 class TextGone(Conflict):
@@ -278,7 +279,7 @@ class NoShadow(NativeError):
 
 
 class BreaksTests(NativeError):
-    """`failed`: the results of the cases that would fail, as in the API; `failed_before`: the names of those that failed already."""
+    """`failed`: the results of the tests that would fail, as in the API. `failed_before`: the names of tests that fail already."""
 
     def __init__(self, detail: str = "", *, failed: Sequence[Any] = (), failed_before: Sequence[str] = ()) -> None:
         super().__init__(detail)
@@ -310,7 +311,7 @@ class NoPlan(NativeError):
 
 
 class Unconfirmed(Conflict):
-    """`confirmation`: the id of the one that `author` has to give within `seconds_left`. `detail` is the complete message."""
+    """`confirmation`: the id of the confirmation that is expected from `author` within `seconds_left`. `detail` is the complete message."""
 
     label = ""
 
@@ -375,7 +376,7 @@ class Unreadable(NativeError):
 
 
 class Unusable(NativeError):
-    """`detail` is the complete message: setting, path, owner and remedy."""
+    """`detail` is the complete message, with setting, path, owner and remedy."""
 
 
 class Unrecorded(Unusable):
@@ -383,7 +384,7 @@ class Unrecorded(Unusable):
 
 
 class ReloadFailed(NativeError):
-    """`detail` begins with `Reload failed: ` and has all that HAProxy has printed; `alert` is its first alert, empty without one."""
+    """`detail` is `Reload failed: ` and HAProxy's whole output; `alert` is the first alert in it, or empty."""
 
     def __init__(self, detail: str = "", *, alert: str = "") -> None:
         super().__init__(detail)
@@ -399,7 +400,7 @@ class RuntimeFailure(NativeError):
 
 
 class NotLive(RuntimeFailure):
-    """`detail` is the reason. A reload applies the change, whatever was done before."""
+    """`detail` is the reason. A reload applies the change, even if some of its commands were sent."""
 
 
 class RuntimeDenied(NotLive):
@@ -419,7 +420,7 @@ class RuntimeUnconfigured(RuntimeAbsent):
 
 
 class RuntimeRefused(RuntimeFailure):
-    """`answer`: HAProxy's message. `command`: the refused command, without its payload. `detail` joins both."""
+    """`answer`: HAProxy's message. `command`: the refused command, without its payload. `detail` contains both."""
 
     remedy = ""
 
@@ -441,7 +442,7 @@ class RuntimeTaken(RuntimeConflict):
 
 
 class RuntimeBusy(RuntimeConflict):
-    """`remedy`: how to end the sessions that are left."""
+    """`remedy`: how to end the remaining sessions."""
 
     remedy = "drain the servers of such backends before they are deleted"
 

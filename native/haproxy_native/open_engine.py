@@ -1,4 +1,4 @@
-"""Open a configuration together with the process that runs it: sockets, reload strategy, state directory."""
+"""Open an `Engine` together with what it needs to reach HAProxy: the addresses of its sockets, and a strategy to reload it."""
 
 import functools
 import os
@@ -21,7 +21,7 @@ from haproxy_native.text.words import expanded, has_variable, unquoted
 
 @dataclass(frozen=True)
 class Process:
-    """How the process of a configuration is reached. Its stats sockets are those that the configuration opens."""
+    """How to reach and reload the HAProxy that runs a configuration. The configuration itself names the stats sockets."""
 
     # The path of the master's socket.
     master: str | None = None
@@ -30,15 +30,15 @@ class Process:
     command: Sequence[str] = ()
     # Seconds between two reloads.
     delay: float = 5.0
-    # Days for which reloads are remembered.
+    # Days for which the records of reloads are stored.
     remembered_days: float = 1
 
 
 @asynccontextmanager
 async def opened(settings: EngineSettings, process: Process) -> AsyncIterator[Engine]:
-    """Yield a started engine; at the end, carry out what is pending. Raises Unreadable.
+    """Yield a started engine and close it at the end, which performs a pending reload. Raises Unreadable.
 
-    HAProxy need not run yet: every later use of a socket connects again.
+    HAProxy may start later: every command connects to the socket again if necessary.
     """
     runtime = Runtime()
     files = ConfigFiles(settings.file, settings.storage, settings.before, settings.after)
@@ -63,7 +63,7 @@ async def opened(settings: EngineSettings, process: Process) -> AsyncIterator[En
 
 
 def use_sockets(runtime: Runtime, master: str | None, files: ConfigFiles) -> None:
-    """Make the client use the master's socket, or those that the files open, from now on."""
+    """Set the sockets that the client connects to: the master's, and the stats sockets that the files on disk open."""
     runtime.use(master, stats_sockets_in(files))
 
 
@@ -97,7 +97,7 @@ def _shape() -> SectionShape:
 
 
 def stats_sockets_in(files: ConfigFiles) -> list[str]:
-    """Return the addresses in the files on disk; none if they cannot be read."""
+    """Return the addresses of the stats sockets that the files on disk open; empty if the files cannot be read."""
     try:
         return stats_sockets(Document.parse(files.read()))
     except Unreadable:

@@ -48,12 +48,10 @@ class Unknown:
 
 @dataclass(frozen=True)
 class Runs:
-    """The worker does exactly what `text` says.
-
-    `target`: what the previous worker did when it was replaced, if that is more. The worker has yet to be brought there by commands.
-    """
+    """The worker does exactly what `text` says."""
 
     text: ConfigurationText
+    # The configuration that the previous worker ran when it was replaced, if that has further changes. Commands have yet to apply these.
     target: Document | None = field(default=None, repr=False, compare=False)
 
 
@@ -67,10 +65,12 @@ class Trying:
 
 @dataclass(frozen=True)
 class Doubtful:
-    """The worker did what `text` says; `why` that may no longer be so. `place`: the same reason, with the line that was changed."""
+    """The worker did what `text` says, but may not any more."""
 
     text: ConfigurationText
+    # Why it may not.
     why: str
+    # The same reason with the line that was changed; None if no line is known.
     place: Reason | None = None
 
 
@@ -79,21 +79,21 @@ Belief = Unknown | Runs | Trying | Doubtful
 
 @dataclass(frozen=True)
 class Load:
-    """A reload that has begun and has no outcome yet.
+    """A reload that has begun and has no outcome yet."""
 
-    `text`: what the file contained when the reload `began` (Unix seconds). `version` and `edits` are those of the file at that time.
-    `target`: `text` with the changes that the previous worker has accepted since; None if there are none.
-    """
-
+    # What the file contained when the reload began.
     text: ConfigurationText
+    # In Unix seconds.
     began: float
+    # The version of the file, and the number of edits by other processes, at that time.
     version: int = 0
     edits: int = 0
+    # `text` with the changes that the previous worker has accepted since; None if there are none.
     target: Document | None = field(default=None, repr=False, compare=False)
 
     @property
     def wanted(self) -> Document:
-        """What the new worker has to do."""
+        """The configuration that the new worker has to run."""
         return self.target or self.text.document
 
 
@@ -102,16 +102,16 @@ class ProcessState:
     """What is known about the worker, and about reloads."""
 
     belief: Belief = Unknown()
-    # The last worker that has answered, and whether it did when it was last queried.
+    # The last worker that has answered, and whether a worker answered the last query.
     worker: Worker | None = None
     answers: bool = True
     # Whether any worker has ever answered, so that HAProxy is known to run on this host.
     has_answered: bool = False
     # The last text that a worker was known to run. A failed reload restores it.
     last_good: ConfigurationText | None = None
-    # Fingerprints of texts that need a reload. One of them still does while the file contains it.
+    # Fingerprints of texts that need a reload as long as the file contains them.
     pending: tuple[str, ...] = ()
-    # What was changed in this worker alone, with the value before the first change.
+    # The names of what was changed in this worker alone, with the values before the first change.
     drift: Mapping[str, str] = field(default_factory=dict)
     # Oldest first. With `is_loading` the last one was started by this server and is in progress.
     loads: tuple[Load, ...] = ()
@@ -119,7 +119,7 @@ class ProcessState:
 
     @property
     def text(self) -> ConfigurationText | None:
-        """What the worker does, or did before a failure; None if that is unknown."""
+        """The text that the worker runs, or ran before a failure; None if that is unknown."""
         match self.belief:
             case Runs(text) | Trying(text) | Doubtful(text):
                 return text
@@ -127,7 +127,7 @@ class ProcessState:
 
     @property
     def target(self) -> Document | None:
-        """What the worker has yet to be brought to; None if nothing."""
+        """The configuration to which commands have yet to bring the worker; None if there is none."""
         return self.belief.target if isinstance(self.belief, Runs) else None
 
     @property
@@ -168,7 +168,7 @@ class ReloadRequired:
 
 @dataclass(frozen=True)
 class NoReloadRequired:
-    """The text in the file needs no reload: it was restored, or the caller has asked for none."""
+    """The text in the file needs no reload: it was restored, or the caller has requested that nothing be reloaded."""
 
 
 @dataclass(frozen=True)
@@ -237,7 +237,7 @@ class LoadsEnded:
 
 @dataclass(frozen=True)
 class Drifted:
-    """`what` was changed in the worker alone."""
+    """A value was changed in the worker alone, until its next reload. `what` names the value."""
 
     what: str
     before: str
@@ -300,7 +300,7 @@ def step(state: ProcessState, event: Event) -> ProcessState:
 
 
 def _with_new_worker(state: ProcessState, worker: Worker, file: ConfigurationText | None) -> ProcessState:
-    """Handle a worker that no reload has reported: somebody else has started it, or a reload whose outcome was never seen."""
+    """Return the state for a worker that somebody else has started, or a reload whose outcome this server has not seen."""
     if file:
         return _running(state, Runs(file), is_file=True)
     load = next((load for load in reversed(state.loads) if worker.may_have_started_after(load.began)), None)
@@ -351,7 +351,7 @@ def to_row(state: ProcessState) -> dict[str, Any]:
 def from_row(row: Mapping[str, Any], file: ConfigurationText, last_good: ConfigurationText | None, loads: Sequence[Load]) -> ProcessState:
     """Return the state that `to_row` has stored, before HAProxy is queried. `file`: what the file contains now.
 
-    The text in the file at the very first start counts as good.
+    At the first start of this server there is no stored text, so a failed reload would restore the text that the file contains now.
     """
     texts, pending = row.get("texts", ()), tuple(row.get("pending", ()))
     belief: Belief = Unknown()

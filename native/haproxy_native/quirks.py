@@ -1,7 +1,7 @@
 """The differences between versions of HAProxy, and how this server handles them, as in docs/haproxy-versions.md.
 
-`LACKS` are functions that older versions do not have; `dataplaneapi doctor` prints them. No other module compares versions: it uses
-`Capabilities`, which combines these facts with what the worker reports itself.
+`LACKS` lists the functions that older versions do not have; `dataplaneapi doctor` prints them. Other modules do not compare versions. They
+use `Capabilities`, which combines these facts with what the worker itself reports.
 """
 
 from dataclasses import dataclass
@@ -12,11 +12,12 @@ OLDEST: Version = (2, 6)
 
 @dataclass(frozen=True)
 class Fact:
-    """What HAProxy does from version `since` on."""
+    """A behavior of HAProxy since a version, and how this server handles it."""
 
     since: Version
+    # What HAProxy does since then.
     what: str
-    # What is done in earlier versions, or about it in all.
+    # What this server does with earlier versions, or with all.
     instead: str
     # A command of the Runtime API that earlier versions do not have; empty if there is none.
     command: str = ""
@@ -106,7 +107,7 @@ CHALLENGES_READY = Fact(
 
 
 def lacking(version: Version) -> list[Fact]:
-    """Return the facts that do not hold in a version."""
+    """Return the facts of `LACKS` that do not hold in a version."""
     return [fact for fact in LACKS if not fact.holds(version)]
 
 

@@ -1,7 +1,7 @@
-"""Who asks for a change, and the fields, such as the id of the request, that log lines and reload records have.
+"""Identify the author of a change, and the fields, such as a request's id, that log lines and reload records contain.
 
-The author of a change is an argument of every function that makes the change. Only the fields are ambient: a task and a timer inherit those
-that were set where they were started.
+Functions that make a change take its author as an argument. Only the fields are in a context variable: a new task or timer inherits those
+of the task that starts it.
 """
 
 from collections.abc import Iterable, Mapping
@@ -21,75 +21,78 @@ class Permissions(Protocol):
         """Whether everything is allowed."""
 
     def permit(self, touched: Iterable[Any]) -> bool:
-        """Return whether a change that touches this (native/haproxy_native/planning/touches.py) may reload HAProxy. Raises Forbidden."""
+        """Return whether a change with these touches (native/haproxy_native/planning/touches.py) may reload HAProxy.
+
+        Raises Forbidden if the change is not allowed at all.
+        """
 
     def allow(self, touch: Any) -> bool:
-        """Return whether this touch alone is allowed."""
+        """Return whether a change with this touch alone is allowed."""
 
     def may_change_within(self, object_: str) -> bool:
-        """Return whether some change of an object, or of something inside it, may be allowed."""
+        """Return whether any change of an object, or of something inside it, can be allowed."""
 
     def may_read(self, object_: str) -> bool:
         """Return whether an object may be read."""
 
     def knows(self, object_: str) -> bool:
-        """Return whether any rule is about the object."""
+        """Return whether any rule concerns the object."""
 
 
 @dataclass(eq=False)
 class Request:
-    """What a caller asks for."""
+    """The HTTP request of a change. The commit reports to the API through its last two fields."""
 
     path: str = ""
-    # The id of the operation.
+    # The operation's id in the OpenAPI document.
     operation: str = ""
-    # The object that operation and path name; empty if they name none.
+    # The name of the object that operation and path refer to; empty if there is none.
     object: str = ""
-    # Whether the change may break no routing test.
+    # Whether the routing tests are required for this change, whatever the settings say.
     requires_tests: bool = False
-    # Whether a commit that it has asked for is in the history, made or refused.
+    # Whether the history has an entry for a commit of this request, made or refused.
     is_recorded: bool = False
-    # The routing tests that failed before its commit and still fail.
+    # The routing tests that failed before the commit and still fail.
     failing_tests: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Author:
-    """Who has asked for a change, and why."""
+    """Who requests a change, and why."""
 
     # The name of a user, of a client certificate, or of what changes the configuration by itself, such as service discovery; OUTSIDE for an
     # edit of the file by another process.
     name: str = ""
-    # That of the client.
+    # The address of the client.
     address: str = ""
     request_id: str = ""
-    # In the client's words.
+    # The client's own message for the history.
     message: str = ""
-    # The part of the history that the change acts on, as in `revert/17`.
+    # What has caused the change, as `kind/id`, such as `revert/17` for a revert of entry 17.
     cause: str = ""
     # The id of the confirmation that the change waits for.
     confirmation: str = ""
-    # Whether the reloads that its changes need begin at once, and are awaited.
+    # Whether a reload that its changes need begins at once, and the commit waits for it.
     is_urgent: bool = field(default=False, compare=False)
-    # None allows everything.
+    # What the author may do; None for everything.
     rights: Permissions | None = field(default=None, compare=False, repr=False)
-    # The kind of name, as in `role_of`; empty for authors without roles.
+    # The kind of the name, such as `users` or `tokens`; empty for authors without roles.
     group: str = field(default="", compare=False)
     # None if no client has asked for the change.
     request: Request | None = field(default=None, compare=False, repr=False)
 
     def permit(self, *touched: Any) -> None:
-        """Raise Forbidden unless the author may touch this (native/haproxy_native/planning/touches.py)."""
+        """Raise Forbidden unless the author may make a change with these touches (native/haproxy_native/planning/touches.py)."""
         if self.rights is not None:
             self.rights.permit(touched)
 
     @property
     def identity(self) -> str:
-        """The identity of the caller, as in `users/ann`: equal only for the same caller; empty for everything else."""
+        """The identity of the caller, such as `users/ann`; empty if the author is not a caller with roles."""
         return f"{self.group}/{self.name}" if self.group and self.name else ""
 
 
-# The server itself, for what no client has asked for.
+# The server itself, for changes that no client has requested.
 NOBODY = Author()
-# Fields, such as a request's id and its trace.
+# The fields of the current task, such as a request's id and its trace.
 origin: ContextVar[Mapping[str, str]] = ContextVar("origin", default=MappingProxyType({}))

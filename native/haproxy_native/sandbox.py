@@ -1,6 +1,8 @@
-"""Confines the processes that a check or a shadow starts: Landlock limits writing to given directories, a filter limits system calls.
+"""Confine the processes that check a configuration or explain a request.
 
-Both belong to a thread and to what it starts. So nothing runs between fork and exec, and this process stays unconfined.
+Landlock restricts writing to given directories, and a seccomp filter (native/haproxy_native/seccomp.py) restricts system calls. Both apply
+to one thread and to the processes that it starts. So a thread of its own confines itself and then starts the process: this process stays
+unconfined, and no code has to run between fork and exec.
 (Linux, Documentation/userspace-api/landlock.rst)
 """
 
@@ -20,27 +22,27 @@ from haproxy_native.seccomp import Reach
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _ASK_VERSION, _PATH_BENEATH, _PORT, _NO_NEW_PRIVS = 1, 1, 2, 38
 _WRITE_FILE = 1 << 1
-# Remove and make entries of directories, devices among them; move them and truncate files, each since a version of its own.
+# The rights to create and remove directory entries, including devices, to move entries, and to truncate files (since versions 1, 2 and 3).
 _ENTRIES, _DEVICE_FILES = sum(1 << bit for bit in range(4, 13)), 1 << 6 | 1 << 11
 _REFER, _TRUNCATE = 1 << 13, 1 << 14
-# The versions since which a domain may limit the ports of TCP, and keep signals inside.
+# The Landlock versions since which TCP ports can be restricted, and signals to processes outside.
 _PORTS = 4
 _SCOPES = 6
 _CONNECT, _NAME_SERVER, _SIGNALS = 1 << 1, 53, 1 << 1
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full")
-# The version of the structure of capabilities, and the one that stays: to read files (linux/capability.h).
+# The version of the capability structures, and the one capability that stays: CAP_DAC_READ_SEARCH, to read files (linux/capability.h).
 _CAPABILITIES, _READ = 0x20080522, 1 << 2
 Result = TypeVar("Result")
 
 
 @cache
 def version() -> int:
-    """Return the kernel's version of Landlock; 0 if it has none, or if this process may not use it."""
+    """Return the version of Landlock in the kernel; 0 if there is none, or if this process may not use it."""
     return max(0, _call(_CREATE_RULESET, None, 0, _ASK_VERSION))
 
 
 def lacking() -> list[str]:
-    """Return what a check can do here although it should not, and why; empty if the confinement is complete."""
+    """Return what this host cannot keep a check from doing, and why, as sentences; empty if the confinement is complete."""
     lacks = []
     if not version():
         lacks.append("it may change files, since this process may not use Landlock (Linux 5.13 or later, with landlock in `lsm=`)")
@@ -51,10 +53,11 @@ def lacking() -> list[str]:
 
 
 def confined(start: Callable[[], Result], writable: Iterable[Path], *, names: bool) -> Result:
-    """Call `start` in a confined thread and return its result. The process that it starts is confined, except for what `lacking` reports.
+    """Start a confined process: call `start` in a confined thread and return its result. `lacking` reports what the confinement lacks.
 
-    The process may change files only in the directories `writable`. With `names` it may query name servers, else it may not connect at
-    all. `start` must use fork or vfork, as subprocess does for a new session: posix_spawn is refused. Raise what `start` raises.
+    The process may change files only in the directories `writable`. It may connect only to name servers, and without `names` to nothing.
+    `start` must use fork or vfork, as subprocess does for a new session, since the filter refuses posix_spawn. Raises what `start` raises,
+    and OSError.
     """
 
     def run() -> Result:
@@ -70,17 +73,17 @@ def confined(start: Callable[[], Result], writable: Iterable[Path], *, names: bo
 
 
 def _drop_capabilities() -> None:
-    """Drop the capabilities of this thread: with root's it could read other processes. Raises OSError."""
+    """Drop the capabilities of this thread, except to read files. With those of root it could read other processes. Raises OSError."""
     header, data = struct.pack("=Ii", _CAPABILITIES, 0), ctypes.create_string_buffer(24)
     _checked(_library().capget(header, data))
     _, low, _, _, high, _ = struct.unpack("=6I", data.raw)
-    # A service that may not drop capabilities has none.
+    # A service whose unit forbids capset has no capabilities to drop.
     if low & ~_READ or high:
         _checked(_library().capset(header, struct.pack("=6I", low & _READ, low & _READ, 0, 0, 0, 0)))
 
 
 def _restrict(writable: Iterable[Path]) -> None:
-    """Restrict this thread, for ever. Raises OSError."""
+    """Apply the Landlock rules to this thread, permanently. Raises OSError."""
     changes = _WRITE_FILE | _ENTRIES | (_REFER if version() >= 2 else 0) | (_TRUNCATE if version() >= 3 else 0)
     attributes = struct.pack("=QQQ", changes, _CONNECT if version() >= _PORTS else 0, _SIGNALS)
     size = 24 if version() >= _SCOPES else 16 if version() >= _PORTS else 8

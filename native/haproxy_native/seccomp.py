@@ -1,12 +1,12 @@
-"""A filter of system calls for the HAProxy that checks a text or explains a request, and for all that it starts.
+"""Filter the system calls of a HAProxy that checks a text or explains a request, and of all processes that it starts.
 
-Landlock keeps such a process from changing files; this filter keeps it from sockets, other processes, the kernel's settings, and modes and
-owners of files. The code that it holds may be an attacker's own: Lua, or machine code that Lua loads. So nothing is decided by pointers,
-which a filter cannot follow, and everything by numbers of system calls and by flags.
+Landlock keeps such a process from changing files. This filter keeps it from sockets, other processes, the kernel's settings, and modes and
+owners of files. The filtered code may be an attacker's: Lua, or machine code that Lua loads. A filter cannot follow pointers, so it decides
+by the numbers of system calls and by flags alone.
 
-A filter belongs to a thread, survives exec, and cannot be removed (seccomp(2), PR_SET_SECCOMP). The thread that has it starts the child,
-by vfork, which is therefore allowed, as is fork, which scripts need. posix_spawn is refused: `os.execute` and `io.popen` of Lua use it in
-glibc since 2.30 and in musl.
+A filter applies to a thread, survives exec, and cannot be removed (seccomp(2), PR_SET_SECCOMP). The filtered thread starts the child by
+vfork, so vfork is allowed. So is fork, which scripts need. posix_spawn is refused: Lua's `os.execute` and `io.popen` use it in glibc since
+2.30 and in musl.
 
 (Linux, Documentation/userspace-api/seccomp_filter.rst, include/uapi/linux/filter.h)
 """
@@ -24,7 +24,7 @@ from functools import cache
 _NO_NEW_PRIVS, _SET_SECCOMP, _FILTER = 38, 22, 2
 # By machine: its name in the kernel (linux/audit.h), and its column in the tables below.
 _MACHINES = {"x86_64": (0xC000003E, 0), "aarch64": (0xC00000B7, 1)}
-# Later numbers are of calls that this filter does not know; those of x32 are above them.
+# Calls with higher numbers are unknown to this filter and refused, as are all calls of x32.
 _LAST = 451
 _LOAD, _AND, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x54, 0x15, 0x35, 0x06
 _ALLOW, _ERRNO = 0x7FFF0000, 0x00050000
@@ -50,7 +50,7 @@ kill 62 129, tkill 200 130, tgkill 234 131, rt_sigqueueinfo 129 138, rt_tgsigque
 setpriority 141 140, ioprio_set 251 30, sched_setparam 142 118, sched_setscheduler 144 119, sched_setattr 314 274, migrate_pages 256 238,
 move_pages 279 239
 """
-# Calls whose arguments are in memory. Libraries use the older calls if these do not exist.
+# Calls whose arguments are in memory, where a filter cannot read them. Libraries fall back to older calls if these do not exist.
 _ABSENT = "clone3 435 435, openat2 437 437, io_uring_setup 425 425, io_uring_enter 426 426, io_uring_register 427 427"
 # Calls that are refused unless one of their alternatives applies.
 _CONDITIONAL = """
@@ -58,46 +58,47 @@ clone 56 220, openat 257 56, open 2 0, prlimit64 302 261, sched_setaffinity 203 
 socketpair 53 199, connect 42 203, listen 50 201, sendto 44 206, sendmsg 46 211, sendmmsg 307 269
 """
 
-# An alternative is a list of tests that all hold: argument, the bits of it that count, and the values that these may have.
+# A test: the number of an argument, a mask of its bits, and the values that the masked argument may have. A call is allowed if all tests of
+# one of its alternatives hold.
 Test = tuple[int, int, tuple[int, ...]]
 Alternatives = dict[str, list[list[Test]]]
 _NEW_NAMESPACES, _VFORK = 0x7E020000, 0x4000
 _TRUNCATE, _ACCESS, _FAST_OPEN = 0x200, 0x3, 0x20000000
 _AF_UNIX, _INET, _STREAM, _DGRAM, _TYPE = 1, (2, 10), 1, 2, 0xF
-# Of the terminal, of descriptors, and the names of interfaces.
+# Requests about terminals and descriptors, and for the names of network interfaces.
 _IOCTLS = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451, 0x8910, 0x8912, 0x8933)
-# All but those that have another process get signals.
+# All commands except those that direct signals to another process.
 _FCNTLS = (0, 1, 2, 3, 4, 5, 6, 7, 36, 37, 38, 1030, 1031, 1032, 1033, 1034)
 _EACH: Alternatives = {
-    # Without a stack of its own it is vfork, with one posix_spawn.
+    # A call with CLONE_VFORK is vfork if the child gets no stack of its own, and posix_spawn if it does.
     "clone": [[(0, _NEW_NAMESPACES | _VFORK, (0,))], [(0, _NEW_NAMESPACES, (0,)), (1, _ALL, (0,))]],
-    # Reading and truncating, which Landlock knows since its version 3.
+    # O_TRUNC is allowed only together with write access: Landlock controls truncation only since its version 3.
     "openat": [[(2, _TRUNCATE, (0,))], [(2, _ACCESS, (1, 2, 3))]],
     "open": [[(1, _TRUNCATE, (0,))], [(1, _ACCESS, (1, 2, 3))]],
-    # Of itself.
+    # Only of the calling process itself.
     "prlimit64": [[(0, _ALL, (0,))]],
     "sched_setaffinity": [[(0, _ALL, (0,))]],
     "ioctl": [[(1, _ALL, _IOCTLS)]],
     "fcntl": [[(1, _ALL, _FCNTLS)]],
-    # A pair of datagrams could send to others.
+    # A datagram socket of a pair could send to other sockets.
     "socketpair": [[(0, _ALL, (_AF_UNIX,)), (1, _TYPE, (_STREAM,))]],
 }
 
 
 class Reach(Enum):
-    """What a process may reach: name servers, over UDP alone or over TCP as well, or only who connects to its sockets in the file system.
+    """Which peers a process may communicate with."""
 
-    The ports of TCP are Landlock's to limit. The first two may not accept connections; the last may not open any.
-    """
-
+    # Name servers over UDP. The process may not accept connections.
     UDP = "udp"
+    # Name servers over UDP and TCP; Landlock restricts the TCP ports. The process may not accept connections.
     NAMES = "names"
+    # Processes that connect to its Unix sockets. The process may not open connections.
     NOBODY = "nobody"
 
 
 _UDP: list[Test] = [(0, _ALL, _INET), (1, _TYPE, (_DGRAM,)), (2, _ALL, (0, 17))]
 _TCP: list[Test] = [(0, _ALL, _INET), (1, _TYPE, (_STREAM,)), (2, _ALL, (0, 6))]
-# Data that is sent with the first packet connects without connect(2), and past Landlock.
+# With MSG_FASTOPEN these calls connect without connect(2), which Landlock does not control.
 _SEND: Alternatives = {"sendto": [[(3, _FAST_OPEN, (0,))]], "sendmsg": [[(2, _FAST_OPEN, (0,))]], "sendmmsg": [[(3, _FAST_OPEN, (0,))]]}
 _BY_REACH: dict[Reach, Alternatives] = {
     Reach.UDP: {"socket": [_UDP], "connect": [[]], **_SEND},
@@ -114,13 +115,13 @@ _BY_REACH: dict[Reach, Alternatives] = {
 
 @cache
 def available() -> bool:
-    """Return whether the system calls of this machine are known here, and the kernel has filters."""
-    # Without an address the kernel answers EFAULT where it has them, EINVAL else.
+    """Return whether this module knows the system calls of this machine, and the kernel supports filters."""
+    # Without an address, a kernel with filters answers EFAULT, and one without EINVAL.
     return _machine() is not None and _prctl(_SET_SECCOMP, _FILTER, 0) < 0 and ctypes.get_errno() == errno.EFAULT
 
 
 def install(reach: Reach) -> None:
-    """Restrict this thread, and what it starts, for ever. Raises OSError."""
+    """Install the filter in this thread and in all processes that it starts, permanently. Raises OSError."""
     code = b"".join(_program(reach))
     memory = ctypes.create_string_buffer(code, len(code))
     header = ctypes.create_string_buffer(struct.pack("@HP", len(code) // 8, ctypes.addressof(memory)))
@@ -134,7 +135,7 @@ def _machine() -> tuple[int, int] | None:
 
 
 def _program(reach: Reach) -> Iterator[bytes]:
-    """Yields the instructions: each call is compared with the numbers, one after the other."""
+    """Yield the instructions of the filter, which compares a call with the numbers one after the other."""
     machine = _machine()
     assert machine
     name, column = machine
@@ -151,7 +152,7 @@ def _program(reach: Reach) -> Iterator[bytes]:
 
 
 def _alternative(tests: list[Test]) -> bytes:
-    """Return instructions that allow the call if all tests hold; if one does not, they jump to the instruction after them."""
+    """Return instructions that allow a call if all tests hold. If one does not, they jump to the instruction that follows them."""
     code = _one(_RETURN, _ALLOW)
     for argument, bits, values in reversed(tests):
         last = len(values) - 1

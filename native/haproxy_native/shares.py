@@ -1,9 +1,9 @@
-"""Divides what callers share, so that none of them can use it up: check slots, shadows, threads, connections, transactions, stored plans.
+"""Divide shared resources so that no caller can use them up: check slots, shadows, threads, connections, transactions, stored plans.
 
-A caller is a user, a client certificate or the creator of a token; a caller without a name is its address. Callers without roles, and those
-with all rights, may use a whole pool. The others are limited: one of them may hold half of a pool, and all of them together leave an
-eighth of it to callers with all rights; in a small pool each of these is at least one slot. What the server does by itself belongs to
-nobody: it is neither counted nor refused, and does not wait.
+A caller is a user, a client certificate or the creator of a token; a caller without a name is identified by its address. Callers without
+roles, and those with all rights, may use a whole pool. The others are limited: one of them may hold half of a pool, and all of them
+together leave an eighth of it to callers with all rights. In a small pool, half and eighth are at least one slot each. Work of the server
+itself belongs to no caller: it is not counted, refused or delayed.
 
 Three kinds of pools follow these rules:
 
@@ -36,17 +36,16 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True)
 class Account:
-    """What the shares of a caller are counted by.
+    """The caller to whom a use of a pool is charged."""
 
-    `name` is empty for the server itself; `is_limited` means that the caller has roles that do not permit everything.
-    """
-
+    # Empty for the server itself.
     name: str = ""
+    # Whether the caller has roles that do not permit everything.
     is_limited: bool = False
 
     @classmethod
     def of(cls, by: Author | None) -> Self:
-        """Return the account of a request's author; that of the server itself for what no request asks for."""
+        """Return the account of an author; that of the server itself if there is no author, or no request."""
         if by is None or by.request is None:
             return cls()
         return cls(account_name(by.identity) or by.address or "unknown", by.rights is not None and not by.rights.are_all)
@@ -58,24 +57,25 @@ class Account:
 
 
 def account_name(identity: str) -> str:
-    """Return the name of a caller's account; all tokens of a creator share with it."""
+    """Return the name of the account for a caller's identity. Tokens use the account of their creator."""
     group, _, name = identity.partition("/")
     return name.partition(" of ")[2] if group == _TOKENS else name
 
 
 def share(total: int) -> int:
-    """Return how many slots of a pool one limited caller may hold."""
+    """Return how many slots of a pool of this size one limited caller may hold."""
     return max(1, total // 2)
 
 
 def _share_of_all(total: int) -> int:
+    """Return how many slots all limited callers together may hold."""
     return max(1, total - max(1, total // 8))
 
 
 def check_room(caller: Account, total: int, held: int, held_by_all: int, what: str, wanted: int = 1) -> None:
-    """Refuse a limited caller more slots than its share.
+    """Raise ShareExceeded if a limited caller would exceed its share of `total` slots; 0 means no limit.
 
-    `held` is what it holds, `held_by_all` what all callers hold for which the limit counts. Raises ShareExceeded.
+    `held`: the slots that the caller holds. `held_by_all`: those of all callers that are counted. `what` names the slots in the error.
     """
     if not caller.is_limited or not total:
         return
@@ -86,13 +86,14 @@ def check_room(caller: Account, total: int, held: int, held_by_all: int, what: s
 
 
 class Pool:
-    """Counts what limited callers hold during a request. `what` names it in refusals."""
+    """Counts what limited callers hold during a request. `what` names it in error messages."""
 
     def __init__(self, what: str) -> None:
         self._what, self._held = what, Counter[str]()
 
     @contextmanager
     def hold(self, caller: Account) -> Iterator["Holding"]:
+        """Yield an empty holding of a caller, and release all that was added to it at the end."""
         holding = Holding(self, caller)
         try:
             yield holding
@@ -101,7 +102,7 @@ class Pool:
             self._held += Counter[str]()
 
     def add(self, holding: "Holding", size: int, total: int) -> None:
-        """Count more for a holding. Raises ShareExceeded."""
+        """Add to a holding of a pool with `total` slots. Raises ShareExceeded."""
         if not holding.caller.is_limited:
             return
         check_room(holding.caller, total, self._held[holding.caller.name], self._held.total(), self._what, size)
@@ -118,7 +119,7 @@ class Holding:
     size: int = 0
 
     def add(self, size: int, total: int) -> None:
-        """Hold more, of a pool of this total. Raises ShareExceeded."""
+        """Add to the holding, in a pool of `total` slots. Raises ShareExceeded."""
         self.pool.add(self, size, total)
 
 
@@ -130,7 +131,10 @@ class Slot:
 
 
 class Turns:
-    """A pool of `total` slots in which callers wait for their turn. `what` names the uses in refusals. Bound to one event loop."""
+    """A pool of `total` slots in which callers wait for their turn. Bound to one event loop.
+
+    `what` names the uses in error messages. `most_waiting` limits the queue of each limited caller.
+    """
 
     def __init__(self, total: int, what: str, most_waiting: int = MOST_WAITING) -> None:
         self._total, self._what, self._most_waiting = total, what, most_waiting
@@ -171,13 +175,13 @@ class Turns:
         self._serve()
 
     def pass_on(self, slot: Slot, caller: Account) -> None:
-        """Count a slot for another caller, which goes on using it."""
+        """Charge a slot to another caller, which continues to use it."""
         slot.caller = caller
         self._serve()
 
     @asynccontextmanager
     async def turn(self, caller: Account) -> AsyncIterator[None]:
-        """Hold a slot, after a wait for it. Raises ShareExceeded."""
+        """Wait for a slot and hold it while the body runs. Raises ShareExceeded."""
         slot = await self.take(caller)
         try:
             yield
@@ -201,7 +205,7 @@ class Turns:
             del self._turns[min(self._turns, key=self._turns.__getitem__)]
 
     def _serve(self) -> None:
-        """Give free slots to callers that wait, the one whose last turn is longest ago first."""
+        """Assign free slots to waiting callers, first to the one that was served least recently."""
         while ready := [caller for caller in self._waiting if self._has_room(caller)]:
             caller = min(ready, key=lambda each: self._turns.get(each, 0))
             slot, waiting = waits = self._waiting[caller][0]
@@ -222,7 +226,7 @@ _pools: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, Turns]] = WeakKey
 
 
 def turns(what: str, total: int, most_waiting: int = MOST_WAITING) -> Turns:
-    """Return the pool of this name in the running event loop."""
+    """Return the pool of this name in the running event loop. The first call creates it."""
     pools = _pools.setdefault(asyncio.get_running_loop(), {})
     return pools.get(what) or pools.setdefault(what, Turns(total, what, most_waiting))
 

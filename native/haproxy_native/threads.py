@@ -1,10 +1,11 @@
-"""Runs long computations in threads, so that the event loop serves other requests meanwhile.
+"""Run long computations in threads, so that the event loop serves other requests meanwhile.
 
-A thread releases the interpreter after SWITCH_SECONDS, but never within one call of C code: such work is done in pieces. Nor does it within
-a garbage collection, which takes long among the objects that such a computation makes: `tune_interpreter` makes collections rare.
+A thread releases the interpreter after SWITCH_SECONDS, but not within one call of C code. So callers split such work into pieces. A thread
+does not release it during a garbage collection either, which takes long if a computation has made many objects. So `tune_interpreter` makes
+collections rare.
 
-Requests that change nothing share a pool of threads (native/haproxy_native/shares.py): limited callers leave a thread to callers with all
-rights and to changes. Their computations end when they are abandoned (native/haproxy_native/abandonment.py).
+Requests that change nothing share a pool of threads (native/haproxy_native/shares.py), in which limited callers leave one thread to callers
+with all rights and to changes. Their computations stop when they are abandoned (native/haproxy_native/abandonment.py).
 """
 
 import asyncio
@@ -25,21 +26,22 @@ from haproxy_native.shares import Turns, turns
 # Threads share one interpreter: more of them would not be faster, and the event loop would wait for each.
 THREADS = 2
 SWITCH_SECONDS = 0.001
-# New objects before a collection of the youngest, and collections before one of the next generation. Measured on two busy cores with eight
-# reads of 100,000 servers (5 MB) in a thread: Python's 700, 10, 10 holds the event loop up for 1.1 s at most and takes 16 s in all, these
-# values 0.1 s and 7 s, no collection at all 0.1 s and 5 s. With 5,000 servers nothing differs. The start takes 0.1 s longer than without.
+# The arguments of `gc.set_threshold`. Measured on two busy cores with eight reads of 100,000 servers (5 MB) in a thread: Python's 700, 10,
+# 10 blocks the event loop for up to 1.1 s and takes 16 s in all; these values 0.1 s and 7 s; no collection at all 0.1 s and 5 s. With 5,000
+# servers there is no difference. The start takes 0.1 s longer than without collections.
 COLLECTIONS = (10_000, 10, 200)
-# Characters, bytes or values that take a millisecond or more.
+# The number of characters, bytes or values that take a millisecond or more to process.
 LARGE = 1 << 16
-# The share of the event loop's time that unhurried work takes.
+# The share of the event loop's time that the work of `unhurried` takes.
 UNHURRIED = 0.1
 
 
 class HasSize(Protocol):
-    """A document; `size` is its number of characters."""
+    """A document."""
 
     @property
-    def size(self) -> int: ...
+    def size(self) -> int:
+        """The number of characters."""
 
 
 Given = ParamSpec("Given")
@@ -49,7 +51,7 @@ _threads = ThreadPoolExecutor(THREADS, "computation")
 
 
 def _reset_threads() -> None:
-    """Make new threads in a forked process, which has none of its parent's."""
+    """Create the pool again in a forked process, which does not have its parent's threads."""
     global _threads
     _threads = ThreadPoolExecutor(THREADS, "computation")
 
@@ -58,16 +60,16 @@ os.register_at_fork(after_in_child=_reset_threads)
 
 
 def tune_interpreter() -> None:
-    """Set the thread switching and the garbage collection of the whole process, so that the event loop answers in time."""
+    """Set thread switching and garbage collection of the whole process, so that long computations delay the event loop little."""
     sys.setswitchinterval(SWITCH_SECONDS)
     gc.set_threshold(*COLLECTIONS)
 
 
 async def run_in_thread(work: Callable[Given, Result], *given: Given.args, **named: Given.kwargs) -> Result:
-    """Run a function in a thread and return its result. Raise what it raises.
+    """Run a function in a thread and return its result. Raises what it raises.
 
-    Cancelling the caller does not stop a function that has begun: it runs to its end. In a request that changes nothing it stops at its
-    next `abandonment.check` once that request is abandoned.
+    A function that has begun runs to its end even if the caller is cancelled. The exception is a request that changes nothing: once it is
+    abandoned, the function stops at its next `abandonment.check`.
     """
     loop, context = asyncio.get_running_loop(), contextvars.copy_context()
     call = partial(_contained, partial(work, *given, **named))
@@ -76,13 +78,13 @@ async def run_in_thread(work: Callable[Given, Result], *given: Given.args, **nam
     pool = computations()
     place = await pool.take(waiting.caller)
     running = _threads.submit(context.run, abandonment.checked, waiting.left, call)
-    # A thread that nobody waits for any more holds its place until it has ended.
+    # A thread that nobody waits for any more occupies its slot until it has ended.
     running.add_done_callback(lambda _: _in_loop(loop, partial(pool.release, place)))
     return await asyncio.wrap_future(running)
 
 
 def _contained(call: Callable[[], Result]) -> Result:
-    """Return what a call returns. Raise RuntimeError instead of StopIteration, which no future can hold: its awaiter would never wake."""
+    """Call a function and return its result. Raises RuntimeError for StopIteration, which a future cannot store: its awaiter would hang."""
     try:
         return call()
     except StopIteration as error:
@@ -90,7 +92,7 @@ def _contained(call: Callable[[], Result]) -> Result:
 
 
 def computations() -> Turns:
-    """Return the pool of threads that requests which change nothing share. Any number may wait, since the number of requests is limited."""
+    """Return the pool of threads for requests that change nothing. Any number may wait, since the number of requests is limited."""
     return turns("computations", THREADS, most_waiting=sys.maxsize)
 
 
@@ -100,22 +102,22 @@ def _in_loop(loop: asyncio.AbstractEventLoop, action: Callable[[], None]) -> Non
 
 
 async def run_in_thread_if(large: bool, work: Callable[Given, Result], *given: Given.args, **named: Given.kwargs) -> Result:
-    """Run the work as `run_in_thread` does if it is large, else directly."""
+    """Run work in a thread if it is large, else directly, which blocks. Returns its result."""
     return await run_in_thread(work, *given, **named) if large else work(*given, **named)
 
 
 async def run_in_thread_if_large(
     documents: Iterable[HasSize], work: Callable[Given, Result], *given: Given.args, **named: Given.kwargs
 ) -> Result:
-    """Run work on documents as `run_in_thread` does if one of them is large, else directly, since a thread costs more than the work."""
+    """Run work in a thread if one of its documents is large, else directly, since a thread would take longer than the work itself."""
     return await run_in_thread_if(any(document.size > LARGE for document in documents), work, *given, **named)
 
 
 async def unhurried(pieces: Iterable[Result]) -> AsyncIterator[Result]:
-    """Yield one piece of work after another, made in the event loop, with pauses, so that they take a tenth of its time.
+    """Compute pieces of work in the event loop and yield each, with pauses, so that they take a tenth of the loop's time.
 
-    This is for work that nobody waits for. In a thread it would take the interpreter for a millisecond whenever a request releases it, some
-    twenty times in a change.
+    Use it for work that nobody waits for. In a thread, such work would occupy the interpreter for a millisecond whenever a request releases
+    it, about twenty times during a change.
     """
     began = time.thread_time()
     for piece in pieces:
