@@ -147,7 +147,7 @@ class Turns:
         """The callers that hold a slot, one for each slot."""
         return [slot.caller for slot in self._held]
 
-    async def take(self, caller: Account) -> Slot:
+    async def acquire(self, caller: Account) -> Slot:
         """Wait for a slot. Raises ShareExceeded if too many uses of a limited caller wait already."""
         slot = Slot(caller)
         if self._has_room(caller):
@@ -182,7 +182,7 @@ class Turns:
     @asynccontextmanager
     async def turn(self, caller: Account) -> AsyncIterator[None]:
         """Wait for a slot and hold it while the body runs. Raises ShareExceeded."""
-        slot = await self.take(caller)
+        slot = await self.acquire(caller)
         try:
             yield
         finally:

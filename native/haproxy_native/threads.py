@@ -76,7 +76,7 @@ async def run_in_thread(work: Callable[Given, Result], *given: Given.args, **nam
     if (waiting := abandonment.waiting()) is None:
         return await loop.run_in_executor(_threads, context.run, call)
     pool = computations()
-    place = await pool.take(waiting.caller)
+    place = await pool.acquire(waiting.caller)
     running = _threads.submit(context.run, abandonment.checked, waiting.left, call)
     # A thread that nobody waits for any more occupies its slot until it has ended.
     running.add_done_callback(lambda _: _in_loop(loop, partial(pool.release, place)))

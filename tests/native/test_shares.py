@@ -148,8 +148,8 @@ def test_one_that_is_given_a_place_as_it_leaves_returns_it() -> None:
 def test_a_place_that_another_goes_on_to_use() -> None:
     async def work() -> None:
         turns = Turns(2, "texts")
-        slot = await turns.take(by("ann"))
-        waits = asyncio.create_task(turns.take(by("ann")))
+        slot = await turns.acquire(by("ann"))
+        waits = asyncio.create_task(turns.acquire(by("ann")))
         await asyncio.sleep(0)
         assert not waits.done()
         turns.pass_on(slot, Account("root"))

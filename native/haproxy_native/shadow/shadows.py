@@ -105,7 +105,7 @@ class Shadows:
     async def _used(self, caller: Account, key: bytes) -> AsyncIterator[None]:
         """Hold the slot of a text, alone or together with other callers. Raises ShareExceeded."""
         if key not in self._uses:
-            slot = await self._turns.take(caller)
+            slot = await self._turns.acquire(caller)
             if key in self._uses:
                 # Others have begun to use this text during the wait.
                 self._turns.release(slot)
