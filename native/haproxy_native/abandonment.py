@@ -66,7 +66,7 @@ def create_task(work: Coroutine[Any, Any, Result]) -> asyncio.Task[Result]:
     return asyncio.create_task(run())
 
 
-def checked(event: threading.Event, work: Callable[[], Result]) -> Result:
+def run_abandonable(event: threading.Event, work: Callable[[], Result]) -> Result:
     """Call `work` and return its result. Once `event` is set, its next `check` raises Abandoned. Raises what `work` raises."""
     _flag.set(event)
     check()

@@ -77,7 +77,7 @@ async def run_in_thread(work: Callable[Given, Result], *given: Given.args, **nam
         return await loop.run_in_executor(_threads, context.run, call)
     pool = computations()
     place = await pool.acquire(waiting.caller)
-    running = _threads.submit(context.run, abandonment.checked, waiting.left, call)
+    running = _threads.submit(context.run, abandonment.run_abandonable, waiting.left, call)
     # A thread that nobody waits for any more occupies its slot until it has ended.
     running.add_done_callback(lambda _: _in_loop(loop, partial(pool.release, place)))
     return await asyncio.wrap_future(running)
