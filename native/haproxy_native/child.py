@@ -64,7 +64,7 @@ class Child:
             except OSError:
                 return await asyncio.to_thread(self._process.wait)
             try:
-                await readable(descriptor)
+                await wait_readable(descriptor)
             finally:
                 os.close(descriptor)
         return self._process.wait()
@@ -91,7 +91,7 @@ async def read(pipe: IO[bytes], most: int) -> str:
     half, dropped = most // 2, False
     os.set_blocking(pipe.fileno(), False)
     while True:
-        await readable(pipe.fileno())
+        await wait_readable(pipe.fileno())
         part = os.read(pipe.fileno(), 65536)
         if not part:
             break
@@ -107,7 +107,7 @@ async def read(pipe: IO[bytes], most: int) -> str:
     return (head + tail).decode("utf-8", "replace")
 
 
-async def readable(descriptor: int) -> None:
+async def wait_readable(descriptor: int) -> None:
     """Wait until a descriptor has data to read or is at its end."""
     loop = asyncio.get_running_loop()
     ready = asyncio.Event()

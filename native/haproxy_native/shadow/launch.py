@@ -16,7 +16,7 @@ from pathlib import Path
 
 from haproxy_native import seccomp
 from haproxy_native.check.run import Confinement
-from haproxy_native.child import Child, read, readable
+from haproxy_native.child import Child, read, wait_readable
 from haproxy_native.errors import NoShadow
 
 # Limits of a shadow: seconds of CPU time, bytes of its error output that are stored, and bytes of a line of its log.
@@ -51,7 +51,7 @@ class Launched:
 
         Raises ConnectionError if HAProxy has ended, and OSError if it has sent something else.
         """
-        await readable(self._servers.fileno())
+        await wait_readable(self._servers.fileno())
         data, descriptors, _, _ = socket.recv_fds(self._servers, 4096, 1)
         if not data:
             raise ConnectionResetError("its HAProxy has ended")
