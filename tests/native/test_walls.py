@@ -175,7 +175,7 @@ def test_without_walls_all_is_reached(where: str, victims: Victims, monkeypatch:
     monkeypatch.setattr(sandbox, "version", lambda: 0)
     monkeypatch.setattr(seccomp, "install", lambda _: None)
     for module in ("haproxy_native.check.check", "haproxy_native.shadow.process"):
-        monkeypatch.setattr(f"{module}.for_haproxy", lambda environ, _: dict(environ))
+        monkeypatch.setattr(f"{module}.haproxy_environment", lambda environ, _: dict(environ))
     tried = outcome(where, binaries.newest(), victims)
     assert {name for name, error in tried.items() if error} <= MAY_FAIL
     assert (victims.directory / "file.written").exists() and not (victims.directory / "file.removed").exists()

@@ -37,7 +37,7 @@ from dataplaneapi.version import VERSION
 from haproxy_native import open_engine, sandbox
 from haproxy_native.acme.providers import EXEC, Exec, ProviderFailed
 from haproxy_native.check.check import CheckSettings, check
-from haproxy_native.check.run import for_haproxy
+from haproxy_native.check.run import haproxy_environment
 from haproxy_native.editing.editor import standard_editor
 from haproxy_native.errors import NativeError, RuntimeFailure, Unreadable
 from haproxy_native.quirks import is_supported, lacking
@@ -170,7 +170,7 @@ def _of_sandbox(settings: Settings) -> DoctorFinding:
 def _version(binary: str) -> tuple[int, int]:
     try:
         output = subprocess.run(
-            [binary, "-v"], env=for_haproxy(os.environ, ()), capture_output=True, text=True, timeout=20, check=False
+            [binary, "-v"], env=haproxy_environment(os.environ, ()), capture_output=True, text=True, timeout=20, check=False
         ).stdout
     except (OSError, subprocess.TimeoutExpired):
         return (0, 0)

@@ -30,20 +30,20 @@ from haproxy_native.check.messages import (
     recorded,
     summarize,
 )
-from haproxy_native.check.run import Confinement, Ended, for_a_command, for_haproxy, run
+from haproxy_native.check.run import Confinement, Ended, command_environment, haproxy_environment, run
 from haproxy_native.editing.editor import standard_editor
 from haproxy_native.errors import BadRequest, CheckImpossible, Refused, Unusable
 from haproxy_native.scratch import Scratch
 from haproxy_native.text.document import Document
 from haproxy_native.threads import LARGE, run_in_thread_if
 
-_NOT_MADE = re.compile(r"acme: cannot create the file '([^']+)'")
+_UNCREATED = re.compile(r"acme: cannot create the file '([^']+)'")
 _KIND, _MEMBER = "acme", "account_key"
 
 
-def not_made(stderr: str) -> frozenset[str]:
+def uncreated_keys(stderr: str) -> frozenset[str]:
     """Return the account keys that HAProxy could not create."""
-    return frozenset(_NOT_MADE.findall(stderr))
+    return frozenset(_UNCREATED.findall(stderr))
 
 
 def with_keys_in(scratch: Path, document: Document, keys: Collection[str]) -> Document:
@@ -195,7 +195,7 @@ async def _check_with_keys(
     """Run the check; repeat it if HAProxy could not create account keys. Return its outcome and the checked files, or their copies."""
     within = None if settings.command else Confinement(scratch, settings.seconds)
     ended = await _run(files, settings, environment, within, home)
-    missing = not_made(ended.stderr) if within and scratch and ended.code else frozenset()
+    missing = uncreated_keys(ended.stderr) if within and scratch and ended.code else frozenset()
     if not missing or scratch is None:
         return ended, files
     with ExitStack() as copies:
@@ -205,8 +205,8 @@ async def _check_with_keys(
 
 def _environment(files: Sequence[Checked], settings: CheckSettings) -> dict[str, str]:
     if settings.command:
-        return for_a_command(os.environ) | _variables(files)
-    return for_haproxy(os.environ, [*map(Path, settings.before), *(file.file for file in files), *map(Path, settings.after)])
+        return command_environment(os.environ) | _variables(files)
+    return haproxy_environment(os.environ, [*map(Path, settings.before), *(file.file for file in files), *map(Path, settings.after)])
 
 
 def _with_keys(checked: Checked, scratch: Path, missing: frozenset[str], copies: ExitStack) -> Checked:

@@ -42,7 +42,7 @@ _SIGNS = (b"$", b"env", b"defined")
 _NAME = re.compile(rb"[A-Za-z_]\w*")
 
 
-def for_haproxy(environ: Mapping[str, str], in_force: Iterable[Path]) -> dict[str, str]:
+def haproxy_environment(environ: Mapping[str, str], in_force: Iterable[Path]) -> dict[str, str]:
     """Return the environment for HAProxy: the variables that it reads itself, and those that the files `in_force` name. Blocks.
 
     Skips unreadable files. `in_force` are the files of the current configuration.
@@ -53,10 +53,10 @@ def for_haproxy(environ: Mapping[str, str], in_force: Iterable[Path]) -> dict[st
         # Reading a pipe or a device could block for ever.
         with suppress(OSError):
             named |= {name.decode() for name in _named(path.read_bytes(), others)} if path.is_file() else set()
-    return {name: value for name, value in for_a_command(environ).items() if name in named or _READ.fullmatch(name)}
+    return {name: value for name, value in command_environment(environ).items() if name in named or _READ.fullmatch(name)}
 
 
-def for_a_command(environ: Mapping[str, str]) -> dict[str, str]:
+def command_environment(environ: Mapping[str, str]) -> dict[str, str]:
     """Return the environment for the operator's command: all variables except those that belong to this server (`_OWN`)."""
     return {name: value for name, value in environ.items() if not _OWN.fullmatch(name)}
 
@@ -116,7 +116,7 @@ class Confinement:
         return {
             resource.RLIMIT_CPU: int(self.seconds) + 1,
             # All checks and shadows that may run at once share half of the memory equally.
-            resource.RLIMIT_DATA: max(_LEAST_MEMORY, memory() // 2 // (at_once() + SHADOWS)),
+            resource.RLIMIT_DATA: max(_LEAST_MEMORY, memory() // 2 // (most_concurrent_checks() + SHADOWS)),
             resource.RLIMIT_FSIZE: _LARGEST_FILE,
             resource.RLIMIT_CORE: 0,
         }
@@ -156,11 +156,11 @@ async def run(
             child.close()
 
 
-def at_once() -> int:
+def most_concurrent_checks() -> int:
     """Return the number of concurrent checks, at least two: the second keeps callers with all rights from waiting for others."""
     return max(2, len(os.sched_getaffinity(0)))
 
 
 def checks() -> Turns:
     """Return the pool that limits concurrent checks."""
-    return turns("checks of configurations", at_once())
+    return turns("checks of configurations", most_concurrent_checks())

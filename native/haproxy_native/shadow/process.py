@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TypeVar
 from urllib.parse import unquote
 
-from haproxy_native.check.run import for_haproxy
+from haproxy_native.check.run import haproxy_environment
 from haproxy_native.errors import NoShadow, RuntimeAbsent, Unusable
 from haproxy_native.runtime import commands as runtime_commands
 from haproxy_native.runtime.argument import argument
@@ -320,7 +320,7 @@ async def start(
     try:
         shadow, directory = await _uncancelled(run_in_thread(_written, document, scratch.path, home, files))
         command = [binary, "-f", str(scratch.path / _FILE), "-db", "-m", str(MEMORY_MIB)]
-        environment = await run_in_thread(for_haproxy, environ, in_force)
+        environment = await run_in_thread(haproxy_environment, environ, in_force)
         haproxy = await launch(command, environment, scratch.path, directory)
     except BaseException:
         scratch.remove()

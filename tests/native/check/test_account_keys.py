@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from haproxy_native.check.check import not_made, with_keys_in
+from haproxy_native.check.check import uncreated_keys, with_keys_in
 from haproxy_native.text.document import Document
 
 TEXT = """\
@@ -21,8 +21,8 @@ backend b
 
 def test_what_could_not_be_made() -> None:
     alert = "[ALERT] (1) : config : acme: cannot create the file '/etc/one.key', check your permissions.\n"
-    assert not_made(alert * 2 + alert.replace("/etc/one.key", "two.account.key")) == {"/etc/one.key", "two.account.key"}
-    assert not_made("[ALERT] (1) : config : something else '/etc/one.key'") == frozenset()
+    assert uncreated_keys(alert * 2 + alert.replace("/etc/one.key", "two.account.key")) == {"/etc/one.key", "two.account.key"}
+    assert uncreated_keys("[ALERT] (1) : config : something else '/etc/one.key'") == frozenset()
 
 
 def test_the_same_lines_with_other_keys() -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from haproxy_native.check.run import for_a_command, for_haproxy
+from haproxy_native.check.run import command_environment, haproxy_environment
 
 KEPT = {"PATH": "/bin", "TZ": "UTC", "LC_ALL": "C", "LUA_PATH_5_4": "/lua/?.lua", "LD_LIBRARY_PATH": "/lib"}
 NEVER = {
@@ -36,8 +36,8 @@ ALL = KEPT | NEVER | OTHERS
 def test_what_the_configuration_in_force_names(tmp_path: Path, text: bytes, named: list[str]) -> None:
     (tmp_path / "haproxy.cfg").write_bytes(text)
     in_force = [tmp_path / "missing", tmp_path, tmp_path / "haproxy.cfg"]
-    assert for_haproxy(ALL, in_force) == KEPT | {name: OTHERS[name] for name in named}
+    assert haproxy_environment(ALL, in_force) == KEPT | {name: OTHERS[name] for name in named}
 
 
 def test_a_command_gets_all_that_is_not_the_servers_own() -> None:
-    assert for_a_command(ALL) == KEPT | OTHERS
+    assert command_environment(ALL) == KEPT | OTHERS
