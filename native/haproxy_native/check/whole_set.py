@@ -38,23 +38,23 @@ class WholeSet:
     home: Path | None = None
 
 
-def _parsed(given: WholeSet) -> dict[str, Document]:
-    return {path: Document.parse(text) for path, text in given.configuration.items()}
+def _parsed(whole_set: WholeSet) -> dict[str, Document]:
+    return {path: Document.parse(text) for path, text in whole_set.configuration.items()}
 
 
-async def check_whole_set(given: WholeSet, settings: CheckSettings, transaction_id: str | None = None) -> list[Message]:
+async def check_whole_set(whole_set: WholeSet, settings: CheckSettings, transaction_id: str | None = None) -> list[Message]:
     """Check a set and return HAProxy's warnings if it accepts the set. Raises Refused, CheckImpossible and Unusable.
 
     Runs HAProxy even if there is a `validate_cmd`, since that could not find the temporary tree.
     """
-    documents = await to_thread(_parsed, given)
+    documents = await to_thread(_parsed, whole_set)
     scratch = await to_thread(Scratch, "set")
     tree = scratch.path
     checked: list[Checked] = []
-    laying = asyncio.create_task(to_thread(_lay_out, tree, given, documents))
+    laying = asyncio.create_task(to_thread(_lay_out, tree, whole_set, documents))
     try:
         checked = await asyncio.shield(laying)
-        home = _home(tree, given)
+        home = _home(tree, whole_set)
         return await check(
             checked, replace(settings, command=""), home=home, transaction_id=transaction_id, shown=partial(_without, tree=tree)
         )
@@ -64,50 +64,50 @@ async def check_whole_set(given: WholeSet, settings: CheckSettings, transaction_
         await to_thread(scratch.remove)
 
 
-def _lay_out(tree: Path, given: WholeSet, documents: Mapping[str, Document]) -> list[Checked]:
-    _home(tree, given).mkdir(parents=True)
-    directories, pattern = _directories(given), _pattern(given)
-    for path, content in given.files.items():
-        _write(_place(tree, path), _led(pattern, tree, content) if path in given.lists else content)
-    gone = {_place(tree, path) for path in given.gone}
+def _lay_out(tree: Path, whole_set: WholeSet, documents: Mapping[str, Document]) -> list[Checked]:
+    _home(tree, whole_set).mkdir(parents=True)
+    directories, pattern = _directories(whole_set), _pattern(whole_set)
+    for path, content in whole_set.files.items():
+        _write(_place(tree, path), _rewritten(pattern, tree, content) if path in whole_set.lists else content)
+    gone = {_place(tree, path) for path in whole_set.gone}
     for place in gone:
         place.parent.mkdir(parents=True, exist_ok=True)
     checked = []
     for number, (path, document) in enumerate(documents.items()):
         # In the file's own directory, since `default-path config` makes relative paths begin there.
-        directory = _place(tree, os.path.dirname(os.path.abspath(path))) if given.home else tree
+        directory = _place(tree, os.path.dirname(os.path.abspath(path))) if whole_set.home else tree
         copy = directory / f".{number}-{os.path.basename(path)}"
-        _write(copy, _led(pattern, tree, document.text.encode("utf-8", "surrogateescape")))
+        _write(copy, _rewritten(pattern, tree, document.text.encode("utf-8", "surrogateescape")))
         checked.append(Checked(copy, Path(path), document, main=number == 0))
-    for directory in [Path("/")] if given.home else map(Path, directories):
+    for directory in [Path("/")] if whole_set.home else map(Path, directories):
         _link_others(directory, _place(tree, str(directory)), gone)
     return checked
 
 
-def led_into(tree: Path, given: WholeSet, text: str) -> str:
+def rewritten_into(tree: Path, whole_set: WholeSet, text: str) -> str:
     """Lay out the files of a set in a tree, and return `text` with its paths rewritten to point into the tree."""
-    _lay_out(tree, given, {})
-    return _led(_pattern(given), tree, text.encode("utf-8", "surrogateescape")).decode("utf-8", "surrogateescape")
+    _lay_out(tree, whole_set, {})
+    return _rewritten(_pattern(whole_set), tree, text.encode("utf-8", "surrogateescape")).decode("utf-8", "surrogateescape")
 
 
-def home_in(tree: Path, given: WholeSet) -> Path:
+def working_directory_in(tree: Path, whole_set: WholeSet) -> Path:
     """Return the directory in the tree that HAProxy needs as its working directory."""
-    return _home(tree, given)
+    return _home(tree, whole_set)
 
 
-def _pattern(given: WholeSet) -> re.Pattern[bytes] | None:
-    return _paths(_directories(given), above=given.home is not None)
+def _pattern(whole_set: WholeSet) -> re.Pattern[bytes] | None:
+    return _paths(_directories(whole_set), above=whole_set.home is not None)
 
 
-def _directories(given: WholeSet) -> set[str]:
-    return {os.path.dirname(os.path.normpath(path)) for path in (*given.files, *given.gone) if os.path.isabs(path)}
+def _directories(whole_set: WholeSet) -> set[str]:
+    return {os.path.dirname(os.path.normpath(path)) for path in (*whole_set.files, *whole_set.gone) if os.path.isabs(path)}
 
 
-def _home(tree: Path, given: WholeSet) -> Path:
-    return _place(tree, str(given.home)) if given.home else tree / "home"
+def _home(tree: Path, whole_set: WholeSet) -> Path:
+    return _place(tree, str(whole_set.home)) if whole_set.home else tree / "home"
 
 
-def _led(pattern: re.Pattern[bytes] | None, tree: Path, content: bytes | Path) -> bytes:
+def _rewritten(pattern: re.Pattern[bytes] | None, tree: Path, content: bytes | Path) -> bytes:
     """Return a text with its paths rewritten to point into the tree."""
     text = content.read_bytes() if isinstance(content, Path) else content
     root = os.fsencode(tree / "root")

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from haproxy_native.check.whole_set import WholeSet, home_in, led_into
+from haproxy_native.check.whole_set import WholeSet, rewritten_into, working_directory_in
 from haproxy_native.shadow.rewrite import rewritten
 from haproxy_native.text.document import Document
 
@@ -70,6 +70,6 @@ def with_files(document: Document, scratch: Path, home: Path, files: Files) -> t
     contents = {os.path.abspath(path): path for path in naming(document, home, files)} | contents
     # Files that may be lists, in which paths have to be rewritten as well.
     lists = [path for path, content in contents.items() if content.stat().st_size <= LARGEST]
-    given = WholeSet({}, contents, lists, [path for path, content in there.items() if content is None], Path.cwd())
-    led = Document.parse(led_into(tree, given, document.text).encode("utf-8", "surrogateescape"))
-    return rewritten(led, scratch, tree / "root" / str(home).lstrip("/")).text, home_in(tree, given)
+    whole_set = WholeSet({}, contents, lists, [path for path, content in there.items() if content is None], Path.cwd())
+    document_in_tree = Document.parse(rewritten_into(tree, whole_set, document.text).encode("utf-8", "surrogateescape"))
+    return rewritten(document_in_tree, scratch, tree / "root" / str(home).lstrip("/")).text, working_directory_in(tree, whole_set)
