@@ -172,16 +172,16 @@ async def differences(text: str, pairs: Sequence[Pair], haproxy: HAProxy, log: s
     document = Document.parse(text)
     server = await asyncio.start_unix_server(echo, str(haproxy.directory / "echo"))
     try:
-        async with server, shadows.asker(document, b"", caller=Account()) as asker:
+        async with server, shadows.client(document, b"", caller=Account()) as shadow_client:
             for each in pairs:
-                request = client_request(each.question, asker.shadow.listeners)
+                request = client_request(each.question, shadow_client.shadow.listeners)
                 try:
-                    seen = await asker.ask(request)
+                    seen = await shadow_client.send_request(request)
                 except NoShadow as error:
                     found.append(f"{each}\n {error}")
                     break
-                explanation = explained(document, asker.shadow, request.listener, seen, has_states=False)
-                place = asker.shadow.places.get(seen.last_line)
+                explanation = explained(document, shadow_client.shadow, request.listener, seen, has_states=False)
+                place = shadow_client.shadow.places.get(seen.last_line)
                 said = shown(explanation, place.line if place else 0)
                 true = await served(haproxy, log, port, request.head, each.source)
                 fired.update(

@@ -221,7 +221,9 @@ def seen(binary: str, directory: Path, directive: str, program: str) -> str:
     async def run() -> str:
         shadow = await start(Document.parse(ASKED % (directive, directory / "a.lua")), binary, directory)
         try:
-            return (await shadow.ask(ClientRequest(shadow.shadow.listeners[0], b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"))).variables["txn.seen"]  # type: ignore[union-attr]
+            outcome = await shadow.send_request(ClientRequest(shadow.shadow.listeners[0], b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"))
+            assert outcome
+            return outcome.variables["txn.seen"]
         finally:
             await shadow.close()
 
@@ -282,7 +284,7 @@ def test_nothing_that_is_configured_connects(version: str, victims: Victims, tmp
     async def run() -> int:
         shadow = await start(Document.parse(text), binaries.exactly(version), tmp_path)
         try:
-            answer = await shadow.ask(ClientRequest(shadow.shadow.listeners[0], b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"))
+            answer = await shadow.send_request(ClientRequest(shadow.shadow.listeners[0], b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"))
             return answer.status if answer else 0
         finally:
             await shadow.close()

@@ -167,17 +167,17 @@ class ShadowProcess:
     def ended(self) -> bool:
         return self._haproxy.ended
 
-    async def ask(self, sent: ClientRequest, servers: Conditions | None = None) -> RequestOutcome | None:
+    async def send_request(self, sent: ClientRequest, servers: Conditions | None = None) -> RequestOutcome | None:
         """Send a request with the servers in these states; return None if the shadow is spent. Waits until other requests are answered.
 
         The request is completed even if the caller is cancelled, so that a late response is not taken for that to the next request. Raises
         NoShadow if HAProxy does not answer; the shadow is spent then.
         """
-        task = asyncio.ensure_future(self._ask_alone(sent, servers or {}))
+        task = asyncio.ensure_future(self._send_request_alone(sent, servers or {}))
         task.add_done_callback(lambda done: done.cancelled() or done.exception())
         return await asyncio.shield(task)
 
-    async def _ask_alone(self, sent: ClientRequest, servers: Conditions) -> RequestOutcome | None:
+    async def _send_request_alone(self, sent: ClientRequest, servers: Conditions) -> RequestOutcome | None:
         async with self._lock:
             if self.is_spent:
                 return None
@@ -185,7 +185,7 @@ class ShadowProcess:
             try:
                 async with asyncio.timeout(ANSWER_SECONDS):
                     await self._state.set_servers(servers)
-                    response = await self._send(sent)
+                    response = await self._exchange(sent)
                     line = await self._read_log(may_be_silent=bool(response and self._silent_lines(sent)))
                     is_new = not self.shadow.has_tables or await self._state.forget()
             except (TimeoutError, OSError, RuntimeAbsent) as error:
@@ -220,7 +220,7 @@ class ShadowProcess:
         frontend, status = sent.listener.frontend, int(response.split(b" ", 2)[1])
         return RequestOutcome(frontend, frontend, "", status, "PR", [], [*own, *lines][0], {}, None, response)
 
-    async def _send(self, sent: ClientRequest) -> bytes:
+    async def _exchange(self, sent: ClientRequest) -> bytes:
         reader, writer = await self._connection(str(self._scratch.path / sent.listener.socket))
         try:
             writer.write(_proxy_line(sent))

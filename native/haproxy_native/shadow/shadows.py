@@ -39,7 +39,7 @@ class _Kept:
 
 
 @dataclass(frozen=True)
-class Asker:
+class ShadowClient:
     """Sends requests to the shadow of a text, and to a new one whenever the shadow is spent."""
 
     # The rewritten text.
@@ -50,14 +50,14 @@ class Asker:
     _key: bytes
     _files: Files
 
-    async def ask(self, sent: ClientRequest, servers: Conditions | None = None) -> RequestOutcome:
+    async def send_request(self, sent: ClientRequest, servers: Conditions | None = None) -> RequestOutcome:
         """Send a request with the servers in these states; other servers have the state that the text declares.
 
         Raises NoShadow, OSError and ShareExceeded.
         """
         while True:
             async with self._shadows.of(self._document, self._key, self._files, caller=self._caller) as process:
-                if outcome := await process.ask(sent, servers):
+                if outcome := await process.send_request(sent, servers):
                     return outcome
 
 
@@ -126,10 +126,10 @@ class Shadows:
                 self._turns.release(use.slot)
 
     @asynccontextmanager
-    async def asker(self, document: Document, key: bytes, files: Files = NONE, *, caller: Account) -> AsyncIterator[Asker]:
-        """Yield an `Asker` for a text. The arguments are those of `of`."""
+    async def client(self, document: Document, key: bytes, files: Files = NONE, *, caller: Account) -> AsyncIterator[ShadowClient]:
+        """Yield a `ShadowClient` for a text. The arguments are those of `of`."""
         async with self.of(document, key, files, caller=caller) as process:
-            yield Asker(process.shadow, caller, self, document, key, files)
+            yield ShadowClient(process.shadow, caller, self, document, key, files)
 
     async def close(self) -> None:
         """End all shadows and wait until they have ended."""

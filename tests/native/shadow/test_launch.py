@@ -38,7 +38,7 @@ def test_it_gets_the_variables_that_the_configuration_in_force_names(haproxy_bin
         environ = {**os.environ, "NAMED": "a b", "OTHER": "secret"}
         process = await start(DOCUMENT, haproxy_binaries, tmp_path, [in_force], environ=environ)
         try:
-            seen = await process.ask(ClientRequest(process.shadow.listeners[0], b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"))
+            seen = await process.send_request(ClientRequest(process.shadow.listeners[0], b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"))
             assert seen
             return seen.variables
         finally:

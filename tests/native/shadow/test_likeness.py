@@ -69,7 +69,7 @@ def asked(binary: str, directory: Path, *questions: tuple[str, Conditions]) -> S
         try:
             listener = shadow.shadow.listeners[0]
             heads = [(f"GET {path} HTTP/1.1\r\nHost: a\r\n\r\n".encode(), servers) for path, servers in questions]
-            return [await shadow.ask(ClientRequest(listener, head), servers) for head, servers in heads]
+            return [await shadow.send_request(ClientRequest(listener, head), servers) for head, servers in heads]
         finally:
             await shadow.close()
 

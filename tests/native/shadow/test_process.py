@@ -89,7 +89,7 @@ def with_shadow(
 
 def http(path: str, source: str = "192.0.2.1", host: str = "shop.example") -> Callable[[ShadowProcess], Awaitable[RequestOutcome]]:
     head = f"GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n".encode()
-    return lambda process: process.ask(ClientRequest(process.shadow.listeners[0], head, source=(source, 50_000)))
+    return lambda process: process.send_request(ClientRequest(process.shadow.listeners[0], head, source=(source, 50_000)))
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ def test_no_server(haproxy_binary: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(("name", "backend"), [("shop.example", "named"), ("a.example", "plain")])
 def test_a_stream_of_tls(haproxy_binary: str, tmp_path: Path, name: str, backend: str) -> None:
     seen, rules = with_shadow(
-        haproxy_binary, tmp_path, lambda process: process.ask(ClientRequest(process.shadow.listeners[1], b"", tls=name))
+        haproxy_binary, tmp_path, lambda process: process.send_request(ClientRequest(process.shadow.listeners[1], b"", tls=name))
     )
     assert (seen.frontend, seen.backend) == ("stream", backend)
     assert rules[0] == "tcp-request content accept if { req.ssl_hello_type 1 }"

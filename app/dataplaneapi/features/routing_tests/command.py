@@ -85,8 +85,8 @@ async def _run(document: "Document", cases: "Sequence[Case]", binary: str, confi
 
     shadows = Shadows(binary, config.parent, lambda: [config])
     try:
-        async with shadows.asker(document, b"", caller=Account()) as asker:
-            return await run(document, asker, cases)
+        async with shadows.client(document, b"", caller=Account()) as shadow_client:
+            return await run(document, shadow_client, cases)
     finally:
         await shadows.close()
 

@@ -20,7 +20,7 @@ from haproxy_native.runtime.server_state import ServerState
 from haproxy_native.shadow.files import Files, stamps
 from haproxy_native.shadow.process import MANY, Conditions, RequestOutcome, conditions
 from haproxy_native.shadow.rewrite import FrontendListener, Shadow
-from haproxy_native.shadow.shadows import MOST, Asker, Shadows
+from haproxy_native.shadow.shadows import MOST, ShadowClient, Shadows
 from haproxy_native.shares import Account
 from haproxy_native.text.document import Document
 from haproxy_native.threads import LARGE, run_in_thread, run_in_thread_if
@@ -46,14 +46,15 @@ class Explain:
 
     async def answers(self, candidate: Candidate, questions: Sequence[Question]) -> list[Explanation]:
         """Return the explanation of each request to a candidate. Raises Forbidden, BadRequest, NoShadow, Refused and CheckImpossible."""
-        async with self.shadow_of(candidate, is_asked=True) as asker:
-            return [await self._answer(candidate.after, asker, question) for question in questions]
+        async with self.shadow_of(candidate, is_asked=True) as shadow_client:
+            return [await self._answer(candidate.after, shadow_client, question) for question in questions]
 
     @asynccontextmanager
-    async def shadow_of(self, candidate: Candidate, *, is_asked: bool = False) -> AsyncIterator[Asker]:
-        """Yield an `Asker`, which sends requests to a shadow of the candidate. Raises Forbidden, NoShadow, Refused and CheckImpossible.
+    async def shadow_of(self, candidate: Candidate, *, is_asked: bool = False) -> AsyncIterator[ShadowClient]:
+        """Yield a `ShadowClient`, which sends requests to a shadow of the candidate.
 
-        With `is_asked` a client asks outside a commit, so the candidate is authorized and checked by HAProxy here.
+        With `is_asked` a client asks outside a commit, so the candidate is authorized and checked by HAProxy here. Raises Forbidden, NoShadow,
+        Refused and CheckImpossible.
         """
         document, files, by, check = candidate.after, candidate.files, candidate.author, is_asked
         if is_asked:
@@ -63,11 +64,11 @@ class Explain:
         is_checked = check and not files and key not in self._accepted
         checking = abandonment.create_task(self._engine.context.check_text(document, by)) if is_checked else None
         try:
-            async with self.shadows.asker(document, key, files, caller=Account.of(by)) as asker:
+            async with self.shadows.client(document, key, files, caller=Account.of(by)) as shadow_client:
                 if checking:
                     await checking
                     self._accepted = [key, *self._accepted[: MOST - 1]]
-                yield asker
+                yield shadow_client
         except NoShadow:
             # If HAProxy refuses the text, raise its refusal, which is the better reason.
             if not files:
@@ -77,11 +78,13 @@ class Explain:
             if checking:
                 checking.cancel()
 
-    async def _answer(self, document: Document, asker: Asker, question: Question) -> Explanation:
+    async def _answer(self, document: Document, shadow_client: ShadowClient, question: Question) -> Explanation:
         await self._read_states()
-        request = client_request(question, asker.shadow.listeners)
-        outcome = await asker.ask(request, self._conditions)
-        return await run_in_thread_if(document.size > LARGE, self._explained, document, asker.shadow, question, request.listener, outcome)
+        request = client_request(question, shadow_client.shadow.listeners)
+        outcome = await shadow_client.send_request(request, self._conditions)
+        return await run_in_thread_if(
+            document.size > LARGE, self._explained, document, shadow_client.shadow, question, request.listener, outcome
+        )
 
     def _explained(
         self, document: Document, shadow: Shadow, question: Question, listener: FrontendListener, outcome: RequestOutcome

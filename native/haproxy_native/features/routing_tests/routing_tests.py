@@ -41,8 +41,8 @@ class RoutingTests:
 
     async def run(self, candidate: Candidate, cases: Sequence[Case], *, is_asked: bool = False) -> Run:
         """Run cases. `is_asked` as for `Explain.shadow_of`. Raises Forbidden, NoShadow, Refused and CheckImpossible."""
-        async with self._explain.shadow_of(candidate, is_asked=is_asked) as asker:
-            return await run(candidate.after, asker, cases)
+        async with self._explain.shadow_of(candidate, is_asked=is_asked) as shadow_client:
+            return await run(candidate.after, shadow_client, cases)
 
 
 class RoutingGate(Observer):

@@ -13,7 +13,7 @@ from haproxy_native.errors import BadRequest
 from haproxy_native.features.explain.explanation import AppliedRule, Explanation, HttpMessage, explained
 from haproxy_native.features.explain.question import Question, check, client_request, question_of
 from haproxy_native.shadow.rewrite import Shadow, SourceLine
-from haproxy_native.shadow.shadows import Asker
+from haproxy_native.shadow.shadows import ShadowClient
 from haproxy_native.text.document import Document
 
 _NOT_IN_XML = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -184,23 +184,23 @@ class Run:
         }
 
 
-async def run(document: Document, asker: Asker, cases: Sequence[Case]) -> Run:
+async def run(document: Document, shadow_client: ShadowClient, cases: Sequence[Case]) -> Run:
     """Run cases against a shadow of the document. Raises NoShadow."""
     began, results, reached = time.monotonic(), list[Result](), set[tuple[str | None, int]]()
     for case in cases:
-        result = await _result(document, asker, case)
+        result = await _result(document, shadow_client, case)
         results.append(result)
         reached.update(map(_identity, result.rules))
-    return Run(results, _coverage(asker.shadow, reached), time.monotonic() - began)
+    return Run(results, _coverage(shadow_client.shadow, reached), time.monotonic() - began)
 
 
-async def _result(document: Document, asker: Asker, case: Case) -> Result:
+async def _result(document: Document, shadow_client: ShadowClient, case: Case) -> Result:
     began = time.monotonic()
     try:
-        request = client_request(case.question, asker.shadow.listeners)
+        request = client_request(case.question, shadow_client.shadow.listeners)
     except BadRequest as error:
         return Result(case, 0.0, f"it cannot be asked: {error}")
-    explanation = explained(document, asker.shadow, request.listener, await asker.ask(request), has_states=False)
+    explanation = explained(document, shadow_client.shadow, request.listener, await shadow_client.send_request(request), has_states=False)
     got, reason = compared(case.expect, explanation)
     return Result(case, time.monotonic() - began, reason, got, explanation.rules)
 

@@ -37,11 +37,11 @@ def ran(binary: str, home: Path, *rows: Mapping[str, Any], kills: bool = False) 
         document = Document.parse(TEXT)
         shadows = Shadows(binary, home, list)
         try:
-            async with shadows.asker(document, b"", caller=Account()) as asker:
+            async with shadows.client(document, b"", caller=Account()) as shadow_client:
                 if kills:
                     async with shadows.of(document, b"", caller=Account()) as process:
                         await process._haproxy.end()
-                return await run(document, asker, cases_of(rows))
+                return await run(document, shadow_client, cases_of(rows))
         finally:
             await shadows.close()
 
