@@ -49,10 +49,10 @@ def conditions(servers: Iterable[ServerState]) -> Conditions:
     }
 
 
-def commands(there: Conditions, wanted: Conditions) -> Iterator[str]:
-    """Yield the commands that change servers from the conditions `there` to the conditions `wanted`."""
+def commands(current: Conditions, wanted: Conditions) -> Iterator[str]:
+    """Yield the commands that change servers from the conditions `current` to the conditions `wanted`."""
     for name, (state, weight) in wanted.items():
-        has_state, has_weight = there.get(name, (state, weight))
+        has_state, has_weight = current.get(name, (state, weight))
         if state != has_state:
             yield runtime_commands.state(*name, state).text
         if weight != has_weight:
@@ -65,21 +65,21 @@ class RuntimeState:
 
     socket: Socket
     _declared: Conditions = field(default_factory=dict)
-    _there: Conditions = field(default_factory=dict)
+    _current: Conditions = field(default_factory=dict)
 
     async def set_servers(self, wanted: Conditions) -> None:
         """Set the states of all servers. Servers that are not in `wanted` get the state that the text declares. Raises RuntimeAbsent."""
-        if not self._there:
+        if not self._current:
             shown = await self.socket.send("show servers state")
-            self._declared = self._there = await run_in_thread_if(len(shown) > LARGE, lambda: conditions(server_states(shown)))
-        for command in await run_in_thread_if(len(self._declared) > MANY, self._missing, wanted):
+            self._declared = self._current = await run_in_thread_if(len(shown) > LARGE, lambda: conditions(server_states(shown)))
+        for command in await run_in_thread_if(len(self._declared) > MANY, self._commands_to, wanted):
             await self.socket.send(command)
 
-    def _missing(self, wanted: Conditions) -> list[str]:
-        there, self._there = self._there, {name: wanted.get(name, state) for name, state in self._declared.items()}
-        return list(commands(there, {**self._declared, **wanted}))
+    def _commands_to(self, wanted: Conditions) -> list[str]:
+        former, self._current = self._current, {name: wanted.get(name, state) for name, state in self._declared.items()}
+        return list(commands(former, {**self._declared, **wanted}))
 
-    async def forget(self) -> bool:
+    async def clear_tables(self) -> bool:
         """Clear the stick tables. Return whether all are empty, since an entry stays while a stream uses it. Raises RuntimeAbsent."""
         if not (tables := await self._filled()):
             return True
@@ -187,11 +187,11 @@ class ShadowProcess:
                     await self._state.set_servers(servers)
                     response = await self._exchange(sent)
                     line = await self._read_log(may_be_silent=bool(response and self._silent_lines(sent)))
-                    is_new = not self.shadow.has_tables or await self._state.forget()
+                    is_new = not self.shadow.has_tables or await self._state.clear_tables()
             except (TimeoutError, OSError, RuntimeAbsent) as error:
                 self.is_spent = True
                 raise NoShadow(f"the shadow did not answer: {error or 'it took too long'}") from error
-            outcome = _parse_log(line, self._request, response) if line else self._silently(sent, response)
+            outcome = _parse_log(line, self._request, response) if line else self._silent_outcome(sent, response)
             self.is_spent = (
                 not is_new or not line or any(self.shadow.rules[mark].is_lasting for mark in outcome.marks if mark in self.shadow.rules)
             )
@@ -214,7 +214,7 @@ class ShadowProcess:
         _, _, target = sent.head.partition(b" ")
         return self.shadow.silent.get(target.partition(b" ")[0].decode("utf-8", "replace"), [])
 
-    def _silently(self, sent: ClientRequest, response: bytes) -> RequestOutcome:
+    def _silent_outcome(self, sent: ClientRequest, response: bytes) -> RequestOutcome:
         lines = self._silent_lines(sent)
         own = [number for number in lines if self.shadow.places[number].section == sent.listener.place.section]
         frontend, status = sent.listener.frontend, int(response.split(b" ", 2)[1])
@@ -243,7 +243,7 @@ class ShadowProcess:
                     raise
             await asyncio.sleep(POLL_SECONDS)
 
-    async def listens(self) -> None:
+    async def wait_until_listening(self) -> None:
         """Wait until HAProxy accepts commands, and with them connections. Then remove the listeners for which it has opened no socket.
 
         Such listeners are disabled, or in an `.if` block that does not apply. Raises ConnectionRefusedError and RuntimeAbsent if HAProxy
@@ -318,7 +318,7 @@ async def start(
             (await making).remove()
         raise
     try:
-        shadow, directory = await _uncancelled(run_in_thread(_written, document, scratch.path, home, files))
+        shadow, directory = await _uncancelled(run_in_thread(_write_text, document, scratch.path, home, files))
         command = [binary, "-f", str(scratch.path / _FILE), "-db", "-m", str(MEMORY_MIB)]
         environment = await run_in_thread(haproxy_environment, environ, in_force)
         haproxy = await launch(command, environment, scratch.path, directory)
@@ -328,7 +328,7 @@ async def start(
     process = ShadowProcess(shadow, scratch, haproxy)
     try:
         process.serve()
-        await _started(process, scratch.path)
+        await _wait_until_started(process, scratch.path)
     except BaseException:
         await process.close()
         raise
@@ -345,7 +345,7 @@ async def _uncancelled(work: Awaitable[Result]) -> Result:
         raise
 
 
-def _written(document: Document, scratch: Path, home: Path, files: Files) -> tuple[Shadow, Path | None]:
+def _write_text(document: Document, scratch: Path, home: Path, files: Files) -> tuple[Shadow, Path | None]:
     """Write the shadow's text. Return the shadow, and the working directory that it needs; None for that of this process."""
     shadow, directory = rewritten(document, scratch, home), None
     if files:
@@ -354,12 +354,12 @@ def _written(document: Document, scratch: Path, home: Path, files: Files) -> tup
     return shadow, directory
 
 
-async def _started(process: ShadowProcess, directory: Path) -> None:
+async def _wait_until_started(process: ShadowProcess, directory: Path) -> None:
     deadline = asyncio.get_running_loop().time() + START_SECONDS
     while not process.ended:
         if (directory / CLI).exists():
             with suppress(ConnectionError, RuntimeAbsent):
-                return await process.listens()
+                return await process.wait_until_listening()
         if asyncio.get_running_loop().time() > deadline:
             raise NoShadow("the shadow did not start in time")
         await asyncio.sleep(POLL_SECONDS)
