@@ -22,10 +22,10 @@ MOST, IDLE_SECONDS = SHADOWS, 60.0
 
 
 @dataclass
-class _Kept:
+class _Entry:
     starting: asyncio.Task[ShadowProcess]
     users: int = 0
-    until: float = 0.0
+    unused_since: float = 0.0
     timer: asyncio.TimerHandle | None = field(default=None)
 
     @property
@@ -77,7 +77,7 @@ class Shadows:
 
     def __init__(self, binary: str, home: Path, in_force: Callable[[], Sequence[Path]]) -> None:
         self._binary, self._home, self._in_force = binary, home, in_force
-        self._kept: dict[bytes, _Kept] = {}
+        self._entries: dict[bytes, _Entry] = {}
         self._ending: set[asyncio.Task[None]] = set()
         self._lock = asyncio.Lock()
         self._turns = Turns(MOST, "requests that explain other texts or test them")
@@ -90,8 +90,8 @@ class Shadows:
         `key` identifies the text and the contents of the files that it names. `files`: as in `start`. Raises NoShadow, OSError, Unusable
         and ShareExceeded.
         """
-        async with self._used(caller, key):
-            entry = self._there(key) or await self._new(document, key, files)
+        async with self._hold_slot(caller, key):
+            entry = self._usable(key) or await self._new(document, key, files)
             entry.users += 1
             if entry.timer:
                 entry.timer.cancel()
@@ -102,7 +102,7 @@ class Shadows:
                 self._release(key, entry)
 
     @asynccontextmanager
-    async def _used(self, caller: Account, key: bytes) -> AsyncIterator[None]:
+    async def _hold_slot(self, caller: Account, key: bytes) -> AsyncIterator[None]:
         """Hold the slot of a text, alone or together with other callers. Raises ShareExceeded."""
         if key not in self._uses:
             slot = await self._turns.acquire(caller)
@@ -133,21 +133,21 @@ class Shadows:
 
     async def close(self) -> None:
         """End all shadows and wait until they have ended."""
-        for key in list(self._kept):
+        for key in list(self._entries):
             self._end(key)
         await asyncio.gather(*self._ending)
 
-    def _there(self, key: bytes) -> _Kept | None:
-        entry = self._kept.get(key)
+    def _usable(self, key: bytes) -> _Entry | None:
+        entry = self._entries.get(key)
         return entry if entry and not entry.ended else None
 
-    async def _new(self, document: Document, key: bytes, files: Files) -> _Kept:
+    async def _new(self, document: Document, key: bytes, files: Files) -> _Entry:
         async with self._lock:
-            if (entry := self._there(key)) is None:
-                if key in self._kept:
+            if (entry := self._usable(key)) is None:
+                if key in self._entries:
                     await self._end(key)
                 await self._make_room()
-                entry = self._kept[key] = _Kept(
+                entry = self._entries[key] = _Entry(
                     asyncio.create_task(start(document, self._binary, self._home, self._in_force(), files=files))
                 )
             return entry
@@ -157,35 +157,35 @@ class Shadows:
 
         Shadows in use stay: `_turns` limits how many texts are in use at once.
         """
-        while len(self._kept) >= MOST and (unused := [key for key, shadow in self._kept.items() if not shadow.users]):
-            await self._end(min(unused, key=lambda key: self._kept[key].until))
+        while len(self._entries) >= MOST and (unused := [key for key, shadow in self._entries.items() if not shadow.users]):
+            await self._end(min(unused, key=lambda key: self._entries[key].unused_since))
 
-    def _release(self, key: bytes, kept: _Kept) -> None:
-        kept.users -= 1
+    def _release(self, key: bytes, entry: _Entry) -> None:
+        entry.users -= 1
         loop = asyncio.get_running_loop()
-        kept.until = loop.time()
-        if not kept.users and kept.starting.done():
-            kept.timer = loop.call_later(IDLE_SECONDS, self._idle, key, kept)
-        elif not kept.users and self._kept.get(key) is kept:
+        entry.unused_since = loop.time()
+        if not entry.users and entry.starting.done():
+            entry.timer = loop.call_later(IDLE_SECONDS, self._idle, key, entry)
+        elif not entry.users and self._entries.get(key) is entry:
             # Its callers have been cancelled during the start.
             self._end(key)
 
-    def _idle(self, key: bytes, kept: _Kept) -> None:
-        if self._kept.get(key) is kept and not kept.users:
+    def _idle(self, key: bytes, entry: _Entry) -> None:
+        if self._entries.get(key) is entry and not entry.users:
             self._end(key)
 
     def _end(self, key: bytes) -> asyncio.Future[None]:
         """Start to end a shadow, and return a future that is done when it has ended. The shadow ends even if the future is cancelled."""
-        entry = self._kept.pop(key)
+        entry = self._entries.pop(key)
         if entry.timer:
             entry.timer.cancel()
-        task = asyncio.get_running_loop().create_task(_ended(entry))
+        task = asyncio.get_running_loop().create_task(_wait_until_ended(entry))
         self._ending.add(task)
         task.add_done_callback(self._ending.discard)
         return asyncio.shield(task)
 
 
-async def _ended(entry: _Kept) -> None:
+async def _wait_until_ended(entry: _Entry) -> None:
     entry.starting.cancel()
     await asyncio.wait([entry.starting])
     if not entry.starting.cancelled() and not entry.starting.exception():
