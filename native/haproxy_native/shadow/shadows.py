@@ -56,7 +56,7 @@ class ShadowClient:
         Raises NoShadow, OSError and ShareExceeded.
         """
         while True:
-            async with self._shadows.of(self._document, self._key, self._files, caller=self._caller) as process:
+            async with self._shadows.use(self._document, self._key, self._files, caller=self._caller) as process:
                 if outcome := await process.send_request(sent, servers):
                     return outcome
 
@@ -84,7 +84,7 @@ class Shadows:
         self._uses: dict[bytes, _Use] = {}
 
     @asynccontextmanager
-    async def of(self, document: Document, key: bytes, files: Files = NONE, *, caller: Account) -> AsyncIterator[ShadowProcess]:
+    async def use(self, document: Document, key: bytes, files: Files = NONE, *, caller: Account) -> AsyncIterator[ShadowProcess]:
         """Yield the shadow of a text, after starting it if necessary. Waits for a slot.
 
         `key` identifies the text and the contents of the files that it names. `files`: as in `start`. Raises NoShadow, OSError, Unusable
@@ -127,8 +127,8 @@ class Shadows:
 
     @asynccontextmanager
     async def client(self, document: Document, key: bytes, files: Files = NONE, *, caller: Account) -> AsyncIterator[ShadowClient]:
-        """Yield a `ShadowClient` for a text. The arguments are those of `of`."""
-        async with self.of(document, key, files, caller=caller) as process:
+        """Yield a `ShadowClient` for a text. The arguments are those of `use`."""
+        async with self.use(document, key, files, caller=caller) as process:
             yield ShadowClient(process.shadow, caller, self, document, key, files)
 
     async def close(self) -> None:

@@ -52,12 +52,12 @@ def document(status: int) -> tuple[Document, bytes]:
 
 def test_one_is_used_again(haproxy_binary: str, tmp_path: Path) -> None:
     async def work(kept: Shadows) -> None:
-        async with kept.of(*document(200), caller=Account()) as one:
+        async with kept.use(*document(200), caller=Account()) as one:
             pass
-        async with kept.of(*document(200), caller=Account()) as again, kept.of(*document(404), caller=Account()) as other:
+        async with kept.use(*document(200), caller=Account()) as again, kept.use(*document(404), caller=Account()) as other:
             assert again is one and other is not one
         await one._haproxy.end()
-        async with kept.of(*document(200), caller=Account()) as new:
+        async with kept.use(*document(200), caller=Account()) as new:
             assert new is not one and not new.ended
 
     running(haproxy_binary, tmp_path, work)
@@ -65,9 +65,9 @@ def test_one_is_used_again(haproxy_binary: str, tmp_path: Path) -> None:
 
 def test_few_run_at_once(haproxy_binary: str, tmp_path: Path) -> None:
     async def work(kept: Shadows) -> None:
-        async with kept.of(*document(200), caller=ROOT) as first:
-            async with kept.of(*document(404), caller=ROOT) as second:
-                third = asyncio.create_task(kept.of(*document(403), caller=ROOT).__aenter__())
+        async with kept.use(*document(200), caller=ROOT) as first:
+            async with kept.use(*document(404), caller=ROOT) as second:
+                third = asyncio.create_task(kept.use(*document(403), caller=ROOT).__aenter__())
                 await asyncio.sleep(0)
                 assert not third.done()
             assert not (await third).ended
@@ -81,7 +81,7 @@ def test_a_caller_with_some_rights_has_one_text_at_a_time(haproxy_binary: str, t
 
     async def work(kept: Shadows) -> None:
         def ask(name: str, status: int, rights: Rights | None = None) -> AbstractAsyncContextManager[ShadowProcess]:
-            return kept.of(*document(status), caller=Account.of(Author(name, request=Request(), group="users", rights=rights)))
+            return kept.use(*document(status), caller=Account.of(Author(name, request=Request(), group="users", rights=rights)))
 
         async with ask("ann", 200, Rights()) as first:
             tasks = [asyncio.create_task(ask(name, status, Rights()).__aenter__()) for name, status in (("ann", 404), ("ben", 403))]
@@ -100,7 +100,7 @@ def test_an_idle_one_ends(haproxy_binary: str, tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(shadows, "IDLE_SECONDS", 0.05)
 
     async def work(kept: Shadows) -> None:
-        async with kept.of(*document(200), caller=Account()) as one:
+        async with kept.use(*document(200), caller=Account()) as one:
             await asyncio.sleep(0.2)
             assert not one.ended
         async with asyncio.timeout(60):
@@ -122,9 +122,9 @@ def test_one_that_makes_room_ends_although_the_caller_leaves(tmp_path: Path, mon
     async def work(kept: Shadows) -> None:
         async with asyncio.timeout(60):
             for status in range(shadows.MOST):
-                async with kept.of(*document(status), caller=Account()):
+                async with kept.use(*document(status), caller=Account()):
                     pass
-            asks = asyncio.create_task(kept.of(*document(404), caller=Account()).__aenter__())
+            asks = asyncio.create_task(kept.use(*document(404), caller=Account()).__aenter__())
             await started[0].closing.wait()
             asks.cancel()
             await asyncio.wait([asks])
@@ -150,7 +150,7 @@ def test_one_that_starts_ends_with_the_last_who_asked(tmp_path: Path, monkeypatc
 
     async def work(kept: Shadows) -> None:
         async with asyncio.timeout(60):
-            asks = [asyncio.create_task(kept.of(*document(200), caller=Account()).__aenter__()) for _ in range(2)]
+            asks = [asyncio.create_task(kept.use(*document(200), caller=Account()).__aenter__()) for _ in range(2)]
             await starts.wait()
             asks[0].cancel()
             await asyncio.wait([asks[0]])

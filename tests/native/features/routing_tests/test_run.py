@@ -39,7 +39,7 @@ def ran(binary: str, home: Path, *rows: Mapping[str, Any], kills: bool = False) 
         try:
             async with shadows.client(document, b"", caller=Account()) as shadow_client:
                 if kills:
-                    async with shadows.of(document, b"", caller=Account()) as process:
+                    async with shadows.use(document, b"", caller=Account()) as process:
                         await process._haproxy.end()
                 return await run(document, shadow_client, cases_of(rows))
         finally:
