@@ -259,10 +259,10 @@ class _Rewriter:
         self._add("global")
         self._add(*words()["additions"]["first"])
         self._numbers: dict[str | None, int] = {}
-        self._above(document.preamble, None)
+        self._rewrite_above(document.preamble, None)
         self._file: str | None = None
         for section in document.sections:
-            self._section(section)
+            self._rewrite_section(section)
         own = words()["additions"]["names"]
         if not any(" ".join(map(_bare, section.header.words)) == own for section in document.sections):
             self._add(own)
@@ -295,32 +295,32 @@ class _Rewriter:
         values: dict[str, Any] = {"buffer": BUFFER, "longest": BUFFER - 1000, "fields": "|".join(fields)}
         return template.format(**names, **values, error_fields="|".join(_ERROR_FIELDS))
 
-    def _section(self, section: Section) -> None:
+    def _rewrite_section(self, section: Section) -> None:
         if section.kind == BOUNDARY:
             self._file = section.name or None
-            self._above(section.text.rpartition(MARK_END)[2], self._file)
+            self._rewrite_above(section.text.rpartition(MARK_END)[2], self._file)
             return
         start = self._numbers[self._file] + section.lead.count("\n")
         self._numbers[self._file] = start + len(section.lines)
         is_kept, header = section.kind in words()["sections"] and self._modes.is_kept(section), section.header.text.strip()
         for number, line in enumerate(section.lines, start + 1):
             place = SourceLine(section.file, number, line.text.strip(), header)
-            if text := self._line(section, line, place) if is_kept else _conditional(line):
+            if text := self._rewrite_line(section, line, place) if is_kept else _conditional_line(line):
                 self._lines.append(text)
                 self.shadow.places[len(self._lines)] = place
         if is_kept:
-            self._additions(section)
+            self._add_additions(section)
 
-    def _above(self, text: str, file: str | None) -> None:
+    def _rewrite_above(self, text: str, file: str | None) -> None:
         """Rewrite the lines above the first section of a file."""
         start = self._numbers.get(file, 0)
         self._numbers[file] = start + text.count("\n")
         for number, line in enumerate(map(Line, split_lines(text)), start + 1):
-            if written := _conditional(line):
+            if written := _conditional_line(line):
                 self._lines.append(written)
                 self.shadow.places[len(self._lines)] = SourceLine(file, number, line.text.strip(), "")
 
-    def _additions(self, section: Section) -> None:
+    def _add_additions(self, section: Section) -> None:
         own = words()["additions"]
         if section.kind in words()["proxies"]:
             self._add(*own["proxy"])
@@ -328,7 +328,7 @@ class _Rewriter:
             self._add(*own["listening"])
         self._add(*own.get(section.kind, ()))
 
-    def _line(self, section: Section, line: Line, place: SourceLine) -> str:
+    def _rewrite_line(self, section: Section, line: Line, place: SourceLine) -> str:
         own = [_bare(word) for word in line.words]
         if not own:
             return ""
@@ -338,15 +338,15 @@ class _Rewriter:
             self.shadow.doubt(place, f"what {own[0]} is")
             return ""
         if section.kind == "global":
-            return self._of_process(own)
+            return self._rewrite_global(own)
         if section.kind in words()["proxies"]:
-            return self._of_proxy(section, own, place)
+            return self._rewrite_proxy_line(section, own, place)
         rest = words()["others"].get(section.kind, {})
         if own[0] in rest.get("dropped", ()) or own[0] not in rest.get("kept", own):
             return ""
         return " ".join(without(own, rest.get("without", {})))
 
-    def _of_process(self, own: list[str]) -> str:
+    def _rewrite_global(self, own: list[str]) -> str:
         about = words()["global"]
         if own[0] == about["base"] and own[1:2] in (["config"], ["parent"]):
             return f"{own[0]} origin {self._home if own[1] == 'config' else self._home.parent}"
@@ -354,21 +354,21 @@ class _Rewriter:
             return ""
         return " ".join(own)
 
-    def _of_proxy(self, section: Section, own: list[str], place: SourceLine) -> str:
+    def _rewrite_proxy_line(self, section: Section, own: list[str], place: SourceLine) -> str:
         about = words()["proxy"]
         if any(own[: len(phrase)] == phrase for phrase in dropped().get(own[0], ())):
             return ""
         if own[0] == words()["listener"]["begins"]:
-            return self._listener(section, own, place)
+            return self._rewrite_listener(section, own, place)
         if (before := about["servers"].get(own[0])) is not None:
-            return self._server(own, before)
+            return self._rewrite_server(own, before)
         if own[0] in about["filters"]["begin"]:
-            return self._filter(own, place)
+            return self._rewrite_filter(own, place)
         if replaced := next((text for phrase, text in about["replaced"].items() if begins(own, phrase)), ""):
             return str(replaced)
-        return self._rule(without(own, about["without"].get(own[0], {})), place)
+        return self._rewrite_rule(without(own, about["without"].get(own[0], {})), place)
 
-    def _listener(self, section: Section, own: list[str], place: SourceLine) -> str:
+    def _rewrite_listener(self, section: Section, own: list[str], place: SourceLine) -> str:
         about = words()["listener"]
         if why := next((why for begin, why in about["not_private"].items() if len(own) > 1 and own[1].startswith(begin)), ""):
             self.shadow.doubt(place, why)
@@ -380,7 +380,7 @@ class _Rewriter:
         self.shadow.listeners.append(FrontendListener(section.name, place, own[1], name, socket, is_tls, mode))
         return " ".join([own[0], f"unix@{self._directory / socket}", about["added"], *words_])
 
-    def _server(self, own: list[str], before: int | str) -> str:
+    def _rewrite_server(self, own: list[str], before: int | str) -> str:
         if isinstance(before, str):
             return before.format(echo=ECHO)
         words = only(own[before + 1 :], server_words())
@@ -389,13 +389,13 @@ class _Rewriter:
             return " ".join([own[0], *words]) if words else ""
         return " ".join([*own[:before], ECHO, *words])
 
-    def _filter(self, own: list[str], place: SourceLine) -> str:
+    def _rewrite_filter(self, own: list[str], place: SourceLine) -> str:
         if own[1:2] and own[1] in words()["proxy"]["filters"]["kept"]:
             return " ".join(own)
         self.shadow.doubt(place, f"what {' '.join(own[:2])} does")
         return ""
 
-    def _rule(self, own: list[str], place: SourceLine) -> str:
+    def _rewrite_rule(self, own: list[str], place: SourceLine) -> str:
         about = words()["rules"]
         variable = SESSION if begins(own, about["connection"]) or begins(own, about["session"]) else STREAM
         family = next((phrase for phrase in (about["connection"], about["session"], *about["stream"]) if begins(own, phrase)), "")
@@ -470,7 +470,7 @@ def _own_modes(section: Section) -> Iterator[str]:
     return (_bare(line.words[1]) for line in reversed(section.lines) if len(line.words) > 1 and _bare(line.words[0]) == "mode")
 
 
-def _conditional(line: Line) -> str:
+def _conditional_line(line: Line) -> str:
     """Return a conditional line (`.if`), which may enclose other sections; empty for any other line."""
     return " ".join(line.words) if line.words and line.words[0] in CONDITIONALS else ""
 
