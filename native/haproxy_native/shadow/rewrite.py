@@ -93,7 +93,7 @@ def begins(line: tuple[str, ...] | list[str], wanted: str) -> bool:
     return list(line[: len(first)]) == first
 
 
-def only(line: list[str], kept: dict[str, int]) -> list[str]:
+def keep_words(line: list[str], kept: dict[str, int]) -> list[str]:
     """Return the words of a line that are in `kept`, with their arguments. `kept`: the number of arguments of each word."""
     out, at = list[str](), 0
     while at < len(line):
@@ -103,7 +103,7 @@ def only(line: list[str], kept: dict[str, int]) -> list[str]:
     return out
 
 
-def without(line: list[str], dropped: dict[str, int]) -> list[str]:
+def drop_words(line: list[str], dropped: dict[str, int]) -> list[str]:
     """Return the line without the words in `dropped` and their arguments. `dropped`: the number of arguments of each word."""
     out, at = list[str](), 0
     while at < len(line):
@@ -344,7 +344,7 @@ class _Rewriter:
         rest = words()["others"].get(section.kind, {})
         if own[0] in rest.get("dropped", ()) or own[0] not in rest.get("kept", own):
             return ""
-        return " ".join(without(own, rest.get("without", {})))
+        return " ".join(drop_words(own, rest.get("without", {})))
 
     def _rewrite_global(self, own: list[str]) -> str:
         about = words()["global"]
@@ -366,7 +366,7 @@ class _Rewriter:
             return self._rewrite_filter(own, place)
         if replaced := next((text for phrase, text in about["replaced"].items() if begins(own, phrase)), ""):
             return str(replaced)
-        return self._rewrite_rule(without(own, about["without"].get(own[0], {})), place)
+        return self._rewrite_rule(drop_words(own, about["without"].get(own[0], {})), place)
 
     def _rewrite_listener(self, section: Section, own: list[str], place: SourceLine) -> str:
         about = words()["listener"]
@@ -374,7 +374,7 @@ class _Rewriter:
             self.shadow.doubt(place, why)
         if why or len(own) < 2:
             return ""
-        socket, words_ = f"b{len(self.shadow.listeners)}", only(own[2:], listener_words())
+        socket, words_ = f"b{len(self.shadow.listeners)}", keep_words(own[2:], listener_words())
         name = words_[words_.index("name") + 1] if "name" in words_[:-1] else ""
         is_tls, mode = about["tls"] in words_, self._modes.of(section)
         self.shadow.listeners.append(FrontendListener(section.name, place, own[1], name, socket, is_tls, mode))
@@ -383,9 +383,9 @@ class _Rewriter:
     def _rewrite_server(self, own: list[str], before: int | str) -> str:
         if isinstance(before, str):
             return before.format(echo=ECHO)
-        words = only(own[before + 1 :], server_words())
+        words = keep_words(own[before + 1 :], server_words())
         if not before:
-            words = only(own[1:], server_words())
+            words = keep_words(own[1:], server_words())
             return " ".join([own[0], *words]) if words else ""
         return " ".join([*own[:before], ECHO, *words])
 

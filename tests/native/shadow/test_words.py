@@ -2,17 +2,17 @@
 
 import pytest
 
-from haproxy_native.shadow.rewrite import begins, ending, health, listener_words, only, server_words, unknown, without, words
+from haproxy_native.shadow.rewrite import begins, drop_words, ending, health, keep_words, listener_words, server_words, unknown, words
 
 
 def test_words_stay_with_their_arguments() -> None:
     line = "ssl crt /a.pem interface eth0 alpn h2,http/1.1 tfo".split()
-    assert only(line, listener_words()) == "ssl crt /a.pem alpn h2,http/1.1".split()
-    assert only("check inter 5s weight 10 backup".split(), server_words()) == "weight 10 backup".split()
+    assert keep_words(line, listener_words()) == "ssl crt /a.pem alpn h2,http/1.1".split()
+    assert keep_words("check inter 5s weight 10 backup".split(), server_words()) == "weight 10 backup".split()
 
 
 def test_words_go_with_their_arguments() -> None:
-    assert without("type ip size 1m peers p expire 5m".split(), {"peers": 1}) == "type ip size 1m expire 5m".split()
+    assert drop_words("type ip size 1m peers p expire 5m".split(), {"peers": 1}) == "type ip size 1m expire 5m".split()
 
 
 def test_the_beginning_of_a_line_is_whole_words() -> None:
