@@ -20,7 +20,7 @@ LARGEST = 1 << 20
 _WORDS = re.compile(r"[^\s\"'(),=;]+")
 
 
-def named(document: Document, home: Path) -> Iterator[Path]:
+def paths_in(document: Document, home: Path) -> Iterator[Path]:
     """Yield every word of a document that may be a path, once. Relative paths begin in `home`."""
     names: list[str] | None = document.cache.get(_WORDS)
     if names is None:
@@ -29,16 +29,16 @@ def named(document: Document, home: Path) -> Iterator[Path]:
     return (home / name for name in names)
 
 
-def naming(document: Document, home: Path, paths: Iterable[Path]) -> list[Path]:
+def files_naming(document: Document, home: Path, paths: Iterable[Path]) -> list[Path]:
     """Return those files of a document that themselves name some of `paths`, such as a list of certificates."""
     names = [os.fsencode(path.name) for path in paths]
-    return [path for path in named(document, home) if names and any(map(_read(path).__contains__, names))]
+    return [path for path in paths_in(document, home) if names and any(map(_read(path).__contains__, names))]
 
 
 def stamps(document: Document, home: Path, files: Mapping[Path, Path | None]) -> list[str]:
     """Return a text for each file that the document names, and for each replacement in `files`. It differs once the file has changed."""
     there = [f"{path} {content and _digest(content)}" for path, content in files.items()]
-    for path in named(document, home):
+    for path in paths_in(document, home):
         with suppress(OSError, ValueError):
             seen = path.stat()
             there.append(f"{path} {seen.st_mtime_ns} {seen.st_size} {seen.st_ino}")
@@ -67,7 +67,7 @@ def with_files(document: Document, scratch: Path, home: Path, files: Files) -> t
     """Lay out `files` in `scratch`. Return the text of a shadow that reads them there, and the working directory that it needs."""
     tree, there = scratch / "set", {os.path.abspath(path): content for path, content in files.items()}
     contents = {path: content for path, content in there.items() if content}
-    contents = {os.path.abspath(path): path for path in naming(document, home, files)} | contents
+    contents = {os.path.abspath(path): path for path in files_naming(document, home, files)} | contents
     # Files that may be lists, in which paths have to be rewritten as well.
     lists = [path for path, content in contents.items() if content.stat().st_size <= LARGEST]
     whole_set = WholeSet({}, contents, lists, [path for path, content in there.items() if content is None], Path.cwd())

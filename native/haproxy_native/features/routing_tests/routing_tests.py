@@ -21,7 +21,7 @@ from haproxy_native.features.explain.explain import Explain
 from haproxy_native.features.routing_tests.run import Case, Result, Run, run
 from haproxy_native.features.routing_tests.table import TestTable
 from haproxy_native.request_context import Author
-from haproxy_native.shadow.files import naming, stamps
+from haproxy_native.shadow.files import files_naming, stamps
 from haproxy_native.shadow.rewrite import FrontendListener, SourceLine, rewritten
 from haproxy_native.text.document import Document
 from haproxy_native.threads import run_in_thread
@@ -124,7 +124,7 @@ def _is_named(candidate: Candidate, home: Path) -> bool:
     """Return whether the configuration names one of the changed files, or a file that names one."""
     if any(references(candidate.after, str(path), str(home)) for path in candidate.files):
         return True
-    return bool(naming(candidate.after, home, candidate.files))
+    return bool(files_naming(candidate.after, home, candidate.files))
 
 
 def _decisive(document: Document, home: Path) -> Decisive:
@@ -136,4 +136,6 @@ def _decisive(document: Document, home: Path) -> Decisive:
 def _text(broken: Sequence[Result]) -> str:
     named = [f"{result.case.full_name}: {result.reason}" for result in broken[:MOST_NAMED]]
     more = [f"and {len(broken) - MOST_NAMED} more"] if len(broken) > MOST_NAMED else []
-    return "\n".join([f"this breaks {len(broken)} test{'s' if len(broken) > 1 else ''} of routing, and nothing was changed", *named, *more])
+    return "\n".join(
+        [f"this breaks {len(broken)} test{'s' if len(broken) > 1 else ''} of routing, and nothing was changed", *paths_in, *more]
+    )
