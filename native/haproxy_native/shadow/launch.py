@@ -20,7 +20,7 @@ from haproxy_native.child import Child, read, wait_readable
 from haproxy_native.errors import NoShadow
 
 # Limits of a shadow: seconds of CPU time, bytes of its error output that are stored, and bytes of a line of its log.
-CPU_SECONDS, MOST_SAID, LONGEST_LINE = 60, 20_000, 1 << 17
+CPU_SECONDS, MOST_OUTPUT, LONGEST_LINE = 60, 20_000, 1 << 17
 
 
 class Launched:
@@ -30,7 +30,7 @@ class Launched:
         assert child.stderr
         self._child, self._servers, self._log = child, servers, log
         # Read while HAProxy runs, since it would block on a full pipe.
-        self._output = asyncio.create_task(read(child.stderr, MOST_SAID))
+        self._output = asyncio.create_task(read(child.stderr, MOST_OUTPUT))
 
     @property
     def ended(self) -> bool:

@@ -179,13 +179,13 @@ class Shadows:
         entry = self._entries.pop(key)
         if entry.timer:
             entry.timer.cancel()
-        task = asyncio.get_running_loop().create_task(_wait_until_ended(entry))
+        task = asyncio.get_running_loop().create_task(_end_process(entry))
         self._ending.add(task)
         task.add_done_callback(self._ending.discard)
         return asyncio.shield(task)
 
 
-async def _wait_until_ended(entry: _Entry) -> None:
+async def _end_process(entry: _Entry) -> None:
     entry.starting.cancel()
     await asyncio.wait([entry.starting])
     if not entry.starting.cancelled() and not entry.starting.exception():

@@ -53,8 +53,8 @@ class Explain:
     async def shadow_of(self, candidate: Candidate, *, is_asked: bool = False) -> AsyncIterator[ShadowClient]:
         """Yield a `ShadowClient`, which sends requests to a shadow of the candidate.
 
-        With `is_asked` a client asks outside a commit, so the candidate is authorized and checked by HAProxy here. Raises Forbidden, NoShadow,
-        Refused and CheckImpossible.
+        With `is_asked` a client asks outside a commit, so the candidate is authorized and checked by HAProxy here. Raises Forbidden,
+        NoShadow, Refused and CheckImpossible.
         """
         document, files, by, check = candidate.after, candidate.files, candidate.author, is_asked
         if is_asked:

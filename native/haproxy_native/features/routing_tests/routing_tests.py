@@ -136,6 +136,4 @@ def _decisive(document: Document, home: Path) -> Decisive:
 def _text(broken: Sequence[Result]) -> str:
     named = [f"{result.case.full_name}: {result.reason}" for result in broken[:MOST_NAMED]]
     more = [f"and {len(broken) - MOST_NAMED} more"] if len(broken) > MOST_NAMED else []
-    return "\n".join(
-        [f"this breaks {len(broken)} test{'s' if len(broken) > 1 else ''} of routing, and nothing was changed", *paths_in, *more]
-    )
+    return "\n".join([f"this breaks {len(broken)} test{'s' if len(broken) > 1 else ''} of routing, and nothing was changed", *named, *more])
