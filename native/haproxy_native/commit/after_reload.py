@@ -239,7 +239,7 @@ async def _restore_files(context: CommitContext) -> None:
     """Restore stored files that wait for a reload, except those that a worker has read that somebody else started meanwhile."""
     with suppress(RuntimeFailure):
         context.ledger.loaded_by(await context.runtime.worker())
-    for path in await context.ledger.put_back():
+    for path in await context.ledger.restore_all():
         log.warning("the reload failed; %s holds again what HAProxy has loaded", path)
 
 

@@ -102,22 +102,22 @@ class Ledger:
     def _read(self, state: State) -> None:
         if row := state.keys.execute("SELECT data FROM ledger").fetchone():
             stored = json.loads(row[0])
-            self.entries, self._applied = {path: _pending(owed) for path, owed in stored["owed"].items()}, stored["told"]
+            self.entries, self._applied = {path: _pending(entry) for path, entry in stored["owed"].items()}, stored["told"]
         self._is_read = True
 
     @property
     def interrupted(self) -> list[list[str]]:
         """The changes that were in progress when the process ended, each as the paths of its files."""
         changes: dict[str, list[str]] = {}
-        for path, owed in self.entries.items():
-            if owed.before is not None:
-                changes.setdefault(owed.set or path, []).append(path)
+        for path, entry in self.entries.items():
+            if entry.before is not None:
+                changes.setdefault(entry.set or path, []).append(path)
         return list(changes.values())
 
     @property
     def waits(self) -> bool:
         """Whether a reload is scheduled for a file."""
-        return any(owed.state == WAITING for owed in self.entries.values())
+        return any(entry.state == WAITING for entry in self.entries.values())
 
     async def begin(self, stores: Mapping[Path, str], text: str = "", going: Collection[Path] = ()) -> None:
         """Add entries for the files of a change that is about to begin. They are on disk when this returns. Raises WriteFailed.
@@ -143,13 +143,13 @@ class Ledger:
             raise WriteFailed(error.detail) from error
         self.entries = entries
 
-    def in_step(self, *paths: Path) -> None:
+    def remove(self, *paths: Path) -> None:
         """Remove the entries of files whose current content the worker has."""
-        if [owed for path in paths if (owed := self.entries.pop(str(path), None))]:
+        if [entry for path in paths if (entry := self.entries.pop(str(path), None))]:
             self._applied |= {str(path): _written(path) for path in paths}
             self._save()
 
-    def owe(self, paths: Iterable[Path], state: str) -> None:
+    def wait_for_reload(self, paths: Iterable[Path], state: str) -> None:
         """End the change of files for which the worker needs a reload. `state`: WAITING or SKIPPED."""
         self._end({path: replace(self.entries[str(path)], state=state, since=_written(path)) for path in paths})
 
@@ -162,30 +162,30 @@ class Ledger:
     async def undo(self, *paths: Path) -> None:
         """Restore files to what they contained when their change began, and end the change. Raises WriteFailed."""
         await self.restore(*paths)
-        waiting = {path: owed for path in paths if (owed := self.entries[str(path)]).state}
-        self.in_step(*(path for path in paths if path not in waiting))
+        waiting = {path: entry for path in paths if (entry := self.entries[str(path)]).state}
+        self.remove(*(path for path in paths if path not in waiting))
         self._end(waiting)
 
     def _end(self, entries: Mapping[Path, PendingFile]) -> None:
         """End changes whose files wait for a reload."""
         if entries:
-            self.entries |= {str(path): replace(owed, before=None, set="", text="", goes=False) for path, owed in entries.items()}
+            self.entries |= {str(path): replace(entry, before=None, set="", text="", goes=False) for path, entry in entries.items()}
             self._save()
 
-    async def put_back(self) -> list[str]:
+    async def restore_all(self) -> list[str]:
         """Restore every file to the content that the worker has, and return the restored paths.
 
         A file that cannot be written is logged and stays in the ledger.
         """
-        back = []
-        for path, owed in list(self.entries.items()):
+        restored = []
+        for path, entry in list(self.entries.items()):
             try:
-                await self._restore(Path(path), owed.former)
-                self.in_step(Path(path))
-                back.append(path)
+                await self._restore(Path(path), entry.former)
+                self.remove(Path(path))
+                restored.append(path)
             except WriteFailed as error:
                 log.error("restoring %s to what HAProxy has loaded failed: %s", path, error)
-        return back
+        return restored
 
     def loaded(self) -> None:
         """Remove every entry: a worker has read all files."""
@@ -195,9 +195,9 @@ class Ledger:
 
     def loaded_by(self, worker: Worker) -> None:
         """Remove the entries of files that were written before the worker started."""
-        for path, owed in list(self.entries.items()):
-            if owed.before is None and worker.started_after(owed.since / 1e9):
-                self.in_step(Path(path))
+        for path, entry in list(self.entries.items()):
+            if entry.before is None and worker.started_after(entry.since / 1e9):
+                self.remove(Path(path))
 
     def was_read(self, path: Path, worker: Worker) -> bool:
         """Return whether the worker started after the file was last written."""
@@ -212,10 +212,10 @@ class Ledger:
         return (self.entries[str(path)].before or ABSENT).digest == (_digest(path) if path.exists() else "")
 
     def _data(self, entries: Mapping[str, PendingFile]) -> str:
-        return json.dumps({"owed": {path: asdict(owed) for path, owed in entries.items()}, "told": self._applied})
+        return json.dumps({"owed": {path: asdict(entry) for path, entry in entries.items()}, "told": self._applied})
 
     def _save(self) -> None:
-        used = {former.id for owed in self.entries.values() for former in (owed.former, owed.before) if former}
+        used = {former.id for entry in self.entries.values() for former in (entry.former, entry.before) if former}
         self._database.post(partial(_save, self._data(self.entries), used))
 
     async def _restore(self, path: Path, former: FormerContent) -> None:
@@ -242,8 +242,8 @@ class Ledger:
             draft.discard()
 
 
-def _pending(kept: Mapping[str, Any]) -> PendingFile:
-    known = {field.name: kept[field.name] for field in fields(PendingFile) if field.name in kept}
+def _pending(stored: Mapping[str, Any]) -> PendingFile:
+    known = {field.name: stored[field.name] for field in fields(PendingFile) if field.name in stored}
     formers = {name: FormerContent(*known[name]) for name in ("former", "before") if known[name]}
     return PendingFile(**{**known, **formers})
 

@@ -290,7 +290,7 @@ class Publication:
         try:
             await ledger.restore(*paths)
             if reasons := await self.bring(dict.fromkeys(self._applied)):
-                ledger.owe(paths, WAITING)
+                ledger.wait_for_reload(paths, WAITING)
                 self.context.reloads.schedule(reasons)
             else:
                 await ledger.undo(*paths)
@@ -308,12 +308,12 @@ class Publication:
         self._note_published()
         ledger, paths = self.context.ledger, self._begun()
         if self.reasons:
-            return ledger.owe(paths, WAITING if self.may_reload or self.context.pending else SKIPPED)
+            return ledger.wait_for_reload(paths, WAITING if self.may_reload or self.context.pending else SKIPPED)
         unread = {path: ledger.entries[str(path)].state for path in paths if path in self.partial}
         for path, state in unread.items():
             if state:
-                ledger.owe([path], state)
-        ledger.in_step(*(path for path in paths if not unread.get(path)))
+                ledger.wait_for_reload([path], state)
+        ledger.remove(*(path for path in paths if not unread.get(path)))
 
     @property
     def to_reload(self) -> Sequence[Reason]:
@@ -331,7 +331,7 @@ class Publication:
     def _begun(self) -> list[Path]:
         """The files whose change the ledger has entered."""
         entries = self.context.ledger.entries
-        return [path for path in self.stores if (owed := entries.get(str(path))) and owed.before is not None]
+        return [path for path in self.stores if (entry := entries.get(str(path))) and entry.before is not None]
 
     def _note_published(self) -> None:
         for path in self.plans:
@@ -402,7 +402,7 @@ async def _resume(context: CommitContext, stores: Mapping[str, FileStore], paths
     text = entries[paths[0]].text
     going = [path for path in paths if entries[path].goes]
     is_undone = text == context.current.fingerprint or any(ledger.is_untouched(path) for path in paths if path not in going)
-    if (is_undone and not text and len(paths) == 1) or any(owed.store not in stores for owed in entries.values()):
+    if (is_undone and not text and len(paths) == 1) or any(entry.store not in stores for entry in entries.values()):
         return await ledger.undo(*paths)
     if is_undone:
         await ledger.restore(*paths)
@@ -410,8 +410,8 @@ async def _resume(context: CommitContext, stores: Mapping[str, FileStore], paths
         await asyncio.to_thread(_delete_all, going)
     worker = context.running.worker
     if worker and all(ledger.was_read(path, worker) for path in paths):
-        return ledger.in_step(*paths)
-    theirs = {path: stores[owed.store] for path, owed in entries.items()}
+        return ledger.remove(*paths)
+    theirs = {path: stores[entry.store] for path, entry in entries.items()}
     plans = await planned(context, theirs)
     publication = Publication(context, theirs, plans, reasons_of(plans.values()))
     if text and not is_undone and context.running.document is not context.current.document:

@@ -48,7 +48,7 @@ def test_a_change_that_is_live_leaves_nothing(ledger: Ledger, file: Path) -> Non
     run(ledger.begin({file: "maps"}))
     file.write_text("new")
     assert again(ledger).interrupted == [[str(file)]]
-    ledger.in_step(file)
+    ledger.remove(file)
     assert (again(ledger).entries, copies(ledger), file.read_text()) == ({}, 0, "new")
 
 
@@ -65,22 +65,22 @@ def test_what_waits_goes_back_to_what_the_worker_has(ledger: Ledger, file: Path)
     for content in ("new", "newer"):
         run(ledger.begin({file: "maps"}))
         file.write_text(content)
-        ledger.owe([file], WAITING)
+        ledger.wait_for_reload([file], WAITING)
     assert (again(ledger).waits, copies(ledger)) == (True, 1)
     run(ledger.begin({file: "maps"}))
     file.write_text("refused")
     run(ledger.undo(file))
     assert (file.read_text(), again(ledger).waits) == ("newer", True)
-    assert run(ledger.put_back()) == [str(file)]
+    assert run(ledger.restore_all()) == [str(file)]
     assert (file.read_text(), again(ledger).entries, copies(ledger)) == ("old", {}, 0)
 
 
 def test_a_deleted_file_comes_back_with_its_mode(ledger: Ledger, file: Path) -> None:
     run(ledger.begin({file: "maps"}))
     file.unlink()
-    ledger.owe([file], SKIPPED)
+    ledger.wait_for_reload([file], SKIPPED)
     assert not again(ledger).waits
-    run(ledger.put_back())
+    run(ledger.restore_all())
     assert (file.read_text(), file.stat().st_mode & 0o777) == ("old", 0o640)
 
 
@@ -106,7 +106,7 @@ def test_whether_a_change_has_reached_its_file(ledger: Ledger, file: Path) -> No
 def test_a_worker_has_read_what_is_older_than_it(ledger: Ledger, file: Path) -> None:
     run(ledger.begin({file: "maps"}))
     file.write_text("new")
-    ledger.owe([file], WAITING)
+    ledger.wait_for_reload([file], WAITING)
     ledger.loaded_by(Worker(1, time.time() - 60))
     assert ledger.entries
     ledger.loaded_by(Worker(1, time.time() + 60))
@@ -115,7 +115,7 @@ def test_a_worker_has_read_what_is_older_than_it(ledger: Ledger, file: Path) -> 
 
 def test_a_reload_settles_everything(ledger: Ledger, file: Path) -> None:
     run(ledger.begin({file: "maps"}))
-    ledger.owe([file], WAITING)
+    ledger.wait_for_reload([file], WAITING)
     ledger.loaded()
     assert (again(ledger).entries, copies(ledger)) == ({}, 0)
 
@@ -135,15 +135,15 @@ def test_a_content_that_is_gone_is_no_missing_file(ledger: Ledger, file: Path) -
     """Nor is another content put into the file."""
     run(ledger.begin({file: "maps"}))
     file.write_text("new")
-    ledger.owe([file], WAITING)
+    ledger.wait_for_reload([file], WAITING)
     for statement in ("UPDATE former SET data = x'00'", "DELETE FROM former"):
         run(ledger._database.store(lambda state, statement=statement: state.keys.execute(statement)))
-        assert run(ledger.put_back()) == [] and file.read_text() == "new" and ledger.entries
+        assert run(ledger.restore_all()) == [] and file.read_text() == "new" and ledger.entries
 
 
 def test_what_could_not_be_read_at_the_start_is_kept(tmp_path: Path, ledger: Ledger, file: Path) -> None:
     run(ledger.begin({file: "maps"}))
-    ledger.owe([file], WAITING)
+    ledger.wait_for_reload([file], WAITING)
     run(ledger._database.catch_up())
     later = Ledger(Database(tmp_path / "state"), tmp_path)
     run(later.begin({file.with_name("other.map"): "maps"}))
