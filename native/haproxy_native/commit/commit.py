@@ -331,7 +331,7 @@ async def _publish_files(
             applied = await process.apply(context, change, text.stamped, *prepared.texts)
             publication.reasons += applied.reasons
         await publication.finish()
-    publication.settle()
+    publication.update_ledger()
     reasons = [*publication.to_reload]
     if publication.reasons or reasons:
         return replace(intended, reasons=tuple(reasons), members=applied.members)

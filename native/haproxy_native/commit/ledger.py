@@ -119,10 +119,10 @@ class Ledger:
         """Whether a reload is scheduled for a file."""
         return any(entry.state == WAITING for entry in self.entries.values())
 
-    async def begin(self, stores: Mapping[Path, str], text: str = "", going: Collection[Path] = ()) -> None:
+    async def begin(self, stores: Mapping[Path, str], text: str = "", to_delete: Collection[Path] = ()) -> None:
         """Add entries for the files of a change that is about to begin. They are on disk when this returns. Raises WriteFailed.
 
-        `stores`: the name of each file's store. `text`: as in PendingFile. `going`: the files that the change deletes.
+        `stores`: the name of each file's store. `text`: as in PendingFile. `to_delete`: the files that the change deletes.
         """
         set_, entries = str(uuid.uuid4()), dict[str, PendingFile]()
 
@@ -134,7 +134,7 @@ class Ledger:
                 for path, store in stores.items():
                     before = _copy(state, path)
                     known = self.entries.get(str(path)) or PendingFile(store, before)
-                    entries[str(path)] = replace(known, before=before, set=set_, text=text, goes=path in going)
+                    entries[str(path)] = replace(known, before=before, set=set_, text=text, goes=path in to_delete)
                 _write(self._data(entries), state)
 
         try:

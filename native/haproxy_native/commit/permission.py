@@ -69,14 +69,14 @@ def _file_touches(context: CommitContext, by: Author, candidate: Candidate) -> I
             yield from touches_of_file(by.rights, store, path, content)
 
 
-def touches_of_file(rights: Permissions | None, store: FileStore, path: Path, coming: Path | None) -> Sequence[Touch]:
-    """Return what a change does to the file at `path`. `coming`: the draft with its new content; None deletes the file. Blocks.
+def touches_of_file(rights: Permissions | None, store: FileStore, path: Path, draft: Path | None) -> Sequence[Touch]:
+    """Return what a change does to the file at `path`. `draft`: the file with its new content; None deletes it. Blocks.
 
     Like `touches_of`, but without a comparison of files that are larger than LARGEST.
     """
-    if coming and path.exists() and max(file.stat().st_size for file in (path, coming)) <= LARGEST:
-        return touches_of(rights, store, path, path.read_bytes(), coming.read_bytes())
-    return [touch(store.kind, path, is_there=path.exists(), stays=coming is not None)]
+    if draft and path.exists() and max(file.stat().st_size for file in (path, draft)) <= LARGEST:
+        return touches_of(rights, store, path, path.read_bytes(), draft.read_bytes())
+    return [touch(store.kind, path, is_there=path.exists(), stays=draft is not None)]
 
 
 def touch(kind: str, path: Path, *, is_there: bool, stays: bool) -> Touch:

@@ -183,16 +183,16 @@ def _touches(rights: Permissions, drafted: Drafted) -> Sequence[Touch]:
     if drafted.touches is not None:
         return drafted.touches
     rows = ((drafted.stores[path], path, draft.path if draft else None) for path, draft in drafted.drafts.items())
-    return [touch for store, path, coming in rows for touch in touches_of_file(rights, store, path, coming)]
+    return [touch for store, path, draft_path in rows for touch in touches_of_file(rights, store, path, draft_path)]
 
 
 def _content(kind: str, path: Path, draft: Draft | None) -> Content:
     """Return what a file contains, and what it will contain."""
-    object_, coming = spelled(kind, path.name), draft.path if draft else None
-    there = [file for file in (path, coming) if file and file.exists()]
+    object_, draft_path = spelled(kind, path.name), draft.path if draft else None
+    there = [file for file in (path, draft_path) if file and file.exists()]
     if any(file.stat().st_size > LARGEST for file in there):
         return Content(object_, str(path), None, None, is_kept=False)
-    before, after = (file.read_bytes() if file in there else None for file in (path, coming))
+    before, after = (file.read_bytes() if file in there else None for file in (path, draft_path))
     return Content(object_, str(path), before, after)
 
 
@@ -221,16 +221,16 @@ def reasons_of(plans: Iterable[FilePlan]) -> list[Reason]:
 class Publication:
     """Replaces files and applies them. The caller holds the locks.
 
-    Call `begin` first and `settle` last. If the text of the configuration changes too, replace it in between and call `finish`, or `undo`
-    if replacing it failed.
+    Call `begin` first and `update_ledger` last. If the text of the configuration changes too, replace it in between and call `finish`, or
+    `undo` if replacing it failed.
     """
 
     context: CommitContext
     # By the path of each file.
     stores: Mapping[Path, FileStore]
     plans: Mapping[Path, FilePlan]
-    # Why a reload is needed; complete after `settle`. Once there is a reason, nothing more is applied at runtime and the files wait for the
-    # reload.
+    # Why a reload is needed; complete after `update_ledger`. Once there is a reason, nothing more is applied at runtime and the files wait
+    # for the reload.
     reasons: list[Reason] = field(default_factory=list)
     # Whether a reload may be scheduled. Otherwise the files wait for the next one.
     may_reload: bool = True
@@ -239,7 +239,7 @@ class Publication:
     # Whether the text was replaced, so that the change can only be finished.
     decided: bool = False
     # Files that `finish` deletes.
-    going: Sequence[Path] = ()
+    to_delete: Sequence[Path] = ()
     _applied: list[Path] = field(default_factory=list)
 
     async def begin(self, drafts: Mapping[Path, Draft | None], text: str = "") -> None:
@@ -248,11 +248,11 @@ class Publication:
         `text`: the fingerprint of the configuration that is replaced next; empty if it stays. If it is set, files are deleted by `finish`
         instead.
         """
-        self.going = [path for path, draft in drafts.items() if draft is None and text]
+        self.to_delete = [path for path, draft in drafts.items() if draft is None and text]
         if text or len(drafts) > 1 or any(plan.used or plan.steps for plan in self.plans.values()):
             names = {path: store.name for path, store in self.stores.items() if path in drafts}
-            await self.context.ledger.begin(names, text, self.going)
-        now = {path: draft for path, draft in drafts.items() if path not in self.going}
+            await self.context.ledger.begin(names, text, self.to_delete)
+        now = {path: draft for path, draft in drafts.items() if path not in self.to_delete}
         try:
             await asyncio.to_thread(_install, now)
         except NativeError:
@@ -289,7 +289,7 @@ class Publication:
         ledger, paths = self.context.ledger, self._begun()
         try:
             await ledger.restore(*paths)
-            if reasons := await self.bring(dict.fromkeys(self._applied)):
+            if reasons := await self.apply_current(dict.fromkeys(self._applied)):
                 ledger.wait_for_reload(paths, WAITING)
                 self.context.reloads.schedule(reasons)
             else:
@@ -299,11 +299,11 @@ class Publication:
 
     async def finish(self) -> None:
         """Delete the files that the change deletes, and apply the deletions. The caller has replaced the text of the configuration."""
-        await asyncio.to_thread(_delete_all, self.going)
+        await asyncio.to_thread(_delete_all, self.to_delete)
         self.decided = True
-        await self.apply(self.going)
+        await self.apply(self.to_delete)
 
-    def settle(self) -> None:
+    def update_ledger(self) -> None:
         """End the change in the ledger: files that wait for a reload stay in it, all others are removed."""
         self._note_published()
         ledger, paths = self.context.ledger, self._begun()
@@ -317,7 +317,7 @@ class Publication:
 
     @property
     def to_reload(self) -> Sequence[Reason]:
-        """The reasons to schedule a reload, once the change is settled.
+        """The reasons to schedule a reload, once `update_ledger` was called.
 
         If a configuration that waits for a reload names a file that the worker has not accepted at runtime, the file waits for the same
         reload.
@@ -337,7 +337,7 @@ class Publication:
         for path in self.plans:
             self.context.note_published(path)
 
-    async def bring(self, paths: Iterable[Path]) -> list[Reason]:
+    async def apply_current(self, paths: Iterable[Path]) -> list[Reason]:
         """Apply the current contents of files to the worker; return the reasons if that needs a reload."""
         reasons = list[Reason]()
         for path in paths:
@@ -400,14 +400,14 @@ async def _resume(context: CommitContext, stores: Mapping[str, FileStore], paths
     ledger = context.ledger
     entries = {path: ledger.entries[str(path)] for path in paths}
     text = entries[paths[0]].text
-    going = [path for path in paths if entries[path].goes]
-    is_undone = text == context.current.fingerprint or any(ledger.is_untouched(path) for path in paths if path not in going)
+    to_delete = [path for path in paths if entries[path].goes]
+    is_undone = text == context.current.fingerprint or any(ledger.is_untouched(path) for path in paths if path not in to_delete)
     if (is_undone and not text and len(paths) == 1) or any(entry.store not in stores for entry in entries.values()):
         return await ledger.undo(*paths)
     if is_undone:
         await ledger.restore(*paths)
     else:
-        await asyncio.to_thread(_delete_all, going)
+        await asyncio.to_thread(_delete_all, to_delete)
     worker = context.running.worker
     if worker and all(ledger.was_read(path, worker) for path in paths):
         return ledger.remove(*paths)
@@ -418,8 +418,8 @@ async def _resume(context: CommitContext, stores: Mapping[str, FileStore], paths
         # A text that waits for a reload and its files are loaded together.
         publication.reasons = [PENDING]
     elif text or is_undone:
-        publication.reasons = await publication.bring(paths)
+        publication.reasons = await publication.apply_current(paths)
     else:
         await publication.apply(paths)
-    publication.settle()
+    publication.update_ledger()
     log.warning("the interrupted change of %s has been %s", " and ".join(map(str, paths)), "undone" if is_undone else "finished")
