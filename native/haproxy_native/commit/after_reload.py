@@ -44,7 +44,7 @@ log = logging.getLogger(__name__)
 RELOAD = "reload"
 
 
-def settle(context: CommitContext) -> None:
+def finish_interrupted(context: CommitContext) -> None:
     """Record as succeeded the reloads that a previous server process left open, if a new worker has started since they began.
 
     The file may have a different content by now.
@@ -125,7 +125,7 @@ async def failed(context: CommitContext, record: ReloadRecord) -> ReloadRecord:
     await _restore_files(context)
     # An operator or an earlier reload may have started a worker meanwhile.
     await context.running.observe()
-    settle(context)
+    finish_interrupted(context)
     await apply_missing(context)
     good = context.running.last_good
     if good is None or header.same_text(good, context.current.document):
@@ -251,7 +251,7 @@ async def resume(context: CommitContext, *, edited: bool) -> None:
 
     `edited`: whether the file differs from the one that the previous server process knew.
     """
-    settle(context)
+    finish_interrupted(context)
     await apply_missing(context)
     records, current = context.reloads.records, context.current
     is_pending = current.fingerprint in context.running.state.pending and context.running.document is not current.document

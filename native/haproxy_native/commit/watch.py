@@ -102,7 +102,7 @@ class ProcessWatch:
         was_known = self._seen[1] or context.running.document is not None
         await context.observe()
         context.mark_files_loaded()
-        after_reload.settle(context)
+        after_reload.finish_interrupted(context)
         reasons = await after_reload.apply_missing(context)
         if not context.reloads.idle:
             return
