@@ -89,13 +89,13 @@ class Observer:
     async def loaded(self) -> None:
         """Apply to a new worker what a reload discards. Called under all locks, as soon as the worker answers. Raises RuntimeFailure."""
 
-    async def hold(self, changes: Sequence[tuple[ServerState, ServerState]], members: Collection[str], author: Author) -> None:
+    async def store_members(self, changes: Sequence[tuple[ServerState, ServerState]], members: Collection[str], author: Author) -> None:
         """Store members that a client has set in the process alone, so that they survive reloads. Raises RuntimeFailure.
 
         `changes`: each server before and after. `members`: the names of the members that the client has set.
         """
 
-    def set_back(self, changes: Sequence[tuple[ServerState, ServerState]], author: Author) -> None:
+    def members_reverted(self, changes: Sequence[tuple[ServerState, ServerState]], author: Author) -> None:
         """Update the stored members of servers after a revert. `changes`: each server before the revert and after it."""
 
     def deleted(self, server: ServerState) -> None:
@@ -144,13 +144,13 @@ class Observers(Observer):
         for observer in self._all:
             await observer.loaded()
 
-    async def hold(self, changes: Sequence[tuple[ServerState, ServerState]], members: Collection[str], author: Author) -> None:
+    async def store_members(self, changes: Sequence[tuple[ServerState, ServerState]], members: Collection[str], author: Author) -> None:
         for observer in self._all:
-            await observer.hold(changes, members, author)
+            await observer.store_members(changes, members, author)
 
-    def set_back(self, changes: Sequence[tuple[ServerState, ServerState]], author: Author) -> None:
+    def members_reverted(self, changes: Sequence[tuple[ServerState, ServerState]], author: Author) -> None:
         for observer in self._all:
-            observer.set_back(changes, author)
+            observer.members_reverted(changes, author)
 
     def deleted(self, server: ServerState) -> None:
         for observer in self._all:

@@ -37,9 +37,9 @@ def values_of(state: ServerState) -> dict[str, object]:
     return {STATE: state.forced_state, WEIGHT: state.uweight, ADDRESS: state.address, PORT: state.port, HEALTH: state.operational_state}
 
 
-async def held(context: CommitContext, changes: Changes, members: Collection[str], author: Author) -> list[MemberChange]:
+async def store_members(context: CommitContext, changes: Changes, members: Collection[str], author: Author) -> list[MemberChange]:
     """Let observers store `members`, which an author has set, so that they survive reloads. Return the changes of their values."""
-    await context.observers.hold(changes, members, author)
+    await context.observers.store_members(changes, members, author)
     return changed_members(changes, members)
 
 
@@ -65,7 +65,8 @@ async def change_server(
     await commands.apply(runtime, list(_changes(before, wanted)))
     after = await state_of(runtime, object_of(before))
     # Observers get every requested member, even if its value has not changed: somebody else may have set it before.
-    changed = await held(context, [(before, after)], [member for member in (*MEMBERS, HEALTH) if member in wanted], author) if after else []
+    requested = [member for member in (*MEMBERS, HEALTH) if member in wanted]
+    changed = await store_members(context, [(before, after)], requested, author) if after else []
     if after is None or any(isinstance(command.check, Shows) and not holds(after, command.check) for command in _changes(after, wanted)):
         raise RuntimeAbsent(f"{runtime.address}: the worker was replaced meanwhile, and the new one does not have the change")
     return after, changed
@@ -117,7 +118,7 @@ async def state_of(runtime: Runtime, object_: str) -> ServerState | None:
     return None
 
 
-async def set_back(context: CommitContext, changed: Sequence[MemberChange], author: Author) -> Outcome | None:
+async def revert_servers(context: CommitContext, changed: Sequence[MemberChange], author: Author) -> Outcome | None:
     """Revert a change of servers: set its members to their old values. Return None if they have these values already.
 
     Raises NotFound, RuntimeFailure, and Conflict if a member was changed again since.
@@ -133,7 +134,7 @@ async def set_back(context: CommitContext, changed: Sequence[MemberChange], auth
         for state, wanted in applied:
             await commands.apply(runtime, list(setting(state, {member.member: member.old for member in wanted})))
         after = [(state, new) for state, _ in applied if (new := await state_of(runtime, object_of(state)))]
-        context.observers.set_back(after, author)
+        context.observers.members_reverted(after, author)
         return changed_members(after, [member.member for member in left])
 
     objects = groupby(left, lambda member: member.object)
@@ -154,5 +155,5 @@ async def _state_as_changed(runtime: Runtime, object_: str, changed: Sequence[Me
         raise NotFound(f"the worker in service has no {object_}")
     for member in changed:
         if (now := values_of(state)[member.member]) != member.new:
-            raise Conflict(f"{member.member} of {object_} is {now} by now, not {member.new}; to come back: {member.old}")
+            raise Conflict(f"{member.member} of {object_} is {now} by now, not {member.new}; {member.old} cannot be restored")
     return state

@@ -17,7 +17,7 @@ from haproxy_native.changes.rebasing import reverted
 from haproxy_native.commit.change import Change, Content, Operation, Outcome, Validation
 from haproxy_native.commit.commit import commit, unchanged
 from haproxy_native.commit.permission import touch
-from haproxy_native.commit.servers_in_process import set_back
+from haproxy_native.commit.servers_in_process import revert_servers
 from haproxy_native.editing import header, patches
 from haproxy_native.editing.object_names import parsed
 from haproxy_native.editing.secrets import masked_lines
@@ -135,7 +135,7 @@ class Reverter:
         if (await self.history.ask(Journal.get, id_)).kind != RUNTIME:
             return await self._return(await self._revert(id_), author)
         members = await self.history.ask(Journal.members, id_)
-        outcome = await set_back(self.engine.context, members, author) if members else None
+        outcome = await revert_servers(self.engine.context, members, author) if members else None
         return Reverted([outcome] if outcome else [])
 
     async def restore(self, id_: int, author: Author) -> Reverted:
@@ -210,7 +210,7 @@ async def revert_outcome(engine: Engine, outcome: Outcome, author: Author) -> Ou
     if not outcome.lasting:
         if other := next((member.object for member in outcome.members if parsed(member.object)[0] != "backend"), None):
             raise NotRevertible(f"{other} was changed in the running process alone, and cannot be reverted")
-        return await set_back(engine.context, outcome.members, author) or await unchanged(engine.context)
+        return await revert_servers(engine.context, outcome.members, author) or await unchanged(engine.context)
     undo = Undo(*outcome.texts) if outcome.texts else None
     change = _change_of(engine.stores, author, undo, {content: partial(_content_without, content) for content in outcome.contents})
     return await commit(engine.context, replace(change, skips_same=True)) if change else await unchanged(engine.context)

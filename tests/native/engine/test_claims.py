@@ -295,7 +295,7 @@ def test_overrides_stay(haproxy: HAProxy) -> None:
             (before,) = [each for each in await engine.runtime.servers("app") if each.name == "s1"]
             haproxy.ask("set server app/s1 weight 5")
             (after,) = [each for each in await engine.runtime.servers("app") if each.name == "s1"]
-            await overrides.hold([(before, after)], ["weight"], author=NOBODY)
+            await overrides.store_members([(before, after)], ["weight"], author=NOBODY)
             haproxy.ask("set server app/s1 addr 127.0.0.3 port 7")
             outcome = await put_back(engine, "put")
             assert outcome.commands == ["set server app/s1 addr 127.0.0.1 port 1"]
@@ -316,7 +316,7 @@ def test_an_override_that_comes_while_a_put_is_planned_stays(tmp_path: Path, mon
                 (before,) = [each for each in await engine.runtime.servers("app") if each.name == "s1"]
                 haproxy.ask("set server app/s1 weight 4")
                 (after,) = [each for each in await engine.runtime.servers("app") if each.name == "s1"]
-                await overrides.hold([(before, after)], ["weight"], author=NOBODY)
+                await overrides.store_members([(before, after)], ["weight"], author=NOBODY)
                 return plan
 
             haproxy.ask("set server app/s1 weight 5")

@@ -108,11 +108,11 @@ def test_files(tmp_path: Path) -> None:
 def test_the_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     taken: list[MemberChange] = []
 
-    async def set_back(context: CommitContext, changed: Sequence[MemberChange], author: Author) -> Outcome:
+    async def revert_servers(context: CommitContext, changed: Sequence[MemberChange], author: Author) -> Outcome:
         taken.extend(changed)
         return Outcome(0)
 
-    monkeypatch.setattr(reverting, "set_back", set_back)
+    monkeypatch.setattr(reverting, "revert_servers", revert_servers)
 
     async def work() -> None:
         async with returning(tmp_path) as (engine, _, back):

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Self
 
 from haproxy_native.commit.change import MemberChange
 from haproxy_native.commit.commit import change_process
-from haproxy_native.commit.servers_in_process import STATE, held, object_of
+from haproxy_native.commit.servers_in_process import STATE, object_of, store_members
 from haproxy_native.editing import object_names
 from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
@@ -306,7 +306,7 @@ class DrainWatch:
         await commands.apply(self._engine.runtime, [commands.state(*named(server), wanted[server]) for server in changed])
         after = await self._states(before)
         changes = [(before[server], after[server]) for server in before if server in after]
-        return await held(self._engine.context, changes, [STATE], self.running.author)
+        return await store_members(self._engine.context, changes, [STATE], self.running.author)
 
     async def set_all(self, state: str) -> None:
         await self._set(dict.fromkeys(self.drain.servers, state))

@@ -173,7 +173,7 @@ class Overrides(Observer):
         self._ledger.delete([each for each, value in now if each.configured not in (None, value)])
         self._ledger.store([replace(each, configured=value) for each, value in now if each.configured is None])
 
-    async def hold(self, changes: Changes, members: Collection[str], author: Author) -> None:
+    async def store_members(self, changes: Changes, members: Collection[str], author: Author) -> None:
         """Store as overrides what an author has set on servers in the worker in service. `members` are those of the request.
 
         A requested member without a change is stored as well if others set its value before, or a call that was killed before it got here.
@@ -186,7 +186,7 @@ class Overrides(Observer):
         missed += [each for each in await self._set_by_others(states) if each.member in members]
         self._ledger.store([replace(each, since=time.time(), author=author.name, configured=None) for each in missed])
 
-    def set_back(self, changes: Changes, author: Author) -> None:
+    def members_reverted(self, changes: Changes, author: Author) -> None:
         """Update the overrides after a runtime change was reverted. A value that others had set before that change is no override."""
         self._store(changes, MEMBERS, author)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from haproxy_native.changes.expect import Version
-from haproxy_native.commit.servers_in_process import MEMBERS, held, set_back
+from haproxy_native.commit.servers_in_process import MEMBERS, revert_servers, store_members
 from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
 from haproxy_native.errors import NotFound
@@ -29,7 +29,7 @@ def test_made_again_and_taken_back(haproxy: HAProxy, tmp_path: Path) -> None:
 
             before = await state()
             await commands.apply(engine.runtime, [commands.weight("app", "s1", 3), commands.state("app", "s1", "drain")])
-            await overrides.hold([(before, await state())], ["weight"], author=NOBODY)
+            await overrides.store_members([(before, await state())], ["weight"], author=NOBODY)
             assert [(each.object, each.member, each.value, each.former) for each in overrides.all()] == [(OBJECT, "weight", 3, 10)]
             assert [(each.member, each.value) for each in await overrides.outside()] == [("admin_state", "drain")]
             await reload(engine)
@@ -55,7 +55,7 @@ def test_a_server_with_another_name(haproxy: HAProxy, tmp_path: Path) -> None:
             overrides = Overrides(engine, Editor())
             before = (await engine.runtime.servers("app"))[0]
             await commands.apply(engine.runtime, [commands.weight("app", "s1", 3)])
-            await overrides.hold([(before, (await engine.runtime.servers("app"))[0])], MEMBERS, author=NOBODY)
+            await overrides.store_members([(before, (await engine.runtime.servers("app"))[0])], MEMBERS, author=NOBODY)
             assert overrides.kept("backend/app") == overrides.kept(OBJECT) == [f"override of weight of {OBJECT}"]
             assert overrides.kept("backend/ap") == []
             with pytest.raises(NotFound):
@@ -76,7 +76,7 @@ def test_the_first_one_is_not_made_twice(haproxy: HAProxy, tmp_path: Path) -> No
         async with running_engine(tmp_path, haproxy) as engine, Overrides(engine, Editor()) as overrides:
             before = (await engine.runtime.servers("app"))[0]
             await commands.apply(engine.runtime, [commands.state("app", "s1", "drain")])
-            await overrides.hold([(before, (await engine.runtime.servers("app"))[0])], ["admin_state"], author=NOBODY)
+            await overrides.store_members([(before, (await engine.runtime.servers("app"))[0])], ["admin_state"], author=NOBODY)
             await engine.runtime.send("set server app/s1 state ready")
             for _ in range(3):
                 await overrides.reconcile()
@@ -102,7 +102,7 @@ def test_what_changes_while_nobody_looks_ends_them(haproxy: HAProxy, tmp_path: P
             overrides = Overrides(engine, Editor())
             before = (await engine.runtime.servers("app"))[0]
             await commands.apply(engine.runtime, [commands.weight("app", "s1", 3), commands.state("app", "s1", "drain")])
-            await overrides.hold([(before, (await engine.runtime.servers("app"))[0])], MEMBERS, author=NOBODY)
+            await overrides.store_members([(before, (await engine.runtime.servers("app"))[0])], MEMBERS, author=NOBODY)
             await overrides.reconcile()
             assert len(overrides.all()) == 2
 
@@ -121,11 +121,11 @@ def test_one_that_is_set_after_the_configuration_has_changed_it(haproxy: HAProxy
             overrides = Overrides(engine, Editor())
             first = (await engine.runtime.servers("app"))[0]
             await commands.apply(engine.runtime, [commands.weight("app", "s1", 3)])
-            await overrides.hold([(first, (await engine.runtime.servers("app"))[0])], MEMBERS, author=NOBODY)
+            await overrides.store_members([(first, (await engine.runtime.servers("app"))[0])], MEMBERS, author=NOBODY)
             await engine.write([ByFunction(substituting("weight 10", "weight 20"))], Version(1), author=NOBODY)
             before = (await engine.runtime.servers("app"))[0]
             await commands.apply(engine.runtime, [commands.weight("app", "s1", 4)])
-            await overrides.hold([(before, (await engine.runtime.servers("app"))[0])], MEMBERS, author=NOBODY)
+            await overrides.store_members([(before, (await engine.runtime.servers("app"))[0])], MEMBERS, author=NOBODY)
             await overrides.reconcile()
             assert [each.value for each in overrides.all()] == [4]
 
@@ -142,7 +142,7 @@ def test_what_was_set_already_is_kept_when_it_is_asked_for(haproxy: HAProxy, tmp
             async def hold(*asked: commands.Command) -> dict[str, tuple[object, object]]:
                 await commands.apply(engine.runtime, list(asked))
                 state = (await engine.runtime.servers("app"))[0]
-                await overrides.hold([(state, state)], ["admin_state"], author=NOBODY)
+                await overrides.store_members([(state, state)], ["admin_state"], author=NOBODY)
                 return {each.member: (each.value, each.former) for each in overrides.all()}
 
             assert await hold() == {}
@@ -165,9 +165,9 @@ def test_what_others_had_set_is_theirs_again_when_a_change_is_taken_back(haproxy
             haproxy.ask("set server app/s1 weight 3")
             before = await weight(engine)
             await commands.apply(engine.runtime, [commands.weight("app", "s1", 7)])
-            changed = await held(engine.context, [(before, await weight(engine))], ["weight"], NOBODY)
+            changed = await store_members(engine.context, [(before, await weight(engine))], ["weight"], NOBODY)
             assert [(each.member, each.value) for each in overrides.all()] == [("weight", 7)]
-            await set_back(engine.context, changed, NOBODY)
+            await revert_servers(engine.context, changed, NOBODY)
             assert (await weight(engine)).uweight == 3 and overrides.all() == []
             assert [(each.member, each.value) for each in await overrides.outside()] == [("weight", 3)]
 
