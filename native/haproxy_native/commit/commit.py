@@ -238,7 +238,9 @@ async def publish(context: CommitContext, change: Change, prepared: Prepared) ->
         # With a plan, `process.applied` queries the worker after it has sent the commands.
         await (context.notice() if change.files else context.observe())
     await _refuse_overtaken(context, change, prepared)
-    if prepared.plan and not (process.may_judge(context, change, prepared.before) and context.kept_members(change) == prepared.kept):
+    if prepared.plan and not (
+        process.may_judge(context, change, prepared.before) and context.overridden_members(change) == prepared.overridden
+    ):
         raise Overtaken
     files = await prepared.files.current()
     try:

@@ -18,7 +18,7 @@ from haproxy_native.commit.change import Change, Published
 from haproxy_native.commit.current import Current
 from haproxy_native.commit.events import Edited, Events, Validated
 from haproxy_native.commit.ledger import Ledger
-from haproxy_native.commit.ports import Kept, Observers, Recorder
+from haproxy_native.commit.ports import Observers, OverriddenMembers, Recorder
 from haproxy_native.commit.running import RunningProcess
 from haproxy_native.disk.backups import Backups
 from haproxy_native.disk.database import Database
@@ -83,9 +83,9 @@ class CommitContext:
     # reload has reverted.
     unloaded: deque[Published] = field(default_factory=lambda: deque(maxlen=MOST_UNLOADED))
 
-    def kept_members(self, change: Change) -> Kept:
+    def overridden_members(self, change: Change) -> OverriddenMembers:
         """Return the overridden members of servers, which a change leaves as they are; empty if the change claims no servers."""
-        return dict(self.observers.kept_members()) if change.claimed else {}
+        return dict(self.observers.overridden_members()) if change.claimed else {}
 
     @property
     def pending(self) -> str | None:

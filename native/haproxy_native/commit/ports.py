@@ -15,7 +15,7 @@ from haproxy_native.runtime.server_state import ServerState
 from haproxy_native.text.document import Document
 
 # Overridden members by backend and server: the process keeps a value that differs from the configuration.
-Kept = Mapping[tuple[str, str], Collection[str]]
+OverriddenMembers = Mapping[tuple[str, str], Collection[str]]
 
 
 @dataclass
@@ -105,7 +105,7 @@ class Observer:
         """Return whether the change that waits for this confirmation was confirmed; None while that is undecided."""
         return True
 
-    def kept_members(self) -> Kept:
+    def overridden_members(self) -> OverriddenMembers:
         """Return the overridden members, whose value in the process differs from the configuration."""
         return {}
 
@@ -159,8 +159,8 @@ class Observers(Observer):
     def lasts(self, confirmation: str) -> bool | None:
         return next((answer for observer in self._all if (answer := observer.lasts(confirmation)) is not True), True)
 
-    def kept_members(self) -> Kept:
-        return next(filter(None, (observer.kept_members() for observer in self._all)), {})
+    def overridden_members(self) -> OverriddenMembers:
+        return next(filter(None, (observer.overridden_members() for observer in self._all)), {})
 
     async def from_state_files(self) -> Sequence[ServerDifference]:
         return [found for observer in self._all for found in await observer.from_state_files()]

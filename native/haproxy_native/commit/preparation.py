@@ -14,7 +14,7 @@ from haproxy_native.commit import process, publication
 from haproxy_native.commit.change import Candidate, Change, Same, Texts, Validation
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.permission import authorized, judge, refuse_reload
-from haproxy_native.commit.ports import Kept
+from haproxy_native.commit.ports import OverriddenMembers
 from haproxy_native.commit.publication import FileSet
 from haproxy_native.disk.files import Drafts
 from haproxy_native.editing import header, patches
@@ -94,7 +94,7 @@ class Prepared:
     # The commands by which the running HAProxy judges the change; None if `haproxy -c` has checked it instead.
     plan: Plan | None = None
     # The overridden members that the plan leaves in place.
-    kept: Kept = field(default_factory=dict)
+    overridden: OverriddenMembers = field(default_factory=dict)
 
     @property
     def before(self) -> Document:
@@ -151,11 +151,11 @@ async def _applied(context: CommitContext, change: Change, start: Prepared) -> P
         return replace(prepared, texts=Texts(before, before))
     if change.skips_same and unchanged and await process.is_done(context, change, texts.after):
         raise Same
-    kept = context.kept_members(change)
+    overridden = context.overridden_members(change)
     plan = await current.unless_overtaken(process.plan_without_check(context, change, *texts))
     if not may_reload and plan is None:
         await current.unless_overtaken(refuse_reload(context, change, *texts))
-    return await _drafted(context, change, replace(prepared, plan=plan, kept=kept))
+    return await _drafted(context, change, replace(prepared, plan=plan, overridden=overridden))
 
 
 async def _drafted(context: CommitContext, change: Change, prepared: Prepared) -> Prepared:

@@ -21,7 +21,7 @@ from haproxy_native.background import Background
 from haproxy_native.commit.change import MemberChange
 from haproxy_native.commit.commit import change_process
 from haproxy_native.commit.events import Committed, Edited, Event, Reloaded, WorkerChanged
-from haproxy_native.commit.ports import Kept, Observer
+from haproxy_native.commit.ports import Observer, OverriddenMembers
 from haproxy_native.commit.servers_in_process import (
     MEMBERS,
     STATE,
@@ -214,7 +214,7 @@ class Overrides(Observer):
             self._ledger.delete(copies)
             raise
 
-    def kept_members(self) -> Kept:
+    def overridden_members(self) -> OverriddenMembers:
         """Return the members of configured servers that have overrides, by backend and server."""
         members: dict[tuple[str, str], set[str]] = defaultdict(set)
         for each in self._ledger.all():
