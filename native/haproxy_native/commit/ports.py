@@ -101,7 +101,7 @@ class Observer:
     def deleted(self, server: ServerState) -> None:
         """Forget a server that a client has deleted from the process."""
 
-    def lasts(self, confirmation: str) -> bool | None:
+    def is_confirmed(self, confirmation: str) -> bool | None:
         """Return whether the change that waits for this confirmation was confirmed; None while that is undecided."""
         return True
 
@@ -156,8 +156,8 @@ class Observers(Observer):
         for observer in self._all:
             observer.deleted(server)
 
-    def lasts(self, confirmation: str) -> bool | None:
-        return next((answer for observer in self._all if (answer := observer.lasts(confirmation)) is not True), True)
+    def is_confirmed(self, confirmation: str) -> bool | None:
+        return next((answer for observer in self._all if (answer := observer.is_confirmed(confirmation)) is not True), True)
 
     def overridden_members(self) -> OverriddenMembers:
         return next(filter(None, (observer.overridden_members() for observer in self._all)), {})

@@ -137,7 +137,7 @@ class Confirmations(Observer):
         """Return a confirmation. Raises NotFound."""
         return self._ledger.get(id_)
 
-    def lasts(self, confirmation: str) -> bool | None:
+    def is_confirmed(self, confirmation: str) -> bool | None:
         """Return whether the changes of a confirmation are permanent; None while it is undecided. An unknown one counts as confirmed."""
         with suppress(NoConfirmation):
             found = self._ledger.get(confirmation)
