@@ -155,5 +155,5 @@ async def _state_as_changed(runtime: Runtime, object_: str, changed: Sequence[Me
         raise NotFound(f"the worker in service has no {object_}")
     for member in changed:
         if (now := values_of(state)[member.member]) != member.new:
-            raise Conflict(f"{member.member} of {object_} is {now} by now, not {member.new}; {member.old} cannot be restored")
+            raise Conflict(f"{member.member} of {object_} is {now} by now, not {member.new}; it is not reverted to {member.old}")
     return state
