@@ -16,7 +16,7 @@ from haproxy_native.changes.file_operations import FileStore
 from haproxy_native.commit import process
 from haproxy_native.commit.change import Candidate, Change, Reload, Texts, Validation
 from haproxy_native.commit.context import CommitContext
-from haproxy_native.commit.process import ASKED
+from haproxy_native.commit.process import RELOAD_REQUESTED
 from haproxy_native.editing import header
 from haproxy_native.editing.defaults_sections import refuse_rebound
 from haproxy_native.editing.editor import standard_editor
@@ -116,8 +116,8 @@ async def refuse_reload(context: CommitContext, change: Change, before: Document
 
     A transaction without changes needs a reload, too.
     """
-    is_asked = change.reload is Reload.NOW or (change.transaction_id and header.same_text(before, new))
-    if why := [ASKED] if is_asked else await process.reasons_to_reload(context, before, new):
+    is_requested = change.reload is Reload.NOW or (change.transaction_id and header.same_text(before, new))
+    if why := [RELOAD_REQUESTED] if is_requested else await process.reasons_to_reload(context, before, new):
         raise Forbidden(f"this needs a reload, for which a rule with reload: any is needed: {why[0]}")
 
 

@@ -43,7 +43,7 @@ from haproxy_native.threads import run_in_thread, run_in_thread_if_large
 
 log = logging.getLogger(__name__)
 STOPPED = Reason("", 0, "", "HAProxy does not run")
-ASKED = Reason("", 0, "", "a reload was asked for")
+RELOAD_REQUESTED = Reason("", 0, "", "a reload was requested")
 
 
 class Decision(NamedTuple):

@@ -31,7 +31,7 @@ from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.current import Overtaken
 from haproxy_native.commit.ledger import SKIPPED, WAITING
 from haproxy_native.commit.permission import LARGEST, touches_of_file
-from haproxy_native.commit.process import ASKED
+from haproxy_native.commit.process import RELOAD_REQUESTED
 from haproxy_native.disk import path_errors
 from haproxy_native.disk.atomic import sync_directory
 from haproxy_native.disk.file import Draft
@@ -205,7 +205,7 @@ def by_reload(plan: FilePlan, *, forced: bool) -> FilePlan:
 
     Without `forced`, no reload is needed if the worker has the content already.
     """
-    reasons = plan.reasons or ([ASKED] if forced or plan.steps else [])
+    reasons = plan.reasons or ([RELOAD_REQUESTED] if forced or plan.steps else [])
     return FilePlan(() if forced else plan.seen, reasons, plan.used or bool(plan.steps), plan.awaited)
 
 
