@@ -44,14 +44,14 @@ def remove_leftovers() -> list[Path]:
     with suppress(OSError):
         for entry in os.scandir(tempfile.gettempdir()):
             if _NAME.fullmatch(entry.name) and (lock := _locked(entry.path)) is not None:
-                _end_users(entry.path)
+                _kill_users(entry.path)
                 shutil.rmtree(entry.path, ignore_errors=True)
                 os.close(lock)
                 removed.append(Path(entry.path))
     return removed
 
 
-def _end_users(directory: str) -> None:
+def _kill_users(directory: str) -> None:
     """Kill this user's processes that have a file of the directory in their command line: a shadow would outlive its server for ever."""
     own = os.fsencode(f"{directory}/")
     for entry in os.scandir("/proc"):

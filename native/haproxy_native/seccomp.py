@@ -69,7 +69,7 @@ _AF_UNIX, _INET, _STREAM, _DGRAM, _TYPE = 1, (2, 10), 1, 2, 0xF
 _IOCTLS = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451, 0x8910, 0x8912, 0x8933)
 # All commands except those that direct signals to another process.
 _FCNTLS = (0, 1, 2, 3, 4, 5, 6, 7, 36, 37, 38, 1030, 1031, 1032, 1033, 1034)
-_EACH: Alternatives = {
+_ALTERNATIVES: Alternatives = {
     # A call with CLONE_VFORK is vfork if the child gets no stack of its own, and posix_spawn if it does.
     "clone": [[(0, _NEW_NAMESPACES | _VFORK, (0,))], [(0, _NEW_NAMESPACES, (0,)), (1, _ALL, (0,))]],
     # O_TRUNC is allowed only together with write access: Landlock controls truncation only since its version 3.
@@ -139,25 +139,27 @@ def _program(reach: Reach) -> Iterator[bytes]:
     machine = _machine()
     assert machine
     name, column = machine
-    yield _one(_LOAD, _MACHINE) + _one(_EQUAL, name, 1, 0) + _one(_RETURN, _DENIED)
-    yield _one(_LOAD, _NUMBER) + _one(_AT_LEAST, _LAST + 1, 0, 1) + _one(_RETURN, _UNKNOWN)
+    yield _instruction(_LOAD, _MACHINE) + _instruction(_EQUAL, name, 1, 0) + _instruction(_RETURN, _DENIED)
+    yield _instruction(_LOAD, _NUMBER) + _instruction(_AT_LEAST, _LAST + 1, 0, 1) + _instruction(_RETURN, _UNKNOWN)
     for table, answer in ((_REFUSED, _DENIED), (_ABSENT, _UNKNOWN)):
         for number in _numbers(table, column).values():
-            yield _one(_EQUAL, number, 0, 1) + _one(_RETURN, answer)
-    conditions = _EACH | _BY_REACH[reach]
+            yield _instruction(_EQUAL, number, 0, 1) + _instruction(_RETURN, answer)
+    conditions = _ALTERNATIVES | _BY_REACH[reach]
     for call, number in _numbers(_CONDITIONAL, column).items():
-        block = b"".join(map(_alternative, conditions.get(call, []))) + _one(_RETURN, _DENIED)
-        yield _one(_EQUAL, number, 0, len(block) // 8) + block
-    yield _one(_RETURN, _ALLOW)
+        block = b"".join(map(_alternative, conditions.get(call, []))) + _instruction(_RETURN, _DENIED)
+        yield _instruction(_EQUAL, number, 0, len(block) // 8) + block
+    yield _instruction(_RETURN, _ALLOW)
 
 
 def _alternative(tests: list[Test]) -> bytes:
     """Return instructions that allow a call if all tests hold. If one does not, they jump to the instruction that follows them."""
-    code = _one(_RETURN, _ALLOW)
+    code = _instruction(_RETURN, _ALLOW)
     for argument, bits, values in reversed(tests):
         last = len(values) - 1
-        compare = b"".join(_one(_EQUAL, value, last - place, 0 if place < last else len(code) // 8) for place, value in enumerate(values))
-        code = _one(_LOAD, _ARGUMENTS + 8 * argument) + _one(_AND, bits) + compare + code
+        compare = b"".join(
+            _instruction(_EQUAL, value, last - place, 0 if place < last else len(code) // 8) for place, value in enumerate(values)
+        )
+        code = _instruction(_LOAD, _ARGUMENTS + 8 * argument) + _instruction(_AND, bits) + compare + code
     return code
 
 
@@ -166,8 +168,8 @@ def _numbers(table: str, column: int) -> dict[str, int]:
     return {row[0]: int(row[1 + column]) for row in rows if row[1 + column] != "0"}
 
 
-def _one(code: int, value: int, if_so: int = 0, if_not: int = 0) -> bytes:
-    return struct.pack("=HBBI", code, if_so, if_not, value)
+def _instruction(code: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:
+    return struct.pack("=HBBI", code, if_true, if_false, value)
 
 
 def _prctl(option: int, first: int, second: int) -> int:
