@@ -231,14 +231,14 @@ def turns(what: str, total: int, most_waiting: int = MOST_WAITING) -> Turns:
     return pools.get(what) or pools.setdefault(what, Turns(total, what, most_waiting))
 
 
-def surplus(items: Iterable[tuple[str, float, int, Item]], most: int, most_bytes: int, coming: str) -> list[Item]:
-    """Select the items to delete from a store, so that the holder `coming` can add one: always the oldest of whoever holds the most.
+def surplus(items: Iterable[tuple[str, float, int, Item]], most: int, most_bytes: int, holder: str) -> list[Item]:
+    """Select the items to delete from a store, so that the `holder` can add one: always the oldest of whoever holds the most.
 
     `items` are tuples: holder, age, size in bytes, and the item that is returned. The store keeps `most` items of `most_bytes` in total.
     """
     by_age = sorted(items, key=lambda item: item[1])
     queues: dict[str, list[tuple[str, float, int, Item]]] = {}
-    numbers, sizes, gone = Counter({coming: 1}), Counter[str](), list[Item]()
+    numbers, sizes, gone = Counter({holder: 1}), Counter[str](), list[Item]()
     for item in by_age:
         queues.setdefault(item[0], []).append(item)
         numbers[item[0]] += 1
