@@ -156,9 +156,8 @@ def _alternative(tests: list[Test]) -> bytes:
     code = _instruction(_RETURN, _ALLOW)
     for argument, bits, values in reversed(tests):
         last = len(values) - 1
-        compare = b"".join(
-            _instruction(_EQUAL, value, last - place, 0 if place < last else len(code) // 8) for place, value in enumerate(values)
-        )
+        jumps = ((last - place, 0 if place < last else len(code) // 8) for place in range(len(values)))
+        compare = b"".join(_instruction(_EQUAL, value, *jump) for value, jump in zip(values, jumps, strict=True))
         code = _instruction(_LOAD, _ARGUMENTS + 8 * argument) + _instruction(_AND, bits) + compare + code
     return code
 
