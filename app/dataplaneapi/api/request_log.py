@@ -22,7 +22,7 @@ from dataplaneapi.auth.gate import parse_basic
 from dataplaneapi.telemetry import counters as tally
 from dataplaneapi.telemetry import trace_context
 from dataplaneapi.telemetry.log import ACCESS
-from haproxy_native.commit.events import CHANGE, FAILED, GRANTED, LIMITED, LOGIN, READ, REFUSED, Asked
+from haproxy_native.commit.events import CHANGE, FAILED, GRANTED, LIMITED, LOGIN, READ, REFUSED, RequestAnswered
 from haproxy_native.request_context import Author, Request, origin
 
 LONGEST_LOGIN = 64
@@ -70,7 +70,7 @@ def publish_event(exchange: Exchange, services: Services) -> None:
         services.engine.context.events.publish(event)
 
 
-def event_of(exchange: Exchange, *, reads: bool) -> Asked | None:
+def event_of(exchange: Exchange, *, reads: bool) -> RequestAnswered | None:
     """Return the event of an answered request; None for a request that has an event already, a read unless `reads`, or a public path."""
     by, operation = exchange.author, exchange.operation
     if by is None or by.request is None:
@@ -80,17 +80,17 @@ def event_of(exchange: Exchange, *, reads: bool) -> Asked | None:
     is_reading = operation.is_read(exchange.query) or exchange.is_replayed
     if is_reading and not reads:
         return None
-    return Asked(by, outcome_of(exchange.status), reason_of(exchange), READ if is_reading else CHANGE)
+    return RequestAnswered(by, outcome_of(exchange.status), reason_of(exchange), READ if is_reading else CHANGE)
 
 
-def _login(exchange: Exchange) -> Asked | None:
+def _login(exchange: Exchange) -> RequestAnswered | None:
     """Return the event of refused credentials. A request without credentials is no login: most browsers send one first."""
     if exchange.status not in (401, 429) or not (authorization := exchange.headers.get(b"authorization")):
         return None
     credentials = parse_basic(authorization)
     name = credentials[0][:LONGEST_LOGIN] if credentials else ""
     by = Author(address=exchange.address, request_id=exchange.request_id, request=Request(exchange.raw_path.decode("latin-1")))
-    return Asked(by, LIMITED if exchange.status == 429 else REFUSED, reason_of(exchange), LOGIN, name)
+    return RequestAnswered(by, LIMITED if exchange.status == 429 else REFUSED, reason_of(exchange), LOGIN, name)
 
 
 def outcome_of(status: int) -> str:

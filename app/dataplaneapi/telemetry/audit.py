@@ -1,6 +1,6 @@
 """The audit log: a line for each change, made or refused, for each refused login and, if the settings say so, for each read.
 
-`Audit` listens to the engine's events, among which there is one for each request (`Asked`).
+`Audit` listens to the engine's events, among which there is one for each request (`RequestAnswered`).
 """
 
 import json
@@ -22,7 +22,7 @@ from dataplaneapi.server.log_rate import Rate
 from dataplaneapi.settings.audit import COLLECTOR, AuditSettings
 from dataplaneapi.telemetry.syslog import Collector, left_in
 from haproxy_native.commit.change import Change, Outcome
-from haproxy_native.commit.events import CHANGE, FAILED, GRANTED, LIMITED, LOGIN, REFUSED, Asked, Committed, Edited, Event
+from haproxy_native.commit.events import CHANGE, FAILED, GRANTED, LIMITED, LOGIN, REFUSED, Committed, Edited, Event, RequestAnswered
 from haproxy_native.errors import NativeError
 from haproxy_native.planning.effects import Effect
 from haproxy_native.request_context import Author
@@ -232,7 +232,7 @@ class Audit:
             return
         now = time.time()
         match event:
-            case Asked(outcome=outcome, kind=kind):
+            case RequestAnswered(outcome=outcome, kind=kind):
                 left_out = self._logins[outcome].left_out(outcome) if kind == LOGIN else 0
                 if left_out is not None:
                     log.add(partial(asked, event, now, left_out))
@@ -242,7 +242,7 @@ class Audit:
                 log.add(partial(edited, event, now))
 
 
-def asked(event: Asked, now: float, left_out: int) -> dict[str, Any]:
+def asked(event: RequestAnswered, now: float, left_out: int) -> dict[str, Any]:
     """Return the line for a request. `left_out`: how many such lines were left out before this one."""
     request = event.author.request
     objects = [request.object] if request and request.object else []

@@ -18,7 +18,7 @@ from haproxy_native.runtime.client import Worker
 from haproxy_native.text.document import Document
 
 log = logging.getLogger(__name__)
-# The kinds and outcomes of `Asked`.
+# The kinds and outcomes of `RequestAnswered`.
 CHANGE, READ, LOGIN = "change", "read", "login"
 GRANTED, REFUSED, FAILED, LIMITED = "granted", "refused", "failed", "limited"
 
@@ -51,7 +51,7 @@ class Committed:
 
 
 @dataclass(frozen=True)
-class Asked:
+class RequestAnswered:
     """A request without a commit was answered."""
 
     author: Author
@@ -128,7 +128,7 @@ class Announced:
     data: Mapping[str, Any]
 
 
-Event = Validated | Committed | Asked | Edited | ChangedLive | Forced | Reloaded | WorkerChanged | Announced
+Event = Validated | Committed | RequestAnswered | Edited | ChangedLive | Forced | Reloaded | WorkerChanged | Announced
 Listener = Callable[[Event], None]
 
 

@@ -32,7 +32,7 @@ from haproxy_native.background import Background
 from haproxy_native.commit.after_reload import RELOAD
 from haproxy_native.commit.change import Change, Content, Outcome, Published
 from haproxy_native.commit.context import MOST_UNLOADED, CommitContext
-from haproxy_native.commit.events import CHANGE, GRANTED, Asked, Committed, Edited, Event, Forced, Reloaded
+from haproxy_native.commit.events import CHANGE, GRANTED, Committed, Edited, Event, Forced, Reloaded, RequestAnswered
 from haproxy_native.commit.ports import Begun, Recorder
 from haproxy_native.disk.database import Database, State
 from haproxy_native.disk.path_errors import owner_of
@@ -212,7 +212,7 @@ class History(Recorder):
                 self._works.begin(self._add_reload_outcomes())
             case Committed(outcome="failed", change=change, error=error) if change and error:
                 self._refuse(change.author, change.object, str(error))
-            case Asked(author, outcome, reason, kind) if kind == CHANGE and author.request and outcome != GRANTED:
+            case RequestAnswered(author, outcome, reason, kind) if kind == CHANGE and author.request and outcome != GRANTED:
                 self._refuse(author, author.request.object, reason)
 
     def _refuse(self, author: Author, object_: str, reason: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dataplaneapi.settings.audit import AuditSettings
-from haproxy_native.commit.events import FAILED, GRANTED, LIMITED, LOGIN, READ, REFUSED, Asked, Committed
+from haproxy_native.commit.events import FAILED, GRANTED, LIMITED, LOGIN, READ, REFUSED, Committed, RequestAnswered
 from tests.app.client import CONFIG, Client, serving
 
 SERVER = {"name": "app2", "address": "127.0.0.1"}
@@ -16,7 +16,7 @@ SERVER = {"name": "app2", "address": "127.0.0.1"}
 @pytest.fixture
 def events(client: Client) -> Iterator[list[Any]]:
     found: list[Any] = []
-    client.engine.context.events.listen(lambda event: found.append(event) if isinstance(event, Asked | Committed) else None)
+    client.engine.context.events.listen(lambda event: found.append(event) if isinstance(event, RequestAnswered | Committed) else None)
     return found  # type: ignore[return-value]
 
 
@@ -53,7 +53,7 @@ def test_what_comes_to_no_commit(
 ) -> None:
     got = client(method, target, body)
     (event,) = events
-    if isinstance(event, Asked):
+    if isinstance(event, RequestAnswered):
         assert (event.outcome, event.reason) == (outcome, got.message if got.status >= 400 else "")
         request = event.author.request
     else:
@@ -96,6 +96,6 @@ def test_reads(tmp_path: Path, reads: bool) -> None:
         client.post(f"{CONFIG}/raw?only_validate=true&version=1", b"", headers={"content-type": "text/plain"})
         client.get(f"{CONFIG}/backends/none")
         client.app.services.audit.close()
-        asked = [event for event in found if isinstance(event, Asked)]
+        asked = [event for event in found if isinstance(event, RequestAnswered)]
         assert [event.outcome for event in asked] == ([GRANTED, GRANTED, REFUSED, REFUSED, REFUSED] if reads else [])
         assert all(event.kind == READ for event in asked)

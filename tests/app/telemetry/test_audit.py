@@ -13,7 +13,7 @@ from dataplaneapi.telemetry import audit
 from dataplaneapi.telemetry.audit import MOST_OBJECTS, Audit, without_values
 from haproxy_native.changes.operations import SetRuntime
 from haproxy_native.commit.change import Change, MemberChange, Outcome, Texts
-from haproxy_native.commit.events import GRANTED, LIMITED, LOGIN, READ, REFUSED, Asked, Committed, Edited, Event, Validated
+from haproxy_native.commit.events import GRANTED, LIMITED, LOGIN, READ, REFUSED, Committed, Edited, Event, RequestAnswered, Validated
 from haproxy_native.errors import Forbidden, WriteFailed
 from haproxy_native.request_context import OUTSIDE, Author, Request
 from haproxy_native.text.document import Document
@@ -83,10 +83,10 @@ def heard(tmp_path: Path, *events: Event, reads: bool = False) -> list[Any]:
             Committed("failed", 0.1, CHANGE, None, WriteFailed("no space")),
             {"event": "change", "outcome": "failed", "objects": ["backend/app/server/one"], "reason": "invalid change: no space", **BY_ANN},
         ),
-        (Asked(ANN, GRANTED), {"event": "change", "outcome": "granted", "objects": ["backend/app/server/one"], **BY_ANN}),
-        (Asked(ANN, GRANTED, "", READ), {"event": "read", "outcome": "granted", "objects": ["backend/app/server/one"], **BY_ANN}),
+        (RequestAnswered(ANN, GRANTED), {"event": "change", "outcome": "granted", "objects": ["backend/app/server/one"], **BY_ANN}),
+        (RequestAnswered(ANN, GRANTED, "", READ), {"event": "read", "outcome": "granted", "objects": ["backend/app/server/one"], **BY_ANN}),
         (
-            Asked(Author(address="192.0.2.66", request=Request("/v3/info")), REFUSED, "unauthorized", LOGIN, "bob"),
+            RequestAnswered(Author(address="192.0.2.66", request=Request("/v3/info")), REFUSED, "unauthorized", LOGIN, "bob"),
             {"event": "login", "outcome": "refused", "address": "192.0.2.66", "path": "/v3/info", "reason": "unauthorized", "login": "bob"},
         ),
     ],
@@ -104,13 +104,13 @@ def test_a_change_of_many_objects(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("outcome", "most"), [(LIMITED, 10), (REFUSED, 100)])
 def test_refused_logins_are_few(tmp_path: Path, outcome: str, most: int) -> None:
     """An attacker must not fill the disk."""
-    lines = heard(tmp_path, *[Asked(Author(address="192.0.2.66"), outcome, "no", LOGIN)] * 1000)
+    lines = heard(tmp_path, *[RequestAnswered(Author(address="192.0.2.66"), outcome, "no", LOGIN)] * 1000)
     assert len(lines) <= most and {line["outcome"] for line in lines} == {"refused"}
 
 
 def test_nothing_where_there_is_none(tmp_path: Path) -> None:
     log = Audit(None)
-    log.heard(Asked(ANN, GRANTED))
+    log.heard(RequestAnswered(ANN, GRANTED))
     assert not log.reads and not log.trouble and log.counts == {}
     log.close()
 
@@ -124,7 +124,7 @@ def test_following_the_settings(tmp_path: Path) -> None:
     log = Audit(None)
     for each in (AuditSettings(tmp_path / "one"), AuditSettings(tmp_path / "one", reads=True), AuditSettings(tmp_path / "two"), None):
         log.change(each)
-        log.heard(Asked(ANN, GRANTED))
+        log.heard(RequestAnswered(ANN, GRANTED))
         assert log.reads is bool(each and each.reads)
     for name, count in (("one", 2), ("two", 1)):
         until(lambda name=name, count=count: lines_in(tmp_path / name) == count)  # type: ignore[misc]
@@ -140,7 +140,7 @@ def test_following_the_settings_does_not_wait_for_the_former_file(tmp_path: Path
     monkeypatch.setattr(audit, "LAST_SECONDS", 60)
     monkeypatch.setattr(audit.os, "write", slow)
     log = Audit(AuditSettings(tmp_path / "one"))
-    log.heard(Asked(ANN, GRANTED))
+    log.heard(RequestAnswered(ANN, GRANTED))
     giving_up = threading.Timer(30, go_on.set)
     giving_up.start()
     log.change(AuditSettings(tmp_path / "two"))
