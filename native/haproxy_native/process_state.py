@@ -65,7 +65,7 @@ class Trying:
 
 @dataclass(frozen=True)
 class Doubtful:
-    """The worker did what `text` says, but may not any more."""
+    """The worker ran `text`, but something else may be in effect by now."""
 
     text: ConfigurationText
     # Why it may not.
@@ -208,7 +208,7 @@ class ReloadBegan:
 
 @dataclass(frozen=True)
 class TargetChanged:
-    """The previous worker has accepted a change during the reload; the new worker has to do what `document` says."""
+    """The previous worker has accepted a change during the reload, so the new worker has to run `document`."""
 
     document: Document = field(repr=False, compare=False)
 

@@ -42,7 +42,7 @@ def version() -> int:
 
 
 def lacking() -> list[str]:
-    """Return what this host cannot keep a check from doing, and why, as sentences; empty if the confinement is complete."""
+    """Return a sentence for each thing that this host cannot prevent a check from doing; empty if the confinement is complete."""
     lacks = []
     if not version():
         lacks.append("it may change files, since this process may not use Landlock (Linux 5.13 or later, with landlock in `lsm=`)")

@@ -112,7 +112,7 @@ class Pool:
 
 @dataclass
 class Holding:
-    """What one request holds of a pool."""
+    """The part of a pool that one request occupies."""
 
     pool: Pool
     caller: Account
@@ -232,9 +232,9 @@ def turns(what: str, total: int, most_waiting: int = MOST_WAITING) -> Turns:
 
 
 def surplus(items: Iterable[tuple[str, float, int, Item]], most: int, most_bytes: int, holder: str) -> list[Item]:
-    """Select the items to delete from a store, so that the `holder` can add one: always the oldest of whoever holds the most.
+    """Return the items to delete from a store before `holder` adds one. Each is the oldest item of the holder that has the most.
 
-    `items` are tuples: holder, age, size in bytes, and the item that is returned. The store keeps `most` items of `most_bytes` in total.
+    `items` are tuples of holder, age, size in bytes, and the item to return. The store may have `most` items, and `most_bytes` in total.
     """
     by_age = sorted(items, key=lambda item: item[1])
     queues: dict[str, list[tuple[str, float, int, Item]]] = {}

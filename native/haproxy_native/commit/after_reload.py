@@ -224,7 +224,7 @@ async def _with_outcomes(
 
 
 def lost_edits(record: ReloadRecord) -> list[str]:
-    """Return, for each edit by another process that was reverted, a sentence that says where its text is."""
+    """Return a sentence for each edit by another process that was reverted. It says which entry of the history has the text."""
     edits = [each for each in record.changes if each["outcome"] == TAKEN_BACK and each.get("author") == OUTSIDE]
     where = [f"entry {each['entry']} of the history has it" if "entry" in each else "the history does not have it" for each in edits]
     return [f"version {each['version']}, an edit by another process, was reverted; {has}" for each, has in zip(edits, where, strict=True)]

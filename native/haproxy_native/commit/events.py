@@ -18,7 +18,7 @@ from haproxy_native.runtime.client import Worker
 from haproxy_native.text.document import Document
 
 log = logging.getLogger(__name__)
-# The kinds and outcomes of `RequestAnswered`.
+# The kinds and the outcomes of `RequestAnswered`.
 CHANGE, READ, LOGIN = "change", "read", "login"
 GRANTED, REFUSED, FAILED, LIMITED = "granted", "refused", "failed", "limited"
 

@@ -168,10 +168,10 @@ class ShadowProcess:
         return self._haproxy.ended
 
     async def send_request(self, sent: ClientRequest, servers: Conditions | None = None) -> RequestOutcome | None:
-        """Send a request with the servers in these states; return None if the shadow is spent. Waits until other requests are answered.
+        """Send a request with the servers in these states. Return None if the shadow is spent. Waits until other requests are answered.
 
-        The request is completed even if the caller is cancelled, so that a late response is not taken for that to the next request. Raises
-        NoShadow if HAProxy does not answer; the shadow is spent then.
+        The request is completed even if the caller is cancelled, since its response could be mistaken for that to the next request. If
+        HAProxy does not answer, the shadow is spent. Raises NoShadow then.
         """
         task = asyncio.ensure_future(self._send_request_alone(sent, servers or {}))
         task.add_done_callback(lambda done: done.cancelled() or done.exception())
