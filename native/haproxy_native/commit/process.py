@@ -167,7 +167,7 @@ async def apply(context: CommitContext, change: Change, stamped: Stamped, before
     if unchanged and change.reload is Reload.NOW and context.pending:
         return Applied([Reason("", 0, "", "what was committed earlier waits for a reload")])
     if unchanged and await is_done(context, change, stamped.document):
-        _nothing_to_do(context, before, stamped)
+        _record_as_done(context, before, stamped)
         return Applied()
     return await _apply_live(context, change, stamped, before)
 
@@ -200,7 +200,7 @@ async def _decided(context: CommitContext, change: Change, before: Document, new
     return await decide(context, before, new, whole=change.is_whole, may_wait=change.reload is not Reload.NOW, claimed=change.claimed)
 
 
-def _nothing_to_do(context: CommitContext, before: Document, stamped: Stamped) -> None:
+def _record_as_done(context: CommitContext, before: Document, stamped: Stamped) -> None:
     if context.running.document is before and not context.running.is_doubtful:
         context.running.step(CommandsProved(text_of(stamped), is_file=True))
     elif context.pending is None:
@@ -215,7 +215,7 @@ async def _apply_live(context: CommitContext, change: Change, stamped: Stamped, 
         await context.running.flush()
     if reasons := plan.reasons or await _send(context, plan, stamped.document):
         return Applied(reasons, members=corrected(plan))
-    context.running.step(CommandsProved(await _text(wanted) if wanted else text_of(stamped), is_file=wanted is None))
+    context.running.step(CommandsProved(await _with_fingerprint(wanted) if wanted else text_of(stamped), is_file=wanted is None))
     if context.load:
         await _extend_target(context, context.load, before, stamped.document)
     return Applied(commands=plan.texts, members=corrected(plan))
@@ -263,7 +263,7 @@ async def applied(context: CommitContext, plan: Plan, before: Document, stamped:
     except Exception as error:
         await _revert(context, plan, before, stamped.document, error)
         if isinstance(error, RuntimeFailure):
-            raise NotAccepted(_why(error)) from error
+            raise NotAccepted(_failure_reason(error)) from error
         raise
     running.step(CommandsProved(text_of(stamped), is_file=True))
     context.events.publish(ChangedLive(plan.texts))
@@ -283,8 +283,8 @@ async def _revert(context: CommitContext, plan: Plan, before: Document, new: Doc
             return running.step(CommandsReverted())
     except RuntimeFailure as failure:
         log.warning("reverting the commands of a change failed: %s", failure)
-    why = _why(error) if isinstance(error, RuntimeFailure) else f"the commands of a change could not be reverted: {error}"
-    running.step(Doubted(why, _place(plan, new, error, why)))
+    why = _failure_reason(error) if isinstance(error, RuntimeFailure) else f"the commands of a change could not be reverted: {error}"
+    running.step(Doubted(why, _failed_line(plan, new, error, why)))
     context.reloads.schedule(running.reasons())
 
 
@@ -326,7 +326,7 @@ async def apply_missing(context: CommitContext, wanted: Document) -> list[Reason
     else:
         refused = await _send(context, plan, wanted)
     if not refused:
-        running.step(CommandsProved(await _text(wanted)))
+        running.step(CommandsProved(await _with_fingerprint(wanted)))
     return list(refused)
 
 
@@ -337,17 +337,17 @@ async def _send(context: CommitContext, plan: Plan, document: Document) -> list[
             await commands.apply(context.runtime, plan.commands)
             context.events.publish(ChangedLive(plan.texts))
     except RuntimeFailure as error:
-        why = _why(error)
-        context.running.step(Doubted(why, _place(plan, document, error, why)))
+        why = _failure_reason(error)
+        context.running.step(Doubted(why, _failed_line(plan, document, error, why)))
         return context.running.reasons()
     return []
 
 
-def _why(error: Exception) -> str:
+def _failure_reason(error: Exception) -> str:
     return f"a runtime command failed: {error}"
 
 
-def _place(plan: Plan, document: Document, error: Exception, why: str) -> Reason | None:
+def _failed_line(plan: Plan, document: Document, error: Exception, why: str) -> Reason | None:
     if isinstance(error, RuntimeRefused) and (place := plan.places.get(error.command)):
         return reason_at(document, *place, why, error.remedy)
     return None
@@ -369,7 +369,7 @@ async def _send_actions(context: CommitContext, change: Change, stamped: Stamped
         running.step(CommandsProved(text_of(stamped), is_file=True))
 
 
-async def _text(document: Document) -> ConfigurationText:
+async def _with_fingerprint(document: Document) -> ConfigurationText:
     """Return a document that is not in the file, with its fingerprint."""
     return await run_in_thread(lambda: ConfigurationText(document, fingerprint(document.data)))
 
