@@ -306,9 +306,9 @@ def failing_changes(changes: Sequence[Published], lines: set[NamedLine]) -> list
     """Return, for each line, the last change that introduced it, in the order of the changes. Lines older than all changes are ignored."""
     failing, left = list[Published](), set(lines)
     for change in reversed(changes):
-        if brought := left & _brought(change):
+        if introduced := left & _introduced_lines(change):
             failing.insert(0, change)
-            left -= brought
+            left -= introduced
     return failing
 
 
@@ -319,7 +319,7 @@ def without_changes(now: Document, changes: Sequence[Published]) -> Document:
     return now
 
 
-def _brought(change: Published) -> set[NamedLine]:
+def _introduced_lines(change: Published) -> set[NamedLine]:
     return set(_lines(change.after, change.before)) - set(_lines(change.before, change.after))
 
 
