@@ -36,7 +36,7 @@ _ERRORS = (
     "WriteFailed",
 )
 # The module that defines each public name.
-_WHERE = {
+_MODULES = {
     **dict.fromkeys(_ERRORS, "errors"),
     "Configuration": "objects.configuration",
     "ConfigurationChange": "objects.haproxy",
@@ -52,13 +52,13 @@ _WHERE = {
     "opened": "open_engine",
     "parse": "objects.configuration",
 }
-__all__ = sorted(_WHERE)  # noqa: PLE0605 - the stub lists them
+__all__ = sorted(_MODULES)  # noqa: PLE0605 - the stub lists them
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _WHERE:
+    if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(importlib.import_module(f"{__name__}.{_WHERE[name]}"), name)
+    value = globals()[name] = getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
     return value
 
 
