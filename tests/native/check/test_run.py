@@ -53,7 +53,7 @@ def test_memory_is_that_of_the_least_control_group(tmp_path: Path, monkeypatch: 
     assert checks.memory() == 1 << 29
     monkeypatch.setattr(checks, "memory", lambda: 64 << 30)
     limit = Confinement(tmp_path, 1)._limits()[resource.RLIMIT_DATA]
-    assert limit * checks.at_once() <= 32 << 30
+    assert limit * checks.most_concurrent_checks() <= 32 << 30
 
 
 def test_no_more_at_once_than_processors_and_none_without_a_client(tmp_path: Path) -> None:
