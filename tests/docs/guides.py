@@ -26,7 +26,8 @@ PAGES = sorted(page for folder in ("tutorials", "how-to", ".") for page in (DOCS
 LOGIN = "export DATAPLANECTL_URL=http://127.0.0.1:5555 DATAPLANECTL_USER=admin DATAPLANECTL_PASSWORD=demo\n"
 # The first change adds the header to the file: each page is to begin with it, also if it is the only one.
 SAVE = LOGIN + "dataplaneapi ctl raw get > {saved} && dataplaneapi ctl weight pages/two 99 && echo SAVED"
-RESTORE = LOGIN + "dataplaneapi ctl raw put {saved} --force --wait && echo RESTORED"
+# A page that failed may have left a change that waits for its confirmation.
+RESTORE = LOGIN + "dataplaneapi ctl confirm --reject > /dev/null 2>&1; dataplaneapi ctl raw put {saved} --force --wait && echo RESTORED"
 # In addition to what changes in the tour: numbers of entries and versions, which depend on the pages before; times of day; temporary names;
 # durations; whether HAProxy has all of a split yet.
 NUMBERED = re.compile(

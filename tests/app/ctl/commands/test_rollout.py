@@ -259,7 +259,8 @@ def test_two_servers_are_compared_and_made_alike(alike: dict[str, Quick], tmp_pa
 
 
 def test_a_server_without_a_directory_has_no_files_of_that_kind(tmp_path: Path, ctl: Ctl, pair: dict[str, Quick]) -> None:
-    resources = {"dataplane_storage_dir": str(tmp_path / "dataplane")}
+    without = dict.fromkeys(("maps_dir", "ssl_certs_dir", "general_storage_dir", "acl_dir", "spoe_dir"), "")
+    resources = {"dataplane_storage_dir": str(tmp_path / "dataplane"), **without}
     with HAProxy(tmp_path, config()) as haproxy, Quick(haproxy, dataplaneapi={"resources": resources}) as bare:
         contexts = json.loads((ctl.home / "ctl.yaml").read_text())
         contexts["contexts"]["bare"] = {"url": f"http://127.0.0.1:{bare.port}", "user": USER[0], "password": USER[1]}
