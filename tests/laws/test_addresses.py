@@ -89,7 +89,7 @@ def test_each_spelling_is_accepted_and_shown_as_it_is_read(name: str, node: Addr
 @pytest.mark.parametrize(("name", "node"), PLACES)
 def test_two_ports_and_a_port_of_none_are_refused(name: str, node: AddressPort) -> None:
     for address, port in CONTRADICTIONS:
-        with pytest.raises(BadValue, match=f"{node.port} in body is {port}, and {node.member} '"):
+        with pytest.raises(BadValue, match=f"{node.port} in body is {port}, but {node.member} '"):
             kinds()[name].shape.new(given(name, node, address, port))
 
 

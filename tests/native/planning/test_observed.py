@@ -12,6 +12,7 @@ from haproxy_native.runtime.verification import parse_limits
 from haproxy_native.text.document import Document
 from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy
+from tests.until import until
 
 HEAD = """\
 global
@@ -146,6 +147,8 @@ def test_a_fresh_process(tmp_path: Path, version: str) -> None:
         haproxy.ask("set server inherits-one/one weight 9")
         for server in ("quoted/one", "many/t1", "depends/one", "tracks/one", "tracks/two"):
             haproxy.ask(f"set server {server} health down")
+        # HAProxy accepts an address before it sets it.
+        until(lambda: all(" 127.0.0.9 " in haproxy.ask(f"show servers state {backend}") for backend in ("quoted", "many")))
         assert {(each.backend, each.server, each.member, each.declared, each.value) for each in found(haproxy, document)} == {
             ("depends", "one", "weight", 5, 9),
             ("quoted", "one", "address", "127.0.0.1", "127.0.0.9"),
