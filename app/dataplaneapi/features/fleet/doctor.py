@@ -25,14 +25,16 @@ def findings(settings: Settings) -> Iterator[DoctorFinding]:
         return
     if fleet is None:
         return
-    troubles, heads = {}, []
+    heads: list[StoredValue | None] = []
+    troubles: list[str] = []
     for endpoint in fleet.etcd.endpoints:
         try:
             heads.append(asyncio.run(_read_head(fleet, endpoint)))
         except NativeError as error:
-            troubles[endpoint] = str(error)
-    for trouble in troubles.values():
-        yield DoctorFinding(WARNING if heads else ERROR, TOPIC, trouble, "releases need a majority of the store's members")
+            troubles.append(str(error))
+    for trouble in troubles:
+        remedy = "start this member of the store, or correct fleet.endpoints"
+        yield DoctorFinding(WARNING if heads else ERROR, TOPIC, trouble, remedy)
     if heads:
         yield _of_group(fleet, heads[0])
 

@@ -89,7 +89,7 @@ class Drift:
         try:
             differences += await self._of_servers()
             if running is not None:
-                differences += await self._of_limits(running)
+                differences += await self._of_process(running)
             differences += await self._of_files()
         except RuntimeFailure:
             answers = False
@@ -106,8 +106,8 @@ class Drift:
         others = [difference for each, cause in zip(found, causes, strict=True) for difference in _of_server(each, cause)]
         return [*_of_worker(made, OVERRIDE), *others]
 
-    async def _of_limits(self, running: Document) -> list[Difference]:
-        """Return the differences of frontends and of the process from the loaded configuration. Raises RuntimeFailure."""
+    async def _of_process(self, running: Document) -> list[Difference]:
+        """Return the differences of the process and of its frontends from the loaded configuration. Raises RuntimeFailure."""
         runtime = self._engine.context.runtime
         rows = {row["pxname"]: row for row in responses.table(await runtime.send(f"show stat -1 {FRONTENDS} -1"))}
         facts = responses.info(await runtime.send("show info"))
@@ -127,9 +127,10 @@ class Drift:
             object_, row = spelled(section.kind, name), rows[name]
             if row["status"] in OUT_OF_SERVICE and not any(_lines(each, DISABLED) for each in above):
                 found.append((object_, DISABLED, False, True))
-            declared = next((lines[-1][1:2] for each in above if (lines := _lines(each, limit))), (str(at_start),))
-            if "".join(declared).isdecimal() and int(declared[0]) != int(row["slim"] or 0):
-                found.append((object_, limit, int(declared[0]), int(row["slim"] or 0)))
+            declared = next((lines[-1] for each in above if (lines := _lines(each, limit))), (limit, "0"))
+            # 0 means the limit of the process as well.
+            if declared[-1].isdecimal() and (expected := int(declared[-1]) or at_start) != int(row["slim"] or 0):
+                found.append((object_, limit, expected, int(row["slim"] or 0)))
         return [Difference(object_, member, ("running", "worker"), (old, new), OUTSIDE) for object_, member, old, new in found]
 
     async def _of_files(self) -> list[Difference]:

@@ -32,7 +32,7 @@ def test_frontends_that_others_have_changed(tmp_path: Path, version: str) -> Non
     few = " from few\n bind 127.0.0.1:"
     text = CONFIG % free_port() + f"defaults few from base\n maxconn 7\nfrontend own{few}{free_port()}\n maxconn 5\n"
     text += f"listen other{few}{free_port()}\nfrontend off{few}{free_port()}\n disabled\n"
-    text += f"frontend plain from base\n bind 127.0.0.1:{free_port()}\n"
+    text += f"frontend plain from base\n bind 127.0.0.1:{free_port()}\nfrontend zero from few\n bind 127.0.0.1:{free_port()}\n maxconn 0\n"
     text = text.replace("global\n", "global\n maxconn 99\n", 1)
 
     async def work() -> None:
@@ -41,7 +41,7 @@ def test_frontends_that_others_have_changed(tmp_path: Path, version: str) -> Non
                 drift = Drift(engine, Editor(), Overrides(engine, Editor()))
                 assert (await drift.find()).differences == []
                 changes = ("disable frontend web", "set maxconn frontend own 3", "set maxconn frontend other 4", "set maxconn global 55")
-                for command in (*changes, "set maxconn frontend plain 6"):
+                for command in (*changes, "set maxconn frontend plain 6", "set maxconn frontend zero 8"):
                     haproxy.ask(command)
                 between = ("running", "worker")
                 assert (await drift.find()).differences == [
@@ -50,9 +50,10 @@ def test_frontends_that_others_have_changed(tmp_path: Path, version: str) -> Non
                     Difference("frontend/own", "maxconn", between, (5, 3), OUTSIDE),
                     Difference("listen/other", "maxconn", between, (7, 4), OUTSIDE),
                     Difference("frontend/plain", "maxconn", between, (99, 6), OUTSIDE),
+                    Difference("frontend/zero", "maxconn", between, (99, 8), OUTSIDE),
                 ]
                 changes = ("enable frontend web", "set maxconn frontend own 5", "shutdown frontend other", "set maxconn global 0")
-                for command in (*changes, "set maxconn frontend plain 99"):
+                for command in (*changes, "set maxconn frontend plain 99", "set maxconn frontend zero 99"):
                     haproxy.ask(command)
                 assert {each.object for each in (await drift.find()).differences} == {"listen/other"}
 
