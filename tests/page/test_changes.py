@@ -98,7 +98,7 @@ def test_shares_by_a_slider(farm: Farm, operator: Operators) -> None:
     expect(page.get_by_text("No splits")).to_be_visible()
     page.get_by_role("button", name="Divide traffic …").click()
     dialog.get_by_label("Name of the split").fill("canary")
-    expect(dialog.get_by_text("HAProxy takes this by a reload")).to_be_visible()
+    expect(dialog.get_by_text("HAProxy applies this by a reload")).to_be_visible()
     assert sidecar.get("/v3/sidecar/splits").json() == [], "a plan changes nothing"
     anna.carry_out("Divide")
     page.get_by_role("button", name="Change the shares …").wait_for()

@@ -27,7 +27,7 @@ from tests.native.engines import ByFunction, adding, run, substituting
 from tests.native.history.test_reverting import put, returning
 
 # Seconds: more than passes between two calls on a loaded machine.
-SOON = 3
+SOON = 10
 ANN, BOB = Author("ann", request_id="r-1", group="users"), Author("bob", request_id="r-2", group="users")
 
 

@@ -136,7 +136,7 @@ function Plan({ plan }) {
 }
 
 const How = ({ plan }) =>
-  plan.reload ? html`<${Badge} tone="reload">Reload<//> HAProxy takes this by a reload.`
+  plan.reload ? html`<${Badge} tone="reload">Reload<//> HAProxy applies this by a reload.`
   : plan.reload === false ? html`<${Badge} tone="live">Live<//> HAProxy takes this in the running process, without a reload.`
   : html`<${Badge}>Open<//> Whether it takes a reload is known when it is done.`;
 
