@@ -1,16 +1,23 @@
 """Roll a change back at its deadline unless a client confirms it.
 
-At most one confirmation is OPEN or PENDING at a time. It is OPEN while its change is being made, and PENDING until its deadline. It ends as
-CONFIRMED, as ROLLED_BACK, as FAILED if a part of the change could not be rolled back, or as VOID if the request changed nothing, or failed
-and was rolled back.
+A client that changes the configuration remotely may lock itself out. With the option `confirm`, it has to confirm the change within a time;
+otherwise the server restores the state from before. The states of a confirmation:
 
-A confirmation is on disk before its change begins. Its changes are the entries of the history with its id. A rollback reverts them,
-the newest first, and checks that none is still in effect. Until the confirmation ends, changes of configuration and files by other clients
-are refused.
+    OPEN         its request is in progress
+    PENDING      the change is in effect, and waits for its confirmation until the deadline
+    CONFIRMED    a client has confirmed the change, which is permanent from then on
+    ROLLED_BACK  the change was rolled back: at the deadline, by a client, or because its guard was violated
+    FAILED       the rollback left a part of the change in effect
+    VOID         the request changed nothing, or it failed and its changes were rolled back
 
-After a crash, the next process makes an OPEN confirmation PENDING, with a new deadline. The client got no answer, but finds the id in the
-list. If the deadline of a PENDING confirmation has passed, it is rolled back immediately. After a temporary error, such as a full disk, the
-server retries every second.
+It goes from OPEN to PENDING or VOID, and from PENDING to any of the last four, which are final.
+
+* At most one confirmation is OPEN or PENDING at a time. Until it ends, changes of configuration and files by other clients are refused.
+* A confirmation is on disk before its change begins. Its changes are the entries of the history with its id.
+* A rollback reverts these entries, the newest first, until reverting them changes nothing more. After a temporary error, such as a full
+  disk, it is repeated every second.
+* After a crash, the next process makes an OPEN confirmation PENDING, with a new deadline. Its client, who got no response, finds its id in
+  the list. A PENDING one is rolled back at once if its deadline has passed.
 """
 
 import asyncio
@@ -73,12 +80,12 @@ from haproxy_native.threads import run_in_thread
 log = logging.getLogger(__name__)
 NAME = "confirmation"
 POLL_SECONDS = 0.2
-# Temporary errors after which nothing has changed: a full disk, a HAProxy that does not answer.
+# Temporary errors after which nothing has changed, such as a full disk, or a HAProxy that does not run. The rollback is repeated.
 PASSING = (WriteFailed, CheckImpossible, Unusable, RuntimeAbsent)
 RETRY_SECONDS = 1.0
-# The longest wait for the statistics that a guard reads.
+# How long to wait for the statistics that a guard reads.
 ANSWER_SECONDS = 5.0
-# The time after which an error that persists is logged again.
+# An error that persists is logged again after so many seconds.
 REMINDER_SECONDS = 60.0
 # How many times the revert of one entry is tried. Each try is a commit.
 TRIES = 3
@@ -87,9 +94,10 @@ AnyAuthor = TypeVar("AnyAuthor", bound=Author)
 
 
 class Confirmations(Observer):
-    """The confirmations of one engine. Enforces their deadlines within `async with`.
+    """The confirmations of one engine. Enforces their deadlines and guards within `async with`.
 
-    `notify` is called with each confirmation that has changed. `watch` reads the statistics for guards.
+    Calls `notify` with a confirmation when it has become PENDING, was extended or has ended. `watch` reads the statistics for guards;
+    without it, guards have no effect.
     """
 
     def __init__(
@@ -123,7 +131,7 @@ class Confirmations(Observer):
     def _resume(self) -> None:
         """Start the deadline of a confirmation that was OPEN when the last process ended.
 
-        It remains OPEN on disk until the history has its entries, so that the next process does the same after another crash.
+        It stays OPEN on disk until the history has its entries, so that after another crash the next process does the same.
         """
         if (waiting := self._ledger.waiting) and waiting.status == OPEN:
             self._was_open = waiting.id
@@ -134,26 +142,26 @@ class Confirmations(Observer):
         return self._ledger.all()
 
     def get(self, id_: str) -> Confirmation:
-        """Return a confirmation. Raises NotFound."""
+        """Return a confirmation. Raises NoConfirmation."""
         return self._ledger.get(id_)
 
     def is_confirmed(self, confirmation: str) -> bool | None:
-        """Return whether the changes of a confirmation are permanent; None while it is undecided. An unknown one counts as confirmed."""
+        """Return whether the changes of a confirmation are permanent; None while that is undecided. An unknown id counts as confirmed."""
         with suppress(NoConfirmation):
             found = self._ledger.get(confirmation)
             return found.status not in (ROLLED_BACK, VOID) if found.is_over else None
         return True
 
     async def entries(self, id_: str) -> Sequence[int]:
-        """Return the entries of the history that belong to a confirmation, the newest first."""
+        """Return the ids of the history entries that belong to a confirmation, the newest first. Raises Unusable."""
         return await self._history.ask(Journal.of_confirmation, id_)
 
     # -- changes
 
     def admit(self, change: Change) -> None:
-        """Refuse a change. Raises Unconfirmed for a change of configuration or files while a change by another client is pending.
+        """Raise Unconfirmed if another confirmation is OPEN or PENDING. Changes of the process alone, and by the server, are admitted.
 
-        Raises BadRequest for a runtime change with a confirmation if it could not be rolled back.
+        Raises BadRequest for a change of the process alone with a confirmation, unless it can be rolled back.
         """
         waiting, by = self._ledger.waiting, change.author
         alone = change.sole_operation if isinstance(change.sole_operation, SetRuntime) else None
@@ -161,19 +169,19 @@ class Confirmations(Observer):
             raise _unconfirmed(waiting)
         if alone and by.confirmation and not _sets_servers(alone):
             raise BadRequest(
-                f"confirm in query cannot roll back a change of {alone.object} in the running process alone; a reload makes HAProxy do "
-                "what the files say"
+                f"confirm in query cannot roll back a change of {alone.object} in the running process alone; send the request without "
+                "confirm, and reload HAProxy to undo the change"
             )
 
     @asynccontextmanager
     async def opened(self, by: AnyAuthor, seconds: float, guard: Guard | None = None) -> AsyncIterator[AnyAuthor]:
         """Open a confirmation, and yield the author whose changes belong to it and whose reloads are not debounced.
 
-        The deadline is `seconds` after the end of the body. If the body raises, its changes are rolled back immediately. If it changes
-        nothing, the confirmation ends as VOID. A `guard` rolls the changes back as soon as it is violated.
+        The deadline is `seconds` after the end of the body. If the body raises, its changes are rolled back at once. If it changes
+        nothing, the confirmation ends as VOID. A violated `guard` rolls the changes back before the deadline.
 
-        Raises Unconfirmed while another is pending, Unrecorded if it cannot be stored, and RuntimeFailure if there is a guard and HAProxy
-        does not answer.
+        Raises what `admit` raises, Unrecorded if the confirmation cannot be stored, and RuntimeFailure if there is a guard and HAProxy does
+        not answer.
         """
         self.admit(Change(author=by))
         before = await self._guard_watch.read() if guard and self._guard_watch else None
@@ -195,7 +203,7 @@ class Confirmations(Observer):
             await self._note(made.id, status=VOID, ended=time.time())
 
     async def _is_made(self, id_: str) -> bool:
-        """Return whether the confirmation has entries in the history. Returns True if the history cannot be read."""
+        """Return whether the history has entries of the confirmation; True if it cannot be read."""
         try:
             await self._history.catch_up()
             return bool(await self.entries(id_))
@@ -204,7 +212,7 @@ class Confirmations(Observer):
             return True
 
     async def _baseline(self, id_: str, before: WorkerStatistics) -> dict[str, Any]:
-        """Return the baseline for the guard. If the history cannot be read for the changed sections, return the reason as `unknown`."""
+        """Return the baseline of the guard. If the history cannot be read, which has the changed objects, return {"unknown": REASON}."""
         assert self._guard_watch
         after = None
         with suppress(RuntimeFailure):
@@ -217,27 +225,30 @@ class Confirmations(Observer):
         return await run_in_thread(lambda: baseline(before, after, affected_sections(document, objects)))
 
     async def confirm(self, id_: str, by: Author) -> Confirmation:
-        """Make the changes permanent. Raises NotFound, NotPending, Forbidden, and Unusable with nothing changed."""
+        """Make the changes permanent. Raises NoConfirmation, NotPending, Forbidden, and Unusable with nothing changed."""
         async with self._lock:
             self.check_pending(id_, by)
             return self._notified(await self._ledger.change(id_, status=CONFIRMED, ended=time.time(), error=""))
 
     async def extend(self, id_: str, seconds: float, by: Author) -> Confirmation:
-        """Set the deadline to `seconds` from now. Raises NotFound, NotPending, Forbidden, and Unusable with nothing changed."""
+        """Set the deadline to `seconds` from now. Raises NoConfirmation, NotPending, Forbidden, and Unusable with nothing changed."""
         async with self._lock:
             self.check_pending(id_, by)
-            # The confirmation must not be PENDING on disk before the history has its entries, since a kill would lose those.
+            # The history must have the entries before the confirmation is PENDING on disk: after a kill, the rollback would miss them.
             await self._history.catch_up()
             return self._notified(await self._ledger.change(id_, seconds=seconds, deadline=time.time() + seconds, error=""))
 
     async def roll_back(self, id_: str, by: Author) -> Confirmation:
-        """Roll the changes back now. Raises NotFound, NotPending and Forbidden. Raises an error in PASSING if the server will try again."""
+        """Roll the changes back now. Cancelling the caller does not cancel the rollback.
+
+        Raises NoConfirmation, NotPending and Forbidden. Raises one of PASSING if the rollback failed; the server repeats it every second.
+        """
         self.check_pending(id_, by)
         self._ledger.note(id_, is_due=False, deadline=time.time())
         return await asyncio.shield(self._roll_back(id_))
 
     def check_pending(self, id_: str, by: Author) -> Confirmation:
-        """Return a confirmation that an author may end. Raises NotFound, NotPending and Forbidden."""
+        """Return a confirmation that an author may end or extend. Raises NoConfirmation, NotPending and Forbidden."""
         confirmation = self._ledger.get(id_)
         if not by.identity == confirmation.identity != "":
             by.permit(changed(spelled("confirmation", id_), ()))
@@ -250,12 +261,13 @@ class Confirmations(Observer):
         return changed
 
     async def _note(self, id_: str, **members: Any) -> Confirmation:
-        """Change a confirmation in memory, and wait for the write. If the disk cannot be written, the write stays queued."""
+        """Change a confirmation and wait until it is on disk. If the disk does not accept the write, it stays queued."""
         changed = self._notified(self._ledger.note(id_, **members))
         await self._ledger.written()
         return changed
 
     def _log(self, id_: str, error: Exception) -> None:
+        """Log an error, unless it is the last one and was logged less than REMINDER_SECONDS ago."""
         text, now = f"confirmation {id_}: {error}; it is tried again every second", time.monotonic()
         if text != self._logged[0] or now > self._logged[1] + REMINDER_SECONDS:
             self._logged = text, now
@@ -264,7 +276,7 @@ class Confirmations(Observer):
     # -- guards
 
     async def _judge(self, waiting: Confirmation) -> None:
-        """Store the verdict of the guard of a pending confirmation, and roll it back if the guard is violated."""
+        """Update the verdict of a PENDING confirmation, and roll its changes back if the guard is violated."""
         if (verdict := await self._verdict(waiting)) is None:
             return
         if verdict.result == BAD:
@@ -275,7 +287,7 @@ class Confirmations(Observer):
             self._ledger.note(waiting.id, is_due=False, verdict=verdict.as_dict())
 
     async def _verdict(self, waiting: Confirmation) -> Verdict | None:
-        """Return a new verdict; None if none is due. Does not wait for HAProxy beyond the deadline."""
+        """Return a new verdict; None if none is due. Waits for HAProxy until the deadline, and at most for ANSWER_SECONDS."""
         if self._guard_watch is None or waiting.deadline is None or waiting.guard is None:
             return None
         try:
@@ -287,6 +299,7 @@ class Confirmations(Observer):
     # -- rolling back
 
     async def _abandon(self, made: Confirmation) -> None:
+        """End the confirmation of a request that failed: roll back what it has changed."""
         if await self._is_made(made.id):
             self._ledger.note(made.id, status=PENDING, deadline=time.time())
             await self._roll_back(made.id, end=VOID)
@@ -294,6 +307,7 @@ class Confirmations(Observer):
             await self._note(made.id, status=VOID, ended=time.time())
 
     async def _watch(self) -> None:
+        """Enforce deadlines and guards until cancelled. Reads the confirmations first if that failed at the start."""
         while True:
             self._changed.clear()
             waiting, pause = self._ledger.waiting, RETRY_SECONDS
@@ -311,7 +325,7 @@ class Confirmations(Observer):
                     self._ledger.note(self._was_open)
                     self._was_open = ""
                 pause = POLL_SECONDS
-            except Exception as error:  # noqa: BLE001 - whatever it is, deadlines are enforced
+            except Exception as error:  # noqa: BLE001 - no error may end this task, which enforces the deadlines
                 self._log(waiting.id if waiting else "", error)
             if pause == POLL_SECONDS and not self._ledger.waiting:
                 await self._changed.wait()
@@ -319,6 +333,10 @@ class Confirmations(Observer):
                 await asyncio.sleep(pause)
 
     async def _roll_back(self, id_: str, end: str = ROLLED_BACK) -> Confirmation:
+        """Revert the entries of a confirmation, and end it in the state `end`, or as FAILED. Returns it unchanged if it has ended already.
+
+        Raises one of PASSING if the rollback failed; the confirmation then stays PENDING.
+        """
         async with self._lock:
             if (confirmation := self._ledger.get(id_)).is_over:
                 return confirmation
@@ -333,17 +351,18 @@ class Confirmations(Observer):
                 text = _failure(standing)
                 log.error("confirmation %s of %s: %s", id_, confirmation.author, text)
                 return await self._note(id_, status=FAILED, ended=time.time(), error=text, standing=list(standing))
-            why = "violates its guard" if (confirmation.verdict or {}).get("result") == BAD else "was not given in time, or refused"
-            log.warning("confirmation %s of %s %s; its changes were rolled back", id_, confirmation.author, why)
+            why = "its guard was violated" if (confirmation.verdict or {}).get("result") == BAD else "they were not confirmed"
+            log.warning("rolled back the changes of confirmation %s of %s: %s", id_, confirmation.author, why)
             return await self._note(id_, status=end, ended=time.time(), error="")
 
     async def _revert(self, entry: int, by: Author) -> str:
-        """Revert an entry. Return why a part of it is still in effect; empty if none is. Raises PASSING with nothing changed."""
+        """Revert a history entry. Return why a part of it is still in effect; empty if none is. Raises PASSING with nothing changed."""
         reason = ""
         for number in range(1, TRIES + 1):
             try:
                 if not (await self._returning.roll_back(entry, by)).outcomes:
                     return ""
+                # The next try checks whether the entry is still in effect.
                 reason = "it was reverted, and is in effect again"
             except PASSING:
                 raise
@@ -357,17 +376,18 @@ class Confirmations(Observer):
 
 
 def _sets_servers(change: SetRuntime) -> bool:
-    """Return whether a runtime change only sets members of servers. The history has their former values, so it can be rolled back."""
+    """Return whether a change of the process only sets members of servers. The history can revert it, since it has the former values."""
     return bool(change.touched) and all(touch.verb == CHANGE and touch.object.startswith("backend/") for touch in change.touched)
 
 
 def _failure(standing: Mapping[int, str]) -> str:
-    """Return a text about the entries that are still in effect, the reasons, and what to do."""
+    """Return an error text about history entries that are still in effect. `standing` has the reason for each."""
     reasons = "; ".join(f"entry {entry} of the history is still in effect: {reason}" for entry, reason in standing.items())
     return f"{reasons}. Everything else was rolled back. Keep these entries, or remove the cause and revert them then"
 
 
 def _unconfirmed(waiting: Confirmation) -> Unconfirmed:
+    """Return the error for a change that this confirmation does not admit."""
     left = max(0.0, (waiting.deadline or time.time() + waiting.seconds) - time.time())
     text = f"a change by {waiting.author or 'another client'} waits for its confirmation, for {left:.0f} s at most"
     return Unconfirmed(text, confirmation=waiting.id, author=waiting.author, seconds_left=left)

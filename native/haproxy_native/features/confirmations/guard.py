@@ -1,9 +1,21 @@
-"""`Guard`: conditions under which an unconfirmed change is rolled back before its deadline. `GuardWatch` reads the statistics for it.
+"""Guard an unconfirmed change: decide from HAProxy's statistics whether to roll it back before its deadline.
 
-A guard compares what the worker in service reports in `show stat` with its baseline, what the worker reported when the change had taken
-effect. A worker that was started later has served nothing but the change, so its counters count from zero; that covers the reload for the
-change as well as later ones. Former workers do not count: they finish connections that began before the change, with the configuration
-before it. Cleared counters count from zero. The baseline is stored with the confirmation, so a restart of this server loses nothing.
+A `Guard` has two conditions: a limit for the share of requests that are answered with 5xx, and that no backend has fewer ready servers than
+before the change. `GuardWatch` reads `show stat` of the worker in service, at most once a second. `judge` compares the last readings with
+the baseline of the change. The verdict is one of these:
+
+* BAD: a condition is violated, and the change is rolled back. Too few ready servers must be seen in STEADY consecutive readings.
+* INCONCLUSIVE: there are fewer requests than the guard needs, too few servers in the last reading, or no statistics.
+* GOOD: neither.
+
+Only requests since the change count:
+
+* If the change did not start a new worker, the counters in the baseline are subtracted. They were read when the change had taken effect.
+* A worker that started with the change or later has no requests from before it, so nothing is subtracted.
+* If a counter is smaller than in the baseline, it was cleared in between, so nothing is subtracted.
+* Former workers are not read: they finish connections from before the change, with the configuration from before it.
+
+The baseline is stored with the confirmation, so the comparison continues after a restart of this server.
 """
 
 import json
@@ -23,27 +35,33 @@ from haproxy_native.threads import run_in_thread
 
 GOOD, BAD, INCONCLUSIVE = "good", "bad", "inconclusive"
 EXAMPLE = '{"errors": 2, "ready": true, "min_requests": 50}'
-# How many consecutive readings with fewer ready servers make a change bad. More than one, since servers whose addresses are resolved after
-# a reload are not ready at first.
+# The number of consecutive readings with too few ready servers that make a change BAD. One is not enough: after a reload, servers are not
+# ready until HAProxy has resolved their addresses.
 STEADY = 3
+# The shortest time between two readings.
 READ_SECONDS = 1.0
+# The largest `min_requests` of a guard.
 MOST = 1_000_000_000
+# The types of a guard's members.
 _MEMBERS = {"errors": (int, float), "ready": (bool,), "min_requests": (int,)}
+# The rows of `show stat` with the sums of a proxy, by `svname`, and the names of their kinds.
 _KINDS = {"FRONTEND": "frontends", "BACKEND": "backends"}
 
 
 @dataclass(frozen=True)
 class Guard:
-    # Percent of the requests since the change that may be answered with 5xx; None for any.
+    """The conditions of a guard. At least one of `errors` and `ready` is set."""
+
+    # The largest percentage of the requests since the change that may be answered with 5xx; None for no limit.
     errors: float | None = None
-    # Whether no backend may have fewer ready servers than before the change.
+    # Whether each backend must have as many ready servers as before the change.
     ready: bool = False
-    # With fewer requests, the percentage of errors is not judged.
+    # The number of requests from which on `errors` is compared.
     min_requests: int = 50
 
 
 def read_guard(text: str) -> Guard:
-    """Return the guard that a JSON text describes. Raises ValueError, which names the member."""
+    """Parse a guard from JSON. Raises ValueError for an invalid text, member or value."""
     try:
         given = json.loads(text)
     except (json.JSONDecodeError, RecursionError) as error:
@@ -55,13 +73,14 @@ def read_guard(text: str) -> Guard:
             raise ValueError(f"{name} has the wrong type; expected a value as in {EXAMPLE}")
     guard = Guard(**given)
     if guard.errors is None and not guard.ready:
-        raise ValueError("it compares nothing; set errors, ready or both")
+        raise ValueError("it has no condition; set errors, ready or both")
     if not 0 <= (guard.errors or 0) <= 100 or not 1 <= guard.min_requests <= MOST:
-        raise ValueError(f"errors is a percentage from 0 to 100, and min_requests at least 1 and at most {MOST}")
+        raise ValueError(f"expected errors from 0 to 100, in percent, and min_requests from 1 to {MOST}")
     return guard
 
 
 def _members(given: Any) -> Iterable[tuple[str, Any]]:
+    """Return the members of a JSON object. Raises ValueError for any other value."""
     if isinstance(given, dict):
         return given.items()
     raise ValueError(f"it is not an object such as {EXAMPLE}")
@@ -69,6 +88,8 @@ def _members(given: Any) -> Iterable[tuple[str, Any]]:
 
 @dataclass(frozen=True)
 class Count:
+    """A number of requests, and how many of them failed."""
+
     requests: int = 0
     # The requests that were answered with 5xx.
     errors: int = 0
@@ -79,17 +100,17 @@ class Count:
 
 @dataclass(frozen=True)
 class WorkerStatistics:
-    """What one worker reports in `show stat`."""
+    """One answer of a worker to `show stat`, parsed."""
 
-    # Pid and time of start.
+    # The name of the worker, as `PID@START`.
     worker: str
-    # By kind (frontends or backends) and name.
+    # The requests of each proxy, by kind (`frontends` or `backends`) and name.
     counts: Mapping[tuple[str, str], Count]
     # The number of servers that accept requests, by backend.
     ready: Mapping[str, int]
 
     def totals(self, sections: AbstractSet[str]) -> dict[str, Count]:
-        """Return the sums over these sections, by kind."""
+        """Return the sum of the counts of these sections, by kind."""
         totals = dict[str, Count]()
         for (kind, name), count in self.counts.items():
             if name in sections:
@@ -98,7 +119,7 @@ class WorkerStatistics:
 
 
 def read_statistics(worker: str, text: str) -> WorkerStatistics:
-    """Parse the answer to `show stat`."""
+    """Parse an answer to `show stat` of the worker with this name."""
     counts, ready = dict[tuple[str, str], Count](), dict[str, int]()
     places, rows = cells(text)
     for row in rows:
@@ -113,10 +134,10 @@ def read_statistics(worker: str, text: str) -> WorkerStatistics:
 
 
 def baseline(before: WorkerStatistics, after: WorkerStatistics | None, sections: AbstractSet[str]) -> dict[str, Any]:
-    """Return the baseline with which readings after a change are compared, as the confirmation stores it.
+    """Return the baseline of a change to these sections, as JSON for the confirmation to store.
 
-    `before` was read before the change, and `after` when it had taken effect; None if HAProxy did not answer. Counting starts with `after`
-    if the same worker serves; else it starts with the new worker.
+    `before` was read before the change. `after` was read once it had taken effect; None if HAProxy did not answer. The counters come from
+    `after` if it is from the same worker as `before`. Otherwise they come from `before`, and are not subtracted from those of a new worker.
     """
     start = after if after and after.worker == before.worker else before
     return {
@@ -129,10 +150,13 @@ def baseline(before: WorkerStatistics, after: WorkerStatistics | None, sections:
 
 @dataclass(frozen=True)
 class Verdict:
+    """The result of a comparison with the baseline."""
+
+    # GOOD, BAD or INCONCLUSIVE.
     result: str
     # Why the result is bad or inconclusive, with the numbers.
     reasons: Sequence[str]
-    # The requests to frontends and to backends since the change, by kind.
+    # The requests since the change, by kind (`frontends` and `backends`).
     counts: Mapping[str, Count]
 
     def as_dict(self) -> dict[str, Any]:
@@ -140,7 +164,7 @@ class Verdict:
 
 
 def judge(guard: Guard, start: Mapping[str, Any], readings: Sequence[WorkerStatistics]) -> Verdict:
-    """Return the verdict for the last readings, compared with the baseline of a change. There is at least one; the newest is the last."""
+    """Compare the last readings with the baseline `start`. There is at least one reading, and the newest is the last."""
     counts = _since(start, readings[-1])
     short = list(_short_of_servers(start, readings[-1:])) if guard.ready else []
     bad = list(_too_many_errors(guard, counts))
@@ -155,6 +179,7 @@ def judge(guard: Guard, start: Mapping[str, Any], readings: Sequence[WorkerStati
 
 
 def _since(start: Mapping[str, Any], now: WorkerStatistics) -> dict[str, Count]:
+    """Return the requests to the changed sections since the change, by kind."""
     counts = dict[str, Count]()
     for kind, count in now.totals(frozenset(start["sections"])).items():
         former = Count(**start["counts"].get(kind, {})) if now.worker == start["worker"] else Count()
@@ -164,6 +189,7 @@ def _since(start: Mapping[str, Any], now: WorkerStatistics) -> dict[str, Count]:
 
 
 def _too_many_errors(guard: Guard, counts: Mapping[str, Count]) -> Iterator[str]:
+    """Yield a text about each kind of proxies with a larger share of errors than the guard permits."""
     for kind, count in counts.items():
         if guard.errors is None or count.requests < guard.min_requests:
             continue
@@ -173,7 +199,10 @@ def _too_many_errors(guard: Guard, counts: Mapping[str, Count]) -> Iterator[str]
 
 
 def _short_of_servers(start: Mapping[str, Any], readings: Sequence[WorkerStatistics]) -> Iterator[str]:
-    """Yield a text about each backend with fewer ready servers than before in all these readings. Deleted backends are left out."""
+    """Yield a text about each backend that has fewer ready servers than before the change in all these readings.
+
+    A backend that a reading does not contain, because it was deleted, counts as before.
+    """
     for name, before in start["ready"].items():
         now = [reading.ready.get(name, before) for reading in readings]
         if max(now) < before:
@@ -181,22 +210,26 @@ def _short_of_servers(start: Mapping[str, Any], readings: Sequence[WorkerStatist
 
 
 class GuardWatch:
-    """Reads the statistics of the worker in service, for one guarded change at a time.
+    """Reads the statistics of the worker in service, and keeps the last STEADY readings of one guarded change.
 
-    `ask` returns the name of that worker and its answer to `show stat`; it raises RuntimeFailure. HAProxy gets no other commands.
+    `ask` returns the name of that worker (`PID@START`) and its answer to `show stat`, and raises RuntimeFailure.
     """
 
     def __init__(self, ask: Callable[[], Awaitable[tuple[str, str]]]) -> None:
         self._ask = ask
+        # The confirmation whose guard is watched, and the time from which on its next reading is due, by the monotonic clock.
         self._id, self._due = "", 0.0
         self._readings: deque[WorkerStatistics] = deque(maxlen=STEADY)
 
     async def read(self) -> WorkerStatistics:
-        """Return a reading of the worker in service. Raises RuntimeFailure."""
+        """Query the statistics of the worker in service. Raises RuntimeFailure."""
         return await run_in_thread(read_statistics, *await self._ask())
 
     async def verdict(self, id_: str, guard: Guard, start: Mapping[str, Any] | None) -> Verdict | None:
-        """Return the present verdict of a confirmation's guard; None if the last one is less than a second old. Raises RuntimeFailure."""
+        """Query the statistics, and compare them with the baseline `start` of a confirmation.
+
+        Returns None if the last verdict is less than READ_SECONDS old. Raises RuntimeFailure.
+        """
         if id_ != self._id:
             self._id, self._due = id_, 0.0
             self._readings.clear()
@@ -204,17 +237,17 @@ class GuardWatch:
             return None
         self._due = time.monotonic() + READ_SECONDS
         if start is None or "unknown" in start:
-            reason = start["unknown"] if start else "the server was restarted meanwhile"
+            reason = start["unknown"] if start else "the server was restarted while the change was made"
             return Verdict(INCONCLUSIVE, [f"the state before the change is unknown: {reason}"], {})
         self._readings.append(await self.read())
         return await run_in_thread(judge, guard, start, list(self._readings))
 
 
 def affected_sections(document: Document, objects: Collection[str]) -> frozenset[str]:
-    """Return the names of the frontends, backends and listens whose traffic a change of these objects can alter.
+    """Return the names of the frontends, backends and listens whose traffic a change of these objects may affect.
 
-    A defaults section affects all sections that inherit from it. A stored file, or any other section, affects all that name it; `global`
-    affects all.
+    A defaults section affects the proxies that inherit from it, and `global` affects all. A stored file, or a section of any other kind,
+    affects the proxies whose lines, their own or inherited ones, contain its name.
     """
     names = set[str]()
     for kind, name in {parsed(object_)[:2] if "/" in object_ else (object_, "") for object_ in objects}:
@@ -226,6 +259,7 @@ def affected_sections(document: Document, objects: Collection[str]) -> frozenset
 
 
 def _using(document: Document, kind: str, name: str) -> Iterator[str]:
+    """Yield the names of the proxies that an object which is no proxy affects."""
     word = re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w.-])")
     for section, source in zip(document.sections, all_inherited_defaults(document), strict=True):
         if section.kind not in PROXIES:

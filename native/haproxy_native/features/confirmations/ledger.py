@@ -1,4 +1,8 @@
-"""Confirmations as values, and the table that stores them."""
+"""Store confirmations, in memory and in the database. `Confirmations` decides when they change.
+
+Both hold the same rows, except for updates that are still queued for the disk, and those of `note` with `is_due=False`. After a crash
+the next process reads the rows of the database.
+"""
 
 import json
 import logging
@@ -12,47 +16,50 @@ from haproxy_native.disk.database import Database, State, Tables
 from haproxy_native.errors import NoConfirmation, Unusable
 
 log = logging.getLogger(__name__)
-# See native/haproxy_native/features/confirmations/confirmations.py for what they mean.
+# The states of a confirmation as the database and the API spell them. The module `confirmations` describes them.
 OPEN, PENDING, CONFIRMED, ROLLED_BACK, FAILED, VOID = "open", "pending", "confirmed", "returned", "failed", "void"
-# How many confirmations that have ended are stored.
+# How many ended confirmations are stored.
 MOST = 100
 
 
 @dataclass(frozen=True)
 class Confirmation:
-    """A confirmation. Moments are Unix times."""
+    """The confirmation of one change. All times are Unix times. The rows of the table have the same members."""
 
     id: str
     author: str
     created: float
-    # The time from the outcome of the change to the deadline.
+    # How long the change waits for its confirmation, in seconds from its end.
     seconds: float
     status: str = OPEN
     # None while the status is OPEN.
     deadline: float | None = None
+    # None while the status is OPEN or PENDING.
     ended: float | None = None
-    # Why the change has not been rolled back yet, or which part of it could not be.
+    # Why the change has not been rolled back yet, or which part of it is still in effect and why.
     error: str = ""
-    # The members of its guard.
+    # The members of its `Guard`; None for a change without a guard.
     guard: dict[str, Any] | None = None
-    # The baseline of the guard, or the single member `unknown` with the reason.
+    # The result of `guard.baseline`. If it could not be computed, its only member is `unknown`, with the reason.
     baseline: dict[str, Any] | None = None
-    # The last verdict of the guard.
+    # The last verdict of the guard, as `Verdict.as_dict` returns it.
     verdict: dict[str, Any] | None = None
-    # The entries of the history that could not be rolled back.
+    # The ids of the history entries that are still in effect, because reverting them failed.
     standing: list[int] = field(default_factory=list)
-    # The caller that may confirm it, as in `users/ann`. A user, a certificate and a token may all have the name of the author.
+    # The identity of the author, such as `users/ann`. The name alone is ambiguous: a user, a certificate and a token may have the same.
     identity: str = ""
 
     @property
     def is_over(self) -> bool:
+        """Return whether the confirmation has ended, in whatever state."""
         return self.status not in (OPEN, PENDING)
 
 
 class ConfirmationLedger:
-    """The confirmations, in memory and in the database. Calls `changed` after each change in memory.
+    """The confirmations of one engine. Calls `changed` after each change in memory.
 
-    `add` and `change` return when the disk is written. `note` queues its write behind the earlier entries of the history.
+    `add` and `change` return after the disk was written. `note` returns at once and queues its write. The database writes in the order of
+    the calls, so the entries of the history that were added before are on disk first.
     """
 
     def __init__(self, database: Database, changed: Callable[[], None] = lambda: None) -> None:
@@ -63,10 +70,10 @@ class ConfirmationLedger:
         try:
             self._know(database.read(_read))
         except Unusable as error:
-            log.error("changes that wait for their confirmation are not known: %s", error)
+            log.error("reading the confirmations failed: %s", error)
 
     async def read(self) -> None:
-        """Read the rows. Raises Unusable."""
+        """Read the confirmations from the database, after that failed at the start. Raises Unusable."""
         self._know(await self._database.run(_read))
 
     def _know(self, stored: list[Confirmation]) -> None:
@@ -77,18 +84,18 @@ class ConfirmationLedger:
         return list(reversed(self._known.values()))
 
     def get(self, id_: str) -> Confirmation:
-        """Return a confirmation. Raises NotFound."""
+        """Return a confirmation. Raises NoConfirmation."""
         if (confirmation := self._known.get(id_)) is None:
             raise NoConfirmation(id_)
         return confirmation
 
     @property
     def waiting(self) -> Confirmation | None:
-        """Return the confirmation that is not over; there is at most one."""
+        """Return the confirmation that is OPEN or PENDING; None if there is none. There is at most one."""
         return next((confirmation for confirmation in self.all() if not confirmation.is_over), None)
 
     async def add(self, make: Callable[[str], Confirmation]) -> Confirmation:
-        """Store the confirmation that `make` returns for an id. Raises Unusable, with nothing changed."""
+        """Add the confirmation that `make` returns for a new id, and return it once it is on disk. Raises Unusable if it was not added."""
         if not self.is_read:
             await self.read()
         made = make(str(max(map(int, self._known), default=0) + 1))
@@ -102,7 +109,7 @@ class ConfirmationLedger:
         return made
 
     async def change(self, id_: str, **members: Any) -> Confirmation:
-        """Change a confirmation. Raises Unusable, with nothing changed."""
+        """Change members of a confirmation, and return it once it is on disk. Raises NoConfirmation, and Unusable with nothing changed."""
         changed = replace(self.get(id_), **members)
         await self._database.store(partial(_store, changed, ()))
         self._known[id_] = changed
@@ -110,7 +117,7 @@ class ConfirmationLedger:
         return changed
 
     def note(self, id_: str, *, is_due: bool = True, **members: Any) -> Confirmation:
-        """Change a confirmation in memory, and write it later. Unless `is_due`, it is written only with its next change."""
+        """Change members of a confirmation in memory, and queue the write. If not `is_due`, only the next change writes them."""
         self._known[id_] = changed = replace(self.get(id_), **members)
         self._changed()
         if is_due:
@@ -118,12 +125,12 @@ class ConfirmationLedger:
         return changed
 
     async def written(self) -> None:
-        """Wait until noted changes are on disk. If the disk cannot be written, return nevertheless; they stay queued."""
+        """Wait until all queued writes are on disk. If the disk does not accept them, return anyway: they stay queued."""
         with suppress(Unusable):
             await self._database.catch_up()
 
     def _forget(self) -> list[str]:
-        """Drop the oldest confirmations that are over, except for MOST of them, and return the ids of those dropped."""
+        """Drop ended confirmations from memory, except for the last MOST, and return the ids of those that were dropped."""
         gone = [confirmation.id for confirmation in self._known.values() if confirmation.is_over][:-MOST]
         for id_ in gone:
             del self._known[id_]

@@ -57,7 +57,7 @@ def test_the_oldest_are_forgotten(database: Database) -> None:
 def test_a_disk_that_takes_nothing(database: Database, caplog: pytest.LogCaptureFixture) -> None:
     database.directory.write_text("no directory")
     kept = ConfirmationLedger(database)
-    assert "are not known" in caplog.text
+    assert "reading the confirmations failed" in caplog.text
     with pytest.raises(Unusable, match="cannot be used"):
         asyncio.run(kept.add(of))
     assert kept.all() == []
