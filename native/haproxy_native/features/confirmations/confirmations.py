@@ -135,7 +135,7 @@ class Confirmations(Observer):
         """
         if (waiting := self._ledger.waiting) and waiting.status == OPEN:
             self._was_open = waiting.id
-            self._ledger.note(waiting.id, is_due=False, status=PENDING, deadline=time.time() + waiting.seconds)
+            self._ledger.update(waiting.id, queue_write=False, status=PENDING, deadline=time.time() + waiting.seconds)
 
     def all(self) -> list[Confirmation]:
         """Return the confirmations, the newest first."""
@@ -244,7 +244,7 @@ class Confirmations(Observer):
         Raises NoConfirmation, NotPending and Forbidden. Raises one of PASSING if the rollback failed; the server repeats it every second.
         """
         self.check_pending(id_, by)
-        self._ledger.note(id_, is_due=False, deadline=time.time())
+        self._ledger.update(id_, queue_write=False, deadline=time.time())
         return await asyncio.shield(self._roll_back(id_))
 
     def check_pending(self, id_: str, by: Author) -> Confirmation:
@@ -262,7 +262,7 @@ class Confirmations(Observer):
 
     async def _note(self, id_: str, **members: Any) -> Confirmation:
         """Change a confirmation and wait until it is on disk. If the disk does not accept the write, it stays queued."""
-        changed = self._notified(self._ledger.note(id_, **members))
+        changed = self._notified(self._ledger.update(id_, **members))
         await self._ledger.written()
         return changed
 
@@ -281,10 +281,10 @@ class Confirmations(Observer):
             return
         if verdict.result == BAD:
             log.warning("confirmation %s violates its guard: %s", waiting.id, "; ".join(verdict.reasons))
-            self._ledger.note(waiting.id, verdict=verdict.as_dict(), deadline=time.time())
+            self._ledger.update(waiting.id, verdict=verdict.as_dict(), deadline=time.time())
             await self._roll_back(waiting.id)
         else:
-            self._ledger.note(waiting.id, is_due=False, verdict=verdict.as_dict())
+            self._ledger.update(waiting.id, queue_write=False, verdict=verdict.as_dict())
 
     async def _verdict(self, waiting: Confirmation) -> Verdict | None:
         """Return a new verdict; None if none is due. Waits for HAProxy until the deadline, and at most for ANSWER_SECONDS."""
@@ -301,7 +301,7 @@ class Confirmations(Observer):
     async def _abandon(self, made: Confirmation) -> None:
         """End the confirmation of a request that failed: roll back what it has changed."""
         if await self._is_made(made.id):
-            self._ledger.note(made.id, status=PENDING, deadline=time.time())
+            self._ledger.update(made.id, status=PENDING, deadline=time.time())
             await self._roll_back(made.id, end=VOID)
         else:
             await self._note(made.id, status=VOID, ended=time.time())
@@ -322,7 +322,7 @@ class Confirmations(Observer):
                     self._resume()
                 if self._was_open:
                     await self._history.catch_up()
-                    self._ledger.note(self._was_open)
+                    self._ledger.update(self._was_open)
                     self._was_open = ""
                 pause = POLL_SECONDS
             except Exception as error:  # noqa: BLE001 - no error may end this task, which enforces the deadlines
@@ -345,7 +345,7 @@ class Confirmations(Observer):
                 await self._history.catch_up()
                 reasons = {entry: await self._revert(entry, by) for entry in await self.entries(id_)}
             except PASSING as error:
-                self._ledger.note(id_, is_due=False, error=f"rolling back failed, and is tried again every second: {error}")
+                self._ledger.update(id_, queue_write=False, error=f"rolling back failed, and is tried again every second: {error}")
                 raise
             if standing := {entry: reason for entry, reason in reasons.items() if reason}:
                 text = _failure(standing)

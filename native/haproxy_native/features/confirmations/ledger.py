@@ -1,6 +1,6 @@
 """Store confirmations, in memory and in the database. `Confirmations` decides when they change.
 
-Both hold the same rows, except for updates that are still queued for the disk, and those of `note` with `is_due=False`. After a crash
+Both hold the same rows, except for updates that are still queued for the disk, and those of `update` with `queue_write=False`. After a crash
 the next process reads the rows of the database.
 """
 
@@ -58,7 +58,7 @@ class Confirmation:
 class ConfirmationLedger:
     """The confirmations of one engine. Calls `changed` after each change in memory.
 
-    `add` and `change` return after the disk was written. `note` returns at once and queues its write. The database writes in the order of
+    `add` and `change` return after the disk was written. `update` returns at once and queues its write. The database writes in the order of
     the calls, so the entries of the history that were added before are on disk first.
     """
 
@@ -116,11 +116,11 @@ class ConfirmationLedger:
         self._changed()
         return changed
 
-    def note(self, id_: str, *, is_due: bool = True, **members: Any) -> Confirmation:
-        """Change members of a confirmation in memory, and queue the write. If not `is_due`, only the next change writes them."""
+    def update(self, id_: str, *, queue_write: bool = True, **members: Any) -> Confirmation:
+        """Change members of a confirmation in memory, and queue the write. Without `queue_write`, only the next change writes them."""
         self._known[id_] = changed = replace(self.get(id_), **members)
         self._changed()
-        if is_due:
+        if queue_write:
             self._database.post(partial(_store, changed, ()))
         return changed
 

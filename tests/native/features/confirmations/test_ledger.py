@@ -31,8 +31,8 @@ def test_remembered(database: Database) -> None:
         assert again.waiting is None and (await again.add(of)).id == "2" and [each.id for each in again.all()] == ["2", "1"]
         with pytest.raises(NotFound, match="confirmation 7 does not exist"):
             again.get("7")
-        noted = again.note("2", error="why", standing=[3])
-        again.note("2", is_due=False, error="lost")
+        noted = again.update("2", error="why", standing=[3])
+        again.update("2", queue_write=False, error="lost")
         await again.written()
         assert ConfirmationLedger(database).get("2") == noted
 
