@@ -263,7 +263,7 @@ class Confirmations(Observer):
     async def _note(self, id_: str, **members: Any) -> Confirmation:
         """Change a confirmation and wait until it is on disk. If the disk does not accept the write, it stays queued."""
         changed = self._notified(self._ledger.update(id_, **members))
-        await self._ledger.written()
+        await self._ledger.wait_until_written()
         return changed
 
     def _log(self, id_: str, error: Exception) -> None:

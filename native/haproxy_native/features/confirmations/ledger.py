@@ -68,15 +68,15 @@ class ConfirmationLedger:
         self._known: dict[str, Confirmation] = {}
         self.is_read = False
         try:
-            self._know(database.read(_read))
+            self._set_rows(database.read(_read))
         except Unusable as error:
             log.error("reading the confirmations failed: %s", error)
 
     async def read(self) -> None:
         """Read the confirmations from the database, after that failed at the start. Raises Unusable."""
-        self._know(await self._database.run(_read))
+        self._set_rows(await self._database.run(_read))
 
-    def _know(self, stored: list[Confirmation]) -> None:
+    def _set_rows(self, stored: list[Confirmation]) -> None:
         self._known, self.is_read = {confirmation.id: confirmation for confirmation in stored}, True
 
     def all(self) -> list[Confirmation]:
@@ -102,7 +102,7 @@ class ConfirmationLedger:
         self._known[made.id] = made
         self._changed()
         try:
-            await self._database.store(partial(_store, made, self._forget()))
+            await self._database.store(partial(_store, made, self._drop_oldest()))
         except BaseException:
             del self._known[made.id]
             raise
@@ -124,12 +124,12 @@ class ConfirmationLedger:
             self._database.post(partial(_store, changed, ()))
         return changed
 
-    async def written(self) -> None:
+    async def wait_until_written(self) -> None:
         """Wait until all queued writes are on disk. If the disk does not accept them, return anyway: they stay queued."""
         with suppress(Unusable):
             await self._database.catch_up()
 
-    def _forget(self) -> list[str]:
+    def _drop_oldest(self) -> list[str]:
         """Drop ended confirmations from memory, except for the last MOST, and return the ids of those that were dropped."""
         gone = [confirmation.id for confirmation in self._known.values() if confirmation.is_over][:-MOST]
         for id_ in gone:

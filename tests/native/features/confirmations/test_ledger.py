@@ -33,7 +33,7 @@ def test_remembered(database: Database) -> None:
             again.get("7")
         noted = again.update("2", error="why", standing=[3])
         again.update("2", queue_write=False, error="lost")
-        await again.written()
+        await again.wait_until_written()
         assert ConfirmationLedger(database).get("2") == noted
 
     asyncio.run(work())
