@@ -81,7 +81,7 @@ log = logging.getLogger(__name__)
 NAME = "confirmation"
 POLL_SECONDS = 0.2
 # Temporary errors after which nothing has changed, such as a full disk, or a HAProxy that does not run. The rollback is repeated.
-PASSING = (WriteFailed, CheckImpossible, Unusable, RuntimeAbsent)
+TEMPORARY = (WriteFailed, CheckImpossible, Unusable, RuntimeAbsent)
 RETRY_SECONDS = 1.0
 # How long to wait for the statistics that a guard reads.
 ANSWER_SECONDS = 5.0
@@ -104,29 +104,31 @@ class Confirmations(Observer):
         self,
         context: CommitContext,
         history: History,
-        returning: Reverter,
+        reverter: Reverter,
         database: Database,
         notify: Listener = lambda confirmation: None,
         watch: GuardWatch | None = None,
     ) -> None:
-        self._context, self._history, self._returning, self._notify = context, history, returning, notify
+        self._context, self._history, self._reverter, self._notify = context, history, reverter, notify
         self._guard_watch = watch
         self._changed = asyncio.Event()
         self._ledger = ConfirmationLedger(database, self._changed.set)
-        self._works = Background("the confirmations")
-        self._lock, self._was_open = asyncio.Lock(), ""
+        self._background = Background("the confirmations")
+        self._lock = asyncio.Lock()
+        # The id of the confirmation that `_resume` has made PENDING in memory, until this is on disk; empty if there is none.
+        self._resumed = ""
         # The last error that was logged, and when, by the monotonic clock.
         self._logged = ("", 0.0)
 
     async def __aenter__(self) -> Self:
         self._context.observers.add(self)
         self._resume()
-        self._works.begin(self._watch())
+        self._background.begin(self._watch())
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._context.observers.remove(self)
-        await self._works.stop()
+        await self._background.stop()
 
     def _resume(self) -> None:
         """Start the deadline of a confirmation that was OPEN when the last process ended.
@@ -134,7 +136,7 @@ class Confirmations(Observer):
         It stays OPEN on disk until the history has its entries, so that after another crash the next process does the same.
         """
         if (waiting := self._ledger.waiting) and waiting.status == OPEN:
-            self._was_open = waiting.id
+            self._resumed = waiting.id
             self._ledger.update(waiting.id, queue_write=False, status=PENDING, deadline=time.time() + waiting.seconds)
 
     def all(self) -> list[Confirmation]:
@@ -164,12 +166,12 @@ class Confirmations(Observer):
         Raises BadRequest for a change of the process alone with a confirmation, unless it can be rolled back.
         """
         waiting, by = self._ledger.waiting, change.author
-        alone = change.sole_operation if isinstance(change.sole_operation, SetRuntime) else None
-        if waiting and by.request_id and by.confirmation != waiting.id and not alone:
+        process_change = change.sole_operation if isinstance(change.sole_operation, SetRuntime) else None
+        if waiting and by.request_id and by.confirmation != waiting.id and not process_change:
             raise _unconfirmed(waiting)
-        if alone and by.confirmation and not _sets_servers(alone):
+        if process_change and by.confirmation and not _sets_servers(process_change):
             raise BadRequest(
-                f"confirm in query cannot roll back a change of {alone.object} in the running process alone; send the request without "
+                f"confirm in query cannot roll back a change of {process_change.object} in the running process alone; send the request without "
                 "confirm, and reload HAProxy to undo the change"
             )
 
@@ -241,7 +243,7 @@ class Confirmations(Observer):
     async def roll_back(self, id_: str, by: Author) -> Confirmation:
         """Roll the changes back now. Cancelling the caller does not cancel the rollback.
 
-        Raises NoConfirmation, NotPending and Forbidden. Raises one of PASSING if the rollback failed; the server repeats it every second.
+        Raises NoConfirmation, NotPending and Forbidden. Raises one of TEMPORARY if the rollback failed; the server repeats it every second.
         """
         self.check_pending(id_, by)
         self._ledger.update(id_, queue_write=False, deadline=time.time())
@@ -320,10 +322,10 @@ class Confirmations(Observer):
                 if not self._ledger.is_read:
                     await self._ledger.read()
                     self._resume()
-                if self._was_open:
+                if self._resumed:
                     await self._history.catch_up()
-                    self._ledger.update(self._was_open)
-                    self._was_open = ""
+                    self._ledger.update(self._resumed)
+                    self._resumed = ""
                 pause = POLL_SECONDS
             except Exception as error:  # noqa: BLE001 - no error may end this task, which enforces the deadlines
                 self._log(waiting.id if waiting else "", error)
@@ -335,7 +337,7 @@ class Confirmations(Observer):
     async def _roll_back(self, id_: str, end: str = ROLLED_BACK) -> Confirmation:
         """Revert the entries of a confirmation, and end it in the state `end`, or as FAILED. Returns it unchanged if it has ended already.
 
-        Raises one of PASSING if the rollback failed; the confirmation then stays PENDING.
+        Raises one of TEMPORARY if the rollback failed; the confirmation then stays PENDING.
         """
         async with self._lock:
             if (confirmation := self._ledger.get(id_)).is_over:
@@ -344,7 +346,7 @@ class Confirmations(Observer):
             try:
                 await self._history.catch_up()
                 reasons = {entry: await self._revert(entry, by) for entry in await self.entries(id_)}
-            except PASSING as error:
+            except TEMPORARY as error:
                 self._ledger.update(id_, queue_write=False, error=f"rolling back failed, and is tried again every second: {error}")
                 raise
             if standing := {entry: reason for entry, reason in reasons.items() if reason}:
@@ -356,15 +358,15 @@ class Confirmations(Observer):
             return await self._note(id_, status=end, ended=time.time(), error="")
 
     async def _revert(self, entry: int, by: Author) -> str:
-        """Revert a history entry. Return why a part of it is still in effect; empty if none is. Raises PASSING with nothing changed."""
+        """Revert a history entry. Return why a part of it is still in effect; empty if none is. Raises TEMPORARY with nothing changed."""
         reason = ""
         for number in range(1, TRIES + 1):
             try:
-                if not (await self._returning.roll_back(entry, by)).outcomes:
+                if not (await self._reverter.roll_back(entry, by)).outcomes:
                     return ""
                 # The next try checks whether the entry is still in effect.
                 reason = "it was reverted, and is in effect again"
-            except PASSING:
+            except TEMPORARY:
                 raise
             except (ReloadFailed, RuntimeFailure) as error:
                 log.warning("reverting entry %d failed: %s; try %d of %d", entry, error, number, TRIES)
