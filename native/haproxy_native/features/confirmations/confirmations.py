@@ -168,7 +168,7 @@ class Confirmations(Observer):
         waiting, by = self._ledger.waiting, change.author
         process_change = change.sole_operation if isinstance(change.sole_operation, SetRuntime) else None
         if waiting and by.request_id and by.confirmation != waiting.id and not process_change:
-            raise _unconfirmed(waiting)
+            raise _unconfirmed_error(waiting)
         if process_change and by.confirmation and not _sets_servers(process_change):
             raise BadRequest(
                 f"confirm in query cannot roll back a change of {process_change.object} in the running process alone; send the request without "
@@ -196,21 +196,21 @@ class Confirmations(Observer):
         try:
             yield replace(by, confirmation=made.id, is_urgent=True)
         except BaseException:
-            await asyncio.shield(self._abandon(made))
+            await asyncio.shield(self._end_failed_request(made))
             raise
-        if await self._is_made(made.id):
+        if await self._has_entries(made.id):
             start = await self._baseline(made.id, before) if before else None
             await self._note(made.id, status=PENDING, deadline=time.time() + seconds, baseline=start)
         else:
             await self._note(made.id, status=VOID, ended=time.time())
 
-    async def _is_made(self, id_: str) -> bool:
+    async def _has_entries(self, id_: str) -> bool:
         """Return whether the history has entries of the confirmation; True if it cannot be read."""
         try:
             await self._history.catch_up()
             return bool(await self.entries(id_))
         except Unusable as error:
-            self._log(id_, error)
+            self._log_error(id_, error)
             return True
 
     async def _baseline(self, id_: str, before: WorkerStatistics) -> dict[str, Any]:
@@ -268,7 +268,7 @@ class Confirmations(Observer):
         await self._ledger.wait_until_written()
         return changed
 
-    def _log(self, id_: str, error: Exception) -> None:
+    def _log_error(self, id_: str, error: Exception) -> None:
         """Log an error, unless it is the last one and was logged less than REMINDER_SECONDS ago."""
         text, now = f"confirmation {id_}: {error}; it is tried again every second", time.monotonic()
         if text != self._logged[0] or now > self._logged[1] + REMINDER_SECONDS:
@@ -277,9 +277,9 @@ class Confirmations(Observer):
 
     # -- guards
 
-    async def _judge(self, waiting: Confirmation) -> None:
+    async def _judge_guard(self, waiting: Confirmation) -> None:
         """Update the verdict of a PENDING confirmation, and roll its changes back if the guard is violated."""
-        if (verdict := await self._verdict(waiting)) is None:
+        if (verdict := await self._new_verdict(waiting)) is None:
             return
         if verdict.result == BAD:
             log.warning("confirmation %s violates its guard: %s", waiting.id, "; ".join(verdict.reasons))
@@ -288,7 +288,7 @@ class Confirmations(Observer):
         else:
             self._ledger.update(waiting.id, queue_write=False, verdict=verdict.as_dict())
 
-    async def _verdict(self, waiting: Confirmation) -> Verdict | None:
+    async def _new_verdict(self, waiting: Confirmation) -> Verdict | None:
         """Return a new verdict; None if none is due. Waits for HAProxy until the deadline, and at most for ANSWER_SECONDS."""
         if self._guard_watch is None or waiting.deadline is None or waiting.guard is None:
             return None
@@ -300,9 +300,9 @@ class Confirmations(Observer):
 
     # -- rolling back
 
-    async def _abandon(self, made: Confirmation) -> None:
+    async def _end_failed_request(self, made: Confirmation) -> None:
         """End the confirmation of a request that failed: roll back what it has changed."""
-        if await self._is_made(made.id):
+        if await self._has_entries(made.id):
             self._ledger.update(made.id, status=PENDING, deadline=time.time())
             await self._roll_back(made.id, end=VOID)
         else:
@@ -318,7 +318,7 @@ class Confirmations(Observer):
                     if waiting.deadline is not None and waiting.deadline <= time.time():
                         await self._roll_back(waiting.id)
                     elif waiting.guard:
-                        await self._judge(waiting)
+                        await self._judge_guard(waiting)
                 if not self._ledger.is_read:
                     await self._ledger.read()
                     self._resume()
@@ -328,7 +328,7 @@ class Confirmations(Observer):
                     self._resumed = ""
                 pause = POLL_SECONDS
             except Exception as error:  # noqa: BLE001 - no error may end this task, which enforces the deadlines
-                self._log(waiting.id if waiting else "", error)
+                self._log_error(waiting.id if waiting else "", error)
             if pause == POLL_SECONDS and not self._ledger.waiting:
                 await self._changed.wait()
             else:
@@ -350,7 +350,7 @@ class Confirmations(Observer):
                 self._ledger.update(id_, queue_write=False, error=f"rolling back failed, and is tried again every second: {error}")
                 raise
             if standing := {entry: reason for entry, reason in reasons.items() if reason}:
-                text = _failure(standing)
+                text = _failure_text(standing)
                 log.error("confirmation %s of %s: %s", id_, confirmation.author, text)
                 return await self._note(id_, status=FAILED, ended=time.time(), error=text, standing=list(standing))
             why = "its guard was violated" if (confirmation.verdict or {}).get("result") == BAD else "they were not confirmed"
@@ -382,13 +382,13 @@ def _sets_servers(change: SetRuntime) -> bool:
     return bool(change.touched) and all(touch.verb == CHANGE and touch.object.startswith("backend/") for touch in change.touched)
 
 
-def _failure(standing: Mapping[int, str]) -> str:
+def _failure_text(standing: Mapping[int, str]) -> str:
     """Return an error text about history entries that are still in effect. `standing` has the reason for each."""
     reasons = "; ".join(f"entry {entry} of the history is still in effect: {reason}" for entry, reason in standing.items())
     return f"{reasons}. Everything else was rolled back. Keep these entries, or remove the cause and revert them then"
 
 
-def _unconfirmed(waiting: Confirmation) -> Unconfirmed:
+def _unconfirmed_error(waiting: Confirmation) -> Unconfirmed:
     """Return the error for a change that this confirmation does not admit."""
     left = max(0.0, (waiting.deadline or time.time() + waiting.seconds) - time.time())
     text = f"a change by {waiting.author or 'another client'} waits for its confirmation, for {left:.0f} s at most"
