@@ -97,7 +97,7 @@ class ConfirmationsFeature(Feature):
         watch = GuardWatch(lambda: services.workers.statistics_in_service(FRONTENDS | BACKENDS))
         self.confirmations = Confirmations(engine.context, services.history, services.reverter, engine.database, self._announce, watch)
         # Reads the statistics of the worker in service.
-        self.statistics = watch.read
+        self.statistics = watch.statistics
         self.runs, self.write_options = (self.confirmations,), (Confirm(self.confirmations),)
 
     def _announce(self, changed: Confirmation) -> None:

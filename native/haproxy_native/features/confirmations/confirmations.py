@@ -171,8 +171,8 @@ class Confirmations(Observer):
             raise _unconfirmed_error(waiting)
         if process_change and by.confirmation and not _sets_servers(process_change):
             raise BadRequest(
-                f"confirm in query cannot roll back a change of {process_change.object} in the running process alone; send the request without "
-                "confirm, and reload HAProxy to undo the change"
+                f"confirm in query cannot roll back a change of {process_change.object} in the running process alone; "
+                "send the request without confirm, and reload HAProxy to undo the change"
             )
 
     @asynccontextmanager
@@ -186,7 +186,7 @@ class Confirmations(Observer):
         not answer.
         """
         self.admit(Change(author=by))
-        before = await self._guard_watch.read() if guard and self._guard_watch else None
+        before = await self._guard_watch.statistics() if guard and self._guard_watch else None
         self.admit(Change(author=by))
         members = asdict(guard) if guard else None
         try:
@@ -218,7 +218,7 @@ class Confirmations(Observer):
         assert self._guard_watch
         after = None
         with suppress(RuntimeFailure):
-            after = await self._guard_watch.read()
+            after = await self._guard_watch.statistics()
         try:
             objects = {name for entry in await self.entries(id_) for name in await self._history.ask(Journal.objects, entry)}
         except Unusable as error:

@@ -165,20 +165,20 @@ class Verdict:
 
 def judge(guard: Guard, start: Mapping[str, Any], readings: Sequence[WorkerStatistics]) -> Verdict:
     """Compare the last readings with the baseline `start`. There is at least one reading, and the newest is the last."""
-    counts = _since(start, readings[-1])
-    short = list(_short_of_servers(start, readings[-1:])) if guard.ready else []
+    counts = _counts_since(start, readings[-1])
+    reasons = list(_short_of_servers(start, readings[-1:])) if guard.ready else []
     bad = list(_too_many_errors(guard, counts))
-    if short and len(readings) >= STEADY:
+    if reasons and len(readings) >= STEADY:
         bad += _short_of_servers(start, readings[-STEADY:])
     if bad:
         return Verdict(BAD, bad, counts)
     most = max((count.requests for count in counts.values()), default=0)
     if guard.errors is not None and most < guard.min_requests:
-        short.append(f"{most} requests since the change; the guard needs {guard.min_requests}")
-    return Verdict(INCONCLUSIVE if short else GOOD, short, counts)
+        reasons.append(f"{most} requests since the change; the guard needs {guard.min_requests}")
+    return Verdict(INCONCLUSIVE if reasons else GOOD, reasons, counts)
 
 
-def _since(start: Mapping[str, Any], now: WorkerStatistics) -> dict[str, Count]:
+def _counts_since(start: Mapping[str, Any], now: WorkerStatistics) -> dict[str, Count]:
     """Return the requests to the changed sections since the change, by kind."""
     counts = dict[str, Count]()
     for kind, count in now.totals(frozenset(start["sections"])).items():
@@ -212,18 +212,18 @@ def _short_of_servers(start: Mapping[str, Any], readings: Sequence[WorkerStatist
 class GuardWatch:
     """Reads the statistics of the worker in service, and keeps the last STEADY readings of one guarded change.
 
-    `ask` returns the name of that worker (`PID@START`) and its answer to `show stat`, and raises RuntimeFailure.
+    `query` returns the name of that worker (`PID@START`) and its answer to `show stat`, and raises RuntimeFailure.
     """
 
-    def __init__(self, ask: Callable[[], Awaitable[tuple[str, str]]]) -> None:
-        self._ask = ask
+    def __init__(self, query: Callable[[], Awaitable[tuple[str, str]]]) -> None:
+        self._query = query
         # The confirmation whose guard is watched, and the time from which on its next reading is due, by the monotonic clock.
         self._id, self._due = "", 0.0
         self._readings: deque[WorkerStatistics] = deque(maxlen=STEADY)
 
-    async def read(self) -> WorkerStatistics:
+    async def statistics(self) -> WorkerStatistics:
         """Query the statistics of the worker in service. Raises RuntimeFailure."""
-        return await run_in_thread(read_statistics, *await self._ask())
+        return await run_in_thread(read_statistics, *await self._query())
 
     async def verdict(self, id_: str, guard: Guard, start: Mapping[str, Any] | None) -> Verdict | None:
         """Query the statistics, and compare them with the baseline `start` of a confirmation.
@@ -239,7 +239,7 @@ class GuardWatch:
         if start is None or "unknown" in start:
             reason = start["unknown"] if start else "the server was restarted while the change was made"
             return Verdict(INCONCLUSIVE, [f"the state before the change is unknown: {reason}"], {})
-        self._readings.append(await self.read())
+        self._readings.append(await self.statistics())
         return await run_in_thread(judge, guard, start, list(self._readings))
 
 
@@ -254,11 +254,11 @@ def affected_sections(document: Document, objects: Collection[str]) -> frozenset
         if kind in PROXIES:
             names.add(name)
         else:
-            names.update(_using(document, kind, name))
+            names.update(_affected_proxies(document, kind, name))
     return frozenset(names)
 
 
-def _using(document: Document, kind: str, name: str) -> Iterator[str]:
+def _affected_proxies(document: Document, kind: str, name: str) -> Iterator[str]:
     """Yield the names of the proxies that an object which is no proxy affects."""
     word = re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w.-])")
     for section, source in zip(document.sections, all_inherited_defaults(document), strict=True):
