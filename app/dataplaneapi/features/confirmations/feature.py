@@ -1,4 +1,4 @@
-"""The feature `confirmations`, the options `confirm` and `guard` of writes, and the API's form of a confirmation."""
+"""The feature `confirmations`, the write options `confirm` and `guard`, and the JSON of a confirmation."""
 
 import time
 from dataclasses import replace
@@ -26,7 +26,7 @@ CONFIRMATION = "confirmation"
 
 
 class Confirm(WriteOption):
-    """The option that makes a write under a confirmation: the change is rolled back unless it is confirmed in time."""
+    """The options `confirm` and `guard` of a write: its change is rolled back unless a client confirms it in time."""
 
     names = ("confirm", "guard")
 
@@ -34,13 +34,13 @@ class Confirm(WriteOption):
         self._confirmations = confirmations
 
     def check(self, call: Call) -> None:
-        """Raise ApiError for a time that is too short, or an invalid guard."""
+        """Raise ApiError if the time is too short or the guard is invalid."""
         if call.query.confirm is not None and call.query.confirm < SHORTEST:
             raise ApiError(400, f"confirm in query must be at least {SHORTEST:g} s")
         _guard(call)
 
     async def serve(self, call: Call, next: Handler) -> Response:
-        """Make the write and return its response, with the location and the deadline of the confirmation as headers."""
+        """Make the write and return its response. If it has changed anything, headers have the location and deadline of the confirmation."""
         call.exchange.answer_within(ANSWER_SECONDS)
         async with self._confirmations.opened(call.author, call.query.confirm or SHORTEST, _guard(call)) as author:
             response = await next(replace(call, author=author))
@@ -51,7 +51,7 @@ class Confirm(WriteOption):
 
 
 def _guard(call: Call) -> Guard | None:
-    """Return the guard that a call asks for, or None. Raises ApiError."""
+    """Return the guard that the query describes; None without the parameter. Raises ApiError."""
     if "guard" not in call.values:
         return None
     if "confirm" not in call.values:
@@ -63,7 +63,7 @@ def _guard(call: Call) -> Guard | None:
 
 
 def as_dict(one: Confirmation) -> dict[str, Any]:
-    """Return a confirmation as the API shows it, without the entries of the history."""
+    """Return a confirmation as JSON, without its history entries."""
     shown: dict[str, Any] = {
         "id": one.id,
         "status": one.status,
@@ -82,13 +82,13 @@ def as_dict(one: Confirmation) -> dict[str, Any]:
 
 
 def _error(one: Confirmation) -> str:
-    """Return the error, with the calls that revert those entries which the rollback has left in effect."""
+    """Return the error, followed by the requests that revert the entries which are still in effect."""
     calls = ", ".join(f"POST /v3/sidecar/history/{entry}/revert" for entry in one.standing)
     return f"{one.error}; {calls}" if calls else one.error
 
 
 class ConfirmationsFeature(Feature):
-    """`confirmations` rolls changes back at their deadlines, or when their guard is violated."""
+    """The feature: `confirmations` rolls changes back at their deadlines, or when their guard is violated."""
 
     only_changes = True
 

@@ -12,7 +12,7 @@ from haproxy_native.errors import NoConfirmation, Unusable
 from haproxy_native.features.confirmations.confirmations import Confirmations
 from haproxy_native.features.confirmations.ledger import Confirmation
 
-# Rolling back may take as long as a reload.
+# How long a rollback may take, in seconds: it may reload HAProxy.
 ANSWER_SECONDS = 60.0
 
 
@@ -41,9 +41,9 @@ async def roll_back(call: JsonCall) -> Response:
 
 
 async def _shown(call: Call, one: Confirmation) -> dict[str, Any]:
-    """Return a confirmation with its history entries, or without them if the history cannot be read.
+    """Return a confirmation as JSON with its history entries; without them if the history cannot be read.
 
-    The status may change while the entries are read, so it is read after them.
+    Its state may change while the entries are read, so it is read last.
     """
     confirmations, entries = _confirmations(call), dict[str, Any]()
     with suppress(Unusable):
@@ -54,6 +54,7 @@ async def _shown(call: Call, one: Confirmation) -> dict[str, Any]:
 
 
 async def _check(call: Call) -> None:
+    """Raise the error with which the server would refuse to confirm, extend or roll back."""
     _confirmations(call).check_pending(call.path.id, call.author)
 
 
