@@ -40,7 +40,7 @@ class Confirm(WriteOption):
         _guard(call)
 
     async def serve(self, call: Call, next: Handler) -> Response:
-        """Make the write and return its response. If it has changed anything, headers have the location and deadline of the confirmation."""
+        """Make the write and return its response. If it has changed anything, headers name the confirmation and its deadline."""
         call.exchange.answer_within(ANSWER_SECONDS)
         async with self._confirmations.opened(call.author, call.query.confirm or SHORTEST, _guard(call)) as author:
             response = await next(replace(call, author=author))

@@ -1,7 +1,6 @@
 """Store confirmations, in memory and in the database. `Confirmations` decides when they change.
 
-Both hold the same rows, except for updates that are still queued for the disk, and those of `update` with `queue_write=False`. After a crash
-the next process reads the rows of the database.
+The database lacks the updates that are still queued, and those with `queue_write=False`. A crash loses them.
 """
 
 import json
