@@ -284,7 +284,7 @@ def test_a_token_is_for_what_the_files_were(filed: Filed) -> None:
     [
         ("set server shop/one weight 33", "weight of backend/shop/server/one is 33 in the running HAProxy, and was 10 when"),
         ("set server shop/one state maint", "state of backend/shop/server/one is maint in the running HAProxy, and was ready when"),
-        ("add map {directory}/maps_dir/hosts.map x 1", "map/hosts.map is not what it was in the running HAProxy"),
+        ("add map {directory}/maps_dir/hosts.map x 1", "map/hosts.map has been changed in the running HAProxy"),
     ],
 )
 def test_a_token_is_for_what_the_process_was(filed: Filed, command: str, said: str) -> None:

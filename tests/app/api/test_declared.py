@@ -26,7 +26,7 @@ APPLY = "/v3/sidecar/apply?owner=a&dry_run=true"
         ("application/yaml", "backends:\n- name: [", 400, "the YAML cannot be read: line"),
         ("application/yaml", "a: &a [*a]", 422, "levels"),
         ("application/yaml", "backends: [{name: 2026-01-01}]", 422, "put it in quotes"),
-        ("text/plain", "server s 127.0.0.1:1\n", 422, "stands in no section"),
+        ("text/plain", "server s 127.0.0.1:1\n", 422, "is outside of a section"),
         ("text/plain", "backend s\n    wieght 5\n", 422, "the API has no member for 'wieght 5'"),
         ("application/json", '{"backends": [{"name": "s"}, {"name": "s"}]}', 422, "Backend s is declared twice"),
         (

@@ -1,7 +1,7 @@
 """Parse a request body into a declaration.
 
-The body is JSON or YAML with collections of objects and stored files, a text of configuration, or a multipart form. A form has one of these
-as a part, and stored files as other parts.
+The body is one of these: JSON or YAML with collections of objects and stored files; sections in the syntax of `haproxy.cfg`; or a multipart
+form, which has one of the former as a part and stored files as other parts.
 """
 
 import hashlib
@@ -43,26 +43,26 @@ _TYPES = {".json": JSON, ".yaml": YAML_TYPE, ".yml": YAML_TYPE}
 
 @dataclass(frozen=True)
 class Declared:
-    """A parsed declaration."""
+    """A parsed body."""
 
     sections: Mapping[Section, dict[str, Any]]
-    # Members that the owner leaves to others.
+    # Members that the owner does not claim.
     unowned: frozenset[str]
-    # The sections as they will be written.
+    # The declared sections as they will be written.
     texts: Mapping[Section, TextSection]
-    # By object name, such as `map/hosts.map`.
+    # The files by object name, such as `map/hosts.map`.
     files: Mapping[str, DeclaredFile] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Sent:
-    """A body as it was sent, of the media type `kind`."""
+    """A body as it was sent. `kind` is its Content-Type."""
 
     kind: str
     data: bytes = field(repr=False)
 
     def digest(self, options: Mapping[str, Any]) -> str:
-        """Return a digest of the body and its query parameters."""
+        """Return a digest of the body and these query parameters."""
         known = json.dumps([self.kind, options], sort_keys=True).encode("utf-8", "backslashreplace")
         found = hashlib.sha256(known + b"\0")
         found.update(self.data)
@@ -70,14 +70,14 @@ class Sent:
 
 
 async def declared_call(incoming: Arriving) -> Call:
-    """Return a call whose body is a Sent. A call that names a stored plan has no body. Raises ApiError."""
+    """Return a call whose body is a `Sent`. A call that carries out a stored plan has no body. Raises ApiError."""
     call = await read_call(incoming)
     assert call.operation.body is not None
     limit = call.services.settings.max_body_size
     data = await incoming.body(bodies.WHOLE_BYTES if limit is None else limit)
     if call.query.plan:
         if data:
-            raise ApiError(400, "plan in query replaces the body that it was made from; send one of the two")
+            raise ApiError(400, "plan in query stands for the body of the planned call: send the plan or a body, not both")
         return call
     kind = incoming.header(b"content-type")
     check_content_encoding(incoming.header(b"content-encoding"))
@@ -89,7 +89,7 @@ DeclaredCall = Annotated[Call, Depends(declared_call)]
 
 
 def check_members(call: Call, names: Iterable[str], place: str) -> None:
-    """Raise ApiError for an unowned member that no object has: a typing error would have no effect."""
+    """Raise ApiError for an unowned member that no object has, as after a typing error. `place` is "body" or "query"."""
     unknown = [each for each in names if each not in (known := _members(call))]
     if unknown:
         likely = nearest(unknown[0], known)
@@ -97,6 +97,7 @@ def check_members(call: Call, names: Iterable[str], place: str) -> None:
 
 
 def _members(call: Call) -> set[str]:
+    """Return the members of all sections and of their children."""
     resources, schemas = call.services.editor.resources, call.services.schemas
     sections = collections(call.services.editor).values()
     children = (child for section in sections for _, child in resources.children(section.name))
@@ -108,14 +109,14 @@ def _reference(resource: Resource) -> Mapping[str, str]:
 
 
 async def declared(call: Call, sent: Sent) -> Declared:
-    """Parse a body. Raises ApiError, and BadRequest for objects that cannot be owned."""
+    """Parse a body in a thread. Raises ApiError."""
     kind, data = sent.kind, sent.data
     media_type = kind.partition(";")[0].strip().lower()
     if media_type != MULTIPART:
         return await _declared(call, data, media_type)
     text, text_type, files, parts = b"{}", JSON, dict[str, DeclaredFile](), await run_in_thread(form_parts, data, kind)
     if sum(part.name == CONFIGURATION for part, _ in parts) > 1:
-        raise ApiError(400, f"part {CONFIGURATION}: sent twice; it must contain the whole configuration part")
+        raise ApiError(400, f"part {CONFIGURATION}: sent twice; send all declared sections in one part")
     for part, content in parts:
         if part.name == CONFIGURATION:
             text, text_type = content, _TYPES.get(PurePath(part.file or "").suffix, TEXT)
@@ -141,6 +142,7 @@ async def _declared(call: Call, data: bytes, kind: str) -> Declared:
 
 
 def _understood(call: Call, data: bytes, kind: str) -> Declared:
+    """Parse a text, or JSON or YAML. Blocks. Raises ApiError and BadRequest."""
     editor = call.services.editor
     if kind == TEXT:
         refuse_masked_text(data)
@@ -172,15 +174,16 @@ def _understood(call: Call, data: bytes, kind: str) -> Declared:
 
 
 def _by_collections(call: Call, value: dict[str, Any]) -> dict[str, Any]:
-    """Return the body with the names of collections as keys. The names in their paths are accepted too, as peer_section for peers."""
+    """Return the body with collections by name. A collection may also be named as in its path, such as `peer_section` for `peers`."""
     rows = call.services.bundle["x-resources"]
     names = {rows[name]["path"]: name for name in collections(call.services.editor) if "path" in rows[name]}
     if twice := [path for path, name in names.items() if path in value and name in value]:
-        raise ApiError(422, f"{twice[0]} in body is another name of {names[twice[0]]}; use only one of them")
+        raise ApiError(422, f"{twice[0]} in body is another name of {names[twice[0]]}, which is in body too; use only one of them")
     return {names.get(each, each): found for each, found in value.items()}
 
 
 def _bodies(kind: str, name: str, value: Any) -> Iterator[Any]:
+    """Yield the objects of a collection. Raises ApiError unless it is a list."""
     if kind == "singleton":
         yield value
         return
@@ -190,7 +193,7 @@ def _bodies(kind: str, name: str, value: Any) -> Iterator[Any]:
 
 
 def _validated(call: Call, collection: str, body: Any) -> Any:
-    """Return a valid object. Raises ApiError, also for an unknown member, which would have no effect."""
+    """Validate an object of a collection and return it. Raises ApiError, also for unknown members."""
     if not isinstance(body, dict):
         raise ApiError(422, f"{collection} in body must contain objects, not {str(body)[:64]!r}")
     resource = call.services.editor.resources[collection]
@@ -203,6 +206,7 @@ def _validated(call: Call, collection: str, body: Any) -> Any:
 
 
 def _present(call: Call, resource: Resource, body: Mapping[str, Any]) -> Any:
+    """Return the object of this name in the present configuration; None if there is none."""
     editor, document = call.services.editor, call.services.engine.document
     try:
         return editor.get_object(document, resource, None, str(body.get(resource.key) or ""), full=True)
@@ -211,7 +215,7 @@ def _present(call: Call, resource: Resource, body: Mapping[str, Any]) -> Any:
 
 
 def _named(call: Call, resource: Resource, body: dict[str, Any]) -> dict[str, Any]:
-    """Return the body with each named child's name set from its key. Raises ApiError if a child has a different name."""
+    """Return the body with the name of each named child set from its key. Raises ApiError if a child has another name."""
     named = dict(body)
     for member, child in call.services.editor.resources.children(resource.name):
         rows = body.get(member)
@@ -225,7 +229,7 @@ def _named(call: Call, resource: Resource, body: dict[str, Any]) -> dict[str, An
 
 
 def declared_file(stores: Mapping[str, Store], kind: str, body: Any) -> tuple[str, DeclaredFile]:
-    """Return the object name and the content of a stored file that a collection declares. Raises ApiError."""
+    """Return the object name and the content of a stored file that the body declares in a collection. Raises ApiError."""
     collection, member = COLLECTIONS[kind], "entries" if kind == MAP else "content"
     if not isinstance(body, dict) or not isinstance(body.get("name"), str):
         raise ApiError(422, f"{collection} in body must contain objects with a name, as in {{name: one, {member}: ...}}")
@@ -241,6 +245,7 @@ def declared_file(stores: Mapping[str, Store], kind: str, body: Any) -> tuple[st
 
 
 def _entries(rows: Any, about: str) -> dict[str, str]:
+    """Return the declared entries of a map, by key. Raises ApiError, whose message begins with `about`."""
     if not isinstance(rows, list):
         raise ApiError(422, f"{about}: entries in body is a list, as in [{{key: example.com, value: shop}}]")
     values_by_key: dict[str, str] = {}
@@ -258,6 +263,7 @@ def _entries(rows: Any, about: str) -> dict[str, str]:
 
 
 def _object(stores: Mapping[str, Store], kind: str, name: str, about: str) -> str:
+    """Return the object name of a stored file. Raises ApiError, whose message begins with `about`."""
     store = next((store for store in stores.values() if store.kind == kind), None)
     if store is None:
         setting = STORES[next(kind_ for kind_, made in KINDS.items() if made.kind == kind)]
@@ -273,7 +279,7 @@ def _object(stores: Mapping[str, Store], kind: str, name: str, about: str) -> st
 
 
 def form_parts(data: bytes, kind: str) -> list[tuple[Part, bytes]]:
-    """Return the parts of a form. Raises ApiError."""
+    """Parse a form and return its parts with their contents. `kind` is its Content-Type. Blocks. Raises ApiError."""
     form, parts = Parts(_nothing, 0, 0, boundary(kind)), list[tuple[Part, list[bytes]]]()
     for start in range(0, len(data), LARGE):
         for each in form.parsed(data[start : start + LARGE]):
@@ -288,7 +294,7 @@ def form_parts(data: bytes, kind: str) -> list[tuple[Part, bytes]]:
 
 
 async def _nothing() -> Any:
-    """Receive no data: the whole form has been read already."""
+    """Tell the parser of forms that no more data follow: the whole form has been read already."""
     return {"type": "http.disconnect"}
 
 

@@ -8,7 +8,7 @@ from haproxy_native.features.apply.plans import Plans
 
 
 class ApplyFeature(Feature):
-    """`apply` carries out declarations. `plans` stores the plans that `apply` can carry out later."""
+    """The feature: `apply` carries out declarations, and `plans` stores the plans that it may carry out later."""
 
     def __init__(self, services: Services) -> None:
         engine = services.engine

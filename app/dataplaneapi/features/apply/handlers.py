@@ -28,12 +28,12 @@ from haproxy_native.request_context import OUTSIDE, Author
 from haproxy_native.storage.key_material import is_secret
 from haproxy_native.threads import run_in_thread
 
-# How long a reload may take.
+# How long a response may take, since the commit may reload HAProxy.
 ANSWER_SECONDS = 60.0
 _KINDS = {collection: kind for kind, collection in COLLECTIONS.items()}
-# Members of a dry run's response that come from the plan of the change.
+# The members of a dry run's response that come from the preview of the commit.
 PLANNED = ("commands", "reload", "reasons", "valid", "messages", "tests")
-# Query parameters that belong to a stored plan.
+# The query parameters that a plan stores. A call that carries the plan out must not have them.
 OPTIONS = ("owner", "dry_run", "prune", "force", "max_delete", "unowned")
 
 
@@ -52,27 +52,28 @@ async def replace(call: DeclaredCall) -> Response:
 
 
 async def _with_plan(call: Call, *, take: bool) -> tuple[Call, DeclarationLimits]:
-    """Return the call and its limits. If the call names a stored plan, its body and options are those of the plan.
+    """Return the call and its limits. If it carries out a stored plan, its body and options are those of the plan.
 
-    `take` deletes the plan. Raises ApiError.
+    `take` also deletes the plan. Raises ApiError, NoPlan and Unusable.
     """
     if token := call.query.plan:
         if given := [name for name in OPTIONS if name in call.values]:
-            raise ApiError(400, f"{given[0]} in query belongs to the call that requested the plan")
+            raise ApiError(400, f"{given[0]} in query is part of the plan; send it with the call that requests the plan")
         plans = ApplyFeature.of(call.services).plans
         plan = await (plans.take if take else plans.stored)(token)
         limits = DeclarationLimits(version=call.query.version, moves=plan.moves, values=plan.values)
         return dataclasses.replace(call, body=Sent(plan.kind, plan.body), values={**call.values, **plan.options}), limits
     if call.query.owner == OUTSIDE:
-        raise ApiError(400, f"owner in query: {OUTSIDE} is reserved for edits of the file and for other calls; choose another name")
+        raise ApiError(400, f"owner in query: {OUTSIDE} stands for changes that no owner has declared; choose another name")
     if "owner" not in call.values:
-        # An error in the body is reported first, as everywhere.
+        # Parse the body first, so that its errors are reported before this one, as in other operations.
         await declared(call, call.body)
-        raise ApiError(400, "owner in query is required: who declares it, as in owner=team-a")
+        raise ApiError(400, "owner in query is required; name the owner of the declaration, as in owner=team-a")
     return call, DeclarationLimits(call.query.max_delete, call.query.version)
 
 
 async def _check(call: Call) -> bool:
+    """Raise the error with which the server would refuse the call. Return whether the call would reload HAProxy."""
     call, limits = await _with_plan(call, take=False)
     declaration = _declaration(call, await declared(call, call.body))
     if call.query.dry_run:
@@ -85,6 +86,7 @@ CHECKS = {"replace": _check}
 
 
 async def _plan(call: Call, declaration: Declaration, limits: DeclarationLimits) -> Response:
+    """Return the plan of a declaration. Stores it, unless it has conflicts or HAProxy refuses the result."""
     planned_apply, preview = await _apply(call).plan(declaration)
     limits.check_deleted(planned_apply)
     planned = await run_in_thread(lambda: with_files(as_dict(call.author, preview), preview.files))
@@ -101,6 +103,7 @@ async def _plan(call: Call, declaration: Declaration, limits: DeclarationLimits)
 
 
 async def _carry_out(call: Call, declaration: Declaration, limits: DeclarationLimits, sent: str) -> Response:
+    """Commit a declaration and return what has changed. Raises ApiError with the conflicts."""
     try:
         planned, outcome = await _apply(call).carry_out(declaration, limits, sent)
     except Contested as error:
@@ -123,7 +126,7 @@ async def export(call: ReadCall) -> Response:
 
 
 def _exported(by: Author, collection: str, file: ExportedFile) -> dict[str, Any]:
-    """Return an exported file. Content that the caller may not read or that is not UTF-8 is replaced by a member `masked`."""
+    """Return an exported file as JSON. It has `masked` instead of content that the caller may not read, or that is not UTF-8."""
     if file.entries is not None:
         return {"name": file.name, "entries": [{"key": key, "value": value} for key, value in file.entries.items()]}
     rights, object_ = by.rights, spelled(_KINDS[collection], file.name)
@@ -144,6 +147,7 @@ def _owner(owner: str, claims: Mapping[str, Collection[str]]) -> dict[str, Any]:
 
 
 def _declaration(call: Call, declared: Declared) -> Declaration:
+    """Return the declaration from a parsed body and the query. Raises ApiError."""
     asked = frozenset(filter(None, map(str.strip, call.query.unowned.split(","))))
     check_members(call, asked, "query")
     unowned = declared.unowned | asked
@@ -161,6 +165,7 @@ def _declaration(call: Call, declared: Declared) -> Declaration:
 
 
 def _shown(call: Call, found: Planned) -> dict[str, Any]:
+    """Return a plan as JSON, without its remaining conflicts."""
     every: list[Effect | FileEffect] = [*found.effects, *found.files.shown]
     whole = [effect for effect in every if not effect.member]
     return {
@@ -175,7 +180,7 @@ def _shown(call: Call, found: Planned) -> dict[str, Any]:
 
 
 async def _conflicts(call: Call, found: Planned) -> list[dict[str, Any]]:
-    """Return the conflicts. A conflict with OUTSIDE, a change that no owner declared, includes the last change of the object."""
+    """Return the conflicts of a plan as JSON. One with OUTSIDE includes the last change of the object, from the history."""
     outside = [_changed_object(conflict) for conflict in found.conflicts if OUTSIDE in conflict.owners]
     last = await last_changes(call, outside) if outside else {}
     places = await run_in_thread(_places, call, found)
@@ -185,7 +190,7 @@ async def _conflicts(call: Call, found: Planned) -> list[dict[str, Any]]:
 
 
 def _places(call: Call, found: Planned) -> list[dict[str, Any]]:
-    """Return the line of each conflict, in the configuration or in a map, and the file if it is not the main configuration file."""
+    """Return the line of each conflict, in the configuration or in a map, and the configuration file unless it is the main one."""
     maps = {file for each in found.conflicts if is_map(file := file_object(each.object))}
     entries = {object_: line for each in maps for object_, line in lines_of(each, found.read.get(each) or b"").items()}
     editor, before = call.services.editor, found.before
@@ -195,16 +200,17 @@ def _places(call: Call, found: Planned) -> list[dict[str, Any]]:
 
 
 def _changed_object(conflict: OwnershipConflict) -> str:
+    """Return the object that the history names for a conflict: for an entry of a map, the map."""
     return file_object(conflict.object) or conflict.object
 
 
 def _hidden(members: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the members, with contents of files masked."""
+    """Return the members with bytes, the contents of files, masked."""
     return {name: MASKED if isinstance(value, bytes) else value for name, value in members.items()}
 
 
 def _conflict(by: Author, conflict: OwnershipConflict, place: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a conflict, without value and place if the caller may not read the object."""
+    """Return a conflict as JSON, without its present value and its place if the caller may not read the object."""
     may_read = reader(by)
     theirs, place = (conflict.theirs, place) if may_read is None or may_read(conflict.object) else (None, {})
     members = {"object": conflict.object, "member": conflict.member or None, "owners": list(conflict.owners)}

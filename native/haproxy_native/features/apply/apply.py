@@ -1,9 +1,16 @@
-"""`Apply`: plans and carries out declarations, and stores who owns what.
+"""Apply declarations: make the configuration and stored files equal to what an owner declares, in one commit.
 
-One declaration is carried out at a time. The new claims are written before the commit, and the former ones with them, marked as undecided
-(`AT_WORK`). After a kill the owner has both, so its own values cause no conflict, whichever of the two configurations is in effect.
-The claims are written again after the commit. If the change may still be rolled back, because its reload fails or nobody confirms it, the
-former claims are stored with the reload and confirmation that decide (`AwaitedOutcome`). A rollback makes them valid again.
+An owner, such as a team or a pipeline, declares whole sections and files. The planner (planner.py) compares the declaration with the
+present state, and finds conflicts with other owners and with changes by hand. `Apply` commits the plan and records the owner's claims.
+
+One declaration is carried out at a time. It writes the claims twice:
+
+1. Before the commit: the new claims, and the former ones with the outcome AT_WORK. After a crash both are valid, so the values of the owner
+   cause no conflict, whether or not the commit was made.
+2. After the commit: the new claims. If the change may still be rolled back, because its reload fails or nobody confirms it, the former
+   claims are stored with the reload and confirmation that decide (`AwaitedOutcome`). A rollback makes them valid again.
+
+If the commit fails, the former claims are written again.
 """
 
 import asyncio
@@ -36,9 +43,10 @@ from haproxy_native.threads import run_in_thread
 
 
 class ApplyDeclaration:
-    """The operation that carries out a declaration. It plans again if the configuration or the files differ from those of its last `plan`.
+    """The operation of a commit that carries out a declaration.
 
-    Without `limits`, which is for dry runs, it makes all changes that are not in conflict. With them, it raises at a conflict.
+    It plans again if the configuration or the files are no longer those of its last `plan`. Without `limits`, as in a dry run, it leaves
+    members in conflict unchanged. With `limits`, a conflict raises Contested.
     """
 
     is_whole: ClassVar[bool] = False
@@ -58,7 +66,7 @@ class ApplyDeclaration:
         return self.plan.document
 
     def contents(self, now: Contents) -> Contents:
-        """Return the new contents of the stored files that change, by path. `now` has the present contents."""
+        """Return the new contents of the stored files that change, by path; None for a file to delete. `now` has the present contents."""
         self._plan(self.plan.before, {object_: now[path] for object_, (_, path) in self.files.items()})
         return {self.files[object_][1]: content for object_, content in self.plan.files.contents.items()}
 
@@ -70,7 +78,7 @@ class ApplyDeclaration:
 
 
 class Contested(Conflict):
-    """Others own or have changed members that are declared; `planned` has the conflicts. Its detail is the whole message."""
+    """Others own or have changed declared members. `planned` has the conflicts. The detail is the whole message."""
 
     label = ""
 
@@ -83,7 +91,7 @@ class Contested(Conflict):
 
 
 class TooManyDeleted(Conflict):
-    """The objects in `gone` would be deleted, which are more than `max_delete` permits. Its detail is the whole message."""
+    """A declaration would delete the objects in `gone`, more than `max_delete` permits. The detail is the whole message."""
 
     label = ""
 
@@ -94,7 +102,7 @@ class TooManyDeleted(Conflict):
 
 @dataclass(frozen=True)
 class ExportedFile:
-    """A file that an owner has declared: a map with its own `entries` by key, any other with its `content`."""
+    """A file that an owner has declared. For a map, `entries` has the entries that the owner has declared, by key."""
 
     name: str
     content: bytes = field(repr=False)
@@ -103,18 +111,18 @@ class ExportedFile:
 
 @dataclass(frozen=True)
 class DeclarationLimits:
-    """The limits of a declaration, each None if it is not set."""
+    """The conditions under which a declaration is carried out. None stands for no condition."""
 
     # How many objects it may delete.
     most_deleted: int | None = None
-    # The version of the configuration that it expects.
+    # The version that the configuration must have.
     version: int | None = None
-    # From the stored plan that is carried out: the exact changes that it must make, and the values that the process must have.
+    # From a stored plan: the changes that the declaration must make, and the values that the running process must have.
     moves: Moves | None = None
     values: Values | None = None
 
     def check(self, found: Planned) -> None:
-        """Raise Contested, TooManyDeleted or Moved if a plan exceeds the limits."""
+        """Raise Moved, Contested or TooManyDeleted for a plan that must not be carried out."""
         if self.moves is not None:
             refuse_moved(self.moves, found.moves)
         if found.conflicts:
@@ -129,19 +137,21 @@ class DeclarationLimits:
 
 @dataclass(frozen=True)
 class Repeat:
-    """The last declaration of an owner, to answer the same request again without planning.
+    """The last declaration of an owner, so that the same request can be answered again without planning.
 
-    `sent` is the digest of the request, `planned` the plan to return. Valid while claims, configuration and files are the same.
+    It is valid while claims, configuration and files stay the same.
     """
 
+    # The digest of the request.
     sent: str
     claims: Claims
     files: Files
+    # The plan to return: one without changes.
     planned: Planned
 
 
 class Apply:
-    """Carries out declarations. `confirmed` returns whether the change with this confirmation was confirmed; None while that is pending."""
+    """Carries out declarations for one engine. `confirmed` returns whether a confirmation was given; None while it is pending."""
 
     def __init__(self, engine: Engine, editor: Editor, table: OwnerTable, confirmed: Callable[[str], bool | None] = lambda _: None) -> None:
         self._engine, self._editor, self._table = engine, editor, table
@@ -150,24 +160,24 @@ class Apply:
 
     @property
     def owners(self) -> Owners:
-        """Return the owners, after settling the former claims whose outcome is known by now. Raises Unusable."""
+        """Return the owners. Settles the former claims whose outcome is known by now, in memory. Raises Unusable."""
         known = self._table.owners
         if (found := known.settled(self._outcomes.lasts)) is not known:
             self._table.note(found)
         return found
 
     async def plan(self, declaration: Declaration) -> tuple[Planned, Preview]:
-        """Return what a declaration would change. Raises what `Engine.plan` raises, and Unusable."""
+        """Return the plan of a declaration, and a preview of its commit. Raises what `Engine.plan` raises, and Unusable."""
         declared = await self._declared(declaration)
         preview = await self._engine.plan(self._change(declared))
         return declared.plan, preview
 
     async def check_plan(self, declaration: Declaration) -> None:
-        """Raise the error for which `plan` would refuse a declaration, unless only HAProxy refuses it."""
+        """Raise what `plan` would raise for a declaration, without asking HAProxy to check the result."""
         await self._engine.permit_plan(self._change(await self._declared(declaration)))
 
     async def _declared(self, declaration: Declaration, limits: DeclarationLimits | None = None) -> ApplyDeclaration:
-        """Return the operation of a declaration, planned for the present state. Raises Forbidden, Unusable, and what the limits raise."""
+        """Plan a declaration for the present state, and return its operation. Raises Forbidden, Unusable, and what the limits raise."""
         former = self.owners
         files = self._files(declaration, former)
         read = await asyncio.to_thread(_read, files)
@@ -178,21 +188,21 @@ class Apply:
         return ApplyDeclaration(self._editor, former, declaration, limits, files, result)
 
     async def values(self, declaration: Declaration, found: Planned, preview: Preview) -> Values | None:
-        """Return the values that the objects of a plan have in the running process; None if it does not answer."""
+        """Return the values that the objects of a plan have in the running process; None if HAProxy does not answer."""
         files = self._files(declaration, self.owners)
         return await plans.known_values(self._engine.context, preview, {content: files[content] for content in found.files.contents})
 
     def _files(self, declaration: Declaration, owners: Owners) -> Files:
-        """Return the store and path of each file that is declared or was declared before, by object. Skips files without a store."""
+        """Return the store and path of each file that the owner declares or has declared before, by object. Skips files without a store."""
         stores = {store.kind: store for store in self._engine.stores.values()}
         former = (file_object(object_) for object_ in owners.of(declaration.owner))
         named = {object_: parsed(object_) for object_ in dict.fromkeys([*declaration.files, *former]) if object_}
         return {object_: (store, store.directory / name) for object_, (kind, name) in named.items() if (store := stores.get(kind))}
 
     async def repeated(self, owner: str, sent: str, version: int | None, author: Author) -> Planned | None:
-        """Return the plan of the owner's last declaration if the same is sent again and nothing has changed since, else None.
+        """Return a plan without changes if the owner sends its last declaration again and nothing has changed since; otherwise None.
 
-        `sent` is a digest of body and options. Raises Forbidden, Conflict and Unusable.
+        `sent` is the digest of body and options. Raises Forbidden, Conflict for another `version`, and Unusable.
         """
         permit_owner(author, owner)
         with suppress(Unreadable):
@@ -206,16 +216,17 @@ class Apply:
         return last.planned if await asyncio.to_thread(_read, last.files) == last.planned.read else None
 
     async def check(self, declaration: Declaration, limits: DeclarationLimits) -> bool:
-        """Return whether `carry_out` would reload HAProxy. Raises what `carry_out` raises, except for refusals by HAProxy."""
+        """Return whether `carry_out` would reload HAProxy. Raises what `carry_out` would raise, except for refusals by HAProxy."""
         permit_owner(declaration.author, declaration.owner)
         with suppress(Unreadable):
             await self._engine.notice()
         return await self._engine.check_change(self._change(await self._declared(declaration, limits)))
 
     async def carry_out(self, declaration: Declaration, limits: DeclarationLimits, sent: str = "") -> tuple[Planned, Outcome | None]:
-        """Commit a declaration. Return its plan, and its outcome; None if nothing differed. `sent` is as for `repeated`, or empty.
+        """Commit a declaration. Return its plan, and the outcome of the commit; None if there was nothing to commit.
 
-        Raises Contested, TooManyDeleted, Moved, Forbidden and Unusable with nothing changed, and what a commit raises.
+        With the digest `sent`, `repeated` can answer the same request again. Cancelling the caller does not cancel the commit. Raises
+        Contested, TooManyDeleted, Moved, Forbidden and Unusable with nothing changed, and what a commit raises.
         """
         permit_owner(declaration.author, declaration.owner)
         with suppress(Unreadable):
@@ -250,6 +261,7 @@ class Apply:
             self._repeats[owner] = Repeat(sent, self._table.owners.claims.get(owner, {}), files, found)
 
     def _change(self, declared: ApplyDeclaration) -> Change:
+        """Return the change to commit: the sections, and the stored files if any changes."""
         files, limits = declared.files, declared.limits or DeclarationLimits()
         stores = {path: store for store, path in files.values()}
         has_files = declared.plan.files.contents
@@ -259,15 +271,15 @@ class Apply:
         return Change([declared, *edits], expect, verify=verify, author=declared.author)
 
     def kept(self, object_: str) -> list[str]:
-        """Return the owners of an object, or of something in it, as `owner/NAME`. Raises Unusable."""
+        """Return the owners of an object, and of the objects in it, as `owner/NAME`. Raises Unusable."""
         claims = self.owners.claims
         return [spelled("owner", owner) for owner, known in claims.items() if any(within(name, object_) for name in known)]
 
     @asynccontextmanager
     async def renamed(self, object_: str, to: str, author: Author) -> AsyncIterator[None]:
-        """Rename an object in the claims of its owners, around the commit that renames it. During the commit they own both names.
+        """Rename an object in the claims of its owners. The body of the context commits the renaming; meanwhile they own both names.
 
-        Raises Unusable.
+        Restores the claims if the body raises. Raises Unusable.
         """
         async with self._lock:
             former = self.owners
@@ -281,13 +293,16 @@ class Apply:
             await self._table.write(self._undecided(author, former, moved, self._engine.version()))
 
     def _undecided(self, by: Author, former: Owners, now: Owners, version: int, reload_id: str | None = None) -> Owners:
-        """Return the owners after a commit. If it may still be rolled back, they include the claims that it replaced."""
+        """Return the owners to store after a commit: `now`, with the claims of `former` if the commit may still be rolled back."""
         reloads = self._engine.reloads
         wait = AwaitedOutcome(reload_id or reloads.pending or reloads.loading or "", by.confirmation, version)
         return now.replacing(former, wait) if wait.reload or wait.confirmation else now
 
     def exported(self, owner: str) -> dict[str, Any]:
-        """Return the objects that an owner has declared, by collection, with their present values. The owner can apply the result again."""
+        """Return the sections that an owner has declared, by collection, with the present values of its members.
+
+        The result has the form of a declaration, so the owner can apply it again.
+        """
         claims, objects = self.owners.claims.get(owner, {}), dict[str, Any]()
         for collection, resource in collections(self._editor).items():
             names = [""] if resource.kind == "singleton" else [name for name, _ in self._engine.document.of_kind(resource.section)]
@@ -319,7 +334,7 @@ class Apply:
 
 
 def _read(files: Files) -> dict[str, bytes | None]:
-    """Return the contents of files by object; None for a missing file. Raises Unusable."""
+    """Read files and return their contents, by object; None for a missing file. Blocks. Raises Unusable."""
     try:
         return {object_: store.content(path) if path.exists() else None for object_, (store, path) in files.items()}
     except OSError as error:
@@ -327,6 +342,7 @@ def _read(files: Files) -> dict[str, bytes | None]:
 
 
 def _touches(found: Planned) -> list[Touch]:
+    """Return what a plan does to stored files, for authorization."""
     verbs = ((effect, CREATE if effect.old is None else DELETE if effect.new is None else CHANGE) for effect in found.files.shown)
     return [Touch(effect.object, CHANGE if effect.member else verb, frozenset((ANY,))) for effect, verb in verbs]
 
@@ -336,9 +352,9 @@ def _owned(members: Members, claims: Mapping[str, str]) -> Members:
 
 
 def _with_wait(former: Owners, now: Owners, owner: str) -> Owners:
-    """Return the owners after a declaration that changed only claims.
+    """Return the owners to store after a declaration that changed nothing but claims.
 
-    While an earlier change of this owner may be rolled back, its new claims stay undecided as well.
+    If the last change of this owner may still be rolled back, the new claims depend on the same outcome.
     """
     waits = former.former.get(owner)
     return now.replacing(former, waits[-1].wait) if waits else now
@@ -350,9 +366,9 @@ def permit_owner(by: Author, owner: str) -> None:
 
 
 def permit_claims(rights: Permissions | None, editor: Editor, claims: Mapping[str, Collection[str]], created: Collection[str] = ()) -> None:
-    """Raise Forbidden if these rights do not permit changing every claimed member, since a claim keeps others from changing it.
+    """Raise Forbidden if these rights do not permit a change of every claimed member. A claim prevents changes by other owners.
 
-    `created` has the objects that do not exist yet: the message then names the right to create.
+    The right to create the object suffices as well. The message names that right for the objects in `created`, which do not exist yet.
     """
     if rights is None or rights.are_all:
         return
@@ -367,7 +383,7 @@ def permit_claims(rights: Permissions | None, editor: Editor, claims: Mapping[st
 
 
 def _touched(editor: Editor, object_: str, members: Collection[str]) -> Iterator[Touch]:
-    """Yield the touches to authorize for a claim. A list is a member of its section in a declaration, but a separate object in roles."""
+    """Yield what to authorize for a claim. In a declaration a list is a member of its section, but roles treat it as a separate object."""
     if file_object(object_):
         yield changed(object_, {ANY})
         return

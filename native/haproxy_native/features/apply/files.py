@@ -1,6 +1,7 @@
-"""Plans stored files: maps entry by entry, all others as a whole. Pure.
+"""Plan stored files: maps entry by entry, all other files as a whole. Pure.
 
-An entry of a map is an object of its own with the member `value`; any other file is an object with the member `content`.
+Each entry of a map is an object with the member `value`, and the map itself is an object without members. Any other file is an object with
+the member `content`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,16 +17,18 @@ from haproxy_native.storage import list_files
 MAP, ENTRY = "map", "entry"
 VALUE, CONTENT = "value", "content"
 Parts = dict[str, dict[str, Any]]
-# The collections of a declaration, by the first segment of their files' object names.
+# The collections of files in a declaration, by the kind of file, which is the first segment of an object name such as `map/hosts.map`.
 COLLECTIONS = {"map": "maps", "certificate": "certificates", "general": "general", "crt_list": "crt_lists", "acl_file": "acl_files"}
 
 
 @dataclass(frozen=True)
 class FileEffect:
-    """A changed member of a file or entry; if `member` is empty, the file or entry is created or deleted. Contents are bytes."""
+    """A change of a file or of an entry of a map."""
 
     object: str
+    # The member that changes; empty if the object is created or deleted.
     member: str
+    # The values of the member, or all members of the object; None if it does not exist. Contents of files are bytes.
     old: Any
     new: Any
 
@@ -34,7 +37,7 @@ class FileEffect:
 
 
 def file_object(object_: str) -> str:
-    """Return the object name of the file to which a file or an entry of a map belongs; empty for any other object."""
+    """Return the object name of a file, given its own name or that of an entry in it; empty for any other object."""
     segments = object_.split("/", 2)
     return "/".join(segments[:2]) if segments[0] in COLLECTIONS else ""
 
@@ -52,7 +55,7 @@ def is_map(object_: str) -> bool:
 
 
 def parts(object_: str, content: bytes | None) -> Parts:
-    """Return the members of a file and of its entries, by object; empty if there is no file."""
+    """Return the members of a file, and of its entries if it is a map, by object. Empty if the file does not exist."""
     if content is None:
         return {}
     if not is_map(object_):
@@ -65,16 +68,16 @@ def parts(object_: str, content: bytes | None) -> Parts:
 
 
 def declared_parts(object_: str, declared: DeclaredFile) -> Parts:
-    """Return the members of a declared file and of its entries, by object."""
+    """Return the members of a declared file, and of its entries if it is a map, by object."""
     if declared.entries is None:
         return {object_: {CONTENT: declared.content}}
     return {object_: {}, **{entry_object(object_, key): {VALUE: value} for key, value in declared.entries.items()}}
 
 
 def new_content(object_: str, former: bytes | None, new: bytes | None, wanted: Parts) -> bytes | None:
-    """Return the content of a file with the `wanted` parts; None if it is deleted. Raises BadValue.
+    """Return the content of a file with the `wanted` members; None if it is deleted. Raises BadValue.
 
-    A map is edited from its `former` content; if it is missing, from the content `new` that was sent.
+    The lines of a map that stay are those of its `former` content or, if the map does not exist yet, of the content `new` that was sent.
     """
     if object_ not in wanted:
         return None
@@ -104,7 +107,7 @@ def entries_of(content: bytes) -> dict[str, str]:
 
 
 def lines_of(map_: str, content: bytes) -> dict[str, int]:
-    """Return the line numbers, from 1, of a map's entries, by object."""
+    """Return the line numbers of a map's entries, from 1, by object."""
     found: dict[str, int] = {}
     for number, line in enumerate(_text(content).split("\n"), 1):
         if entry := list_files.parse_map_line(line):
@@ -125,13 +128,16 @@ class PlannedFiles:
 
     @property
     def shown(self) -> list[FileEffect]:
-        """Return the effects, without the entries of maps that are created or deleted as a whole."""
+        """Return the effects for display: without the entries of a map that is itself created or deleted."""
         whole = {effect.object for effect in self.effects if not effect.member and file_object(effect.object) == effect.object}
         return [effect for effect in self.effects if effect.object in whole or file_object(effect.object) not in whole]
 
 
 def planned_files(rules: Rules, contents: Mapping[str, bytes | None]) -> PlannedFiles:
-    """Plan the files that are declared or were declared before; `contents` has their present contents by object. Raises BadValue."""
+    """Plan the files that the owner declares or has declared before. `contents` has their present contents by object. Raises BadValue.
+
+    Adds the owner's claims and conflicts to `rules`.
+    """
     changed, effects = dict[str, bytes | None](), list[FileEffect]()
     for object_, content in contents.items():
         before = parts(object_, content)
@@ -144,6 +150,7 @@ def planned_files(rules: Rules, contents: Mapping[str, bytes | None]) -> Planned
 
 
 def _wanted(rules: Rules, object_: str, theirs: Parts) -> Parts:
+    """Return the members that a file and its entries will have, by object. Members in conflict are unchanged."""
     declared = rules.declaration.files.get(object_)
     mine, wanted = declared_parts(object_, declared) if declared else {}, {name: dict(members) for name, members in theirs.items()}
     for name, members in mine.items():
@@ -161,12 +168,13 @@ def _wanted(rules: Rules, object_: str, theirs: Parts) -> Parts:
 
 
 def _is_set(rules: Rules, object_: str, member: str, there: Any, mine: Any) -> bool:
+    """Claim a member, and return whether to change it from `there` to `mine`."""
     rules.claim(object_, member, mine)
     return bool(there != mine and rules.may(object_, member, there, mine))
 
 
 def _is_deleted(rules: Rules, object_: str, wanted: Parts) -> bool:
-    """Return whether a file is deleted. A map stays while it has entries, which others may have written."""
+    """Return whether to delete a file that is no longer declared. A map that keeps entries of others is not deleted."""
     if not rules.is_abandoned(object_) or (is_map(object_) and len(wanted) > 1):
         return False
     return rules.may_delete([*rules.foreign(object_, wanted[object_])])

@@ -1,9 +1,15 @@
-"""Who owns which members of which objects, and the table that stores this. The configuration file contains none of it.
+"""Record which owner has declared which members of which objects, in the database. The configuration file contains none of this.
 
-A claim is the digest of the value that an owner declared last. A committed change may still be rolled back, because its reload fails or
-nobody confirms it. Until that is decided, the claims that the change replaced are stored as `FormerClaims`, the oldest first, each with the
-`AwaitedOutcome` that decides. Meanwhile the owner has both, the new and the former claims. `Owners.settled` drops or restores former claims
-as soon as their outcome is known.
+A claim is the digest of the value that an owner declared last for a member. It tells who owns the member, and whether anybody has changed
+the value since.
+
+A committed change may still be rolled back, because its reload fails or nobody confirms it. Until its outcome is known, the claims that it
+replaced are stored as `FormerClaims`, the oldest first, each with the `AwaitedOutcome` that decides. Meanwhile both the new and the former
+claims are valid (`Owners.of`), so the values of both configurations count as the owner's. `Owners.settled` then drops the former claims, or
+restores them after a rollback.
+
+A crash during a commit leaves former claims with the outcome AT_WORK. The next process does not know whether the commit was made, so it
+merges them into the claims (`Owners.undecided`).
 """
 
 import hashlib
@@ -20,16 +26,16 @@ from haproxy_native.errors import Missing, Unusable
 from haproxy_native.reload.records import IN_PROGRESS, SUCCEEDED, Records
 
 TABLES = Tables("owners", "CREATE TABLE owner (name TEXT PRIMARY KEY, claims TEXT NOT NULL, former TEXT NOT NULL)")
-# The member that stands for the object itself.
+# Stands for the object itself where a member is expected.
 ITSELF = ""
-# By object and member, the digest of the value that was declared last.
+# The digest of the value that was declared last, by object and member.
 Claims = Mapping[str, Mapping[str, str]]
-# How many former claims of one owner are stored.
+# How many former claims of one owner are stored: the oldest, and the last of the others.
 MOST_FORMER = 4
 
 
 def digest(value: Any) -> str:
-    """Return the digest of a JSON value, in which contents of files are bytes."""
+    """Return the digest of a JSON value that may contain bytes, for contents of files."""
     written = json.dumps(value, sort_keys=True, separators=(",", ":"), default=_of_content)
     return hashlib.sha256(written.encode("utf-8", "backslashreplace")).hexdigest()[:16]
 
@@ -39,20 +45,20 @@ def _of_content(content: bytes) -> str:
 
 
 def is_of(claim: str | None, value: Any) -> bool:
-    """Return whether a claim has the digest of a value, with or without comments.
+    """Return whether a claim is for this value, with or without comments.
 
-    While a change is undecided, a claim has several digests, separated by commas.
+    A claim has several digests, separated by commas, while the outcome of a change is unknown.
     """
     return claim is not None and not {digest(value), digest(without_comments(value))}.isdisjoint(claim.split(","))
 
 
 def is_same(there: Any, declared: Any) -> bool:
-    """Return whether a present value equals the declared one. Comments on the lines of a list count only if they are declared."""
+    """Return whether a present value equals the declared one. If the declared one has no comments, those of the present one are ignored."""
     return declared in (there, without_comments(there))
 
 
 def without_comments(value: Any) -> Any:
-    """Return a list without the comments on its lines."""
+    """Return a list without the comments of its rows, and any other value unchanged."""
     return [_without_comment(row) if isinstance(row, dict) else row for row in value] if isinstance(value, list) else value
 
 
@@ -63,16 +69,19 @@ def _without_comment(row: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class AwaitedOutcome:
-    """What decides whether a change stays: the `reload` that loads its `version`, and its `confirmation`; ids, each empty if there is none.
+    """What decides whether a change is permanent: its reload and its confirmation.
 
-    If both are empty, the commit is in progress, or a kill interrupted it.
+    If it has neither, its commit is in progress, or was interrupted by a crash.
     """
 
+    # The ids of both; empty if there is none.
     reload: str = ""
     confirmation: str = ""
+    # The version that the reload loads.
     version: int = 0
 
 
+# The outcome of a commit in progress.
 AT_WORK = AwaitedOutcome()
 
 
@@ -86,20 +95,20 @@ class FormerClaims:
 
 @dataclass(frozen=True)
 class Owners:
-    """The claims of each owner, and its former claims, the oldest first. Immutable."""
+    """The claims of all owners, and their former claims, the oldest first. Immutable."""
 
     claims: Mapping[str, Claims] = field(default_factory=dict)
     former: Mapping[str, Sequence[FormerClaims]] = field(default_factory=dict)
 
     def of(self, owner: str) -> Claims:
-        """Return the claims of an owner, merged with the former claims that a rollback may restore."""
+        """Return the valid claims of an owner: its present ones, merged with the former ones that a rollback may restore."""
         found = self.claims.get(owner, {})
         for each in reversed(self.former.get(owner, ())):
             found = _both(each.claims, found)
         return found
 
     def replacing(self, former: "Owners", wait: AwaitedOutcome) -> "Owners":
-        """Return these owners, with the claims of `former` that they replace as former claims. `wait` decides which ones stay valid."""
+        """Return these owners, and as former claims those of `former` that differ. `wait` decides which of the two stay valid."""
         found = dict(self.former)
         for owner in dict.fromkeys([*former.claims, *self.claims]):
             before = former.claims.get(owner, {})
@@ -109,9 +118,9 @@ class Owners:
         return Owners(self.claims, found)
 
     def settled(self, lasts: Callable[[AwaitedOutcome], bool | None]) -> "Owners":
-        """Return the owners without the former claims whose outcome is known. If a change was rolled back, its former claims are restored.
+        """Return the owners without the former claims whose outcome is known. Restores those of a change that was rolled back.
 
-        `lasts` returns whether a change stays; None while that is undecided.
+        `lasts` returns whether a change is permanent; None while that is unknown.
         """
         found = self
         for owner in self.former:
@@ -119,7 +128,11 @@ class Owners:
         return found
 
     def _settled(self, owner: str, lasts: Callable[[AwaitedOutcome], bool | None]) -> "Owners":
-        """Settle one owner. After a rollback, later claims also get the digests from before it: the later change may have restored them."""
+        """Settle one owner.
+
+        If a change was rolled back that later changes followed, the claims of these get the former digests in addition: their configuration
+        may have the former values again.
+        """
         former, last = list(self.former[owner]), self.claims.get(owner, {})
         while former and (stays := lasts(former[0].wait)) is not None:
             gone = former.pop(0)
@@ -133,7 +146,7 @@ class Owners:
         return Owners(_with(self.claims, owner, last), _with(self.former, owner, tuple(former)))
 
     def undecided(self) -> "Owners":
-        """Return the owners after a restart. A commit that was in progress may or may not have been made, so both claims are valid."""
+        """Return the owners after a restart: for a commit that was in progress, the new claims merged with the former ones."""
         found = self
         for owner in [owner for owner, former in self.former.items() if any(each.wait == AT_WORK for each in former)]:
             found = Owners(_with(found.claims, owner, found.of(owner)), _with(found.former, owner, ()))
@@ -144,17 +157,17 @@ class Owners:
         return [other for other, claims in self.claims.items() if other != owner and member in claims.get(object_, {})]
 
     def within(self, owner: str, object_: str) -> Iterator[tuple[str, str]]:
-        """Yield each other owner of an object or of something in it, with the object that it owns."""
+        """Yield the other owners of an object and of the objects in it, each with the object that it owns."""
         for other, claims in self.claims.items():
             if other != owner:
                 yield from ((other, claim) for claim in claims if claim == object_ or claim.startswith(f"{object_}/"))
 
     def renamed(self, object_: str, to: str) -> "Owners":
-        """Return the owners after an object was renamed, with the claims to it and to its contents under the new name."""
+        """Return the owners with the claims to an object, and to the objects in it, under a new name."""
         return replace(self, claims={owner: _renamed(known, object_, to) for owner, known in self.claims.items()})
 
     def with_claims(self, owner: str, claims: Claims, taken: Mapping[str, set[tuple[str, str]]]) -> "Owners":
-        """Return the owners with one owner's claims replaced. `taken` has the pairs of object and member that other owners lose."""
+        """Return the owners with the claims of one owner replaced. `taken` has pairs of object and member that others lose, by owner."""
         others = {other: _without(held, taken.get(other, set())) for other, held in self.claims.items() if other != owner}
         return Owners({name: held for name, held in {**others, owner: claims}.items() if held}, self.former)
 
@@ -168,7 +181,7 @@ def _with(known: Mapping[str, Any], owner: str, value: Any) -> dict[str, Any]:
 
 
 def _both(former: Claims, now: Claims) -> Claims:
-    """Return the union of two claims. A member in both has the digests of both."""
+    """Merge two claims. A member in both gets the digests of both."""
     return {each: {**former.get(each, {}), **held} for each, held in {**former, **_known_both(former, now)}.items()}
 
 
@@ -192,7 +205,7 @@ def _without(claims: Claims, taken: set[tuple[str, str]]) -> Claims:
 
 
 class OwnerTable:
-    """The table of owners in the database. If it cannot be read, `owners` raises Unusable, since owned objects must not seem free."""
+    """The owners, in memory and in the database."""
 
     def __init__(self, database: Database) -> None:
         database.declare(TABLES)
@@ -204,16 +217,20 @@ class OwnerTable:
 
     @property
     def owners(self) -> Owners:
+        """Return the owners. Raises Unusable while they cannot be read: without them, owned objects would seem to have no owner.
+
+        Blocks if reading them has failed so far.
+        """
         if self._stored is None:
             self._read()
         return self._owners
 
     def note(self, owners: Owners) -> None:
-        """Replace the owners in memory alone. They must follow from the stored ones, as settled owners do."""
+        """Replace the owners in memory only. The next process must be able to compute them from the stored ones, like settled owners."""
         self._owners = owners
 
     async def write(self, owners: Owners) -> None:
-        """Replace the owners; they are on disk when this returns. Raises Unusable."""
+        """Replace the owners, in memory and on disk. Raises Unusable with nothing changed."""
         await self._database.store(partial(_store, self._stored or Owners(), owners))
         self._owners = self._stored = owners
 
@@ -231,7 +248,7 @@ def _read(state: State) -> Owners:
 
 
 def _store(before: Owners, after: Owners, state: State) -> None:
-    """Replace the rows of the owners that differ."""
+    """Write the rows that differ between `before` and `after`."""
     rows, former = ({owner: _row(owners, owner) for owner in (*owners.claims, *owners.former)} for owners in (after, before))
     with state.transaction():
         state.executemany("DELETE FROM owner WHERE name = ?", [(owner,) for owner in former if owner not in rows])
@@ -246,13 +263,13 @@ def _row(owners: Owners, owner: str) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class Outcomes:
-    """Finds out from reloads and confirmations whether a change stays or was rolled back."""
+    """The outcomes of reloads and confirmations. `confirmed` returns whether a confirmation was given; None while it is pending."""
 
     records: Records
     confirmed: Callable[[str], bool | None]
 
     def lasts(self, wait: AwaitedOutcome) -> bool | None:
-        """Return whether a change stays; None while it is undecided."""
+        """Return whether a change is permanent; None while that is unknown."""
         if wait == AT_WORK:
             return None
         found = [self._is_loaded(wait.reload, wait.version)] if wait.reload else []
@@ -260,7 +277,7 @@ class Outcomes:
         return False if False in found else None if None in found else True
 
     def _is_loaded(self, reload_id: str, version: int) -> bool | None:
-        """Return whether a reload has loaded a version; None while it is in progress. True if its record is deleted already."""
+        """Return whether a reload has loaded a version; None while it is in progress. If its record was deleted, assume that it has."""
         try:
             record = self.records.get(reload_id)
         except Missing:

@@ -1,8 +1,8 @@
-"""Plans what a declaration changes: a pure function of the declaration, the configuration, the files and the owners.
+"""Plan what a declaration changes. Pure: it depends on nothing but the declaration, the configuration, the files and the owners.
 
-It splits each section into parts (`sections`), the rules decide about each member (`rules`), and the parts that differ are written into
-the document. Members in conflict stay unchanged. A stored plan has a digest of each of its changes (`Moves`), and is carried out only if
-the changes are still the same.
+The planner splits each section into parts (sections.py), decides about each member (rules.py), and edits the parts that differ. Members in
+conflict stay unchanged. A stored plan has a digest of each of its changes (`Moves`), and is carried out only if planning again results in
+the same digests.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -23,16 +23,17 @@ from haproxy_native.planning.effects import Effect, effects
 from haproxy_native.text.document import Document
 from haproxy_native.text.section import Section as TextSection
 
-# The digest of each change, by what it changes: an object, or `MEMBER of OBJECT`.
+# The digests of the changes of a plan, by what they change: `OBJECT` or `MEMBER of OBJECT`.
 Moves = Mapping[str, str]
-# The values of objects in the running process, by object; None for an object that it does not have.
+# The values that objects have in the running process; None for an object that it does not have.
 Values = Mapping[str, Any]
-AGAIN = "ask for a new plan"
+# What to do about a plan that cannot be carried out, for error messages.
+AGAIN = "request a new plan"
 Parts = dict[Part, Members]
 
 
 def of_effects(effects: Iterable[Effect | FileEffect], clashes: Iterable[OwnershipConflict] = ()) -> Moves:
-    """Return the moves of a plan. `clashes` are its conflicts, resolved by force or not."""
+    """Return the moves of a plan from its effects and its conflicts, including those that were resolved by force."""
     values_by_name: dict[str, list[Any]] = {}
     for effect in effects:
         values_by_name.setdefault(_name(effect), []).append([effect.old, effect.new])
@@ -46,18 +47,18 @@ def _name(of: Effect | FileEffect | OwnershipConflict) -> str:
 
 
 def refuse_moved(planned: Moves, now: Moves) -> None:
-    """Raise Moved for the first planned change that would differ now."""
+    """Raise Moved if the present plan makes other changes than the stored one. The message names the first that differs."""
     if differing := next((object_ for object_ in [*planned, *now] if planned.get(object_) != now.get(object_)), None):
         raise Moved(f"{differing} has been changed since the plan was made; {AGAIN}")
 
 
 def refuse_moved_values(planned: Values, now: Values) -> None:
-    """Raise Moved for the first value that differs from the planned one."""
+    """Raise Moved if a value in the process differs from the planned one. The message names the first that differs."""
     for object_, before in planned.items():
         if (value := now.get(object_)) == before:
             continue
         if not isinstance(before, Mapping) or not isinstance(value, Mapping):
-            raise Moved(f"{object_} is not what it was in the running HAProxy when the plan was made; {AGAIN}")
+            raise Moved(f"{object_} has been changed in the running HAProxy since the plan was made; {AGAIN}")
         member = next(member for member in {**before, **value} if before.get(member) != value.get(member))
         old, new = before.get(member), value.get(member)
         raise Moved(f"{member} of {object_} is {new} in the running HAProxy, and was {old} when the plan was made; {AGAIN}")
@@ -68,17 +69,20 @@ class Planned:
     """The plan of a declaration."""
 
     before: Document
-    # The document after the change, in which members in conflict are unchanged; `before` itself if nothing differs.
+    # The document after the change; `before` itself if no section changes. Members in conflict are unchanged.
     document: Document
+    # The changes of sections.
     effects: Sequence[Effect]
-    # Who owns what after the change.
+    # The owners after the change.
     owners: Owners
+    # The declared objects that stay as they are.
     unchanged: Sequence[str]
+    # The conflicts that remain, and those that were resolved by force.
     conflicts: Sequence[OwnershipConflict]
-    # The conflicts that were resolved by force.
     taken: Sequence[OwnershipConflict]
-    # The contents of files for which the plan was made, by object; None for a missing file.
+    # The contents that the files had when the plan was made, by object; None for a missing file.
     read: Mapping[str, bytes | None] = field(default_factory=dict, repr=False)
+    # The changes of files.
     files: PlannedFiles = field(default_factory=PlannedFiles)
     # The declared objects, without entries of maps.
     declared: Sequence[str] = ()
@@ -90,40 +94,45 @@ class Planned:
         return not self.effects and not self.files.contents and self.document is self.before
 
     def done(self, now: Document) -> "Planned":
-        """Return the plan that the same declaration would have after it was carried out: one without changes. `now` is the new document."""
+        """Return the plan that the same declaration has after it was carried out: one without changes. `now` is the new document."""
         read = {**self.read, **self.files.contents}
         return Planned(now, now, (), self.owners, self.declared, (), (), read, declared=self.declared)
 
     @property
     def gone(self) -> list[str]:
-        """Return the deleted objects, without the objects in them."""
+        """Return the objects that are deleted, without the objects in them."""
         shown: list[Effect | FileEffect] = [*self.effects, *self.files.shown]
         return [effect.object for effect in shown if effect.new is None and not effect.member]
 
     @property
     def created(self) -> list[str]:
-        """Return the created objects."""
+        """Return the objects that are created."""
         shown: list[Effect | FileEffect] = [*self.effects, *self.files.shown]
         return [each.object for each in shown if each.old is None and not each.member]
 
     @property
     def moves(self) -> Moves:
+        """Return the digests of all changes, for a stored plan."""
         return of_effects([*self.effects, *self.files.effects], [*self.conflicts, *self.taken])
 
 
 def planned(
     editor: Editor, document: Document, owners: Owners, declaration: Declaration, read: Mapping[str, bytes | None] | None = None
 ) -> Planned:
-    """Plan a declaration. `read` has the contents, by object, of files that are or were declared. Raises what an edit raises."""
+    """Plan a declaration. `read` has the contents of the files that the owner declares or has declared before, by object.
+
+    Raises what an edit raises.
+    """
     return _DeclarationPlanner(editor, document, Rules(owners, declaration)).planned(read or {})
 
 
 def _defaults_first(wanted: "SectionChange") -> tuple[bool, str]:
+    """Return a sort key that puts defaults sections first, and groups the others by collection."""
     return wanted.resource.section != DEFAULTS, wanted.resource.name
 
 
 def _changed_objects(found: Iterable[Effect]) -> tuple[set[str], set[str]]:
-    """Return the objects that differ, and the sections that are created or deleted. A rule is replaced by its section."""
+    """Return the objects that differ, and the sections that are created or deleted. For a rule, return its section."""
     objects = {_section_of(effect.object) if isinstance(effect.place.key, int) else effect.object for effect in found}
     return objects, {effect.object for effect in found if not effect.member and effect.place.parent is None}
 
@@ -144,6 +153,8 @@ class SectionChange:
 
 @dataclass
 class _DeclarationPlanner:
+    """Plans one declaration. `rules` collects its claims and conflicts."""
+
     editor: Editor
     before: Document
     rules: Rules
@@ -181,7 +192,7 @@ class _DeclarationPlanner:
         )
 
     def _former(self) -> Iterator[Section]:
-        """Yield the sections that the owner declared before."""
+        """Yield the sections that the owner has declared before."""
         for object_ in self.owners.of(self.declaration.owner):
             if file_object(object_):
                 continue
@@ -194,6 +205,7 @@ class _DeclarationPlanner:
         return next((section for section in sections if section.section == kind), None)
 
     def _wanted(self, section: Section) -> SectionChange:
+        """Claim what is declared of a section, and return its parts before and after."""
         resource, name = self.editor.resources[section[0]], section[1]
         theirs = self._parts(resource, self._there(resource, name))
         mine = self._parts(resource, self.declaration.sections.get(section))
@@ -219,7 +231,7 @@ class _DeclarationPlanner:
         return None if object_ is None else parts_of(self.editor, resource, object_)
 
     def _members(self, resource: Resource, name: str, part: Part, theirs: Members | None, mine: Members | None) -> Members | None:
-        """Return the members of one part; None if it is deleted."""
+        """Claim the declared members of a part, and return the members that it will have; None if it is deleted."""
         object_ = part_name(self.editor, resource, name, part)
         if (
             mine is None
@@ -245,14 +257,14 @@ class _DeclarationPlanner:
         return wanted
 
     def _is_deleted(self, resource: Resource, name: str, theirs: Parts) -> bool:
-        """Return whether a section is deleted, with everything in it."""
+        """Return whether to delete a section that is no longer declared, with everything in it."""
         if resource.kind == "singleton" or not self.rules.is_abandoned(part_name(self.editor, resource, name, SELF)):
             return False
         named = {part_name(self.editor, resource, name, part): members for part, members in theirs.items()}
         return self.rules.may_delete([foreign for object_, members in named.items() for foreign in self.rules.foreign(object_, members)])
 
     def _edited_despite_conflicts(self, wanted: Sequence[SectionChange]) -> Document:
-        """Return the document with the changes that are not in conflict; the old document if these alone are no valid edit."""
+        """Return the document with the changes that are not in conflict; the old document if these alone are not a valid edit."""
         try:
             return self._edited(wanted)
         except NativeError:
@@ -261,7 +273,7 @@ class _DeclarationPlanner:
     def _edited(self, wanted: Sequence[SectionChange]) -> Document:
         """Return the document with all changes.
 
-        A proxy may inherit from a defaults section because of its position. Proxies are therefore deleted first, defaults sections last.
+        A proxy may inherit from the defaults section above it. So proxies are deleted before everything else, and defaults sections last.
         """
         document, editor = self.before, self.editor
         deleted = [effect for effect in wanted if effect.old is not None and effect.new is None]
@@ -285,7 +297,7 @@ class _DeclarationPlanner:
         return object_of(self.editor, wanted.resource, wanted.name, wanted.new or {}), text
 
     def _replaced(self, document: Document, resource: Resource, name: str, old: Parts, new: Parts) -> Document:
-        """Replace a section part by part, so that lines for which the API has no member stay."""
+        """Replace the parts of a section that differ. This preserves the lines for which the API has no member."""
         editor, children = self.editor, dict(self.editor.resources.children(resource.name))
         own, former = ({member: value for member, value in parts[SELF].items() if member not in children} for parts in (new, old))
         if own != former:

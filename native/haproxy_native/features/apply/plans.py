@@ -1,7 +1,7 @@
-"""Stores plans, which can be carried out later exactly as they were shown: once, within an hour, also after a restart.
+"""Store plans, so that a client can carry out later exactly what it was shown: once, within an hour, also after a restart.
 
-A plan contains the values that its objects had in the running process: members of servers, and digests of stored files. If the process
-has other values later, the plan is not carried out.
+A plan also has the values that its objects had in the running process: members of servers, and digests of stored files. If the process has
+other values later, the plan is not carried out.
 """
 
 import json
@@ -27,10 +27,11 @@ from haproxy_native.shares import Account, surplus
 from haproxy_native.storage.store import Store
 from haproxy_native.threads import run_in_thread
 
+# How long a plan is valid.
 SECONDS = 3600.0
-# How many plans are stored, and how many bytes all of them may have.
+# How many plans are stored, and how many bytes they may take together.
 MOST, MOST_BYTES = 100, 1 << 26
-# The length of the prefix of a token that identifies the caller who made the plan.
+# The length of the first part of a token, which identifies the caller who made the plan.
 HOLDER = 8
 _STATEMENTS = "CREATE TABLE plan (token TEXT PRIMARY KEY, until REAL NOT NULL, data TEXT NOT NULL, body BLOB NOT NULL)"
 BACKEND, LISTEN, SERVER = "backend", "listen", "server"
@@ -40,34 +41,35 @@ Files = Mapping[str, tuple[Store, Path]]
 
 @dataclass(frozen=True)
 class KeptPlan:
-    """A stored plan."""
+    """A stored plan: the request that it was made from, and what must be the same when it is carried out."""
 
-    # The media type and content of the declaration, and its query parameters.
+    # The media type and the content of the declaration, and its query parameters.
     kind: str
     body: bytes
     options: Mapping[str, Any]
+    # The digests of the planned changes.
     moves: Moves
-    # The values in the running process; None if it did not answer.
+    # The values in the running process; None if HAProxy did not answer.
     values: Values | None
-    # When it expires, as Unix time.
+    # The Unix time until which it is valid.
     until: float
 
 
 class Plans:
-    """The plans in a database."""
+    """The stored plans of one engine."""
 
     def __init__(self, database: Database) -> None:
         database.declare(Tables("plans", _STATEMENTS))
         self._database = database
 
     async def keep(self, author: Author, kind: str, body: bytes, options: Mapping[str, Any], moves: Moves, values: Values | None) -> str:
-        """Store a plan and return its token. If there are too many, delete the oldest plan of the caller with the most. Raises Unusable."""
+        """Store a plan and return its token. If there are too many, delete the oldest of the caller with most plans. Raises Unusable."""
         token = Account.of(author).holder + secrets.token_urlsafe(18)
         await self._database.store(partial(_store, token, KeptPlan(kind, body, options, moves, values, time.time() + SECONDS)))
         return token
 
     async def take(self, token: str) -> KeptPlan:
-        """Return a stored plan and delete it, since it is carried out once. Raises NoPlan and Unusable."""
+        """Delete a stored plan and return it, to carry it out. Raises NoPlan and Unusable."""
         return await self._database.store(partial(_take, token))
 
     async def stored(self, token: str) -> KeptPlan:
@@ -76,7 +78,7 @@ class Plans:
 
 
 def _store(token: str, plan: KeptPlan, state: State) -> None:
-    """Write a plan. Delete expired plans, and others if there is no room."""
+    """Write a plan. Deletes expired plans, and others as far as there is no room."""
     data = json.dumps(asdict(plan) | {"body": None})
     with state.transaction():
         state.execute("DELETE FROM plan WHERE until < ?", (time.time(),))
@@ -89,10 +91,10 @@ def _store(token: str, plan: KeptPlan, state: State) -> None:
 def _stored(token: str, state: State) -> KeptPlan:
     row = state.execute("SELECT data, body FROM plan WHERE token = ?", (token,)).fetchone()
     if row is None:
-        raise NoPlan(f"there is no plan {token[:40]!r}: it was carried out, or an hour has passed; ask for a new one")
+        raise NoPlan(f"plan {token[:40]!r} does not exist: it was carried out, or has expired after an hour; request a new one")
     plan = KeptPlan(**json.loads(row[0]) | {"body": row[1]})
     if plan.until < time.time():
-        raise NoPlan(f"plan {token} is older than an hour; ask for a new one")
+        raise NoPlan(f"plan {token} has expired after an hour; request a new one")
     return plan
 
 
@@ -104,14 +106,14 @@ def _take(token: str, state: State) -> KeptPlan:
 
 
 def servers_of(preview: Preview) -> set[str]:
-    """Return the servers that a plan changes, by its commands or in the configuration."""
+    """Return the object names of the servers that a plan changes, in the configuration or by runtime commands."""
     named = (parsed(effect.object) for effect in preview.effects if f"/{SERVER}/" in effect.object)
     servers = {spelled(BACKEND, name[1], SERVER, name[3]) for name in named if name[0] in (BACKEND, LISTEN) and name[2] == SERVER}
     return servers | {spelled(BACKEND, backend, SERVER, server) for backend, server in preview.servers}
 
 
 async def values(context: CommitContext, servers: Collection[str], files: Files) -> Values:
-    """Return the members of servers in the process, and the digests of files that it has loaded, by object. Raises RuntimeFailure."""
+    """Query the members of servers in the process, and the digests of the files that it has loaded, by object. Raises RuntimeFailure."""
     values_: dict[str, Any] = {}
     if servers:
         states = await _server_states(context.runtime, await run_in_thread(lambda: {parsed(server)[1] for server in servers}))
@@ -134,7 +136,7 @@ async def known_values(context: CommitContext, preview: Preview, files: Files) -
 
 
 def verifying(context: CommitContext, planned: Values | None, files: Files) -> Callable[[], Awaitable[None]] | None:
-    """Return a check that raises Moved if the process no longer has the `planned` values or does not answer; None without values."""
+    """Return a function that raises Moved unless the process still has the `planned` values. Return None if no values are planned."""
     if not planned:
         return None
 
@@ -144,7 +146,7 @@ def verifying(context: CommitContext, planned: Values | None, files: Files) -> C
                 context, [object_ for object_ in planned if object_ not in files], {name: files[name] for name in files if name in planned}
             )
         except RuntimeFailure as error:
-            raise Moved(f"HAProxy does not say whether it is as it was when the plan was made; {AGAIN}: {error}") from error
+            raise Moved(f"HAProxy does not answer, so its state cannot be compared with the plan; {AGAIN}: {error}") from error
         refuse_moved_values(planned, now)
 
     return verify
@@ -164,6 +166,6 @@ async def _server_states(runtime: Runtime, backends: Collection[str]) -> Iterabl
 
 
 def _server_members(state: ServerState) -> dict[str, Any]:
-    """Return the members of a server, without those that an agent or a resolver keeps changing."""
+    """Return the members of a server to compare, without those that an agent check or a resolver may change at any time."""
     members: dict[str, Any] = {} if state.agent_enabled else {"state": state.forced_state, "weight": state.uweight}
     return members if state.fqdn != "-" else members | {"address": state.address, "port": state.port}

@@ -1,11 +1,11 @@
-"""Decides what an owner may set and delete, from what it and others have declared before. Pure.
+"""Decide what a declaration sets and deletes, from what its owner and others have declared before. Pure.
 
-A member that differs from the declaration is set if nobody else owns it, and if it is unset or still has the value that this owner
-declared last. Any other difference is a conflict: with the owners of the member, or with OUTSIDE if somebody changed it by hand or by
-another call. `force` resolves conflicts in favour of the declaration.
+A declared member that differs from the present value is set if nobody else owns it, and if it is unset or still has the value that this
+owner declared last. Otherwise there is a conflict: with the owners of the member, or with OUTSIDE if somebody has changed it by hand or by
+another API call. `force` resolves all conflicts in favor of the declaration.
 
-An object that the owner no longer declares is deleted if the owner declared it before, nobody else owns it or anything in it, and every
-member still has the value that the owner declared.
+An object that the owner no longer declares is deleted if the owner declared it before and nobody else owns any part of it. A member with
+another value than the owner declared last is a conflict.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -17,16 +17,16 @@ from haproxy_native.features.apply.owners import ITSELF, Claims, Owners, digest,
 from haproxy_native.request_context import OUTSIDE, Author
 from haproxy_native.text.section import Section as TextSection
 
-# A collection and a name in it; the name of the global section is empty.
+# The collection and the name of a section. A section that exists once, such as `global`, has the name "".
 Section = tuple[str, str]
 Members = Mapping[str, Any]
-# Undeclared members that do not prevent the deletion of their object. A section may have its `from` implicitly, from its position.
+# Members that an object may have although its owner has not declared them. The position of a section may imply its `from`.
 _OF_ITSELF = ("from", "metadata")
 
 
 @dataclass(frozen=True)
 class DeclaredFile:
-    """A declared file: a map with `entries` by key, any other with `content`. A map that was sent as a file has both."""
+    """A declared file. A map has `entries`, by key; any other file has `content`. A map that was sent as a file has both."""
 
     content: bytes | None = field(default=None, repr=False)
     entries: Mapping[str, str] | None = None
@@ -34,40 +34,41 @@ class DeclaredFile:
 
 @dataclass(frozen=True)
 class Declaration:
-    """What an owner declares: whole sections and files."""
+    """A declaration: the sections and files that its owner wants, and options."""
 
     owner: str
     sections: Mapping[Section, Object]
-    # By object name, as in `map/hosts.map`.
+    # The files by object name, such as `map/hosts.map`.
     files: Mapping[str, DeclaredFile] = field(default_factory=dict)
     # Whether to delete what the owner no longer declares.
     prune: bool = True
-    # Whether to take what others own.
+    # Whether to resolve conflicts in favor of the declaration.
     force: bool = False
-    # Members that are set when an object is created, and left to others from then on.
+    # Members that the owner does not claim: they are set only when their object is created.
     unowned: Collection[str] = ()
-    # The texts of declared sections.
+    # The declared sections as they will be written, with their comments.
     texts: Mapping[Section, TextSection] = field(default_factory=dict)
     author: Author = field(kw_only=True)
 
 
 @dataclass(frozen=True)
 class OwnershipConflict:
-    """A member that others own or have set; if `member` is empty, the object itself.
-
-    `theirs` is the present value, None if it is unset. `mine` is the declared value, None if the member is to be deleted.
-    """
+    """A member that a declaration would change, although others own it or have set it."""
 
     object: str
+    # Empty if the conflict is about the object itself.
     member: str
+    # The other owners, or OUTSIDE.
     owners: Sequence[str]
+    # The present value; None if the member is unset.
     theirs: Any
+    # The declared value; None if the declaration would delete the member.
     mine: Any
 
 
 @dataclass
 class Rules:
-    """The rules for one declaration. They collect its conflicts, those resolved by force in `taken`, and the owner's new claims."""
+    """The rules for one declaration. Collects its conflicts, with those resolved by force in `taken`, and the new claims of its owner."""
 
     owners: Owners
     declaration: Declaration
@@ -77,14 +78,15 @@ class Rules:
 
     @property
     def owners_after(self) -> Owners:
-        """Return who owns what after the declaration."""
+        """Return the owners after the declaration was carried out."""
         return self.owners.with_claims(self.declaration.owner, self._kept_claims(), self._taken_from())
 
     def claim(self, object_: str, member: str, value: Any) -> None:
+        """Add a claim of the owner for a declared value."""
         self.claims.setdefault(object_, {})[member] = digest(value)
 
     def may(self, object_: str, member: str, there: Any, mine: Any) -> bool:
-        """Return whether a member may be set; if not, record the conflict."""
+        """Return whether a member may be changed from `there` to `mine`. Records a conflict otherwise, which `force` resolves."""
         others = self.owners.others(self.declaration.owner, object_, member)
         if not others and (there is None or is_of(self.owners.of(self.declaration.owner).get(object_, {}).get(member), there)):
             return True
@@ -96,16 +98,16 @@ class Rules:
         return self.declaration.force
 
     def is_mine_alone(self, object_: str, member: str, former: str, there: Any) -> bool:
-        """Return whether to delete a member that is no longer declared: only if nobody else owns it or has changed it."""
+        """Return whether to delete a member that is no longer declared: if nobody else owns it, and `there` is the claimed value."""
         return self.declaration.prune and not self.owners.others(self.declaration.owner, object_, member) and is_of(former, there)
 
     def is_abandoned(self, object_: str) -> bool:
-        """Return whether to delete an object that is no longer declared: if this owner declared it, and nobody else owns any of it."""
+        """Return whether to delete an object that is no longer declared: if this owner has declared it, and no other owns a part of it."""
         is_mine = ITSELF in self.owners.of(self.declaration.owner).get(object_, {})
         return self.declaration.prune and is_mine and not any(self.owners.within(self.declaration.owner, object_))
 
     def foreign(self, object_: str, members: Members) -> Iterator[OwnershipConflict]:
-        """Yield a conflict for each member that would be deleted with its object, and whose value this owner has not declared."""
+        """Yield a conflict for each member whose value this owner has not declared, and which would be deleted with its object."""
         own = self.owners.of(self.declaration.owner).get(object_)
         if own is None:
             yield OwnershipConflict(object_, ITSELF, [OUTSIDE], {}, None)
@@ -115,19 +117,20 @@ class Rules:
                 yield OwnershipConflict(object_, member, [OUTSIDE], value, None)
 
     def may_delete(self, foreign: Sequence[OwnershipConflict]) -> bool:
-        """Return whether an object with these foreign members may be deleted; if not, record the conflicts."""
+        """Return whether an object with these conflicts may be deleted, and record them."""
         for member in foreign:
             self.clashes(member)
         return self.declaration.force or not foreign
 
     def _kept_claims(self) -> Claims:
-        """Return the new claims; without pruning, the former ones as well."""
+        """Return the new claims of the owner. Without `prune`, they include its former ones."""
         if self.declaration.prune:
             return self.claims
         former = self.owners.claims.get(self.declaration.owner, {})
         return {object_: {**former.get(object_, {}), **self.claims.get(object_, {})} for object_ in dict.fromkeys([*former, *self.claims])}
 
     def _taken_from(self) -> dict[str, set[tuple[str, str]]]:
+        """Return the pairs of object and member that each other owner loses."""
         taken: dict[str, set[tuple[str, str]]] = {}
         for conflict in self.taken:
             for owner in conflict.owners:

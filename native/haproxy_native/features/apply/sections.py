@@ -1,7 +1,7 @@
-"""Reads declared sections from objects of the API or from text, and splits them into parts. Pure.
+"""Parse declared sections from API objects or from text, and split sections into parts. Pure.
 
-The parts of a section are the section itself and each of its named children. Each part is an object with owners of its own. A list whose
-rows have no names is a member of the section.
+The parts of a section are the section itself and each of its named children, such as servers. Each part is an object with its own owners.
+A list whose rows have no names, such as rules, is a member of the section.
 """
 
 from collections.abc import Iterable, Mapping
@@ -17,13 +17,13 @@ from haproxy_native.text.section import BOUNDARY
 from haproxy_native.text.section import Section as TextSection
 
 Members = dict[str, Any]
-# The member of a section that holds a child, and the child's name; both empty for the section itself.
+# The member of a section that has a child, and the name of the child. Both are empty for the section itself.
 Part = tuple[str, str]
 SELF: Part = ("", "")
 
 
 def parts_of(editor: Editor, resource: Resource, object_: Mapping[str, Any]) -> dict[Part, Members]:
-    """Return the members of each part of a full section."""
+    """Split a full section into its parts: return the members of each."""
     named = _named(editor, resource)
     parts = {SELF: {member: value for member, value in object_.items() if member != _key(resource) and member not in named}}
     for member, child in named.items():
@@ -33,7 +33,7 @@ def parts_of(editor: Editor, resource: Resource, object_: Mapping[str, Any]) -> 
 
 
 def object_of(editor: Editor, resource: Resource, name: str, parts: Mapping[Part, Members]) -> dict[str, Any]:
-    """Return the full section with these parts."""
+    """Join parts into a full section. The inverse of `parts_of`."""
     named = _named(editor, resource)
     object_ = dict(parts[SELF])
     if _key(resource):
@@ -52,10 +52,12 @@ def part_name(editor: Editor, resource: Resource, name: str, part: Part) -> str:
 
 
 def _named(editor: Editor, resource: Resource) -> dict[str, Resource]:
+    """Return the resources of a section's named children, by the member that has them."""
     return {member: child for member, child in editor.resources.children(resource.name) if child.kind == "named"}
 
 
 def _key(resource: Resource) -> str:
+    """Return the member with the name of a section; empty for a section that exists once."""
     return resource.key if resource.kind == "section" else ""
 
 
@@ -72,7 +74,7 @@ def collections(editor: Editor) -> dict[str, Resource]:
 def of_objects(
     editor: Editor, objects: Iterable[tuple[Resource, Mapping[str, Any]]], document: Document
 ) -> tuple[dict[Section, Object], dict[Section, TextSection]]:
-    """Return the full sections as the API would return them once written, and their texts. Raises BadRequest.
+    """Return declared objects as the API will return them after they were written, and their texts. Raises BadRequest.
 
     The texts have the indentation of `document`.
     """
@@ -94,18 +96,18 @@ def of_text(editor: Editor, text: bytes) -> tuple[dict[Section, Object], dict[Se
     by_kind = {collection.section: collection for collection in collections(editor).values()}
     declared, texts = dict[Section, Object](), dict[Section, TextSection]()
     if lines := [line.strip() for line in document.preamble.splitlines() if line.strip() and not line.lstrip().startswith("#")]:
-        raise BadRequest(f"{lines[0][:100]!r} stands in no section; begin with one, as in backend shop")
+        raise BadRequest(f"{lines[0][:100]!r} is outside of a section; begin with a section, such as: backend shop")
     for name, section in zip(document.names(), document.sections, strict=True):
         resource = by_kind.get(section.kind)
         if section.kind == BOUNDARY or resource is None:
-            raise BadRequest(f"a section of the kind {section.kind!r} is no object of the API, and cannot be owned")
+            raise BadRequest(f"a section of the kind {section.kind!r} cannot be owned, since the API does not support it; remove it")
         if (resource.name, name) in declared:
             raise BadRequest(f"{resource.title} {name} is declared twice")
         for place, words in editor.unreadable(section, resource):
             line = f", in {section.lines[place].text.strip()[:200]!r}" if words != section.lines[place].text.strip() else ""
-            raise BadRequest(f"{resource.title} {name}: the API has no member for {words[:100]!r}{line}, so that nobody can own it")
+            raise BadRequest(f"{resource.title} {name}: the API has no member for {words[:100]!r}{line}, so it cannot be owned; remove it")
         if conditions := section.open_conditionals() or [line for line in section.lines if line.args and line.args[0].startswith(".")]:
-            raise BadRequest(f"{resource.title} {name}: a condition, as {conditions[0].text.strip()[:100]!r}, cannot be owned")
+            raise BadRequest(f"{resource.title} {name}: the condition {conditions[0].text.strip()[:100]!r} cannot be owned; remove it")
         key = name if resource.kind == "section" else ""
         declared[resource.name, key] = editor.get_object(document, resource, None, key, full=True)
         texts[resource.name, key] = section

@@ -60,7 +60,7 @@ def test_a_plan_that_is_out_of_date(client: Client) -> None:
     token = client.put(f"{APPLY}?owner=a&dry_run=true", SHOP, headers=TEXT).json["plan_token"]
     assert client.put(f"{APPLY}?owner=b", SHOP, headers=TEXT).status == 202
     moved = client.put(f"{APPLY}?plan={token}")
-    assert moved.status == 412 and "ask for a new plan" in moved.message
+    assert moved.status == 412 and "request a new plan" in moved.message
 
 
 def test_a_plan_moves_with_what_it_left_as_it_was(client: Client) -> None:

@@ -63,7 +63,7 @@ def test_a_process_that_does_not_answer(haproxy: HAProxy) -> None:
         await asyncio.to_thread(haproxy.stop)
         assert verify and await known_values(engine.context, previewed("", "", ("app", "s1")), {}) is None
         assert verifying(engine.context, None, {}) is None, "a plan that knew none is for any"
-        with pytest.raises(Moved, match="HAProxy does not say whether it is as it was"):
+        with pytest.raises(Moved, match="HAProxy does not answer, so its state cannot be compared"):
             await verify()
 
     beside(haproxy, work)

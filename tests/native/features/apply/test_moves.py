@@ -18,7 +18,7 @@ def test_old_and_new_values_count() -> None:
     planned = of_effects([effect(10, 20), effect(None, b"\xff", "content")])
     refuse_moved(planned, of_effects([effect(None, b"\xff", "content"), effect(10, 20)]))
     for other in ([effect(11, 20)], [effect(10, 21)], []):
-        with pytest.raises(Moved, match=f"^weight of {ONE} has been changed since the plan was made.*; ask for a new plan$"):
+        with pytest.raises(Moved, match=f"^weight of {ONE} has been changed since the plan was made.*; request a new plan$"):
             refuse_moved(planned, of_effects([effect(None, b"\xff", "content"), *other]))
     with pytest.raises(Moved, match=f"^{ONE} has been changed"):
         refuse_moved(planned, {**planned, **of_effects([effect({}, None, "")])})
@@ -29,5 +29,5 @@ def test_values_of_the_process() -> None:
     with pytest.raises(Moved, match=f"^weight of {ONE} is 33 in the running HAProxy, and was 10 when the plan was made"):
         refuse_moved_values({ONE: SERVER}, {ONE: SERVER | {"weight": 33}})
     for planned, now in (({ONE: SERVER}, {}), ({ONE: None}, {ONE: SERVER}), ({"map/a.map": "1"}, {"map/a.map": "2"})):
-        with pytest.raises(Moved, match=f"^{next(iter(planned))} is not what it was in the running HAProxy"):
+        with pytest.raises(Moved, match=f"^{next(iter(planned))} has been changed in the running HAProxy"):
             refuse_moved_values(planned, now)

@@ -21,10 +21,10 @@ def test_objects_and_text_say_the_same() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("server s 127.0.0.1:1\n", "'server s 127.0.0.1:1' stands in no section"),
-        ("namespace_list\n    namespace a\n", "'namespace_list' is no object"),
+        ("server s 127.0.0.1:1\n", "'server s 127.0.0.1:1' is outside of a section"),
+        ("namespace_list\n    namespace a\n", "'namespace_list' cannot be owned"),
         ("backend a\n    unheard of\n", "no member for 'unheard of'"),
-        ("backend a\n    .if feature(OPENSSL)\n    balance source\n    .endif\n", "a condition"),
+        ("backend a\n    .if feature(OPENSSL)\n    balance source\n    .endif\n", "the condition .* cannot be owned"),
         ("backend a\n    server s 127.0.0.1:1 weight heavy\n", "no member for 'weight heavy', in 'server s 127.0.0.1:1 weight heavy'"),
         ("backend a\n    server s 127.0.0.1:1 wieght 3\n", "no member for 'wieght 3', in"),
         ("backend a\n    server s 127.0.0.1:1 weight ${W}\n", r"no member for 'weight \$\{W\}', in"),
