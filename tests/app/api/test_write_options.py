@@ -110,8 +110,8 @@ GUARD = quote('{"errors":2,"ready":true}')
         ("&confirm=9s&guard=" + quote('{"error":2}'), "unknown member 'error'; expected errors, ready, min_requests"),
         ("&confirm=9s&guard=" + quote('{"errors":2,"for":"60s"}'), "unknown member 'for'; expected errors, ready, min_requests"),
         ("&confirm=9s&guard=" + quote('{"errors":true}'), "errors has the wrong type"),
-        ("&confirm=9s&guard=" + quote('{"errors":200}'), "errors is a percentage from 0 to 100"),
-        ("&confirm=9s&guard=" + quote('{"errors":2,"min_requests":0}'), "min_requests at least 1"),
+        ("&confirm=9s&guard=" + quote('{"errors":200}'), "expected errors from 0 to 100"),
+        ("&confirm=9s&guard=" + quote('{"errors":2,"min_requests":0}'), "min_requests from 1 to"),
         (f"&confirm=9s&gaurd={GUARD}", 'did you mean "guard"?'),
     ],
 )
