@@ -1,4 +1,4 @@
-"""The feature `events`, and its encoding: server-sent events (WHATWG HTML, section 9.2)."""
+"""The feature `events`, and the encoding of events as server-sent events (WHATWG HTML, section 9.2)."""
 
 from collections.abc import Iterator, Sequence
 
@@ -10,7 +10,7 @@ from haproxy_native.features.events.sources import EventSources
 from haproxy_native.features.events.stream import StreamEvent
 
 HEARTBEAT, HEARTBEAT_SECONDS = b": heartbeat\n\n", 15.0
-# The approximate size of a part of the stream, in bytes.
+# The approximate size of the parts in which many events are sent, in bytes.
 PIECE = 1 << 16
 
 
@@ -32,11 +32,12 @@ def frames(events: Sequence[StreamEvent]) -> Iterator[bytes]:
 
 
 def frame(event: StreamEvent) -> bytes:
+    """Encode one event as a server-sent event."""
     return b"id: %d\nevent: %b\ndata: %b\n\n" % (event.id, event.type.encode(), event.body)
 
 
 class EventsFeature(Feature):
-    """`sources` publishes events, `fanout` writes them to many subscribers at once."""
+    """The feature: `sources` publishes events, and `fanout` writes them to many subscribers at once."""
 
     def __init__(self, services: Services) -> None:
         self.sources = EventSources(services.engine, services.editor)

@@ -15,11 +15,11 @@ from haproxy_native.features.events.statistics_history import MEASURES, SECONDS
 from haproxy_native.features.events.stream import COUNTED, STATS, TYPES, EventFilter, EventStream, FellBehind, StreamEvent, Subscription
 from haproxy_native.threads import run_in_thread
 
-# A client that takes no data for so many seconds is disconnected.
+# A client that reads no data for so many seconds is disconnected.
 PATIENCE = 60.0
 HEADERS: list[Header] = [(HeaderName(b"X-Accel-Buffering"), b"no")]
 EVENT_STREAM = b"text/event-stream"
-DROPPED = b'event: dropped\ndata: {"type":"dropped","data":{"reason":"events were published faster than this connection took them"}}\n\n'
+DROPPED = b'event: dropped\ndata: {"type":"dropped","data":{"reason":"events were published faster than the client read them"}}\n\n'
 
 
 async def read(call: ReadCall) -> Response:
@@ -46,7 +46,7 @@ def _subscription(call: Call, stream: EventStream, wanted: EventFilter) -> tuple
     """Return the subscription, and whether the server has already dropped some of the events after `Last-Event-ID`. Raises ApiError."""
     if (last := call.values.get("Last-Event-ID")) is not None:
         if not (last.isdecimal() and last.isascii() and len(last) < 20):
-            raise ApiError(400, "Last-Event-ID in header is not the id of an event: send the id of the last event that you have read")
+            raise ApiError(400, "Last-Event-ID in header is not the id of an event; send the id of the last event that was read")
         is_lost = not stream.has_all_after(int(last), wanted.types)
         return stream.subscription(wanted, None if is_lost else int(last)), is_lost
     if isinstance(past := call.query.since, float | int):

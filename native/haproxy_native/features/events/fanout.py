@@ -1,4 +1,8 @@
-"""`Fanout`: writes events to many subscribers at once. Subscribers with the same filter share one subscription and the encoded events."""
+"""Write events to many subscribers at once, so that each event is filtered and encoded once for all subscribers with the same filter.
+
+A subscriber first reads the stored events by itself. Once it has read them all, it joins the group of its filter, and the group writes new
+events directly to its connection. A subscriber whose connection is slow leaves the group, and reads the stored events by itself again.
+"""
 
 import asyncio
 import logging
@@ -9,17 +13,16 @@ from haproxy_native.background import Background
 from haproxy_native.features.events.stream import EventFilter, EventStream, FellBehind, StreamEvent, Subscription
 
 log = logging.getLogger(__name__)
-# Writes without waiting; returns False if the reader has not read earlier data yet.
+# Writes data without waiting. Returns False if the client has not read earlier data yet.
 Write = Callable[[bytes], bool]
 Form = Callable[[Sequence[StreamEvent]], bytes]
-# Events are written to AT_ONCE subscribers at a time, so that a change in progress does not wait for all of them. The next events are
-# written after a pause.
+# How many subscribers are written to before other tasks run, and the pause before the next events, in seconds.
 AT_ONCE = 16
 GATHER_SECONDS = 0.02
 
 
 class Fanout:
-    """Groups of subscribers. `form` encodes events; for an empty list it returns the heartbeat, sent after `seconds` without events."""
+    """The groups of subscribers, by filter. `form` encodes events, or a heartbeat if there are none, which is due after `seconds`."""
 
     def __init__(self, stream: EventStream, form: Form, seconds: float) -> None:
         self._stream, self._form, self._seconds = stream, form, seconds
@@ -27,9 +30,9 @@ class Fanout:
         self._works = Background("writing events")
 
     async def follow(self, subscription: Subscription, write: Write, seconds: float) -> list[StreamEvent]:
-        """Return the stored events, for the caller to write. If there are none, write new events as they are published, then return none.
+        """Return stored events for the caller to write. If there are none, write new events as they are published, and return none.
 
-        Writing ends when the reader is too slow, when the subscription is closed, or after so many seconds. Raises FellBehind.
+        Writing ends when the client is too slow, when the subscription is closed, or after `seconds`. Raises FellBehind.
         """
         if events := subscription.available():
             return events
@@ -39,6 +42,7 @@ class Fanout:
 
     @contextmanager
     def _joined(self, subscription: Subscription, write: Write) -> Iterator[None]:
+        """Make the subscription a member of the group of its filter while the context is active."""
         if (group := self._groups.get(subscription.wanted)) is None:
             group = self._groups[subscription.wanted] = _Group(self._stream.subscription(subscription.wanted), self._form)
             self._stream.add(group.subscription)
@@ -56,12 +60,13 @@ class Fanout:
                 group.subscription.close()
 
     async def _run(self, group: "_Group") -> None:
+        """Write the events of a group until it has no members or the stream ends."""
         try:
             with group.subscription:
                 while not group.subscription.is_closed:
                     await group.next(self._seconds)
         except FellBehind:
-            log.debug("%d readers of events fell behind", len(group.members))
+            log.debug("%d subscribers to events fell behind", len(group.members))
         finally:
             self._forget(group)
             group.end()
@@ -72,7 +77,10 @@ class Fanout:
 
 
 class _Group:
-    """Subscribers with the same filter. All were sent the events up to `_place`. Members that are not in `_left` were also sent `_data`."""
+    """The subscribers with one filter, and how each writes to its connection.
+
+    All members have the events up to the id `_place`. The members that are not in `_left` also have `_data`, the events after it.
+    """
 
     def __init__(self, subscription: Subscription, form: Form) -> None:
         self.subscription, self._form = subscription, form
@@ -82,7 +90,7 @@ class _Group:
         self._data = b""
 
     async def next(self, seconds: float) -> None:
-        """Write the next events as they are published, or the heartbeat after so many seconds without any."""
+        """Wait for the next events and write them, or the heartbeat after `seconds` without any."""
         events = await self.subscription.read(seconds)
         if self.subscription.is_closed:
             return
@@ -93,7 +101,7 @@ class _Group:
         await asyncio.sleep(GATHER_SECONDS)
 
     def write_published(self) -> None:
-        """Write the events published so far, without waiting."""
+        """Write all events that were published so far, without waiting."""
         self._write_rest()
         while events := self.subscription.available():
             self._begin(events)
@@ -114,7 +122,7 @@ class _Group:
             self._place = self.subscription.place
 
     def leave(self, member: Subscription) -> None:
-        """Remove a member. It then reads by itself, after the last event that was written to it."""
+        """Remove a member, which continues by itself after the last event that was written to it."""
         self._write_rest()
         self._release(member)
 
@@ -124,7 +132,7 @@ class _Group:
             member.wake()
 
     def end(self) -> None:
-        """Release all members: the stream has ended, or the group fell behind."""
+        """Remove all members, because the stream has ended or the group fell behind."""
         self._write_rest()
         for member in list(self.members):
             self._release(member)

@@ -1,12 +1,14 @@
-"""`ServerWatch`: publishes states, weights and addresses of servers while somebody subscribes to them.
+"""Publish states, weights and addresses of servers, while somebody subscribes to them.
 
-It finds changes in three ways. Every POLL_SECONDS it reads all servers (`_poll`). In between, it reads a backend at once if a runtime
-command or a line of a ring names one of its servers. If no ring reports the states of all servers, it also scans the answer to `show
-servers state` for rows that differ (`_scan`), which is much cheaper than parsing. It pauses so long between scans that they take at most
-SCAN_SHARE of the time.
+`ServerWatch` finds changes in three ways:
 
-A ring is a buffer in HAProxy that log lines are sent to (`show events`, HAProxy Management Guide, section 9.3). Its connection is closed at
-each reload, because a former worker lives as long as somebody reads its rings.
+* It reads all servers every POLL_SECONDS (`_poll`).
+* It reads a backend at once if a runtime command, or a line of a ring, names one of its servers (`_poll_backend`).
+* If no ring reports all servers, it also scans the answer to `show servers state` for rows that differ (`_scan`), which is much cheaper
+  than parsing it. The pauses between scans are so long that scans take at most SCAN_SHARE of the time.
+
+A ring is a buffer in HAProxy that receives log lines (`show events`, HAProxy Management Guide, section 9.3). A former worker cannot end
+while somebody reads its rings, so the connection is closed at each reload.
 """
 
 import asyncio
@@ -41,15 +43,17 @@ _LOSS = re.compile(r"\bevents? dropped\b")
 POLL_SECONDS = 1.0
 # The shortest pause between scans in seconds, the share of the time that scans may take, and how many scans are measured for it.
 SCAN_SECONDS, SCAN_SHARE, SCANS = 0.25, 0.06, 8
-# How many changed backends are read one by one; if there are more, all servers are.
+# How many changed backends are read one by one. If there are more, all servers are read at once.
 MOST_BACKENDS = 10
-# Between attempts to read a ring, in seconds.
+# The pause between attempts to read a ring, in seconds.
 RING_PAUSE = 0.2
+# Answers with more characters are parsed in a thread.
 LARGE = 1 << 15
-# A row of `show servers state`. The first group has the columns before the first one that changes with time alone. The groups inside it are
-# backend, name, address, operational state, administrative state and weight. The last two are the result of the last check and the port.
+# A row of `show servers state`. The first group is its head: the columns before the first one that changes with time alone. Inside the head
+# are backend, name, address, operational state, administrative state and weight. The last groups are the result of the last check, and the
+# port.
 _ROW = re.compile(r"^(\d+ (\S+) \d+ (\S+) (\S+) (\d+) (\d+) (\d+)) \d+ \d+ (\d+)(?: \S+){7} (\d+) ", re.MULTILINE)
-# Only the first group of `_ROW`, which takes half the time. Its second word is the backend.
+# The head of a row, which is found in half the time. Its second word is the backend.
 _HEAD = re.compile(r"^(\d+ \S+ \d+ \S+ \S+ \d+ \d+ \d+) ", re.MULTILINE)
 _COMMAND = re.compile(r"(?:^|\s)(?:server|weight|health|agent)\s+([\w.:-]+)/[\w.:-]+")
 Row = tuple[str, ...]
@@ -58,7 +62,7 @@ Key = tuple[str, str]
 
 
 async def ring_lines(runtime: Runtime, name: str) -> AsyncIterator[str]:
-    """Yield new lines of a ring until the worker closes the connection. Raises OSError if there is none."""
+    """Yield the new lines of a ring until the worker closes the connection; nothing if no socket is configured. Raises OSError."""
     places = [place for place_ in runtime.stats_places if (place := parse_address(place_)) and place.path]
     if places:
         path, prefix = str(places[0].path), ""
@@ -80,7 +84,7 @@ async def ring_lines(runtime: Runtime, name: str) -> AsyncIterator[str]:
 
 
 def backends_in(line: str) -> Collection[str] | None:
-    """Return the backends whose servers a line of a ring is about; None for all, if lines were lost."""
+    """Return the backends that a line of a ring names. If the line reports that others were lost, return None, which stands for all."""
     if _LOSS.search(line):
         return None
     match = _SERVER.search(line) or _BACKEND.search(line)
@@ -93,11 +97,12 @@ def rows_of(text: str) -> dict[Key, Row]:
 
 
 def heads_of(text: str) -> set[str]:
+    """Return the heads of the rows of an answer to `show servers state`."""
     return set(chain.from_iterable(map(_HEAD.findall, lines_in_pieces(text))))
 
 
 def as_dict(row: Row) -> dict[str, Any]:
-    """Return the members of a server by the names of the runtime API."""
+    """Return a server as JSON, with the names that the runtime API has for its members."""
     _, _, _, address, operational, admin, weight, _, port = row
     return {
         "operational_state": OPERATIONAL.get(int(operational), "unknown"),
@@ -109,7 +114,10 @@ def as_dict(row: Row) -> dict[str, Any]:
 
 
 def scan_pause(durations: Collection[float]) -> float:
-    """Return seconds until the next scan, from the shortest of the last durations: the others include waiting for socket or processor."""
+    """Return the seconds until the next scan, from the durations of the last ones.
+
+    Only the shortest duration counts, since the others include waiting for the socket or the processor.
+    """
     return max(SCAN_SECONDS, min(durations, default=0) / SCAN_SHARE)
 
 
@@ -119,29 +127,31 @@ def check_of(row: Row) -> str | None:
 
 
 def object_of(row: Row) -> str:
+    """Return the object name of a server, such as `backend/shop/server/web1`."""
     return spelled("backend", row[1], "server", row[2])
 
 
 class ServerWatch:
-    """Watches the servers of one engine. `known` has their last rows; it is empty while nobody subscribes to servers."""
+    """Watches the servers of one engine. `known` has their last rows, and is empty while nobody subscribes to servers."""
 
     def __init__(self, engine: Engine, stream: EventStream) -> None:
         self._engine, self._stream = engine, stream
         self.known: dict[Key, Row] = {}
         self._has_polled = False
-        # The heads of the known rows, and how many seconds each of the last scans took.
+        # The heads of the known rows.
         self._heads: set[str] = set()
+        # The durations of the last scans, in seconds.
         self._durations: deque[float] = deque(maxlen=SCANS)
-        # A cache: a configuration, the name of its ring, and whether the states of all servers reach the ring.
+        # A cache for `_ring`: a configuration, the name of its ring, and whether the ring reports all servers.
         self._rings: tuple[Document | None, str, bool] = (None, "", False)
-        # The backends to read at once; None for all.
+        # The backends to read at once. None stands for all.
         self._named: set[str | None] = set()
         self._changed = asyncio.Event()
         self._polling = asyncio.Lock()
         self._reader: asyncio.Task[None] | None = None
 
     def on_event(self, event: Event) -> None:
-        """Poll the backends that a change of the process may have changed."""
+        """Read the backends soon whose servers a commit or a runtime command may have changed."""
         if not self._has_polled:
             return
         if isinstance(event, ChangedLive):
@@ -150,18 +160,19 @@ class ServerWatch:
             self.poll_soon(*{parsed(member.object)[1] for member in event.result.members})
 
     def poll_soon(self, *backends: str | None) -> None:
+        """Wake up the watch to read these backends. None stands for all."""
         self._named.update(backends)
         if backends:
             self._changed.set()
 
     def worker_changed(self) -> None:
-        """Stop reading the ring of the former worker, which otherwise could not end, and poll all servers."""
+        """Stop reading the ring of the former worker, so that it can end, and read all servers soon."""
         if self._reader:
             self._reader.cancel()
         self.poll_soon(None)
 
     async def run(self) -> None:
-        """Watch until cancelled."""
+        """Watch servers while somebody subscribes to them, until cancelled."""
         while True:
             await self._stream.until_wanted(SERVER)
             reading = Background("reading a ring")
@@ -174,7 +185,7 @@ class ServerWatch:
                 self.known, self._has_polled, self._heads = {}, False, set()
 
     async def now(self) -> list[dict[str, Any]]:
-        """Read all servers, publish what has changed, and return them. Raises RuntimeFailure."""
+        """Read all servers, publish their changes, and return them as JSON. Raises RuntimeFailure."""
         async with self._polling:
             text = await self._engine.runtime.read_dump("show servers state", r"1\n")
             rows = await run_in_thread_if(len(text) > LARGE, rows_of, text)
@@ -183,6 +194,7 @@ class ServerWatch:
         return [{"object": object_of(row), **as_dict(row)} for row in self.known.values()]
 
     async def _watch(self) -> None:
+        """Read servers whenever it is due, until nobody subscribes to them."""
         loop, due, scan_due = asyncio.get_running_loop(), 0.0, 0.0
         while self._stream.is_wanted(SERVER):
             named, self._named = self._named, set()
@@ -207,17 +219,21 @@ class ServerWatch:
                     await self._changed.wait()
 
     def _scan_pause(self) -> float:
+        """Return the seconds until the next scan. If a ring reports all servers, the next poll comes first."""
         return POLL_SECONDS if self._ring[1] else scan_pause(self._durations)
 
     async def _scan(self) -> set[str | None]:
-        """Return the backends with rows that differ from the known ones; `{None}` if there are many."""
+        """Return the backends with rows that differ from the known ones; `{None}`, which stands for all, if there are many."""
         text = await self._engine.runtime.read_dump("show servers state", r"1\n")
         heads = await run_in_thread_if(len(text) > LARGE, heads_of, text)
         backends: set[str | None] = {head.split(" ", 2)[1] for head in heads ^ self._heads}
         return backends if len(backends) <= MOST_BACKENDS else {None}
 
     async def _poll(self) -> None:
-        """Read all servers, and compare their rows in small pieces. In between, read the backends named meanwhile: their rows are newer."""
+        """Read all servers, and compare their rows in small pieces.
+
+        Between the pieces, read the backends that are due in the meantime. Their rows are newer, so those in later pieces are skipped.
+        """
         async with self._polling:
             text = await self._engine.runtime.read_dump("show servers state", r"1\n")
             unseen, newer = set(self.known), set[str]()
@@ -231,7 +247,7 @@ class ServerWatch:
             self._has_polled = True
 
     def _take_named(self) -> list[str]:
-        """Return the backends to read at once, and clear them. A request to read all backends stays."""
+        """Return the backends to read at once, and clear them, except for None."""
         named = [backend for backend in self._named if backend is not None]
         self._named.difference_update(named)
         return named
@@ -244,6 +260,7 @@ class ServerWatch:
                 await self._poll_backend(backend or "")
 
     async def _poll_backend(self, backend: str) -> None:
+        """Read the servers of a backend and compare them. The caller holds the lock."""
         try:
             text = await self._engine.runtime.read_dump(f"show servers state {argument(backend)}", r"1\n")
         except RuntimeRefused:
@@ -252,7 +269,7 @@ class ServerWatch:
         self._compare(rows, [key for key in self.known if key[0] == backend and key not in rows])
 
     def _compare(self, rows: Mapping[Key, Row], gone: Iterable[Key]) -> None:
-        """Publish the rows that differ from the known ones, unless this is the first poll."""
+        """Replace known rows with `rows`, drop those in `gone`, and publish what differs; nothing before the first poll has ended."""
         differing = [key for key, row in rows.items() if self.known.get(key) != row]
         for key in (*differing, *gone):
             was, now = self.known.pop(key, None), rows.get(key)
@@ -265,6 +282,7 @@ class ServerWatch:
                 self._publish(was, now)
 
     def _publish(self, was: Row | None, now: Row | None) -> None:
+        """Publish the change of a server, unless none of its members differs. None stands for a server that does not exist."""
         row = now or was
         assert row
         members, former = as_dict(row), as_dict(was) if was and now else {}
@@ -278,7 +296,7 @@ class ServerWatch:
         self._stream.publish(SERVER, object_of(row), data | {"former": differing} if differing else data)
 
     async def _read_ring(self) -> None:
-        """Read the ring, and reconnect whenever that ends. The next poll finds the changes that the ring has missed."""
+        """Read the ring until cancelled, and connect again whenever the connection ends. Polls find the changes in between."""
         while True:
             self._reader = asyncio.create_task(self._read_lines())
             try:
@@ -288,7 +306,7 @@ class ServerWatch:
             await asyncio.sleep(RING_PAUSE if self._ring[0] else POLL_SECONDS)
 
     async def _read_lines(self) -> None:
-        """Read lines until the worker closes the connection or is replaced."""
+        """Read lines of the ring until the connection ends. Returns at once if there is no ring."""
         if not (name := self._ring[0]):
             return
         with suppress(OSError, ValueError, NativeError):

@@ -1,7 +1,8 @@
-"""`EventSources`: publishes the events of one engine, and returns the present state to subscribers that have missed some.
+"""Publish the events of one engine, and report the present state to subscribers that have missed events.
 
-`Changes` publishes commits, edits by others and reloads in the order in which the commit context reports them. The response to a
-change does not wait for its effects to be computed. Secrets are masked.
+`EventSources` runs three sources: `Changes` for commits, edits by others and reloads, `ServerWatch` for states of servers, and
+`StatisticsWatch` for counters. `Changes` publishes in the order in which the commit context reports changes. It computes their effects in
+its own task, so the response to a change is not delayed. Secrets are masked.
 """
 
 import asyncio
@@ -41,17 +42,18 @@ from haproxy_native.request_context import OUTSIDE, Author
 from haproxy_native.threads import run_in_thread_if_large
 
 log = logging.getLogger(__name__)
-# Kinds of stored files with certificates, or with names of them.
+# The kinds of stored files whose events have the type `certificate`.
 CERTIFICATES = ("certificate", "crt_list", "ca_file", "crl_file")
-# A runtime change of a `backend` object changes one of its servers. ServerWatch publishes the states of these.
+# The event type of a change, by the kind of its object; STORAGE for other kinds. A change of the process names a `backend` object if it
+# changed servers, whose states `ServerWatch` publishes.
 _TYPES = {**dict.fromkeys(CERTIFICATES, CERTIFICATE), "backend": SERVER}
-# How many objects an event of a change names at most, and how many changed members it shows.
+# The most objects that an event of a commit names, and the most changed members that it shows.
 MOST_OBJECTS, MOST_EFFECTS = 1_000, 100
 
 
 @dataclass(frozen=True)
 class Changes:
-    """Publishes the events that `on_event` receives while `run` runs."""
+    """Publishes commits, edits by others and reloads. `on_event` queues them, and `run` publishes them."""
 
     stream: EventStream
     editor: Editor
@@ -63,19 +65,20 @@ class Changes:
         return cls(stream, editor, context, asyncio.Queue())
 
     def on_event(self, event: Event) -> None:
+        """Queue an event of the commit context. Announced events, which are complete already, are published at once."""
         if isinstance(event, Announced):
             self.stream.publish(event.type, event.object, event.data)
         if isinstance(event, Edited | Reloaded) or (isinstance(event, Committed) and event.result):
             self.received.put_nowait(event)
 
     async def run(self) -> None:
-        """Publish changes until cancelled."""
+        """Publish the queued events until cancelled."""
         while True:
             event = await self.received.get()
             try:
                 await self._publish(event)
             except NativeError as error:
-                log.warning("an event of a change was not published: %s", error)
+                log.warning("publishing a change failed: %s", error)
 
     async def _publish(self, event: Committed | Edited | Reloaded) -> None:
         match event:
@@ -118,6 +121,7 @@ class Changes:
             self.stream.publish(type_of(change.object), change.object, present({"change": "changed", **about}))
 
     async def _configuration(self, effects_of_change: Iterable[Effect], about: Mapping[str, Any]) -> None:
+        """Publish a change of the configuration with its effects. `about` has the other members of the event."""
         rows = list(effects_of_change)
         objects = list(dict.fromkeys(row.object for row in rows))
         shown = [present(effect) for effect in masked_object([effect.as_dict() for effect in rows[:MOST_EFFECTS]], "effect")]
@@ -128,25 +132,29 @@ class Changes:
 
 
 def type_of(object_: str) -> str:
+    """Return the event type for a change of a stored file or of the process."""
     return _TYPES.get(object_.partition("/")[0], STORAGE)
 
 
 def what_became(content: Content) -> str:
+    """Return what happened to a stored file: it was created, changed or deleted."""
     if content.before is None and content.is_kept:
         return "created"
     return "deleted" if content.after is None and content.is_kept else "changed"
 
 
 def by(author: Author) -> dict[str, Any]:
+    """Return the members of an event that describe the author of a change."""
     return {"author": author.name, "address": author.address, "request_id": author.request_id, "message": author.message}
 
 
 def present(shown: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the members that are neither None nor empty texts."""
     return {name: value for name, value in shown.items() if value not in (None, "")}
 
 
 class EventSources:
-    """The sources of one engine. While the context is active, they publish to `stream`."""
+    """The sources of one engine, which publish to `stream` while the context is active."""
 
     def __init__(self, engine: Engine, editor: Editor) -> None:
         self.stream = EventStream()
@@ -177,9 +185,9 @@ class EventSources:
                 self.stream.publish(WORKER, f"worker/{now.pid}", {"pid": now.pid} | former)
 
     async def present(self, wanted: EventFilter, *, zeros: bool = True) -> dict[str, Any]:
-        """Return the present state that a filter matches; without servers and counters if HAProxy does not answer.
+        """Return the present state of everything that a filter matches. If HAProxy does not answer, servers and counters are missing.
 
-        Counters that are 0 are included only with `zeros`.
+        With `zeros=False`, counters that are 0 are left out.
         """
         context = self._engine.context
         state: dict[str, Any] = {}
@@ -199,5 +207,5 @@ class EventSources:
 
     @property
     def lines_to_add(self) -> dict[str, str]:
-        """Return, by section, the lines that make HAProxy report states of all servers to a ring; empty if it already does."""
+        """Return the lines, by section, that make HAProxy report the states of all servers to a ring; empty if it already does."""
         return state_ring.lines_to_add(self._engine.document)

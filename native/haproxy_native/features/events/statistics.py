@@ -1,11 +1,11 @@
-"""`StatisticsWatch`: publishes the counters of frontends, backends and servers that have changed, while somebody subscribes to them.
+"""Publish the counters of frontends, backends and servers that have changed, while somebody subscribes to them.
 
-One poll serves all subscribers. It reads only the kinds of objects that a subscriber wants, since a thousand servers are most of the work.
-Most of thousands of lines differ from the last poll only in *running* cells, which change with time alone. So a line is not parsed if the
-texts between its running cells are unchanged (`Statistics.since`).
+`StatisticsWatch` polls HAProxy once for all subscribers, and only for the kinds of objects that one of them wants: a thousand servers are
+most of the work. Most lines of an answer differ from the last one only in *running* cells, which change with time alone. So a line is not
+parsed if the texts between its running cells are unchanged (`Statistics.since`).
 
-The history of the most important counters (`statistics_history`) is recorded all the time, from the answers to these polls. While nobody
-subscribes to counters, the history has its own, rarer polls.
+The history of the most important counters (statistics_history.py) is recorded all the time, from the answers to these polls. While nobody
+subscribes to counters, it has its own polls, which are less frequent.
 """
 
 import asyncio
@@ -29,30 +29,32 @@ from haproxy_native.threads import run_in_thread_if, unhurried
 
 log = logging.getLogger(__name__)
 POLL_SECONDS = 1.0
-# The share of the time that HAProxy's answers may take. If they take longer, pauses between polls grow, up to LONGEST_SECONDS.
+# The share of the time that HAProxy may need for its answers. If they take longer, the pauses between polls grow, up to LONGEST_SECONDS.
 SHARE, LONGEST_SECONDS = 0.04, 5.0
+# Answers with more characters are parsed in a thread, or with pauses.
 LARGE = 1 << 15
-# While nobody subscribes to counters, the history is sampled when the event loop's clock reaches a multiple of so many seconds.
+# While nobody subscribes to counters, the history is sampled whenever the clock of the event loop reaches a multiple of so many seconds.
 TICK = 5.0
-# How many lines are compared at a time, which takes about a millisecond.
+# How many lines are compared without a pause. This takes about a millisecond.
 LINES = 100
-# Columns that name the row, columns that are never reported, and columns that change with time alone.
+# The columns that name the row, those that are never reported, and those that change with time alone.
 _NAMES = frozenset(("pxname", "svname", "iid", "sid", "pid", "type"))
 _CLOCKS = frozenset(("lastchg", "lastsess", "agent_duration", "check_duration"))
 _RUNNING = _CLOCKS | {"downtime"}
+# The kinds of objects, by the value in the column `type`.
 _TYPES = {"0": "frontend", "1": "backend", "2": "server"}
-# The kinds as `show stat` takes them.
+# The argument of `show stat` for each kind.
 _BITS = {"frontend": 1, "backend": 2, "server": 4}
 Counters = Mapping[str, int | str]
 Cells = Sequence[str]
-# An object, and a number for each measure.
+# An object, and its number for each measure.
 Numbers = tuple[str, list[int | None]]
-# Proxy, name and type.
+# The cells of a row that name it: proxy, name and type.
 Key = tuple[str, str, str]
 
 
 class Statistics:
-    """An answer to `show stat`, parsed as far as a comparison needs it."""
+    """An answer to `show stat`. A comparison parses only the lines that may differ."""
 
     def __init__(self, text: str = "") -> None:
         head, *lines = text.rstrip("\n").split("\n")
@@ -60,7 +62,7 @@ class Statistics:
         # The header ends with a comma.
         self.columns: Cells = (columns if columns[-1] else columns[:-1]) if "type" in columns else ()
         self._lines = lines if self.columns else []
-        # For each compared line: the texts between its running cells if it was unchanged, else its cells.
+        # For each line that `since` has compared, either the texts between its running cells or its cells; the other one is empty.
         self._texts: list[Cells] = []
         self._cells: list[Cells] = []
 
@@ -68,7 +70,7 @@ class Statistics:
         return len(self._lines)
 
     def counters(self, *, zeros: bool = True) -> dict[str, Counters]:
-        """Return the columns that are not empty, by object. Columns that are 0 are included only with `zeros`."""
+        """Return the columns of each object that are not empty. With `zeros=False`, columns that are 0 are left out."""
         omitted = ("",) if zeros else ("", "0")
         named = [(place, column) for place, column in enumerate(self.columns) if column not in _NAMES]
         return {
@@ -78,9 +80,9 @@ class Statistics:
         }
 
     def numbers(self, kinds: Collection[str], measures: Sequence[Sequence[str]]) -> Iterator[list[Numbers]]:
-        """Yield the objects of these kinds with a number for each measure, for LINES lines at a time.
+        """Yield the objects of these kinds with their number for each measure, for LINES lines at a time.
 
-        A measure is a sequence of columns. Its number comes from the first one that is not empty; None if all are.
+        A measure is a sequence of columns. Its number is in the first of them that has one; None if none has.
         """
         at = {column: place for place, column in enumerate(self.columns)}
         places = [[at[column] for column in columns if column in at] for columns in measures]
@@ -92,7 +94,7 @@ class Statistics:
             ]
 
     def since(self, before: "Statistics") -> Iterator[dict[str, Counters]]:
-        """Yield the counters that differ from `before`, for LINES lines at a time."""
+        """Yield the counters that differ from those of `before`, by object, for LINES lines at a time."""
         if self.columns != before.columns:
             before = Statistics()
         running = [place for place, column in enumerate(self.columns) if column in _RUNNING]
@@ -112,21 +114,22 @@ class Statistics:
             yield changed
 
     def _differing(self, cells: Cells, former: Cells | None) -> Counters:
-        """Return the counters that differ; empty if only running cells differ."""
+        """Return the counters of a row that differ from the `former` cells; none if only running cells differ."""
         places = compress(self._reported, map(ne, cells, former)) if former else self._reported
         values = {column: _value(cells[place]) for place, column in places if column and cells[place]}
         return values if values.keys() - _RUNNING else {}
 
     @cached_property
     def _reported(self) -> Sequence[tuple[int, str]]:
-        """Return each index with its column, which is empty if it is not reported."""
+        """Return the index of each column with its name, which is empty if the column is never reported."""
         return [(place, "" if column in _NAMES | _CLOCKS else column) for place, column in enumerate(self.columns)]
 
     def _row(self, key: Key, place: int) -> Cells | None:
-        """Return the cells of the row with a key; None if there is none. It is at index `place` unless rows were added or deleted."""
+        """Return the cells of the row with this key; None if there is none. Looks at the index `place` first, where it usually is."""
         return self._row_at(key, place) or self._row_at(key, self._places_of_names.get(key[:2], len(self)))
 
     def _row_at(self, key: Key, place: int) -> Cells | None:
+        """Return the cells of the row at an index if it has this key; otherwise None."""
         if place >= len(self):
             return None
         cells = (self._cells and self._cells[place]) or row_cells(self._lines[place])
@@ -134,14 +137,15 @@ class Statistics:
 
     @cached_property
     def _places_of_names(self) -> Mapping[tuple[str, ...], int]:
-        """Return the indices of rows by proxy and name, the first two cells.
+        """Return the indices of the rows by their first two cells, proxy and name.
 
-        A server named BACKEND shares its names with the row of its backend, so counters of one of the two may be reported again.
+        A server named BACKEND has the same names as the row of its backend, so one of the two is not found. Its counters are then reported
+        although they are unchanged.
         """
         return {tuple(line.split(",", 2)[:2]): place for place, line in enumerate(self._lines)}
 
     def _key(self, cells: Cells) -> Key | None:
-        """Return the key of a row; None if it is incomplete or of another kind."""
+        """Return the key of a row; None if the row is incomplete, or of another kind such as a listener."""
         if len(cells) < len(self.columns):
             return None
         proxy, name, type_ = (cells[place] for place in self._places)
@@ -149,19 +153,21 @@ class Statistics:
 
     @cached_property
     def _places(self) -> Sequence[int]:
+        """Return the indices of the columns of a key."""
         return [self.columns.index(column) for column in ("pxname", "svname", "type")]
 
 
 def _between(cells: Cells, places: Sequence[int]) -> Cells:
-    """Return the texts of a line between the cells at these indices. A line end marks these cells, since no cell contains one."""
+    """Return the texts of a line between the cells at these indices."""
     others = list(cells)
+    # No cell contains a line end, so it can stand for the cells to leave out.
     for place in places:
         others[place] = "\n"
     return ",".join(others).split("\n")
 
 
 def _has(line: str, texts: Cells) -> bool:
-    """Return whether a line has these texts between its running cells."""
+    """Return whether a line has exactly these texts between its running cells."""
     at = 0
     for text in texts[:-1]:
         if not line.startswith(text, at):
@@ -179,12 +185,12 @@ def _value(text: str) -> int | str:
 
 
 def _pause(seconds: float) -> float:
-    """Return seconds until the next poll, after one that took `seconds`."""
+    """Return the seconds until the next poll, after one that took `seconds`."""
     return min(max(POLL_SECONDS, seconds / SHARE), LONGEST_SECONDS)
 
 
 class StatisticsWatch:
-    """Watches the counters of one engine, and keeps the `history` of the most important ones."""
+    """Watches the counters of one engine. `history` has the last hour of the most important ones."""
 
     def __init__(self, engine: Engine, stream: EventStream) -> None:
         self._engine, self._stream = engine, stream
@@ -197,12 +203,12 @@ class StatisticsWatch:
             await self._until_wanted()
             kinds = self._stream.counted()
             with self._stream.recorded(STATS):
-                # A recording covers the same kinds from its start to its end, so a new kind starts a new recording.
+                # If a subscriber wants another kind, a new recording begins, since each one has the same kinds from start to end.
                 while self._stream.is_wanted(STATS) and (now := self._stream.counted()) <= kinds:
                     began = time.monotonic()
                     try:
                         text = await self._read(now or kinds)
-                        # Measured before the comparison, which often yields to other tasks.
+                        # The comparison is not measured, because other tasks run in between.
                         pause = _pause(time.monotonic() - began)
                         await self._compare(Statistics(text))
                         await self._record(now or kinds, text)
@@ -214,7 +220,10 @@ class StatisticsWatch:
             self._known = Statistics()
 
     async def _until_wanted(self) -> None:
-        """Record the history until somebody subscribes to counters. Wakes up together with other tasks that poll."""
+        """Record the history until somebody subscribes to counters.
+
+        Samples are taken at multiples of TICK, together with other periodic tasks, so that the processor wakes up less often.
+        """
         while not self._stream.is_wanted(STATS):
             now = asyncio.get_running_loop().time()
             with suppress(TimeoutError):
@@ -224,7 +233,10 @@ class StatisticsWatch:
             await self._record()
 
     async def _record(self, kinds: Collection[str] = (), text: str = "") -> None:
-        """Add the samples that are due. `text` is an answer with these `kinds`; it is used for samples that need no other kinds."""
+        """Add the samples that are due to the history.
+
+        `text` is an answer of HAProxy with objects of these `kinds`. A sample of other kinds is taken from a new answer.
+        """
         for ring in self.history.rings:
             if not ring.is_due():
                 continue
@@ -232,7 +244,7 @@ class StatisticsWatch:
                 given = text if ring.kinds <= set(kinds) else await self._read_if_present(ring.kinds)
                 read = time.monotonic()
                 pieces = Statistics(given).numbers(ring.kinds, list(MEASURES.values()))
-                # Each pause costs a wake-up, which is not worth it for few lines.
+                # Each pause costs a wake-up, so few lines are parsed without pauses.
                 if len(given) > LARGE:
                     rows = [row async for piece in unhurried(pieces) for row in piece]
                 else:
@@ -244,22 +256,23 @@ class StatisticsWatch:
                 ring.add(rows, time.monotonic() - read)
 
     async def _read_if_present(self, kinds: Collection[str]) -> str:
-        """Read counters, but do not try to connect to a HAProxy that is known not to run. Raises RuntimeFailure."""
+        """Read counters. Raises RuntimeFailure, without an attempt to connect if HAProxy is known not to run."""
         if self._engine.runtime.is_known_absent:
             raise RuntimeAbsent("HAProxy does not run")
         return await self._read(kinds)
 
     async def now(self, kinds: Collection[str] = COUNTED, *, zeros: bool = True) -> list[dict[str, Any]]:
-        """Return the counters of all objects of these kinds. Counters that are 0 are included only with `zeros`. Raises RuntimeFailure."""
+        """Read the counters of all objects of these kinds. With `zeros=False`, counters that are 0 are left out. Raises RuntimeFailure."""
         text = await self._read(kinds)
         counters = await run_in_thread_if(len(text) > LARGE, lambda: Statistics(text).counters(zeros=zeros))
         return [{"object": object_, "counters": row} for object_, row in counters.items()]
 
     async def _read(self, kinds: Collection[str]) -> str:
+        """Return HAProxy's answer to `show stat` for these kinds of objects. Raises RuntimeFailure."""
         return await self._engine.runtime.read_dump(f"show stat -1 {sum(_BITS[kind] for kind in kinds)} -1", STATISTICS_HEAD)
 
     async def _compare(self, now: Statistics) -> None:
-        """Publish the counters that have changed since the last poll; none at the first poll."""
+        """Publish the counters that have changed since the last poll; none after the first one."""
         if self._known:
             async for changed in unhurried(now.since(self._known)):
                 for object_, row in changed.items():

@@ -1,12 +1,14 @@
-"""`StatisticsHistory`: the last hour of the most important counters, in memory, so that a new reader sees the past at once.
+"""Store the last hour of the most important counters in memory, so that a client sees the past as soon as it connects.
 
-Frontends and backends are sampled every 5 seconds, servers every minute. A sample has one number for each object and measure, column by
-column and compressed: most columns are zeros or nearly the same for all objects. Samples share the tuple of their objects as long as it
-does not change. Each of the two rings drops its oldest samples after an hour, and earlier if it exceeds MOST_BYTES.
+`StatisticsHistory` has two rings of samples. Frontends and backends are sampled every 5 seconds, servers every minute. A ring drops its
+samples after an hour, and earlier if it exceeds MOST_BYTES.
 
-Counted measures are stored as differences from the sample before. After a break there is no difference, and so no rate: if HAProxy did not
-answer, if another worker is in service, or if any counter has decreased, as after a reload or `clear counters`. So no rate is negative or
-an average over a time without samples.
+A sample has one number for each object and measure. The numbers are stored column by column and compressed, since most columns are zeros or
+nearly the same for all objects. Consecutive samples share the tuple of their objects if it is equal.
+
+Counters are stored as differences from the sample before, from which rates are computed. After a *break* there is no difference, and so no
+rate. Breaks are: HAProxy did not answer, another worker is in service, or a counter has decreased, as after `clear counters`. So no rate is
+negative, and none is an average over a time without samples.
 """
 
 import time
@@ -22,11 +24,12 @@ from haproxy_native.editing import object_names
 from haproxy_native.features.events.stream import kind_of
 
 SECONDS = 3600.0
-# Kinds of objects, and seconds between two samples of them.
+# The kinds of objects in each ring, and the seconds between two samples.
 PROXIES, SERVERS = (frozenset(("frontend", "backend")), 5.0), (frozenset(("server",)), 60.0)
 # The limit of each ring. Both rings, with the counters of their last samples, take at most 10 MiB for 5,000 servers.
 MOST_BYTES = 4 << 20
-# Measures that are counted, and measures of the moment, with their columns in `show stat`. The first column that is not empty counts.
+# The measures that count since the start of the worker, and those of the moment, with their columns in `show stat`. The first column that
+# has a number is used.
 COUNTED = {
     "requests": ("req_tot", "stot"),
     "errors_4xx": ("hrsp_4xx",),
@@ -42,24 +45,27 @@ ABSENT = (1 << 32) - 1
 FIRST = 5.0
 # A pause of more than so many intervals is a break.
 LONGEST = 2.5
-# How many bytes a name takes in addition to its characters, and how many its place in a tuple takes.
+# The size of a name in addition to its characters, and of a reference to it in a tuple, in bytes.
 _NAME, _PLACE = 49, 8
 
 
 @dataclass(frozen=True, slots=True)
 class _Sample:
+    """The numbers of all objects at one moment."""
+
     # Unix time.
     time: float
-    # Since the sample before; 0 after a break.
+    # The seconds since the sample before; 0 after a break.
     seconds: float
     objects: tuple[str, ...]
+    # The columns of MEASURES as compressed arrays, with differences for counters.
     values: bytes
-    # Bytes that the sample takes, without objects that it shares with the sample before.
+    # The size in bytes, without objects that the sample shares with the one before.
     size: int
 
 
 class Ring:
-    """Samples of some kinds of objects, `interval` seconds apart. `now` returns the Unix time, `clock` monotonic seconds."""
+    """The samples of some kinds of objects, `interval` seconds apart. `now` returns the Unix time, `clock` a monotonic time in seconds."""
 
     def __init__(
         self,
@@ -73,15 +79,15 @@ class Ring:
         self._now, self._clock = now, clock
         self._samples: deque[_Sample] = deque(maxlen=int(SECONDS / interval))
         self._size = 0
-        # When the last sample was taken or tried, by the clock. The first one is due FIRST seconds after the start.
+        # When the last sample was taken or skipped, by the clock. The first one is due FIRST seconds after the start.
         self._tried = clock() - interval + FIRST
-        # The objects of the last sample, their places, and their counters, which are empty after a break.
+        # The objects of the last sample, their indices, and their counters, which are empty after a break.
         self._objects: tuple[str, ...] = ()
         self._places: dict[str, int] = {}
         self._counters: list[array[int]] = []
 
     def is_due(self) -> bool:
-        """Return whether the next sample is due within a tenth of the interval."""
+        """Return whether the next sample is due now or within a tenth of the interval."""
         return self._clock() >= self._tried + 0.9 * self.interval
 
     def restart(self) -> None:
@@ -94,7 +100,7 @@ class Ring:
         self.restart()
 
     def add(self, rows: Iterable[tuple[str, Sequence[int | None]]], late: float = 0.0) -> None:
-        """Add a sample: objects with their numbers in the order of MEASURES, as HAProxy reported them `late` seconds ago."""
+        """Add a sample: the objects with their numbers in the order of MEASURES, which HAProxy has reported `late` seconds ago."""
         objects, columns = list[str](), [array("Q") for _ in MEASURES]
         for object_, numbers in rows:
             objects.append(object_)
@@ -113,7 +119,7 @@ class Ring:
         self._append(_Sample(self._now() - late, seconds, self._objects, values, size))
 
     def _differences(self, objects: Sequence[str], counters: Sequence["array[int]"]) -> list["array[int]"] | None:
-        """Return the increases of the counters, a column for each measure; None if any counter has decreased."""
+        """Return the increase of each counter since the last sample, in columns; None if any counter has decreased."""
         places = [self._places.get(object_) for object_ in objects]
         found = []
         for column, former in zip(counters, self._counters, strict=True):
@@ -130,9 +136,9 @@ class Ring:
         return found
 
     def _share(self, objects: Sequence[str]) -> int:
-        """Store the objects of a new sample. Reuse the tuple of the last sample if it is equal, else its name strings.
+        """Store the objects of a new sample. Return how many bytes they take.
 
-        Return how many bytes are new.
+        The tuple of the last sample is used again if it is equal. Otherwise its names are, as far as they are equal.
         """
         if tuple(objects) == self._objects:
             return 0
@@ -143,6 +149,7 @@ class Ring:
         return new + _PLACE * len(objects)
 
     def _append(self, sample: _Sample) -> None:
+        """Append a sample, and drop the oldest ones that exceed the limits."""
         if len(self._samples) == self._samples.maxlen:
             self._size -= self._samples[0].size
         self._samples.append(sample)
@@ -151,9 +158,9 @@ class Ring:
             self._size -= self._samples.popleft().size
 
     def read(self, seconds: float, measures: Collection[str], is_wanted: Callable[[str], bool]) -> dict[str, Any]:
-        """Return the samples of the last `seconds`: their Unix times, and for each wanted object a list of values for each measure it has.
+        """Return the samples of the last `seconds` as JSON: their Unix times, and for each wanted object its values, by measure.
 
-        Counted measures are rates per second. None stands for a missing value.
+        Counters are returned as rates per second. None stands for a missing value. Blocks.
         """
         samples = [sample for sample in list(self._samples) if sample.time >= self._now() - seconds]
         objects = dict.fromkeys(object_ for names in {id(each.objects): each.objects for each in samples}.values() for object_ in names)
@@ -182,7 +189,7 @@ class Ring:
 
 
 class StatisticsHistory:
-    """The rings of one engine."""
+    """The two rings of one engine: proxies, and servers."""
 
     def __init__(self) -> None:
         self.rings = (Ring(*PROXIES), Ring(*SERVERS))
@@ -200,7 +207,10 @@ class StatisticsHistory:
         pattern: str = "",
         may_read: Callable[[str], bool] | None = None,
     ) -> list[dict[str, Any]]:
-        """Return what `Ring.read` returns, for each ring with these kinds, of objects that match the pattern and may be read. Blocks."""
+        """Return the result of `Ring.read` for each ring that has any of these kinds. Blocks.
+
+        Without a `pattern` for objects, or without `may_read`, all objects are returned.
+        """
 
         def is_wanted(object_: str) -> bool:
             if kind_of(object_) not in kinds or (pattern and not object_names.covers(pattern, object_)):

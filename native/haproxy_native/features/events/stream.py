@@ -1,10 +1,11 @@
-"""`EventStream`: stores the last events of each kind, and gives each subscriber those that it wants, at its own pace.
+"""Store the last events, and let each subscriber read those that match its filter, at its own pace.
 
-A subscription is a place in the stored events and has no queue of its own. If an event is dropped before a subscriber has read it, the
-subscriber gets `FellBehind`.
+A subscription is a position in the stored events (`place`), and has no queue of its own. Each event wakes all subscriptions. If an event is
+dropped before a subscriber has read it, reading raises FellBehind.
 
-Configuration changes, reloads and the like are always published, and share one store. States of servers and counters are read from HAProxy
-only while somebody subscribes to them, so each of the two has its own store, which is complete only while the type is `recorded`.
+There are three stores. Events that are always published, such as commits and reloads, share the first. States of servers and counters have
+one store each, because they are published only while somebody subscribes to them: such a store has all events of its type only while the
+type is `recorded`.
 """
 
 import asyncio
@@ -23,64 +24,65 @@ from typing import Any, Self
 
 from haproxy_native.editing import object_names
 
-# How many bytes a Python object takes in addition to its content.
+# How many bytes a Python object takes in memory in addition to its content.
 _OVERHEAD = 80
 _ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 SERVER, STATS, CONFIG, RELOAD, WORKER = "server", "stats", "config", "reload", "worker"
 CERTIFICATE, STORAGE, OPERATION, CONFIRMATION = "certificate", "storage", "operation", "confirmation"
-# The object of an event about several objects.
+# The object name of an event about several objects.
 WHOLE = "configuration"
 TYPES = (SERVER, STATS, CONFIG, RELOAD, WORKER, CERTIFICATE, STORAGE, OPERATION, CONFIRMATION)
-# Kinds of objects that have counters.
+# The kinds of objects with counters.
 COUNTED = frozenset(("frontend", "backend", SERVER))
-# The limits of each store, in events, bytes and seconds.
+# The limits of the stores, in events, bytes and seconds.
 NUMBER, MOST_BYTES = 10_000, 8 << 20
 STATS_SECONDS, STATS_BYTES, STATS_NUMBER = 600.0, 32 << 20, 200_000
-# How long HAProxy is still polled after the last subscriber has left, since it may reconnect.
+# How long HAProxy is polled after the last subscriber has left, which may connect again.
 LINGER_SECONDS = 60.0
-# How many events a subscriber gets at once.
+# How many stored events are read at once.
 BATCH = 200
 
 
 def kind_of(object_: str) -> str:
-    """Return the kind of an object with counters."""
+    """Return the kind of an object: `server`, or the first segment of its name, such as `frontend`."""
     return SERVER if "/server/" in object_ else object_.partition("/")[0]
 
 
 @dataclass(frozen=True, slots=True)
 class StreamEvent:
-    """A published event. `objects` has all objects that it is about, `body` the JSON that is sent.
+    """A published event."""
 
-    `id` is the Unix time of publication in microseconds; if the last event has that id or a later one, the next number.
-    """
-
+    # The Unix time of its publication in microseconds, but at least 1 more than the id of the event before.
     id: int
     type: str
+    # All objects that the event is about.
     objects: Sequence[str]
+    # The JSON to send.
     body: bytes
 
     @property
     def memory(self) -> int:
-        """Return about how many bytes the event takes in memory."""
+        """Return the approximate size of the event in memory, in bytes."""
         return len(self.body) + _OVERHEAD + sum(len(object_) + _OVERHEAD for object_ in self.objects)
 
     @classmethod
     def of(cls, id_: int, type_: str, object_: str, data: Mapping[str, Any], objects: Sequence[str] = ()) -> Self:
+        """Encode an event. `objects` are all objects that it is about, if there are more than `object_`."""
         text = _ENCODE({"id": str(id_), "time": _when(id_ // 1000), "type": type_, "object": object_, "data": data})
-        # A byte of a file that is no UTF-8 is a lone surrogate, written as an escape.
+        # A byte of a file that is not UTF-8 is a lone surrogate here. It is encoded as an escape.
         return cls(id_, type_, objects or (object_,), text.encode("utf-8", "backslashreplace"))
 
 
 @lru_cache(maxsize=16)
 def _when(milliseconds: int) -> str:
-    """Return an RFC 3339 time. Cached, since thousands of counters change within one millisecond."""
+    """Return a Unix time in milliseconds as RFC 3339. Cached, since thousands of counters may change within a millisecond."""
     return datetime.fromtimestamp(milliseconds / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 class Past:
-    """Stores at most `number` events of at most `size` bytes, none older than `seconds`; 0 stands for any age.
+    """A store of the last events: at most `number` of them, with at most `size` bytes together, and none older than `seconds` (0: any age).
 
-    Events with ids up to `floor` may be missing.
+    It has all events with ids above `floor`.
     """
 
     def __init__(self, floor: int, number: int, size: int, seconds: float = 0) -> None:
@@ -90,12 +92,13 @@ class Past:
         self._first = self._bytes = 0
 
     def add(self, event: StreamEvent) -> None:
+        """Add an event, and drop the oldest ones that exceed the limits. The last event always stays."""
         self._events.append(event)
         self._bytes += event.memory
         while self._is_too_much(event.id):
             oldest = self._events[self._first]
             self.floor, self._first, self._bytes = oldest.id, self._first + 1, self._bytes - oldest.memory
-        # Removing from the front of a list moves the rest, so it is done for many events at once.
+        # Deleting from the front of a list moves the rest, so many events are deleted at once.
         if self._first > len(self._events) // 2:
             del self._events[: self._first]
             self._first = 0
@@ -106,27 +109,28 @@ class Past:
         return length > 1 and bool(length > self._number or self._bytes > self._most_bytes or too_old)
 
     def restart(self, floor: int) -> None:
-        """Drop all events. Events with ids between `floor` and now were not recorded."""
+        """Drop all events. From now on, the store has all events with ids above `floor`."""
         self._events.clear()
         self.floor, self._first, self._bytes = floor, 0, 0
 
     def after(self, id_: int, most: int) -> Sequence[StreamEvent]:
-        """Return the oldest events with greater ids, at most so many."""
+        """Return the oldest events with ids above `id_`, at most `most`."""
         start = bisect_right(self._events, id_, lo=self._first, key=lambda event: event.id)
         return self._events[start : start + most]
 
 
 class FellBehind(Exception):
-    """Events that a subscriber has not read yet were dropped."""
+    """Events were dropped before a subscriber has read them."""
 
 
 @dataclass(frozen=True, slots=True)
 class EventFilter:
-    """What a subscriber wants: events of some types, about objects that match a pattern and that it may read."""
+    """The events that a subscriber wants and may read."""
 
     types: Collection[str] = TYPES
-    # A pattern for objects, which includes the objects in them; empty for all.
+    # A pattern for names of objects. It covers the objects in them as well. Empty for all objects.
     pattern: str = ""
+    # Returns whether the subscriber may read an object. None if it may read all.
     may_read: Callable[[str], bool] | None = None
     # The kinds of objects whose counters are wanted.
     counters: frozenset[str] = COUNTED
@@ -139,6 +143,7 @@ class EventFilter:
         return kind_of(object_) in self.counters
 
     def is_about(self, objects: Sequence[str]) -> bool:
+        """Return whether the subscriber may read all of these objects, and the pattern covers one of them."""
         if self.may_read and not all(self.may_read(name) for name in objects if name != WHOLE or len(objects) == 1):
             return False
         return not self.pattern or any(object_names.covers(self.pattern, name) for name in objects)
@@ -157,13 +162,13 @@ class EventStream:
         }
         self._subscriptions: set[Subscription] = set()
         self._recorded: set[str] = set()
-        # When the last subscriber of a type has left, by the monotonic clock.
+        # When a subscriber of a type last left, by the monotonic clock.
         self._left: dict[str, float] = {}
         self._joined = asyncio.Event()
         self._is_closed = False
 
     def publish(self, type_: str, object_: str, data: Mapping[str, Any], objects: Sequence[str] = ()) -> None:
-        """Add an event. `objects` are all objects that it is about, if there are several. Does not block, and raises nothing."""
+        """Store an event and wake the subscribers. `objects` are all objects that it is about, if there are more than `object_`."""
         self._last = max(self._last + 1, int(self._now() * 1_000_000))
         event = StreamEvent.of(self._last, type_, object_, data, objects)
         self._watched.get(type_, self._main).add(event)
@@ -171,31 +176,36 @@ class EventStream:
             subscription.wake()
 
     def subscription(self, wanted: EventFilter, after: int | None = None) -> "Subscription":
-        """Return a subscription to the events after an id; by default, to events from now on."""
+        """Return a subscription to the events with ids above `after`; by default, to those from now on."""
         place = self._last if after is None else after
         return Subscription(self, wanted, place, place)
 
     def subscription_since(self, wanted: EventFilter, seconds: float) -> "Subscription":
-        """Return a subscription to events from now on, and to the stored ones of the last seconds."""
+        """Return a subscription to those events of the last `seconds` that are stored, and to all from now on."""
         return Subscription(self, wanted, max(int((self._now() - seconds) * 1_000_000), 0), self._last)
 
     def add(self, subscription: "Subscription") -> None:
+        """Wake the subscription with each event from now on."""
         self._subscriptions.add(subscription)
         self._joined.set()
         if self._is_closed:
             subscription.close()
 
     def remove(self, subscription: "Subscription") -> None:
+        """Stop waking the subscription."""
         self._subscriptions.discard(subscription)
         self._left |= dict.fromkeys(subscription.wanted.types, time.monotonic())
 
     def has_all_after(self, id_: int, types: Collection[str]) -> bool:
-        """Return whether every event of these types after an id is stored; False for an id in the future."""
+        """Return whether all events of these types with ids above `id_` are stored; False for an id in the future."""
         unrecorded = [type_ for type_ in types if type_ in self._watched and type_ not in self._recorded]
         return id_ <= self._last and not unrecorded and all(id_ >= past.floor for past in self._pasts(types))
 
     def after(self, id_: int, types: Collection[str], first: int) -> Sequence[StreamEvent]:
-        """Return the oldest events after `id_`, which may include other types. Raises FellBehind if an event after `first` was dropped."""
+        """Return the next stored events with ids above `id_`, at most BATCH. They may include events of other types.
+
+        Raises FellBehind if an event with an id above both `id_` and `first` was dropped.
+        """
         pasts = self._pasts(types)
         if any(past.floor > max(id_, first) for past in pasts):
             raise FellBehind
@@ -203,11 +213,12 @@ class EventStream:
         return list(merge(*batches, key=lambda event: event.id))[:BATCH] if len(batches) > 1 else batches[0]
 
     def _pasts(self, types: Collection[str]) -> list[Past]:
+        """Return the stores that have events of these types."""
         special = [past for type_, past in self._watched.items() if type_ in types]
         return special if len(special) == len(set(types)) else [self._main, *special]
 
     def is_wanted(self, type_: str) -> bool:
-        """Return whether a subscriber wants events of this type, or did less than LINGER_SECONDS ago."""
+        """Return whether a subscriber wants events of this type, or left less than LINGER_SECONDS ago."""
         if any(type_ in subscription.wanted.types for subscription in self._subscriptions):
             return True
         return time.monotonic() - self._left.get(type_, -LINGER_SECONDS) < LINGER_SECONDS
@@ -219,13 +230,14 @@ class EventStream:
         )
 
     async def until_wanted(self, type_: str) -> None:
+        """Wait until a subscriber wants events of this type."""
         while not self.is_wanted(type_):
             self._joined.clear()
             await self._joined.wait()
 
     @contextmanager
     def recorded(self, type_: str) -> Iterator[None]:
-        """Mark a type as recorded: while the context is active, the caller publishes all its events. Drops earlier events of the type."""
+        """Promise that the caller publishes all events of a type while the context is active. Drops the earlier events of the type."""
         places = [subscription.place for subscription in self._subscriptions if type_ in subscription.wanted.types]
         self._watched[type_].restart(min(places, default=self._last))
         self._recorded.add(type_)
@@ -242,9 +254,10 @@ class EventStream:
 
 
 class Subscription:
-    """A place in the stream, woken by each event while the context is active.
+    """A position in the stream, which each event wakes while the context is active.
 
-    `place` is the id of the last event that was read or skipped. Reading raises FellBehind if an event after `first` is missing.
+    `place` is the id of the last event that was read or did not match the filter. Reading raises FellBehind if an event with an id above
+    `place` and `first` was dropped before it was read.
     """
 
     __slots__ = ("_first", "_stream", "_waiter", "is_closed", "place", "wanted")
@@ -262,7 +275,7 @@ class Subscription:
         self._stream.remove(self)
 
     async def read(self, seconds: float) -> list[StreamEvent]:
-        """Return the next events; none after so many seconds, or if the subscription is closed. Raises FellBehind."""
+        """Wait for the next events and return them; none after `seconds`, or if the subscription is closed. Raises FellBehind."""
         deadline = asyncio.get_running_loop().time() + seconds
         while not self.is_closed:
             if (events := self._batch()) is None:
@@ -282,14 +295,14 @@ class Subscription:
         return []
 
     def _batch(self) -> list[StreamEvent] | None:
-        """Return the wanted events in the next batch of stored events; None if there is no further event."""
+        """Return those events of the next batch that match the filter; None if no further event is stored."""
         if not (events := self._stream.after(self.place, self.wanted.types, self._first)):
             return None
         self.place = events[-1].id
         return [event for event in events if self.wanted.matches(event)]
 
     async def wait(self, seconds: float) -> bool:
-        """Wait until `wake` is called; return False after so many seconds. Returns at once if the subscription is closed."""
+        """Wait for the next call of `wake` and return True; False after `seconds`. Returns True at once if the subscription is closed."""
         if self.is_closed:
             return True
         self._waiter = asyncio.get_running_loop().create_future()
@@ -304,10 +317,11 @@ class Subscription:
         return True
 
     def wake(self) -> None:
+        """End the present `wait`."""
         if self._waiter and not self._waiter.done():
             self._waiter.set_result(None)
 
     def close(self) -> None:
-        """End the subscription, and the wait of `read`."""
+        """End the subscription, and a present `wait` or `read`."""
         self.is_closed = True
         self.wake()
