@@ -44,7 +44,7 @@ def _of_content(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def is_of(claim: str | None, value: Any) -> bool:
+def is_claimed(claim: str | None, value: Any) -> bool:
     """Return whether a claim is for this value, with or without comments.
 
     A claim has several digests, separated by commas, while the outcome of a change is unknown.
@@ -52,7 +52,7 @@ def is_of(claim: str | None, value: Any) -> bool:
     return claim is not None and not {digest(value), digest(without_comments(value))}.isdisjoint(claim.split(","))
 
 
-def is_same(there: Any, declared: Any) -> bool:
+def equals_declared(there: Any, declared: Any) -> bool:
     """Return whether a present value equals the declared one. If the declared one has no comments, those of the present one are ignored."""
     return declared in (there, without_comments(there))
 

@@ -16,7 +16,7 @@ from haproxy_native.editing.object_names import section_of_object
 from haproxy_native.editing.resources import Resource
 from haproxy_native.errors import Moved, NativeError
 from haproxy_native.features.apply.files import FileEffect, PlannedFiles, file_object, is_entry, planned_files
-from haproxy_native.features.apply.owners import ITSELF, Owners, digest, is_same
+from haproxy_native.features.apply.owners import ITSELF, Owners, digest, equals_declared
 from haproxy_native.features.apply.rules import Declaration, OwnershipConflict, Rules, Section
 from haproxy_native.features.apply.sections import SELF, Members, Part, object_of, part_name, parts_of
 from haproxy_native.planning.effects import Effect, effects
@@ -247,7 +247,7 @@ class _DeclarationPlanner:
                     wanted[member] = value
                 continue
             self.rules.claim(object_, member, value)
-            if not is_same(wanted.get(member), value) and self.rules.may(object_, member, wanted.get(member), value):
+            if not equals_declared(wanted.get(member), value) and self.rules.may(object_, member, wanted.get(member), value):
                 wanted[member] = value
         for member, former in self.owners.of(self.declaration.owner).get(object_, {}).items():
             if member not in {*(mine or {}), *self.declaration.unowned, ITSELF} and self.rules.is_mine_alone(

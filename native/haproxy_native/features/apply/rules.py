@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from haproxy_native.editing.editor import Object
-from haproxy_native.features.apply.owners import ITSELF, Claims, Owners, digest, is_of
+from haproxy_native.features.apply.owners import ITSELF, Claims, Owners, digest, is_claimed
 from haproxy_native.request_context import OUTSIDE, Author
 from haproxy_native.text.section import Section as TextSection
 
@@ -88,7 +88,7 @@ class Rules:
     def may(self, object_: str, member: str, there: Any, mine: Any) -> bool:
         """Return whether a member may be changed from `there` to `mine`. Records a conflict otherwise, which `force` resolves."""
         others = self.owners.others(self.declaration.owner, object_, member)
-        if not others and (there is None or is_of(self.owners.of(self.declaration.owner).get(object_, {}).get(member), there)):
+        if not others and (there is None or is_claimed(self.owners.of(self.declaration.owner).get(object_, {}).get(member), there)):
             return True
         return self.clashes(OwnershipConflict(object_, member, others or [OUTSIDE], there, mine))
 
@@ -99,7 +99,7 @@ class Rules:
 
     def is_mine_alone(self, object_: str, member: str, former: str, there: Any) -> bool:
         """Return whether to delete a member that is no longer declared: if nobody else owns it, and `there` is the claimed value."""
-        return self.declaration.prune and not self.owners.others(self.declaration.owner, object_, member) and is_of(former, there)
+        return self.declaration.prune and not self.owners.others(self.declaration.owner, object_, member) and is_claimed(former, there)
 
     def is_abandoned(self, object_: str) -> bool:
         """Return whether to delete an object that is no longer declared: if this owner has declared it, and no other owns a part of it."""
@@ -113,7 +113,7 @@ class Rules:
             yield OwnershipConflict(object_, ITSELF, [OUTSIDE], {}, None)
             return
         for member, value in members.items():
-            if member not in {*_OF_ITSELF, *self.declaration.unowned} and not is_of(own.get(member), value):
+            if member not in {*_OF_ITSELF, *self.declaration.unowned} and not is_claimed(own.get(member), value):
                 yield OwnershipConflict(object_, member, [OUTSIDE], value, None)
 
     def may_delete(self, foreign: Sequence[OwnershipConflict]) -> bool:

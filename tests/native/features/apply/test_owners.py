@@ -7,7 +7,7 @@ import pytest
 
 from haproxy_native.disk.database import Database
 from haproxy_native.errors import Unusable
-from haproxy_native.features.apply.owners import AT_WORK, AwaitedOutcome, Owners, OwnerTable, digest, is_of
+from haproxy_native.features.apply.owners import AT_WORK, AwaitedOutcome, Owners, OwnerTable, digest, is_claimed
 from tests.databases import damage
 
 OWNERS = Owners({"a": {"backend/x": {"": digest(None), "balance": digest("source")}}, "b": {"backend/x/server/s": {"": digest(None)}}})
@@ -60,7 +60,7 @@ def test_what_waits_for_reloads(outcomes: dict[str, bool], left: list[int]) -> N
     owners = made_of(1, 2, 3)
     settled = owners.settled(lambda wait: outcomes.get(wait.reload))
     own = settled.of("a").get("server/s", {}).get("weight")
-    assert [weight for weight in (1, 2, 3) if is_of(own, weight)] == left
+    assert [weight for weight in (1, 2, 3) if is_claimed(own, weight)] == left
     assert (settled is owners) == (not outcomes) and (not settled.former) == (len(outcomes) == 3)
 
 
@@ -78,12 +78,12 @@ def test_a_commit_that_was_cut_off(tmp_path: Path) -> None:
     own = OwnerTable(database).owners
     database.close()
     assert own.former == {} and own.claims["b"] == OWNERS.claims["b"]
-    assert all(is_of(own.claims["a"]["backend/x"]["balance"], value) for value in ("source", "first"))
+    assert all(is_claimed(own.claims["a"]["backend/x"]["balance"], value) for value in ("source", "first"))
 
 
 def test_two_values_while_a_change_is_made() -> None:
     both = f"{digest(1)},{digest(2)}"
-    assert is_of(both, 1) and is_of(both, 2) and not is_of(both, 3) and not is_of(None, None)
+    assert is_claimed(both, 1) and is_claimed(both, 2) and not is_claimed(both, 3) and not is_claimed(None, None)
 
 
 def test_the_table(tmp_path: Path) -> None:
