@@ -5,7 +5,7 @@ present state, and finds conflicts with other owners and with changes by hand. `
 
 One declaration is carried out at a time. It writes the claims twice:
 
-1. Before the commit: the new claims, and the former ones with the outcome AT_WORK. After a crash both are valid, so the values of the owner
+1. Before the commit: the new claims, and the former ones with the outcome IN_COMMIT. After a crash both are valid, so the owner's values
    cause no conflict, whether or not the commit was made.
 2. After the commit: the new claims. If the change may still be rolled back, because its reload fails or nobody confirms it, the former
    claims are stored with the reload and confirmation that decide (`AwaitedOutcome`). A rollback makes them valid again.
@@ -31,7 +31,7 @@ from haproxy_native.engine import Engine
 from haproxy_native.errors import Conflict, Missing, Unreadable, Unusable
 from haproxy_native.features.apply import plans
 from haproxy_native.features.apply.files import COLLECTIONS, VALUE, file_object, is_map, parts
-from haproxy_native.features.apply.owners import AT_WORK, ITSELF, AwaitedOutcome, Claims, Outcomes, Owners, OwnerTable
+from haproxy_native.features.apply.owners import IN_COMMIT, ITSELF, AwaitedOutcome, Claims, Outcomes, Owners, OwnerTable
 from haproxy_native.features.apply.planner import Moves, Planned, Values, planned, refuse_moved
 from haproxy_native.features.apply.plans import Files
 from haproxy_native.features.apply.rules import Declaration
@@ -162,7 +162,7 @@ class Apply:
     def owners(self) -> Owners:
         """Return the owners. Settles the former claims whose outcome is known by now, in memory. Raises Unusable."""
         known = self._table.owners
-        if (found := known.settled(self._outcomes.lasts)) is not known:
+        if (found := known.settled(self._outcomes.is_permanent)) is not known:
             self._table.note(found)
         return found
 
@@ -241,10 +241,10 @@ class Apply:
             if result.is_nothing:
                 (Version(limits.version) if limits.version else ANY_VERSION).compare(self._engine.version())
                 if result.owners != former:
-                    await self._table.write(_with_wait(former, result.owners, declaration.owner))
+                    await self._table.write(_awaiting_former_outcome(former, result.owners, declaration.owner))
                 self._remember(declaration.owner, sent, declared.files, result)
                 return result, None
-            await self._table.write(result.owners.replacing(former, AT_WORK))
+            await self._table.write(result.owners.replacing(former, IN_COMMIT))
             try:
                 outcome = await commit(self._engine.context, self._change(declared))
                 result = declared.plan
@@ -284,7 +284,7 @@ class Apply:
         async with self._lock:
             former = self.owners
             moved = former.renamed(object_, to)
-            await self._table.write(moved.replacing(former, AT_WORK))
+            await self._table.write(moved.replacing(former, IN_COMMIT))
             try:
                 yield
             except BaseException:
@@ -295,8 +295,8 @@ class Apply:
     def _undecided(self, by: Author, former: Owners, now: Owners, version: int, reload_id: str | None = None) -> Owners:
         """Return the owners to store after a commit: `now`, with the claims of `former` if the commit may still be rolled back."""
         reloads = self._engine.reloads
-        wait = AwaitedOutcome(reload_id or reloads.pending or reloads.loading or "", by.confirmation, version)
-        return now.replacing(former, wait) if wait.reload or wait.confirmation else now
+        awaited = AwaitedOutcome(reload_id or reloads.pending or reloads.loading or "", by.confirmation, version)
+        return now.replacing(former, awaited) if awaited.reload or awaited.confirmation else now
 
     def exported(self, owner: str) -> dict[str, Any]:
         """Return the sections that an owner has declared, by collection, with the present values of its members.
@@ -351,13 +351,13 @@ def _owned(members: Members, claims: Mapping[str, str]) -> Members:
     return {member: value for member, value in members.items() if member in claims}
 
 
-def _with_wait(former: Owners, now: Owners, owner: str) -> Owners:
+def _awaiting_former_outcome(former: Owners, now: Owners, owner: str) -> Owners:
     """Return the owners to store after a declaration that changed nothing but claims.
 
     If the last change of this owner may still be rolled back, the new claims depend on the same outcome.
     """
     waits = former.former.get(owner)
-    return now.replacing(former, waits[-1].wait) if waits else now
+    return now.replacing(former, waits[-1].awaited) if waits else now
 
 
 def permit_owner(by: Author, owner: str) -> None:

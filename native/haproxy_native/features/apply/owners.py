@@ -8,7 +8,7 @@ replaced are stored as `FormerClaims`, the oldest first, each with the `AwaitedO
 claims are valid (`Owners.of`), so the values of both configurations count as the owner's. `Owners.settled` then drops the former claims, or
 restores them after a rollback.
 
-A crash during a commit leaves former claims with the outcome AT_WORK. The next process does not know whether the commit was made, so it
+A crash during a commit leaves former claims with the outcome IN_COMMIT. The next process does not know whether the commit was made, so it
 merges them into the claims (`Owners.undecided`).
 """
 
@@ -82,7 +82,7 @@ class AwaitedOutcome:
 
 
 # The outcome of a commit in progress.
-AT_WORK = AwaitedOutcome()
+IN_COMMIT = AwaitedOutcome()
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class FormerClaims:
     """Claims that were replaced by a change that may still be rolled back."""
 
     claims: Claims
-    wait: AwaitedOutcome
+    awaited: AwaitedOutcome
 
 
 @dataclass(frozen=True)
@@ -107,34 +107,34 @@ class Owners:
             found = _both(each.claims, found)
         return found
 
-    def replacing(self, former: "Owners", wait: AwaitedOutcome) -> "Owners":
-        """Return these owners, and as former claims those of `former` that differ. `wait` decides which of the two stay valid."""
+    def replacing(self, former: "Owners", awaited: AwaitedOutcome) -> "Owners":
+        """Return these owners, and as former claims those of `former` that differ. `awaited` decides which of the two stay valid."""
         found = dict(self.former)
         for owner in dict.fromkeys([*former.claims, *self.claims]):
             before = former.claims.get(owner, {})
             if before != self.claims.get(owner, {}):
-                first, *others = *found.get(owner, ()), FormerClaims(before, wait)
+                first, *others = *found.get(owner, ()), FormerClaims(before, awaited)
                 found[owner] = (first, *others[1 - MOST_FORMER :])
         return Owners(self.claims, found)
 
-    def settled(self, lasts: Callable[[AwaitedOutcome], bool | None]) -> "Owners":
+    def settled(self, is_permanent: Callable[[AwaitedOutcome], bool | None]) -> "Owners":
         """Return the owners without the former claims whose outcome is known. Restores those of a change that was rolled back.
 
-        `lasts` returns whether a change is permanent; None while that is unknown.
+        `is_permanent` returns whether a change is permanent; None while that is unknown.
         """
         found = self
         for owner in self.former:
-            found = found._settled(owner, lasts)
+            found = found._settled(owner, is_permanent)
         return found
 
-    def _settled(self, owner: str, lasts: Callable[[AwaitedOutcome], bool | None]) -> "Owners":
+    def _settled(self, owner: str, is_permanent: Callable[[AwaitedOutcome], bool | None]) -> "Owners":
         """Settle one owner.
 
         If a change was rolled back that later changes followed, the claims of these get the former digests in addition: their configuration
         may have the former values again.
         """
         former, last = list(self.former[owner]), self.claims.get(owner, {})
-        while former and (stays := lasts(former[0].wait)) is not None:
+        while former and (stays := is_permanent(former[0].awaited)) is not None:
             gone = former.pop(0)
             if stays:
                 continue
@@ -148,7 +148,7 @@ class Owners:
     def undecided(self) -> "Owners":
         """Return the owners after a restart: for a commit that was in progress, the new claims merged with the former ones."""
         found = self
-        for owner in [owner for owner, former in self.former.items() if any(each.wait == AT_WORK for each in former)]:
+        for owner in [owner for owner, former in self.former.items() if any(each.awaited == IN_COMMIT for each in former)]:
             found = Owners(_with(found.claims, owner, found.of(owner)), _with(found.former, owner, ()))
         return found
 
@@ -257,7 +257,7 @@ def _store(before: Owners, after: Owners, state: State) -> None:
 
 
 def _row(owners: Owners, owner: str) -> tuple[str, str]:
-    former = [{"claims": each.claims, "wait": asdict(each.wait)} for each in owners.former.get(owner, ())]
+    former = [{"claims": each.claims, "wait": asdict(each.awaited)} for each in owners.former.get(owner, ())]
     return json.dumps(owners.claims.get(owner, {})), json.dumps(former)
 
 
@@ -268,12 +268,12 @@ class Outcomes:
     records: Records
     confirmed: Callable[[str], bool | None]
 
-    def lasts(self, wait: AwaitedOutcome) -> bool | None:
+    def is_permanent(self, awaited: AwaitedOutcome) -> bool | None:
         """Return whether a change is permanent; None while that is unknown."""
-        if wait == AT_WORK:
+        if awaited == IN_COMMIT:
             return None
-        found = [self._is_loaded(wait.reload, wait.version)] if wait.reload else []
-        found += [self.confirmed(wait.confirmation)] if wait.confirmation else []
+        found = [self._is_loaded(awaited.reload, awaited.version)] if awaited.reload else []
+        found += [self.confirmed(awaited.confirmation)] if awaited.confirmation else []
         return False if False in found else None if None in found else True
 
     def _is_loaded(self, reload_id: str, version: int) -> bool | None:

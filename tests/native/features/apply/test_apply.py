@@ -240,7 +240,7 @@ def test_what_is_sent_again_is_looked_up(file: Path) -> None:
                 await apply.repeated("a", "first", 1, author=NOBODY)
             await apply.carry_out(declared(SHOP.replace("shop", "other"), "b"), DeclarationLimits())
             await apply.carry_out(declared(SHOP), DeclarationLimits(), "first")
-            (reload_id,) = {each.wait.reload for each in apply.owners.former["a"]}
+            (reload_id,) = {each.awaited.reload for each in apply.owners.former["a"]}
             engine.reloads.records.finish(engine.reloads.records.get(reload_id).succeeded(1))
             assert apply.owners.former == {} and await apply.repeated("a", "first", None, author=NOBODY), "what has settled is the same"
             edited(file, "weight 5", "weight 6")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from haproxy_native.disk.database import Database
-from haproxy_native.features.apply.owners import AT_WORK, AwaitedOutcome, Outcomes
+from haproxy_native.features.apply.owners import IN_COMMIT, AwaitedOutcome, Outcomes
 from haproxy_native.reload.records import KEPT, TAKEN_BACK, Records
 
 
@@ -17,12 +17,17 @@ def outcomes(tmp_path: Path) -> Outcomes:
 
 def test_by_a_reload(outcomes: Outcomes) -> None:
     first, rest = outcomes.records.issue(), outcomes.records.issue()
-    assert outcomes.lasts(AT_WORK) is outcomes.lasts(AwaitedOutcome(first.id)) is None and outcomes.lasts(AwaitedOutcome("2026-01-01-99"))
+    assert outcomes.is_permanent(IN_COMMIT) is outcomes.is_permanent(AwaitedOutcome(first.id)) is None and outcomes.is_permanent(
+        AwaitedOutcome("2026-01-01-99")
+    )
     changes = ({"version": 5, "outcome": KEPT}, {"version": 6, "outcome": TAKEN_BACK})
     outcomes.records.finish(replace(first.failed("refused"), changes=changes, rest_reload_id=rest.id))
-    assert outcomes.lasts(AwaitedOutcome(first.id, version=5)) is None and outcomes.lasts(AwaitedOutcome(first.id, version=6)) is False
+    assert (
+        outcomes.is_permanent(AwaitedOutcome(first.id, version=5)) is None
+        and outcomes.is_permanent(AwaitedOutcome(first.id, version=6)) is False
+    )
     outcomes.records.finish(rest.succeeded(1))
-    assert outcomes.lasts(AwaitedOutcome(first.id, version=5)) is outcomes.lasts(AwaitedOutcome(rest.id)) is True
+    assert outcomes.is_permanent(AwaitedOutcome(first.id, version=5)) is outcomes.is_permanent(AwaitedOutcome(rest.id)) is True
 
 
 def test_by_a_confirmation(outcomes: Outcomes) -> None:
@@ -34,4 +39,4 @@ def test_by_a_confirmation(outcomes: Outcomes) -> None:
         AwaitedOutcome(loaded, "no"),
         AwaitedOutcome(loaded, "later"),
     )
-    assert [outcomes.lasts(each) for each in waits] == [True, True, False, False, None]
+    assert [outcomes.is_permanent(each) for each in waits] == [True, True, False, False, None]

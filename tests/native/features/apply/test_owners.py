@@ -7,7 +7,7 @@ import pytest
 
 from haproxy_native.disk.database import Database
 from haproxy_native.errors import Unusable
-from haproxy_native.features.apply.owners import AT_WORK, AwaitedOutcome, Owners, OwnerTable, digest, is_claimed
+from haproxy_native.features.apply.owners import IN_COMMIT, AwaitedOutcome, Owners, OwnerTable, digest, is_claimed
 from tests.databases import damage
 
 OWNERS = Owners({"a": {"backend/x": {"": digest(None), "balance": digest("source")}}, "b": {"backend/x/server/s": {"": digest(None)}}})
@@ -30,7 +30,7 @@ def test_of_an_object_with_another_name() -> None:
     moved = OWNERS.renamed("backend/x", "backend/y")
     assert {owner: list(claims) for owner, claims in moved.claims.items()} == {"a": ["backend/y"], "b": ["backend/y/server/s"]}
     assert OWNERS.renamed("backend/x/server/s", "backend/x/server/t").of("b") == {"backend/x/server/t": {"": digest(None)}}
-    both = moved.replacing(OWNERS, AT_WORK)
+    both = moved.replacing(OWNERS, IN_COMMIT)
     assert both.of("a").keys() == {"backend/x", "backend/y"} and both.claims == moved.claims
 
 
@@ -74,7 +74,7 @@ def test_what_is_abandoned_by_a_reload() -> None:
 
 def test_a_commit_that_was_cut_off(tmp_path: Path) -> None:
     database, now = Database(tmp_path), OWNERS.with_claims("a", {"backend/x": {"balance": digest("first")}}, {})
-    asyncio.run(OwnerTable(database).write(now.replacing(OWNERS, AT_WORK)))
+    asyncio.run(OwnerTable(database).write(now.replacing(OWNERS, IN_COMMIT)))
     own = OwnerTable(database).owners
     database.close()
     assert own.former == {} and own.claims["b"] == OWNERS.claims["b"]
