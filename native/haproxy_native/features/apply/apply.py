@@ -163,7 +163,7 @@ class Apply:
         """Return the owners. Settles the former claims whose outcome is known by now, in memory. Raises Unusable."""
         known = self._table.owners
         if (found := known.settled(self._outcomes.is_permanent)) is not known:
-            self._table.note(found)
+            self._table.replace_in_memory(found)
         return found
 
     async def plan(self, declaration: Declaration) -> tuple[Planned, Preview]:
@@ -195,7 +195,7 @@ class Apply:
     def _files(self, declaration: Declaration, owners: Owners) -> Files:
         """Return the store and path of each file that the owner declares or has declared before, by object. Skips files without a store."""
         stores = {store.kind: store for store in self._engine.stores.values()}
-        former = (file_object(object_) for object_ in owners.of(declaration.owner))
+        former = (file_object(object_) for object_ in owners.claims_of(declaration.owner))
         named = {object_: parsed(object_) for object_ in dict.fromkeys([*declaration.files, *former]) if object_}
         return {object_: (store, store.directory / name) for object_, (kind, name) in named.items() if (store := stores.get(kind))}
 

@@ -5,11 +5,11 @@ the value since.
 
 A committed change may still be rolled back, because its reload fails or nobody confirms it. Until its outcome is known, the claims that it
 replaced are stored as `FormerClaims`, the oldest first, each with the `AwaitedOutcome` that decides. Meanwhile both the new and the former
-claims are valid (`Owners.of`), so the values of both configurations count as the owner's. `Owners.settled` then drops the former claims, or
+claims are valid (`Owners.claims_of`), so the values of both configurations count as the owner's. `Owners.settled` then drops the former claims, or
 restores them after a rollback.
 
 A crash during a commit leaves former claims with the outcome IN_COMMIT. The next process does not know whether the commit was made, so it
-merges them into the claims (`Owners.undecided`).
+merges them into the claims (`Owners.after_restart`).
 """
 
 import hashlib
@@ -100,7 +100,7 @@ class Owners:
     claims: Mapping[str, Claims] = field(default_factory=dict)
     former: Mapping[str, Sequence[FormerClaims]] = field(default_factory=dict)
 
-    def of(self, owner: str) -> Claims:
+    def claims_of(self, owner: str) -> Claims:
         """Return the valid claims of an owner: its present ones, merged with the former ones that a rollback may restore."""
         found = self.claims.get(owner, {})
         for each in reversed(self.former.get(owner, ())):
@@ -145,18 +145,18 @@ class Owners:
             return self
         return Owners(_with(self.claims, owner, last), _with(self.former, owner, tuple(former)))
 
-    def undecided(self) -> "Owners":
+    def after_restart(self) -> "Owners":
         """Return the owners after a restart: for a commit that was in progress, the new claims merged with the former ones."""
         found = self
         for owner in [owner for owner, former in self.former.items() if any(each.awaited == IN_COMMIT for each in former)]:
-            found = Owners(_with(found.claims, owner, found.of(owner)), _with(found.former, owner, ()))
+            found = Owners(_with(found.claims, owner, found.claims_of(owner)), _with(found.former, owner, ()))
         return found
 
-    def others(self, owner: str, object_: str, member: str) -> list[str]:
+    def other_owners(self, owner: str, object_: str, member: str) -> list[str]:
         """Return the other owners of a member."""
         return [other for other, claims in self.claims.items() if other != owner and member in claims.get(object_, {})]
 
-    def within(self, owner: str, object_: str) -> Iterator[tuple[str, str]]:
+    def other_owners_within(self, owner: str, object_: str) -> Iterator[tuple[str, str]]:
         """Yield the other owners of an object and of the objects in it, each with the object that it owns."""
         for other, claims in self.claims.items():
             if other != owner:
@@ -225,7 +225,7 @@ class OwnerTable:
             self._read()
         return self._owners
 
-    def note(self, owners: Owners) -> None:
+    def replace_in_memory(self, owners: Owners) -> None:
         """Replace the owners in memory only. The next process must be able to compute them from the stored ones, like settled owners."""
         self._owners = owners
 
@@ -236,7 +236,7 @@ class OwnerTable:
 
     def _read(self) -> None:
         self._stored = self._database.read(_read)
-        self._owners = self._stored.undecided()
+        self._owners = self._stored.after_restart()
 
 
 def _read(state: State) -> Owners:

@@ -193,7 +193,7 @@ class _DeclarationPlanner:
 
     def _former(self) -> Iterator[Section]:
         """Yield the sections that the owner has declared before."""
-        for object_ in self.owners.of(self.declaration.owner):
+        for object_ in self.owners.claims_of(self.declaration.owner):
             if file_object(object_):
                 continue
             kind, name = section_of_object(self.editor, object_)
@@ -249,7 +249,7 @@ class _DeclarationPlanner:
             self.rules.claim(object_, member, value)
             if not equals_declared(wanted.get(member), value) and self.rules.may(object_, member, wanted.get(member), value):
                 wanted[member] = value
-        for member, former in self.owners.of(self.declaration.owner).get(object_, {}).items():
+        for member, former in self.owners.claims_of(self.declaration.owner).get(object_, {}).items():
             if member not in {*(mine or {}), *self.declaration.unowned, ITSELF} and self.rules.is_mine_alone(
                 object_, member, former, wanted.get(member)
             ):

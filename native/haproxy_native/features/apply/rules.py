@@ -87,8 +87,8 @@ class Rules:
 
     def may(self, object_: str, member: str, there: Any, mine: Any) -> bool:
         """Return whether a member may be changed from `there` to `mine`. Records a conflict otherwise, which `force` resolves."""
-        others = self.owners.others(self.declaration.owner, object_, member)
-        if not others and (there is None or is_claimed(self.owners.of(self.declaration.owner).get(object_, {}).get(member), there)):
+        others = self.owners.other_owners(self.declaration.owner, object_, member)
+        if not others and (there is None or is_claimed(self.owners.claims_of(self.declaration.owner).get(object_, {}).get(member), there)):
             return True
         return self.clashes(OwnershipConflict(object_, member, others or [OUTSIDE], there, mine))
 
@@ -99,16 +99,18 @@ class Rules:
 
     def is_mine_alone(self, object_: str, member: str, former: str, there: Any) -> bool:
         """Return whether to delete a member that is no longer declared: if nobody else owns it, and `there` is the claimed value."""
-        return self.declaration.prune and not self.owners.others(self.declaration.owner, object_, member) and is_claimed(former, there)
+        return (
+            self.declaration.prune and not self.owners.other_owners(self.declaration.owner, object_, member) and is_claimed(former, there)
+        )
 
     def is_abandoned(self, object_: str) -> bool:
         """Return whether to delete an object that is no longer declared: if this owner has declared it, and no other owns a part of it."""
-        is_mine = ITSELF in self.owners.of(self.declaration.owner).get(object_, {})
-        return self.declaration.prune and is_mine and not any(self.owners.within(self.declaration.owner, object_))
+        is_mine = ITSELF in self.owners.claims_of(self.declaration.owner).get(object_, {})
+        return self.declaration.prune and is_mine and not any(self.owners.other_owners_within(self.declaration.owner, object_))
 
     def foreign(self, object_: str, members: Members) -> Iterator[OwnershipConflict]:
         """Yield a conflict for each member whose value this owner has not declared, and which would be deleted with its object."""
-        own = self.owners.of(self.declaration.owner).get(object_)
+        own = self.owners.claims_of(self.declaration.owner).get(object_)
         if own is None:
             yield OwnershipConflict(object_, ITSELF, [OUTSIDE], {}, None)
             return

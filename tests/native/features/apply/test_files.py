@@ -164,7 +164,7 @@ def test_what_others_own_stays(seed: int, number: int) -> None:
             for object_, held in claims.items():
                 for member in held if other != owner else ():
                     assert before.get((object_, member)) == after.get((object_, member)), (seed, step, other, object_, member)
-        own = owners.of(owner)
+        own = owners.claims_of(owner)
         for (object_, member), value in before.items():
             is_own = member in own.get(object_, {})
             assert is_own or after.get((object_, member)) == value, (seed, step, object_, member)

@@ -14,10 +14,10 @@ OWNERS = Owners({"a": {"backend/x": {"": digest(None), "balance": digest("source
 
 
 def test_others() -> None:
-    assert OWNERS.others("b", "backend/x", "balance") == ["a"] and OWNERS.others("a", "backend/x", "balance") == []
-    assert list(OWNERS.within("a", "backend/x")) == [("b", "backend/x/server/s")] and list(OWNERS.within("b", "backend/x")) == [
-        ("a", "backend/x")
-    ]
+    assert OWNERS.other_owners("b", "backend/x", "balance") == ["a"] and OWNERS.other_owners("a", "backend/x", "balance") == []
+    assert list(OWNERS.other_owners_within("a", "backend/x")) == [("b", "backend/x/server/s")] and list(
+        OWNERS.other_owners_within("b", "backend/x")
+    ) == [("a", "backend/x")]
 
 
 def test_in_the_place_of_former_ones() -> None:
@@ -66,7 +66,9 @@ def test_what_waits_for_reloads(outcomes: dict[str, bool], left: list[int]) -> N
 
 def test_what_is_abandoned_by_a_reload() -> None:
     owners = made_of(1, None)
-    assert owners.others("b", "server/s", "weight") == [] and owners.of("a")["server/s"], "it is there still, and nobody declares it"
+    assert owners.other_owners("b", "server/s", "weight") == [] and owners.claims_of("a")["server/s"], (
+        "it is there still, and nobody declares it"
+    )
     assert owners.settled(lambda wait: True) == Owners()
     assert owners.settled(lambda wait: wait.reload == "0").claims["a"]["server/s"]["weight"] == digest(1)
     assert made_of(*range(20)).former["a"][0].claims == {} and len(made_of(*range(20)).former["a"]) == 4

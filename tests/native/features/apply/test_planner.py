@@ -257,7 +257,7 @@ def test_what_others_own_stays(seed: int, number: int) -> None:
             for object_, held in claims.items():
                 for member in held if other != owner else ():
                     assert before.get((object_, member)) == after.get((object_, member)), (seed, step, other, object_, member)
-        own, wanted = owners.of(owner), values(Document.parse(text))
+        own, wanted = owners.claims_of(owner), values(Document.parse(text))
         for (object_, member), value in before.items():
             section = "/".join(object_.split("/")[:2])
             goes = section not in {each for each, _ in wanted} and ITSELF in own.get(object_, {})
