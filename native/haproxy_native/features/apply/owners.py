@@ -5,8 +5,8 @@ the value since.
 
 A committed change may still be rolled back, because its reload fails or nobody confirms it. Until its outcome is known, the claims that it
 replaced are stored as `FormerClaims`, the oldest first, each with the `AwaitedOutcome` that decides. Meanwhile both the new and the former
-claims are valid (`Owners.claims_of`), so the values of both configurations count as the owner's. `Owners.settled` then drops the former claims, or
-restores them after a rollback.
+claims are valid (`Owners.claims_of`), so the values of both configurations count as the owner's. `Owners.settled` then drops the former
+claims, or restores them after a rollback.
 
 A crash during a commit leaves former claims with the outcome IN_COMMIT. The next process does not know whether the commit was made, so it
 merges them into the claims (`Owners.after_restart`).
@@ -36,11 +36,11 @@ MOST_FORMER = 4
 
 def digest(value: Any) -> str:
     """Return the digest of a JSON value that may contain bytes, for contents of files."""
-    written = json.dumps(value, sort_keys=True, separators=(",", ":"), default=_of_content)
+    written = json.dumps(value, sort_keys=True, separators=(",", ":"), default=_content_digest)
     return hashlib.sha256(written.encode("utf-8", "backslashreplace")).hexdigest()[:16]
 
 
-def _of_content(content: bytes) -> str:
+def _content_digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
@@ -104,7 +104,7 @@ class Owners:
         """Return the valid claims of an owner: its present ones, merged with the former ones that a rollback may restore."""
         found = self.claims.get(owner, {})
         for each in reversed(self.former.get(owner, ())):
-            found = _both(each.claims, found)
+            found = _merged(each.claims, found)
         return found
 
     def replacing(self, former: "Owners", awaited: AwaitedOutcome) -> "Owners":
@@ -138,18 +138,18 @@ class Owners:
             gone = former.pop(0)
             if stays:
                 continue
-            last = _known_both(gone.claims, last) if former else gone.claims
-            former[1:] = [replace(each, claims=_known_both(gone.claims, each.claims)) for each in former[1:]]
+            last = _with_former_digests(gone.claims, last) if former else gone.claims
+            former[1:] = [replace(each, claims=_with_former_digests(gone.claims, each.claims)) for each in former[1:]]
             former[:1] = [replace(each, claims=gone.claims) for each in former[:1]]
         if len(former) == len(self.former[owner]):
             return self
-        return Owners(_with(self.claims, owner, last), _with(self.former, owner, tuple(former)))
+        return Owners(_with_value(self.claims, owner, last), _with_value(self.former, owner, tuple(former)))
 
     def after_restart(self) -> "Owners":
         """Return the owners after a restart: for a commit that was in progress, the new claims merged with the former ones."""
         found = self
         for owner in [owner for owner, former in self.former.items() if any(each.awaited == IN_COMMIT for each in former)]:
-            found = Owners(_with(found.claims, owner, found.claims_of(owner)), _with(found.former, owner, ()))
+            found = Owners(_with_value(found.claims, owner, found.claims_of(owner)), _with_value(found.former, owner, ()))
         return found
 
     def other_owners(self, owner: str, object_: str, member: str) -> list[str]:
@@ -168,26 +168,26 @@ class Owners:
 
     def with_claims(self, owner: str, claims: Claims, taken: Mapping[str, set[tuple[str, str]]]) -> "Owners":
         """Return the owners with the claims of one owner replaced. `taken` has pairs of object and member that others lose, by owner."""
-        others = {other: _without(held, taken.get(other, set())) for other, held in self.claims.items() if other != owner}
-        return Owners({name: held for name, held in {**others, owner: claims}.items() if held}, self.former)
+        others = {other: _without_members(theirs, taken.get(other, set())) for other, theirs in self.claims.items() if other != owner}
+        return Owners({name: each for name, each in {**others, owner: claims}.items() if each}, self.former)
 
 
 def _renamed(claims: Claims, object_: str, to: str) -> Claims:
-    return {renamed(each, object_, to): held for each, held in claims.items()}
+    return {renamed(each, object_, to): members for each, members in claims.items()}
 
 
-def _with(known: Mapping[str, Any], owner: str, value: Any) -> dict[str, Any]:
+def _with_value(known: Mapping[str, Any], owner: str, value: Any) -> dict[str, Any]:
     return {name: each for name, each in {**known, owner: value}.items() if each}
 
 
-def _both(former: Claims, now: Claims) -> Claims:
+def _merged(former: Claims, now: Claims) -> Claims:
     """Merge two claims. A member in both gets the digests of both."""
-    return {each: {**former.get(each, {}), **held} for each, held in {**former, **_known_both(former, now)}.items()}
+    return {each: {**former.get(each, {}), **members} for each, members in {**former, **_with_former_digests(former, now)}.items()}
 
 
-def _known_both(former: Claims, now: Claims) -> Claims:
+def _with_former_digests(former: Claims, now: Claims) -> Claims:
     """Return the claims of `now`, with the digests of `former` added to its members."""
-    return {object_: _digests(former.get(object_, {}), held) for object_, held in now.items()}
+    return {object_: _digests(former.get(object_, {}), members) for object_, members in now.items()}
 
 
 def _digests(former: Mapping[str, str], now: Mapping[str, str]) -> Mapping[str, str]:
@@ -195,13 +195,14 @@ def _digests(former: Mapping[str, str], now: Mapping[str, str]) -> Mapping[str, 
     return {member: ",".join(filter(None, dict.fromkeys(digests))) for member, digests in both.items()}
 
 
-def _without(claims: Claims, taken: set[tuple[str, str]]) -> Claims:
+def _without_members(claims: Claims, taken: set[tuple[str, str]]) -> Claims:
     if not taken:
         return claims
     left = {
-        object_: {member: value for member, value in held.items() if (object_, member) not in taken} for object_, held in claims.items()
+        object_: {member: value for member, value in members.items() if (object_, member) not in taken}
+        for object_, members in claims.items()
     }
-    return {object_: held for object_, held in left.items() if held}
+    return {object_: members for object_, members in left.items() if members}
 
 
 class OwnerTable:

@@ -29,9 +29,9 @@ def test_in_the_place_of_former_ones() -> None:
 def test_of_an_object_with_another_name() -> None:
     moved = OWNERS.renamed("backend/x", "backend/y")
     assert {owner: list(claims) for owner, claims in moved.claims.items()} == {"a": ["backend/y"], "b": ["backend/y/server/s"]}
-    assert OWNERS.renamed("backend/x/server/s", "backend/x/server/t").of("b") == {"backend/x/server/t": {"": digest(None)}}
+    assert OWNERS.renamed("backend/x/server/s", "backend/x/server/t").claims_of("b") == {"backend/x/server/t": {"": digest(None)}}
     both = moved.replacing(OWNERS, IN_COMMIT)
-    assert both.of("a").keys() == {"backend/x", "backend/y"} and both.claims == moved.claims
+    assert both.claims_of("a").keys() == {"backend/x", "backend/y"} and both.claims == moved.claims
 
 
 def made_of(*weights: int | None) -> Owners:
@@ -59,7 +59,7 @@ def made_of(*weights: int | None) -> Owners:
 def test_what_waits_for_reloads(outcomes: dict[str, bool], left: list[int]) -> None:
     owners = made_of(1, 2, 3)
     settled = owners.settled(lambda wait: outcomes.get(wait.reload))
-    own = settled.of("a").get("server/s", {}).get("weight")
+    own = settled.claims_of("a").get("server/s", {}).get("weight")
     assert [weight for weight in (1, 2, 3) if is_claimed(own, weight)] == left
     assert (settled is owners) == (not outcomes) and (not settled.former) == (len(outcomes) == 3)
 
