@@ -160,7 +160,7 @@ def _wanted(rules: Rules, object_: str, theirs: Parts) -> Parts:
         if name in theirs or allowed or not members:
             wanted.setdefault(name, {}).update(allowed)
     for name in [name for name in theirs if name not in mine and name != object_]:
-        if rules.is_abandoned(name) and rules.may_delete([*rules.foreign(name, theirs[name])]):
+        if rules.is_abandoned(name) and rules.may_delete([*rules.undeclared(name, theirs[name])]):
             del wanted[name]
     if object_ in theirs and object_ not in mine and _is_deleted(rules, object_, wanted):
         del wanted[object_]
@@ -170,14 +170,14 @@ def _wanted(rules: Rules, object_: str, theirs: Parts) -> Parts:
 def _is_set(rules: Rules, object_: str, member: str, there: Any, mine: Any) -> bool:
     """Claim a member, and return whether to change it from `there` to `mine`."""
     rules.claim(object_, member, mine)
-    return bool(there != mine and rules.may(object_, member, there, mine))
+    return bool(there != mine and rules.may_set(object_, member, there, mine))
 
 
 def _is_deleted(rules: Rules, object_: str, wanted: Parts) -> bool:
     """Return whether to delete a file that is no longer declared. A map that keeps entries of others is not deleted."""
     if not rules.is_abandoned(object_) or (is_map(object_) and len(wanted) > 1):
         return False
-    return rules.may_delete([*rules.foreign(object_, wanted[object_])])
+    return rules.may_delete([*rules.undeclared(object_, wanted[object_])])
 
 
 def _effects(before: Parts, after: Parts) -> list[FileEffect]:

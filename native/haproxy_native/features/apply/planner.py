@@ -237,7 +237,7 @@ class _DeclarationPlanner:
             mine is None
             and part != SELF
             and self.rules.is_abandoned(object_)
-            and self.rules.may_delete([*self.rules.foreign(object_, theirs or {})])
+            and self.rules.may_delete([*self.rules.undeclared(object_, theirs or {})])
         ):
             return None
         wanted = dict(theirs or {})
@@ -247,10 +247,10 @@ class _DeclarationPlanner:
                     wanted[member] = value
                 continue
             self.rules.claim(object_, member, value)
-            if not equals_declared(wanted.get(member), value) and self.rules.may(object_, member, wanted.get(member), value):
+            if not equals_declared(wanted.get(member), value) and self.rules.may_set(object_, member, wanted.get(member), value):
                 wanted[member] = value
         for member, former in self.owners.claims_of(self.declaration.owner).get(object_, {}).items():
-            if member not in {*(mine or {}), *self.declaration.unowned, ITSELF} and self.rules.is_mine_alone(
+            if member not in {*(mine or {}), *self.declaration.unowned, ITSELF} and self.rules.may_unset(
                 object_, member, former, wanted.get(member)
             ):
                 wanted.pop(member, None)
@@ -261,7 +261,9 @@ class _DeclarationPlanner:
         if resource.kind == "singleton" or not self.rules.is_abandoned(part_name(self.editor, resource, name, SELF)):
             return False
         named = {part_name(self.editor, resource, name, part): members for part, members in theirs.items()}
-        return self.rules.may_delete([foreign for object_, members in named.items() for foreign in self.rules.foreign(object_, members)])
+        return self.rules.may_delete(
+            [conflict for object_, members in named.items() for conflict in self.rules.undeclared(object_, members)]
+        )
 
     def _edited_despite_conflicts(self, wanted: Sequence[SectionChange]) -> Document:
         """Return the document with the changes that are not in conflict; the old document if these alone are not a valid edit."""

@@ -21,7 +21,7 @@ from haproxy_native.text.section import Section as TextSection
 Section = tuple[str, str]
 Members = Mapping[str, Any]
 # Members that an object may have although its owner has not declared them. The position of a section may imply its `from`.
-_OF_ITSELF = ("from", "metadata")
+_IMPLICIT = ("from", "metadata")
 
 
 @dataclass(frozen=True)
@@ -79,25 +79,25 @@ class Rules:
     @property
     def owners_after(self) -> Owners:
         """Return the owners after the declaration was carried out."""
-        return self.owners.with_claims(self.declaration.owner, self._kept_claims(), self._taken_from())
+        return self.owners.with_claims(self.declaration.owner, self._new_claims(), self._lost_claims())
 
     def claim(self, object_: str, member: str, value: Any) -> None:
         """Add a claim of the owner for a declared value."""
         self.claims.setdefault(object_, {})[member] = digest(value)
 
-    def may(self, object_: str, member: str, there: Any, mine: Any) -> bool:
+    def may_set(self, object_: str, member: str, there: Any, mine: Any) -> bool:
         """Return whether a member may be changed from `there` to `mine`. Records a conflict otherwise, which `force` resolves."""
         others = self.owners.other_owners(self.declaration.owner, object_, member)
         if not others and (there is None or is_claimed(self.owners.claims_of(self.declaration.owner).get(object_, {}).get(member), there)):
             return True
-        return self.clashes(OwnershipConflict(object_, member, others or [OUTSIDE], there, mine))
+        return self.record_conflict(OwnershipConflict(object_, member, others or [OUTSIDE], there, mine))
 
-    def clashes(self, conflict: OwnershipConflict) -> bool:
+    def record_conflict(self, conflict: OwnershipConflict) -> bool:
         """Record a conflict, and return whether it is resolved by force."""
         (self.taken if self.declaration.force else self.conflicts).append(conflict)
         return self.declaration.force
 
-    def is_mine_alone(self, object_: str, member: str, former: str, there: Any) -> bool:
+    def may_unset(self, object_: str, member: str, former: str, there: Any) -> bool:
         """Return whether to delete a member that is no longer declared: if nobody else owns it, and `there` is the claimed value."""
         return (
             self.declaration.prune and not self.owners.other_owners(self.declaration.owner, object_, member) and is_claimed(former, there)
@@ -108,30 +108,30 @@ class Rules:
         is_mine = ITSELF in self.owners.claims_of(self.declaration.owner).get(object_, {})
         return self.declaration.prune and is_mine and not any(self.owners.other_owners_within(self.declaration.owner, object_))
 
-    def foreign(self, object_: str, members: Members) -> Iterator[OwnershipConflict]:
+    def undeclared(self, object_: str, members: Members) -> Iterator[OwnershipConflict]:
         """Yield a conflict for each member whose value this owner has not declared, and which would be deleted with its object."""
         own = self.owners.claims_of(self.declaration.owner).get(object_)
         if own is None:
             yield OwnershipConflict(object_, ITSELF, [OUTSIDE], {}, None)
             return
         for member, value in members.items():
-            if member not in {*_OF_ITSELF, *self.declaration.unowned} and not is_claimed(own.get(member), value):
+            if member not in {*_IMPLICIT, *self.declaration.unowned} and not is_claimed(own.get(member), value):
                 yield OwnershipConflict(object_, member, [OUTSIDE], value, None)
 
-    def may_delete(self, foreign: Sequence[OwnershipConflict]) -> bool:
+    def may_delete(self, conflicts: Sequence[OwnershipConflict]) -> bool:
         """Return whether an object with these conflicts may be deleted, and record them."""
-        for member in foreign:
-            self.clashes(member)
-        return self.declaration.force or not foreign
+        for member in conflicts:
+            self.record_conflict(member)
+        return self.declaration.force or not conflicts
 
-    def _kept_claims(self) -> Claims:
+    def _new_claims(self) -> Claims:
         """Return the new claims of the owner. Without `prune`, they include its former ones."""
         if self.declaration.prune:
             return self.claims
         former = self.owners.claims.get(self.declaration.owner, {})
         return {object_: {**former.get(object_, {}), **self.claims.get(object_, {})} for object_ in dict.fromkeys([*former, *self.claims])}
 
-    def _taken_from(self) -> dict[str, set[tuple[str, str]]]:
+    def _lost_claims(self) -> dict[str, set[tuple[str, str]]]:
         """Return the pairs of object and member that each other owner loses."""
         taken: dict[str, set[tuple[str, str]]] = {}
         for conflict in self.taken:

@@ -13,8 +13,8 @@ def rules(owner: str, **how: bool) -> Rules:
 
 def test_what_may_be_set() -> None:
     mine = rules("a")
-    assert mine.may("backend/x", "balance", "source", "first") and mine.may("backend/x", "new", None, 1)
-    assert not mine.may("backend/x", "mode", "http", "tcp") and not mine.may("backend/x", "balance", "by hand", "first")
+    assert mine.may_set("backend/x", "balance", "source", "first") and mine.may_set("backend/x", "new", None, 1)
+    assert not mine.may_set("backend/x", "mode", "http", "tcp") and not mine.may_set("backend/x", "balance", "by hand", "first")
     assert mine.conflicts == [
         OwnershipConflict("backend/x", "mode", ["b"], "http", "tcp"),
         OwnershipConflict("backend/x", "balance", ["outside"], "by hand", "first"),
@@ -24,14 +24,14 @@ def test_what_may_be_set() -> None:
 def test_what_is_taken_changes_hands() -> None:
     taking = rules("a", force=True)
     taking.claim("backend/x", "mode", "tcp")
-    assert taking.may("backend/x", "mode", "http", "tcp")
+    assert taking.may_set("backend/x", "mode", "http", "tcp")
     assert taking.owners_after.claims == {"a": {"backend/x": {"mode": digest("tcp")}}}
 
 
 def test_what_goes() -> None:
     assert not rules("a").is_abandoned("backend/x"), "b has something in it"
     mine = rules("a")
-    assert not mine.may_delete([*mine.foreign("backend/x", {"balance": "source", "other": 1})])
+    assert not mine.may_delete([*mine.undeclared("backend/x", {"balance": "source", "other": 1})])
     assert [each.member for each in mine.conflicts] == ["other"]
-    assert not rules("a", prune=False).is_mine_alone("backend/x", "balance", digest("source"), "source")
-    assert rules("a").is_mine_alone("backend/x", "balance", digest("source"), "source")
+    assert not rules("a", prune=False).may_unset("backend/x", "balance", digest("source"), "source")
+    assert rules("a").may_unset("backend/x", "balance", digest("source"), "source")
