@@ -141,7 +141,7 @@ def planned_files(rules: Rules, contents: Mapping[str, bytes | None]) -> Planned
     changed, effects = dict[str, bytes | None](), list[FileEffect]()
     for object_, content in contents.items():
         before = parts(object_, content)
-        wanted = _wanted(rules, object_, before)
+        wanted = _wanted_parts(rules, object_, before)
         if file_effects := _effects(before, wanted):
             sent = rules.declaration.files.get(object_)
             changed[object_] = new_content(object_, content, sent.content if sent else None, wanted)
@@ -149,14 +149,14 @@ def planned_files(rules: Rules, contents: Mapping[str, bytes | None]) -> Planned
     return PlannedFiles(changed, effects)
 
 
-def _wanted(rules: Rules, object_: str, theirs: Parts) -> Parts:
+def _wanted_parts(rules: Rules, object_: str, theirs: Parts) -> Parts:
     """Return the members that a file and its entries will have, by object. Members in conflict are unchanged."""
     declared = rules.declaration.files.get(object_)
     mine, wanted = declared_parts(object_, declared) if declared else {}, {name: dict(members) for name, members in theirs.items()}
     for name, members in mine.items():
         rules.claim(name, ITSELF, None)
         there = theirs.get(name, {})
-        allowed = {member: value for member, value in members.items() if _is_set(rules, name, member, there.get(member), value)}
+        allowed = {member: value for member, value in members.items() if _claim_and_compare(rules, name, member, there.get(member), value)}
         if name in theirs or allowed or not members:
             wanted.setdefault(name, {}).update(allowed)
     for name in [name for name in theirs if name not in mine and name != object_]:
@@ -167,7 +167,7 @@ def _wanted(rules: Rules, object_: str, theirs: Parts) -> Parts:
     return wanted
 
 
-def _is_set(rules: Rules, object_: str, member: str, there: Any, mine: Any) -> bool:
+def _claim_and_compare(rules: Rules, object_: str, member: str, there: Any, mine: Any) -> bool:
     """Claim a member, and return whether to change it from `there` to `mine`."""
     rules.claim(object_, member, mine)
     return bool(there != mine and rules.may_set(object_, member, there, mine))

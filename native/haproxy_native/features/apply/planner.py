@@ -32,18 +32,18 @@ AGAIN = "request a new plan"
 Parts = dict[Part, Members]
 
 
-def of_effects(effects: Iterable[Effect | FileEffect], clashes: Iterable[OwnershipConflict] = ()) -> Moves:
+def moves_of(effects: Iterable[Effect | FileEffect], conflicts: Iterable[OwnershipConflict] = ()) -> Moves:
     """Return the moves of a plan from its effects and its conflicts, including those that were resolved by force."""
     values_by_name: dict[str, list[Any]] = {}
     for effect in effects:
-        values_by_name.setdefault(_name(effect), []).append([effect.old, effect.new])
-    for clash in clashes:
-        values_by_name.setdefault(_name(clash), []).append([[*clash.owners], clash.theirs, clash.mine])
+        values_by_name.setdefault(_moved_name(effect), []).append([effect.old, effect.new])
+    for conflict in conflicts:
+        values_by_name.setdefault(_moved_name(conflict), []).append([[*conflict.owners], conflict.theirs, conflict.mine])
     return {name: digest(values) for name, values in values_by_name.items()}
 
 
-def _name(of: Effect | FileEffect | OwnershipConflict) -> str:
-    return f"{of.member} of {of.object}" if of.member else of.object
+def _moved_name(change: Effect | FileEffect | OwnershipConflict) -> str:
+    return f"{change.member} of {change.object}" if change.member else change.object
 
 
 def refuse_moved(planned: Moves, now: Moves) -> None:
@@ -113,7 +113,7 @@ class Planned:
     @property
     def moves(self) -> Moves:
         """Return the digests of all changes, for a stored plan."""
-        return of_effects([*self.effects, *self.files.effects], [*self.conflicts, *self.taken])
+        return moves_of([*self.effects, *self.files.effects], [*self.conflicts, *self.taken])
 
 
 def planned(
@@ -169,7 +169,7 @@ class _DeclarationPlanner:
 
     def planned(self, read: Mapping[str, bytes | None]) -> Planned:
         files = planned_files(self.rules, read)
-        wanted = [self._wanted(section) for section in dict.fromkeys([*self.declaration.sections, *self._former()])]
+        wanted = [self._section_change(section) for section in dict.fromkeys([*self.declaration.sections, *self._former_sections()])]
         document = self._edited_despite_conflicts(wanted) if self.rules.conflicts else self._edited(wanted)
         all_effects = effects(self.editor, self.before, document)
         objects, whole = _changed_objects(all_effects)
@@ -191,24 +191,24 @@ class _DeclarationPlanner:
             self.rules.claims,
         )
 
-    def _former(self) -> Iterator[Section]:
+    def _former_sections(self) -> Iterator[Section]:
         """Yield the sections that the owner has declared before."""
         for object_ in self.owners.claims_of(self.declaration.owner):
             if file_object(object_):
                 continue
             kind, name = section_of_object(self.editor, object_)
-            if resource := self._of_kind(kind):
+            if resource := self._section_resource(kind):
                 yield resource.name, name
 
-    def _of_kind(self, kind: str) -> Resource | None:
+    def _section_resource(self, kind: str) -> Resource | None:
         sections = (resource for resource in self.editor.resources.by_name.values() if not resource.parents and not resource.file)
         return next((section for section in sections if section.section == kind), None)
 
-    def _wanted(self, section: Section) -> SectionChange:
+    def _section_change(self, section: Section) -> SectionChange:
         """Claim what is declared of a section, and return its parts before and after."""
         resource, name = self.editor.resources[section[0]], section[1]
-        theirs = self._parts(resource, self._there(resource, name))
-        mine = self._parts(resource, self.declaration.sections.get(section))
+        theirs = self._split(resource, self._present_section(resource, name))
+        mine = self._split(resource, self.declaration.sections.get(section))
         for part in mine or ():
             self.rules.claim(part_name(self.editor, resource, name, part), ITSELF, None)
         if mine is None and theirs is not None and self._is_deleted(resource, name, theirs):
@@ -217,20 +217,20 @@ class _DeclarationPlanner:
             return SectionChange(resource, name, None, None)
         wanted: Parts = {}
         for part in dict.fromkeys([*(theirs or ()), *(mine or ())]):
-            members = self._members(resource, name, part, (theirs or {}).get(part), (mine or {}).get(part))
+            members = self._wanted_members(resource, name, part, (theirs or {}).get(part), (mine or {}).get(part))
             if members is not None:
                 wanted[part] = members
         return SectionChange(resource, name, theirs, wanted)
 
-    def _there(self, resource: Resource, name: str) -> Object | None:
+    def _present_section(self, resource: Resource, name: str) -> Object | None:
         if self.editor.section(self.before, resource, name) is None:
             return None
         return self.editor.get_object(self.before, resource, None, name, full=True)
 
-    def _parts(self, resource: Resource, object_: Object | None) -> Parts | None:
+    def _split(self, resource: Resource, object_: Object | None) -> Parts | None:
         return None if object_ is None else parts_of(self.editor, resource, object_)
 
-    def _members(self, resource: Resource, name: str, part: Part, theirs: Members | None, mine: Members | None) -> Members | None:
+    def _wanted_members(self, resource: Resource, name: str, part: Part, theirs: Members | None, mine: Members | None) -> Members | None:
         """Claim the declared members of a part, and return the members that it will have; None if it is deleted."""
         object_ = part_name(self.editor, resource, name, part)
         if (
@@ -284,7 +284,7 @@ class _DeclarationPlanner:
             if effect.resource.section != DEFAULTS:
                 document = editor.delete(document, effect.resource, None, effect.name)
         for resource, group in groupby(sorted(created, key=_defaults_first), lambda effect: effect.resource):
-            document = editor.create_all(document, resource, [self._new(effect) for effect in group])
+            document = editor.create_all(document, resource, [self._new_section(effect) for effect in group])
         for effect in wanted:
             if effect.old is not None and effect.new is not None and effect.old != effect.new:
                 document = self._replaced(document, effect.resource, effect.name, effect.old, effect.new)
@@ -293,7 +293,7 @@ class _DeclarationPlanner:
                 document = editor.delete(document, effect.resource, None, effect.name)
         return document
 
-    def _new(self, wanted: SectionChange) -> tuple[Object, TextSection | None]:
+    def _new_section(self, wanted: SectionChange) -> tuple[Object, TextSection | None]:
         """Return a new section, and its text if it was sent as text."""
         text = self.declaration.texts.get((wanted.resource.name, wanted.name))
         return object_of(self.editor, wanted.resource, wanted.name, wanted.new or {}), text

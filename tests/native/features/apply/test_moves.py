@@ -4,7 +4,7 @@ import pytest
 
 from haproxy_native.errors import Moved
 from haproxy_native.features.apply.files import FileEffect
-from haproxy_native.features.apply.planner import of_effects, refuse_moved, refuse_moved_values
+from haproxy_native.features.apply.planner import moves_of, refuse_moved, refuse_moved_values
 
 ONE = "backend/shop/server/one"
 SERVER = {"state": "ready", "weight": 10, "address": "127.0.0.1", "port": 1}
@@ -15,13 +15,13 @@ def effect(old: object, new: object, member: str = "weight") -> FileEffect:
 
 
 def test_old_and_new_values_count() -> None:
-    planned = of_effects([effect(10, 20), effect(None, b"\xff", "content")])
-    refuse_moved(planned, of_effects([effect(None, b"\xff", "content"), effect(10, 20)]))
+    planned = moves_of([effect(10, 20), effect(None, b"\xff", "content")])
+    refuse_moved(planned, moves_of([effect(None, b"\xff", "content"), effect(10, 20)]))
     for other in ([effect(11, 20)], [effect(10, 21)], []):
         with pytest.raises(Moved, match=f"^weight of {ONE} has been changed since the plan was made.*; request a new plan$"):
-            refuse_moved(planned, of_effects([effect(None, b"\xff", "content"), *other]))
+            refuse_moved(planned, moves_of([effect(None, b"\xff", "content"), *other]))
     with pytest.raises(Moved, match=f"^{ONE} has been changed"):
-        refuse_moved(planned, {**planned, **of_effects([effect({}, None, "")])})
+        refuse_moved(planned, {**planned, **moves_of([effect({}, None, "")])})
 
 
 def test_values_of_the_process() -> None:
