@@ -39,7 +39,7 @@ OPTIONS = ("owner", "dry_run", "prune", "force", "max_delete", "unowned")
 
 async def replace(call: DeclaredCall) -> Response:
     call.exchange.answer_within(ANSWER_SECONDS)
-    call, limits = await _with_plan(call, take=True)
+    call, limits = await _with_plan(call, pop=True)
     options = {name: call.values[name] for name in OPTIONS if name in call.values}
     sent = "" if call.query.plan or call.query.dry_run else await asyncio.to_thread(call.body.digest, options)
     if sent and (same := await _apply(call).repeated(call.query.owner, sent, limits.version, call.author)):
@@ -51,16 +51,16 @@ async def replace(call: DeclaredCall) -> Response:
         raise ApiError(409, error.detail, deleted=error.gone) from None
 
 
-async def _with_plan(call: Call, *, take: bool) -> tuple[Call, DeclarationLimits]:
+async def _with_plan(call: Call, *, pop: bool) -> tuple[Call, DeclarationLimits]:
     """Return the call and its limits. If it carries out a stored plan, its body and options are those of the plan.
 
-    `take` also deletes the plan. Raises ApiError, NoPlan and Unusable.
+    `pop` also deletes the plan. Raises ApiError, NoPlan and Unusable.
     """
     if token := call.query.plan:
         if given := [name for name in OPTIONS if name in call.values]:
             raise ApiError(400, f"{given[0]} in query is part of the plan; send it with the call that requests the plan")
         plans = ApplyFeature.of(call.services).plans
-        plan = await (plans.take if take else plans.stored)(token)
+        plan = await (plans.pop if pop else plans.get)(token)
         limits = DeclarationLimits(version=call.query.version, moves=plan.moves, values=plan.values)
         return dataclasses.replace(call, body=Sent(plan.kind, plan.body), values={**call.values, **plan.options}), limits
     if call.query.owner == OUTSIDE:
@@ -74,7 +74,7 @@ async def _with_plan(call: Call, *, take: bool) -> tuple[Call, DeclarationLimits
 
 async def _check(call: Call) -> bool:
     """Raise the error with which the server would refuse the call. Return whether the call would reload HAProxy."""
-    call, limits = await _with_plan(call, take=False)
+    call, limits = await _with_plan(call, pop=False)
     declaration = _declaration(call, await declared(call, call.body))
     if call.query.dry_run:
         await _apply(call).check_plan(declaration)
@@ -96,7 +96,7 @@ async def _plan(call: Call, declaration: Declaration, limits: DeclarationLimits)
         options = {name: call.values[name] for name in OPTIONS if name in call.values and name != "dry_run"}
         values = await _apply(call).values(declaration, planned_apply, preview)
         body = call.body
-        shown["plan_token"] = await ApplyFeature.of(call.services).plans.keep(
+        shown["plan_token"] = await ApplyFeature.of(call.services).plans.store(
             call.author, body.kind, body.data, options, planned_apply.moves, values
         )
     return json_response(200, shown)

@@ -32,7 +32,7 @@ SECONDS = 3600.0
 # How many plans are stored, and how many bytes they may take together.
 MOST, MOST_BYTES = 100, 1 << 26
 # The length of the first part of a token, which identifies the caller who made the plan.
-HOLDER = 8
+HOLDER_LENGTH = 8
 _STATEMENTS = "CREATE TABLE plan (token TEXT PRIMARY KEY, until REAL NOT NULL, data TEXT NOT NULL, body BLOB NOT NULL)"
 BACKEND, LISTEN, SERVER = "backend", "listen", "server"
 # The store and path of each file, by object.
@@ -40,7 +40,7 @@ Files = Mapping[str, tuple[Store, Path]]
 
 
 @dataclass(frozen=True)
-class KeptPlan:
+class StoredPlan:
     """A stored plan: the request that it was made from, and what must be the same when it is carried out."""
 
     # The media type and the content of the declaration, and its query parameters.
@@ -62,44 +62,46 @@ class Plans:
         database.declare(Tables("plans", _STATEMENTS))
         self._database = database
 
-    async def keep(self, author: Author, kind: str, body: bytes, options: Mapping[str, Any], moves: Moves, values: Values | None) -> str:
+    async def store(self, author: Author, kind: str, body: bytes, options: Mapping[str, Any], moves: Moves, values: Values | None) -> str:
         """Store a plan and return its token. If there are too many, delete the oldest of the caller with most plans. Raises Unusable."""
         token = Account.of(author).holder + secrets.token_urlsafe(18)
-        await self._database.store(partial(_store, token, KeptPlan(kind, body, options, moves, values, time.time() + SECONDS)))
+        await self._database.store(partial(_store, token, StoredPlan(kind, body, options, moves, values, time.time() + SECONDS)))
         return token
 
-    async def take(self, token: str) -> KeptPlan:
+    async def pop(self, token: str) -> StoredPlan:
         """Delete a stored plan and return it, to carry it out. Raises NoPlan and Unusable."""
-        return await self._database.store(partial(_take, token))
+        return await self._database.store(partial(_pop, token))
 
-    async def stored(self, token: str) -> KeptPlan:
+    async def get(self, token: str) -> StoredPlan:
         """Return a stored plan. Raises NoPlan and Unusable."""
-        return await self._database.run(partial(_stored, token))
+        return await self._database.run(partial(_get, token))
 
 
-def _store(token: str, plan: KeptPlan, state: State) -> None:
+def _store(token: str, plan: StoredPlan, state: State) -> None:
     """Write a plan. Deletes expired plans, and others as far as there is no room."""
     data = json.dumps(asdict(plan) | {"body": None})
     with state.transaction():
         state.execute("DELETE FROM plan WHERE until < ?", (time.time(),))
-        there = state.execute("SELECT substr(token, 1, ?), -until, length(data) + length(body), token FROM plan", (HOLDER,)).fetchall()
-        gone = surplus(there, MOST, MOST_BYTES, token[:HOLDER])
+        there = state.execute(
+            "SELECT substr(token, 1, ?), -until, length(data) + length(body), token FROM plan", (HOLDER_LENGTH,)
+        ).fetchall()
+        gone = surplus(there, MOST, MOST_BYTES, token[:HOLDER_LENGTH])
         state.executemany("DELETE FROM plan WHERE token = ?", [(each,) for each in gone])
         state.execute("INSERT INTO plan VALUES (?, ?, ?, ?)", (token, plan.until, data, plan.body))
 
 
-def _stored(token: str, state: State) -> KeptPlan:
+def _get(token: str, state: State) -> StoredPlan:
     row = state.execute("SELECT data, body FROM plan WHERE token = ?", (token,)).fetchone()
     if row is None:
         raise NoPlan(f"plan {token[:40]!r} does not exist: it was carried out, or has expired after an hour; request a new one")
-    plan = KeptPlan(**json.loads(row[0]) | {"body": row[1]})
+    plan = StoredPlan(**json.loads(row[0]) | {"body": row[1]})
     if plan.until < time.time():
         raise NoPlan(f"plan {token} has expired after an hour; request a new one")
     return plan
 
 
-def _take(token: str, state: State) -> KeptPlan:
-    plan = _stored(token, state)
+def _pop(token: str, state: State) -> StoredPlan:
+    plan = _get(token, state)
     with state.transaction():
         state.execute("DELETE FROM plan WHERE token = ?", (token,))
     return plan

@@ -21,7 +21,7 @@ def kept(tmp_path: Path) -> Plans:
 
 
 def keep(kept: Plans, body: bytes = b"", author: Author = ANN) -> str:
-    return asyncio.run(kept.keep(author, "text/plain", body, {}, {}, {}))
+    return asyncio.run(kept.store(author, "text/plain", body, {}, {}, {}))
 
 
 def left(kept: Plans) -> set[str]:
@@ -36,8 +36,8 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_once(kept: Plans) -> None:
-    token = asyncio.run(kept.keep(ANN, "text/plain", b"\xff secret", {"owner": "a"}, {"backend/a": "1"}, None))
-    for plan in (asyncio.run(kept.stored(token)), asyncio.run(Plans(kept._database).take(token))):
+    token = asyncio.run(kept.store(ANN, "text/plain", b"\xff secret", {"owner": "a"}, {"backend/a": "1"}, None))
+    for plan in (asyncio.run(kept.get(token)), asyncio.run(Plans(kept._database).pop(token))):
         assert (plan.kind, plan.body, plan.options, plan.moves, plan.values) == (
             "text/plain",
             b"\xff secret",
@@ -47,14 +47,14 @@ def test_once(kept: Plans) -> None:
         )
     for wrong in (token, "", "../owners", "x" * 32, "x" * 10_000):
         with pytest.raises(NoPlan, match="does not exist"):
-            asyncio.run(kept.take(wrong))
+            asyncio.run(kept.pop(wrong))
 
 
 def test_for_an_hour(kept: Plans, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plans, "SECONDS", -1.0)
     token = keep(kept)
     with pytest.raises(NoPlan, match="has expired after an hour"):
-        asyncio.run(kept.take(token))
+        asyncio.run(kept.pop(token))
     assert left(kept) == {token}
     assert left(kept) == {token} != {keep(kept)} == left(kept)
 
