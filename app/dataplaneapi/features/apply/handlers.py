@@ -42,7 +42,7 @@ async def replace(call: DeclaredCall) -> Response:
     call, limits = await _with_plan(call, pop=True)
     options = {name: call.values[name] for name in OPTIONS if name in call.values}
     sent = "" if call.query.plan or call.query.dry_run else await asyncio.to_thread(call.body.digest, options)
-    if sent and (same := await _apply(call).repeated(call.query.owner, sent, limits.version, call.author)):
+    if sent and (same := await _apply(call).repeated_plan(call.query.owner, sent, limits.version, call.author)):
         return await run_in_thread(lambda: json_response(200, _shown(call, same) | {"commands": [], "reload": False, "reasons": []}))
     declaration = _declaration(call, await declared(call, call.body))
     try:

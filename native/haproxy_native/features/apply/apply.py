@@ -136,7 +136,7 @@ class DeclarationLimits:
 
 
 @dataclass(frozen=True)
-class Repeat:
+class LastDeclaration:
     """The last declaration of an owner, so that the same request can be answered again without planning.
 
     It is valid while claims, configuration and files stay the same.
@@ -156,7 +156,7 @@ class Apply:
     def __init__(self, engine: Engine, editor: Editor, table: OwnerTable, confirmed: Callable[[str], bool | None] = lambda _: None) -> None:
         self._engine, self._editor, self._table = engine, editor, table
         self._outcomes = Outcomes(engine.reloads.records, confirmed)
-        self._lock, self._repeats = asyncio.Lock(), dict[str, Repeat]()
+        self._lock, self._last_declarations = asyncio.Lock(), dict[str, LastDeclaration]()
 
     @property
     def owners(self) -> Owners:
@@ -168,19 +168,19 @@ class Apply:
 
     async def plan(self, declaration: Declaration) -> tuple[Planned, Preview]:
         """Return the plan of a declaration, and a preview of its commit. Raises what `Engine.plan` raises, and Unusable."""
-        declared = await self._declared(declaration)
+        declared = await self._plan_operation(declaration)
         preview = await self._engine.plan(self._change(declared))
         return declared.plan, preview
 
     async def check_plan(self, declaration: Declaration) -> None:
         """Raise what `plan` would raise for a declaration, without asking HAProxy to check the result."""
-        await self._engine.permit_plan(self._change(await self._declared(declaration)))
+        await self._engine.permit_plan(self._change(await self._plan_operation(declaration)))
 
-    async def _declared(self, declaration: Declaration, limits: DeclarationLimits | None = None) -> ApplyDeclaration:
+    async def _plan_operation(self, declaration: Declaration, limits: DeclarationLimits | None = None) -> ApplyDeclaration:
         """Plan a declaration for the present state, and return its operation. Raises Forbidden, Unusable, and what the limits raise."""
         former = self.owners
-        files = self._files(declaration, former)
-        read = await asyncio.to_thread(_read, files)
+        files = self._stored_files(declaration, former)
+        read = await asyncio.to_thread(_read_files, files)
         result = await run_in_thread(planned, self._editor, self._engine.document, former, declaration, read)
         permit_claims(declaration.author.rights, self._editor, result.claims, result.created)
         if limits:
@@ -189,17 +189,17 @@ class Apply:
 
     async def values(self, declaration: Declaration, found: Planned, preview: Preview) -> Values | None:
         """Return the values that the objects of a plan have in the running process; None if HAProxy does not answer."""
-        files = self._files(declaration, self.owners)
+        files = self._stored_files(declaration, self.owners)
         return await plans.known_values(self._engine.context, preview, {content: files[content] for content in found.files.contents})
 
-    def _files(self, declaration: Declaration, owners: Owners) -> Files:
+    def _stored_files(self, declaration: Declaration, owners: Owners) -> Files:
         """Return the store and path of each file that the owner declares or has declared before, by object. Skips files without a store."""
         stores = {store.kind: store for store in self._engine.stores.values()}
         former = (file_object(object_) for object_ in owners.claims_of(declaration.owner))
         named = {object_: parsed(object_) for object_ in dict.fromkeys([*declaration.files, *former]) if object_}
         return {object_: (store, store.directory / name) for object_, (kind, name) in named.items() if (store := stores.get(kind))}
 
-    async def repeated(self, owner: str, sent: str, version: int | None, author: Author) -> Planned | None:
+    async def repeated_plan(self, owner: str, sent: str, version: int | None, author: Author) -> Planned | None:
         """Return a plan without changes if the owner sends its last declaration again and nothing has changed since; otherwise None.
 
         `sent` is the digest of body and options. Raises Forbidden, Conflict for another `version`, and Unusable.
@@ -207,25 +207,25 @@ class Apply:
         permit_owner(author, owner)
         with suppress(Unreadable):
             await self._engine.notice()
-        last = self._repeats.get(owner)
+        last = self._last_declarations.get(owner)
         if last is None or last.sent != sent or last.planned.before is not self._engine.document:
             return None
         if last.claims != self.owners.claims.get(owner, {}):
             return None
         (Version(version) if version else ANY_VERSION).compare(self._engine.version())
-        return last.planned if await asyncio.to_thread(_read, last.files) == last.planned.read else None
+        return last.planned if await asyncio.to_thread(_read_files, last.files) == last.planned.read else None
 
     async def check(self, declaration: Declaration, limits: DeclarationLimits) -> bool:
         """Return whether `carry_out` would reload HAProxy. Raises what `carry_out` would raise, except for refusals by HAProxy."""
         permit_owner(declaration.author, declaration.owner)
         with suppress(Unreadable):
             await self._engine.notice()
-        return await self._engine.check_change(self._change(await self._declared(declaration, limits)))
+        return await self._engine.check_change(self._change(await self._plan_operation(declaration, limits)))
 
     async def carry_out(self, declaration: Declaration, limits: DeclarationLimits, sent: str = "") -> tuple[Planned, Outcome | None]:
         """Commit a declaration. Return its plan, and the outcome of the commit; None if there was nothing to commit.
 
-        With the digest `sent`, `repeated` can answer the same request again. Cancelling the caller does not cancel the commit. Raises
+        With the digest `sent`, `repeated_plan` can answer the same request again. Cancelling the caller does not cancel the commit. Raises
         Contested, TooManyDeleted, Moved, Forbidden and Unusable with nothing changed, and what a commit raises.
         """
         permit_owner(declaration.author, declaration.owner)
@@ -236,7 +236,7 @@ class Apply:
     async def _carry_out(self, declaration: Declaration, limits: DeclarationLimits, sent: str) -> tuple[Planned, Outcome | None]:
         async with self._lock:
             former = self.owners
-            declared = await self._declared(declaration, limits)
+            declared = await self._plan_operation(declaration, limits)
             result = declared.plan
             if result.is_nothing:
                 (Version(limits.version) if limits.version else ANY_VERSION).compare(self._engine.version())
@@ -251,14 +251,14 @@ class Apply:
             except BaseException:
                 await self._table.write(former)
                 raise
-            await self._table.write(self._undecided(declaration.author, former, result.owners, outcome.version, outcome.reload_id))
+            await self._table.write(self._owners_to_store(declaration.author, former, result.owners, outcome.version, outcome.reload_id))
             made = [*outcome.texts][1] if outcome.texts else result.before
             self._remember(declaration.owner, sent, declared.files, result.done(made))
             return result, outcome
 
     def _remember(self, owner: str, sent: str, files: Files, found: Planned) -> None:
         if sent:
-            self._repeats[owner] = Repeat(sent, self._table.owners.claims.get(owner, {}), files, found)
+            self._last_declarations[owner] = LastDeclaration(sent, self._table.owners.claims.get(owner, {}), files, found)
 
     def _change(self, declared: ApplyDeclaration) -> Change:
         """Return the change to commit: the sections, and the stored files if any changes."""
@@ -290,9 +290,9 @@ class Apply:
             except BaseException:
                 await self._table.write(former)
                 raise
-            await self._table.write(self._undecided(author, former, moved, self._engine.version()))
+            await self._table.write(self._owners_to_store(author, former, moved, self._engine.version()))
 
-    def _undecided(self, by: Author, former: Owners, now: Owners, version: int, reload_id: str | None = None) -> Owners:
+    def _owners_to_store(self, by: Author, former: Owners, now: Owners, version: int, reload_id: str | None = None) -> Owners:
         """Return the owners to store after a commit: `now`, with the claims of `former` if the commit may still be rolled back."""
         reloads = self._engine.reloads
         awaited = AwaitedOutcome(reload_id or reloads.pending or reloads.loading or "", by.confirmation, version)
@@ -322,7 +322,7 @@ class Apply:
     def exported_files(self, owner: str) -> dict[str, list[ExportedFile]]:
         """Return the files that an owner has declared, by collection. Blocks."""
         claims, files = self.owners.claims.get(owner, {}), dict[str, list[ExportedFile]]()
-        for object_, content in _read(self._files(Declaration(owner, {}, author=NOBODY), self.owners)).items():
+        for object_, content in _read_files(self._stored_files(Declaration(owner, {}, author=NOBODY), self.owners)).items():
             own = {name: members for name, members in parts(object_, content).items() if name in claims}
             if content is not None and own:
                 kind, name = parsed(object_)
@@ -333,7 +333,7 @@ class Apply:
         return files
 
 
-def _read(files: Files) -> dict[str, bytes | None]:
+def _read_files(files: Files) -> dict[str, bytes | None]:
     """Read files and return their contents, by object; None for a missing file. Blocks. Raises Unusable."""
     try:
         return {object_: store.content(path) if path.exists() else None for object_, (store, path) in files.items()}

@@ -230,29 +230,31 @@ def test_what_is_sent_again_is_looked_up(file: Path) -> None:
         async with running_engine(file.parent) as engine:
             apply = made(engine)
             planned, _ = await apply.carry_out(declared(SHOP), DeclarationLimits(), "first")
-            again = await apply.repeated("a", "first", engine.version(), author=NOBODY)
+            again = await apply.repeated_plan("a", "first", engine.version(), author=NOBODY)
             assert again and again.is_nothing and again.unchanged == ["backend/shop", "backend/shop/server/a"] == planned.declared
             assert (
-                await apply.repeated("a", "other", None, author=NOBODY) is None
-                and await apply.repeated("b", "first", None, author=NOBODY) is None
+                await apply.repeated_plan("a", "other", None, author=NOBODY) is None
+                and await apply.repeated_plan("b", "first", None, author=NOBODY) is None
             )
             with pytest.raises(Conflict, match="given version is 1"):
-                await apply.repeated("a", "first", 1, author=NOBODY)
+                await apply.repeated_plan("a", "first", 1, author=NOBODY)
             await apply.carry_out(declared(SHOP.replace("shop", "other"), "b"), DeclarationLimits())
             await apply.carry_out(declared(SHOP), DeclarationLimits(), "first")
             (reload_id,) = {each.awaited.reload for each in apply.owners.former["a"]}
             engine.reloads.records.finish(engine.reloads.records.get(reload_id).succeeded(1))
-            assert apply.owners.former == {} and await apply.repeated("a", "first", None, author=NOBODY), "what has settled is the same"
+            assert apply.owners.former == {} and await apply.repeated_plan("a", "first", None, author=NOBODY), (
+                "what has settled is the same"
+            )
             edited(file, "weight 5", "weight 6")
-            assert await apply.repeated("a", "first", None, author=NOBODY) is None
+            assert await apply.repeated_plan("a", "first", None, author=NOBODY) is None
             edited(file, "weight 6", "weight 5")
             assert (await apply.carry_out(declared(SHOP), DeclarationLimits(), "first"))[1] is None
-            assert await apply.repeated("a", "first", None, author=NOBODY)
+            assert await apply.repeated_plan("a", "first", None, author=NOBODY)
             await apply.carry_out(declared(""), DeclarationLimits(), "nothing")
-            assert await apply.repeated("a", "first", None, author=NOBODY) is None
+            assert await apply.repeated_plan("a", "first", None, author=NOBODY) is None
             bob = Author("bob", rights=Rights(("shops",), ()))
             with pytest.raises(Forbidden, match="owner/a"):
-                await apply.repeated("a", "nothing", None, author=bob)
+                await apply.repeated_plan("a", "nothing", None, author=bob)
 
     run(work())
 
@@ -265,10 +267,10 @@ def test_files_that_are_sent_again(file: Path) -> None:
             asked = Declaration("a", {}, {"map/hosts.map": DeclaredFile(entries={"x": "1"})}, author=NOBODY)
             _, outcome = await apply.carry_out(asked, DeclarationLimits(), "map")
             assert outcome and path.read_text() == "x 1\n" and engine.version() == 1
-            again = await apply.repeated("a", "map", None, author=NOBODY)
+            again = await apply.repeated_plan("a", "map", None, author=NOBODY)
             assert again and again.unchanged == ["map/hosts.map"]
             path.write_text("x 2\n")
-            assert await apply.repeated("a", "map", None, author=NOBODY) is None
+            assert await apply.repeated_plan("a", "map", None, author=NOBODY) is None
 
     run(work())
 
