@@ -90,13 +90,13 @@ DeclaredCall = Annotated[Call, Depends(declared_call)]
 
 def check_members(call: Call, names: Iterable[str], place: str) -> None:
     """Raise ApiError for an unowned member that no object has, as after a typing error. `place` is "body" or "query"."""
-    unknown = [each for each in names if each not in (known := _members(call))]
+    unknown = [each for each in names if each not in (known := _all_members(call))]
     if unknown:
         likely = nearest(unknown[0], known)
         raise ApiError(422, f"{UNOWNED} in {place}: no object has {unknown[0][:64]!r}" + (f'; did you mean "{likely}"?' if likely else ""))
 
 
-def _members(call: Call) -> set[str]:
+def _all_members(call: Call) -> set[str]:
     """Return the members of all sections and of their children."""
     resources, schemas = call.services.editor.resources, call.services.schemas
     sections = collections(call.services.editor).values()
@@ -108,12 +108,12 @@ def _reference(resource: Resource) -> Mapping[str, str]:
     return {"$ref": f"#/components/schemas/{resource.schema}"}
 
 
-async def declared(call: Call, sent: Sent) -> Declared:
+async def parse_body(call: Call, sent: Sent) -> Declared:
     """Parse a body in a thread. Raises ApiError."""
     kind, data = sent.kind, sent.data
     media_type = kind.partition(";")[0].strip().lower()
     if media_type != MULTIPART:
-        return await _declared(call, data, media_type)
+        return await _parse_in_thread(call, data, media_type)
     text, text_type, files, parts = b"{}", JSON, dict[str, DeclaredFile](), await run_in_thread(form_parts, data, kind)
     if sum(part.name == CONFIGURATION for part, _ in parts) > 1:
         raise ApiError(400, f"part {CONFIGURATION}: sent twice; send all declared sections in one part")
@@ -121,27 +121,27 @@ async def declared(call: Call, sent: Sent) -> Declared:
         if part.name == CONFIGURATION:
             text, text_type = content, _TYPES.get(PurePath(part.file or "").suffix, TEXT)
         else:
-            _add(files, *await run_in_thread(sent_file, call.services.engine.stores, part, content))
-    declaration = await _declared(call, text, text_type)
+            _add_file(files, *await run_in_thread(sent_file, call.services.engine.stores, part, content))
+    declaration = await _parse_in_thread(call, text, text_type)
     for object_, file in declaration.files.items():
-        _add(files, object_, file)
+        _add_file(files, object_, file)
     return replace(declaration, files=files)
 
 
-def _add(files: dict[str, DeclaredFile], object_: str, file: DeclaredFile) -> None:
+def _add_file(files: dict[str, DeclaredFile], object_: str, file: DeclaredFile) -> None:
     if object_ in files:
         raise ApiError(422, f"{object_} is declared twice")
     files[object_] = file
 
 
-async def _declared(call: Call, data: bytes, kind: str) -> Declared:
+async def _parse_in_thread(call: Call, data: bytes, kind: str) -> Declared:
     try:
-        return await run_in_thread(_understood, call, data, kind)
+        return await run_in_thread(_parse, call, data, kind)
     except BadRequest as error:
         raise ApiError(422, str(error)) from None
 
 
-def _understood(call: Call, data: bytes, kind: str) -> Declared:
+def _parse(call: Call, data: bytes, kind: str) -> Declared:
     """Parse a text, or JSON or YAML. Blocks. Raises ApiError and BadRequest."""
     editor = call.services.editor
     if kind == TEXT:
@@ -158,8 +158,8 @@ def _understood(call: Call, data: bytes, kind: str) -> Declared:
     files, known = dict[str, DeclaredFile](), collections(editor)
     value = _by_collections(call, value)
     for kind_, collection in COLLECTIONS.items():
-        for body in _bodies("section", collection, value.pop(collection, [])):
-            _add(files, *declared_file(call.services.engine.stores, kind_, body))
+        for body in _objects_in("section", collection, value.pop(collection, [])):
+            _add_file(files, *declared_file(call.services.engine.stores, kind_, body))
     for name in value:
         if name not in known:
             every = [*known, *COLLECTIONS.values()]
@@ -168,7 +168,7 @@ def _understood(call: Call, data: bytes, kind: str) -> Declared:
             raise ApiError(422, f"{str(name)[:64]} in body is not a collection; {hint}")
     if b"masked" in data:
         refuse_masked(value, {"properties": {name: {"type": "array", "items": _reference(known[name])} for name in value}})
-    objects = [(known[name], _validated(call, name, body)) for name in value for body in _bodies(known[name].kind, name, value[name])]
+    objects = [(known[name], _validated(call, name, body)) for name in value for body in _objects_in(known[name].kind, name, value[name])]
     sections, texts = of_objects(editor, objects, call.services.engine.document)
     return Declared(sections, frozenset(unowned), texts, files)
 
@@ -182,7 +182,7 @@ def _by_collections(call: Call, value: dict[str, Any]) -> dict[str, Any]:
     return {names.get(each, each): found for each, found in value.items()}
 
 
-def _bodies(kind: str, name: str, value: Any) -> Iterator[Any]:
+def _objects_in(kind: str, name: str, value: Any) -> Iterator[Any]:
     """Yield the objects of a collection. Raises ApiError unless it is a list."""
     if kind == "singleton":
         yield value
@@ -199,13 +199,13 @@ def _validated(call: Call, collection: str, body: Any) -> Any:
     resource = call.services.editor.resources[collection]
     try:
         unknown = partial(ignored.members, embedded=(), strict=True, headers=[])
-        named, present = _named(call, resource, body), partial(_present, call, resource, body)
+        named, present = _with_child_names(call, resource, body), partial(_present_object, call, resource, body)
         return validated(named, _reference(resource), call.services.schemas, unknown=unknown, present=present)
     except ApiError as error:
         raise ApiError(422, f"{collection}, {str(body.get('name', ''))[:64]!r}: {error.message}") from None
 
 
-def _present(call: Call, resource: Resource, body: Mapping[str, Any]) -> Any:
+def _present_object(call: Call, resource: Resource, body: Mapping[str, Any]) -> Any:
     """Return the object of this name in the present configuration; None if there is none."""
     editor, document = call.services.editor, call.services.engine.document
     try:
@@ -214,7 +214,7 @@ def _present(call: Call, resource: Resource, body: Mapping[str, Any]) -> Any:
         return None
 
 
-def _named(call: Call, resource: Resource, body: dict[str, Any]) -> dict[str, Any]:
+def _with_child_names(call: Call, resource: Resource, body: dict[str, Any]) -> dict[str, Any]:
     """Return the body with the name of each named child set from its key. Raises ApiError if a child has another name."""
     named = dict(body)
     for member, child in call.services.editor.resources.children(resource.name):
@@ -236,7 +236,7 @@ def declared_file(stores: Mapping[str, Store], kind: str, body: Any) -> tuple[st
     about = f"{collection}, {body['name'][:64]!r}"
     if unknown := [key for key in body if key not in ("name", member)]:
         raise ApiError(422, f"{about}: {str(unknown[0])[:64]} in body is unknown; expected name and {member}")
-    object_ = _object(stores, kind, body["name"], about)
+    object_ = _file_object(stores, kind, body["name"], about)
     if kind == MAP:
         return object_, DeclaredFile(entries=_entries(body.get(member), about))
     if not isinstance(content := body.get(member), str):
@@ -262,7 +262,7 @@ def _entries(rows: Any, about: str) -> dict[str, str]:
     return values_by_key
 
 
-def _object(stores: Mapping[str, Store], kind: str, name: str, about: str) -> str:
+def _file_object(stores: Mapping[str, Store], kind: str, name: str, about: str) -> str:
     """Return the object name of a stored file. Raises ApiError, whose message begins with `about`."""
     store = next((store for store in stores.values() if store.kind == kind), None)
     if store is None:
@@ -306,4 +306,4 @@ def sent_file(stores: Mapping[str, Store], part: Part, content: bytes) -> tuple[
     if not part.file:
         raise ApiError(400, f"{about}: no file name: each of these parts needs one")
     kind = KINDS[part.name].kind
-    return _object(stores, kind, part.file, about), DeclaredFile(content, entries_of(content) if kind == MAP else None)
+    return _file_object(stores, kind, part.file, about), DeclaredFile(content, entries_of(content) if kind == MAP else None)

@@ -12,7 +12,7 @@ from dataplaneapi.api.conflicts import last_changes
 from dataplaneapi.api.conventions import present
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import RELOAD_ID, Response, json_response
-from dataplaneapi.features.apply.declared import Declared, DeclaredCall, Sent, check_members, declared
+from dataplaneapi.features.apply.declared import Declared, DeclaredCall, Sent, check_members, parse_body
 from dataplaneapi.features.apply.feature import ApplyFeature
 from dataplaneapi.handlers.sidecar.plan import as_dict, reason_as_dict, with_files
 from haproxy_native.access.rights import SECRETS, Rights
@@ -44,7 +44,7 @@ async def replace(call: DeclaredCall) -> Response:
     sent = "" if call.query.plan or call.query.dry_run else await asyncio.to_thread(call.body.digest, options)
     if sent and (same := await _apply(call).repeated_plan(call.query.owner, sent, limits.version, call.author)):
         return await run_in_thread(lambda: json_response(200, _shown(call, same) | {"commands": [], "reload": False, "reasons": []}))
-    declaration = _declaration(call, await declared(call, call.body))
+    declaration = _declaration(call, await parse_body(call, call.body))
     try:
         return await (_plan(call, declaration, limits) if call.query.dry_run else _carry_out(call, declaration, limits, sent))
     except TooManyDeleted as error:
@@ -67,7 +67,7 @@ async def _with_plan(call: Call, *, pop: bool) -> tuple[Call, DeclarationLimits]
         raise ApiError(400, f"owner in query: {OUTSIDE} stands for changes that no owner has declared; choose another name")
     if "owner" not in call.values:
         # Parse the body first, so that its errors are reported before this one, as in other operations.
-        await declared(call, call.body)
+        await parse_body(call, call.body)
         raise ApiError(400, "owner in query is required; name the owner of the declaration, as in owner=team-a")
     return call, DeclarationLimits(call.query.max_delete, call.query.version)
 
@@ -75,7 +75,7 @@ async def _with_plan(call: Call, *, pop: bool) -> tuple[Call, DeclarationLimits]
 async def _check(call: Call) -> bool:
     """Raise the error with which the server would refuse the call. Return whether the call would reload HAProxy."""
     call, limits = await _with_plan(call, pop=False)
-    declaration = _declaration(call, await declared(call, call.body))
+    declaration = _declaration(call, await parse_body(call, call.body))
     if call.query.dry_run:
         await _apply(call).check_plan(declaration)
         return False
