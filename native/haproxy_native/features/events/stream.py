@@ -68,18 +68,18 @@ class StreamEvent:
     @classmethod
     def of(cls, id_: int, type_: str, object_: str, data: Mapping[str, Any], objects: Sequence[str] = ()) -> Self:
         """Encode an event. `objects` are all objects that it is about, if there are more than `object_`."""
-        text = _ENCODE({"id": str(id_), "time": _when(id_ // 1000), "type": type_, "object": object_, "data": data})
+        text = _ENCODE({"id": str(id_), "time": _rfc3339(id_ // 1000), "type": type_, "object": object_, "data": data})
         # A byte of a file that is not UTF-8 is a lone surrogate here. It is encoded as an escape.
         return cls(id_, type_, objects or (object_,), text.encode("utf-8", "backslashreplace"))
 
 
 @lru_cache(maxsize=16)
-def _when(milliseconds: int) -> str:
+def _rfc3339(milliseconds: int) -> str:
     """Return a Unix time in milliseconds as RFC 3339. Cached, since thousands of counters may change within a millisecond."""
     return datetime.fromtimestamp(milliseconds / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-class Past:
+class EventStore:
     """A store of the last events: at most `number` of them, with at most `size` bytes together, and none older than `seconds` (0: any age).
 
     It has all events with ids above `floor`.
@@ -155,15 +155,15 @@ class EventStream:
     def __init__(self, now: Callable[[], float] = time.time) -> None:
         self._now = now
         self._last = int(now() * 1_000_000)
-        self._main = Past(self._last, NUMBER, MOST_BYTES)
+        self._main = EventStore(self._last, NUMBER, MOST_BYTES)
         self._watched = {
-            SERVER: Past(self._last, NUMBER, MOST_BYTES),
-            STATS: Past(self._last, STATS_NUMBER, STATS_BYTES, STATS_SECONDS),
+            SERVER: EventStore(self._last, NUMBER, MOST_BYTES),
+            STATS: EventStore(self._last, STATS_NUMBER, STATS_BYTES, STATS_SECONDS),
         }
         self._subscriptions: set[Subscription] = set()
         self._recorded: set[str] = set()
         # When a subscriber of a type last left, by the monotonic clock.
-        self._left: dict[str, float] = {}
+        self._left_at: dict[str, float] = {}
         self._joined = asyncio.Event()
         self._is_closed = False
 
@@ -194,34 +194,34 @@ class EventStream:
     def remove(self, subscription: "Subscription") -> None:
         """Stop waking the subscription."""
         self._subscriptions.discard(subscription)
-        self._left |= dict.fromkeys(subscription.wanted.types, time.monotonic())
+        self._left_at |= dict.fromkeys(subscription.wanted.types, time.monotonic())
 
     def has_all_after(self, id_: int, types: Collection[str]) -> bool:
         """Return whether all events of these types with ids above `id_` are stored; False for an id in the future."""
         unrecorded = [type_ for type_ in types if type_ in self._watched and type_ not in self._recorded]
-        return id_ <= self._last and not unrecorded and all(id_ >= past.floor for past in self._pasts(types))
+        return id_ <= self._last and not unrecorded and all(id_ >= store.floor for store in self._stores(types))
 
     def after(self, id_: int, types: Collection[str], first: int) -> Sequence[StreamEvent]:
         """Return the next stored events with ids above `id_`, at most BATCH. They may include events of other types.
 
         Raises FellBehind if an event with an id above both `id_` and `first` was dropped.
         """
-        pasts = self._pasts(types)
-        if any(past.floor > max(id_, first) for past in pasts):
+        stores = self._stores(types)
+        if any(store.floor > max(id_, first) for store in stores):
             raise FellBehind
-        batches = [past.after(id_, BATCH) for past in pasts]
+        batches = [store.after(id_, BATCH) for store in stores]
         return list(merge(*batches, key=lambda event: event.id))[:BATCH] if len(batches) > 1 else batches[0]
 
-    def _pasts(self, types: Collection[str]) -> list[Past]:
+    def _stores(self, types: Collection[str]) -> list[EventStore]:
         """Return the stores that have events of these types."""
-        special = [past for type_, past in self._watched.items() if type_ in types]
-        return special if len(special) == len(set(types)) else [self._main, *special]
+        watched = [store for type_, store in self._watched.items() if type_ in types]
+        return watched if len(watched) == len(set(types)) else [self._main, *watched]
 
     def is_wanted(self, type_: str) -> bool:
         """Return whether a subscriber wants events of this type, or left less than LINGER_SECONDS ago."""
         if any(type_ in subscription.wanted.types for subscription in self._subscriptions):
             return True
-        return time.monotonic() - self._left.get(type_, -LINGER_SECONDS) < LINGER_SECONDS
+        return time.monotonic() - self._left_at.get(type_, -LINGER_SECONDS) < LINGER_SECONDS
 
     def counted(self) -> frozenset[str]:
         """Return the kinds of objects whose counters any subscriber wants."""
