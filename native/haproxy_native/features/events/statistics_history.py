@@ -42,9 +42,9 @@ MEASURES: Mapping[str, Sequence[str]] = {**COUNTED, **MOMENTARY}
 # Stands for a missing number.
 ABSENT = (1 << 32) - 1
 # When the first samples are due, in seconds after the start.
-FIRST = 5.0
+FIRST_SECONDS = 5.0
 # A pause of more than so many intervals is a break.
-LONGEST = 2.5
+BREAK_INTERVALS = 2.5
 # The size of a name in addition to its characters, and of a reference to it in a tuple, in bytes.
 _NAME, _PLACE = 49, 8
 
@@ -64,7 +64,7 @@ class _Sample:
     size: int
 
 
-class Ring:
+class SampleRing:
     """The samples of some kinds of objects, `interval` seconds apart. `now` returns the Unix time, `clock` a monotonic time in seconds."""
 
     def __init__(
@@ -79,8 +79,8 @@ class Ring:
         self._now, self._clock = now, clock
         self._samples: deque[_Sample] = deque(maxlen=int(SECONDS / interval))
         self._size = 0
-        # When the last sample was taken or skipped, by the clock. The first one is due FIRST seconds after the start.
-        self._tried = clock() - interval + FIRST
+        # When the last sample was taken or skipped, by the clock. The first one is due FIRST_SECONDS after the start.
+        self._sampled_at = clock() - interval + FIRST_SECONDS
         # The objects of the last sample, their indices, and their counters, which are empty after a break.
         self._objects: tuple[str, ...] = ()
         self._places: dict[str, int] = {}
@@ -88,7 +88,7 @@ class Ring:
 
     def is_due(self) -> bool:
         """Return whether the next sample is due now or within a tenth of the interval."""
-        return self._clock() >= self._tried + 0.9 * self.interval
+        return self._clock() >= self._sampled_at + 0.9 * self.interval
 
     def restart(self) -> None:
         """Begin a break: the next sample gets no differences from the last one."""
@@ -96,27 +96,27 @@ class Ring:
 
     def skip(self) -> None:
         """Leave out a sample because HAProxy did not answer. Begins a break."""
-        self._tried = self._clock()
+        self._sampled_at = self._clock()
         self.restart()
 
-    def add(self, rows: Iterable[tuple[str, Sequence[int | None]]], late: float = 0.0) -> None:
-        """Add a sample: the objects with their numbers in the order of MEASURES, which HAProxy has reported `late` seconds ago."""
+    def add(self, rows: Iterable[tuple[str, Sequence[int | None]]], age: float = 0.0) -> None:
+        """Add a sample: the objects with their numbers in the order of MEASURES, which HAProxy has reported `age` seconds ago."""
         objects, columns = list[str](), [array("Q") for _ in MEASURES]
         for object_, numbers in rows:
             objects.append(object_)
             for column, number in zip(columns, numbers, strict=True):
                 column.append(ABSENT if number is None else number)
-        taken, before = self._clock() - late, self._tried
-        seconds = taken - before if self._counters and taken - before <= LONGEST * self.interval else 0.0
+        taken, before = self._clock() - age, self._sampled_at
+        seconds = taken - before if self._counters and taken - before <= BREAK_INTERVALS * self.interval else 0.0
         counters = columns[: len(COUNTED)]
         differences = self._differences(objects, counters) if seconds else None
         if differences is None:
             seconds, differences = 0.0, [array("I", [ABSENT]) * len(objects) for _ in counters]
         momentary = [array("I", [min(value, ABSENT) for value in column]) for column in columns[len(COUNTED) :]]
         values = zlib.compress(b"".join(column.tobytes() for column in (*differences, *momentary)), 1)
-        size = len(values) + self._share(objects)
-        self._counters, self._tried = counters, taken
-        self._append(_Sample(self._now() - late, seconds, self._objects, values, size))
+        size = len(values) + self._store_objects(objects)
+        self._counters, self._sampled_at = counters, taken
+        self._append(_Sample(self._now() - age, seconds, self._objects, values, size))
 
     def _differences(self, objects: Sequence[str], counters: Sequence["array[int]"]) -> list["array[int]"] | None:
         """Return the increase of each counter since the last sample, in columns; None if any counter has decreased."""
@@ -135,7 +135,7 @@ class Ring:
             found.append(differences)
         return found
 
-    def _share(self, objects: Sequence[str]) -> int:
+    def _store_objects(self, objects: Sequence[str]) -> int:
         """Store the objects of a new sample. Return how many bytes they take.
 
         The tuple of the last sample is used again if it is equal. Otherwise its names are, as far as they are equal.
@@ -192,7 +192,7 @@ class StatisticsHistory:
     """The two rings of one engine: proxies, and servers."""
 
     def __init__(self) -> None:
-        self.rings = (Ring(*PROXIES), Ring(*SERVERS))
+        self.rings = (SampleRing(*PROXIES), SampleRing(*SERVERS))
 
     def restart(self) -> None:
         """Begin a break in all rings, because another worker is in service or HAProxy did not answer."""
@@ -207,7 +207,7 @@ class StatisticsHistory:
         pattern: str = "",
         may_read: Callable[[str], bool] | None = None,
     ) -> list[dict[str, Any]]:
-        """Return the result of `Ring.read` for each ring that has any of these kinds. Blocks.
+        """Return the result of `SampleRing.read` for each ring that has any of these kinds. Blocks.
 
         Without a `pattern` for objects, or without `may_read`, all objects are returned.
         """

@@ -7,7 +7,7 @@ import pytest
 
 from haproxy_native.features.events import statistics_history
 from haproxy_native.features.events.statistics import Statistics
-from haproxy_native.features.events.statistics_history import MEASURES, Ring
+from haproxy_native.features.events.statistics_history import MEASURES, SampleRing
 
 HEAD = "# pxname,svname,qcur,scur,stot,econ,eresp,hrsp_4xx,hrsp_5xx,req_tot,rtime,type,"
 INTERVAL = 5.0
@@ -29,12 +29,12 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def ring(clock: Clock) -> Ring:
-    return Ring(frozenset(("frontend", "backend")), INTERVAL, now=clock, clock=clock)
+def ring(clock: Clock) -> SampleRing:
+    return SampleRing(frozenset(("frontend", "backend")), INTERVAL, now=clock, clock=clock)
 
 
 @pytest.fixture
-def add(ring: Ring, clock: Clock) -> Callable[..., None]:
+def add(ring: SampleRing, clock: Clock) -> Callable[..., None]:
     """Adds what HAProxy answers after the interval, or so many seconds."""
 
     def add(*rows: str, after: float = INTERVAL) -> None:
@@ -45,7 +45,7 @@ def add(ring: Ring, clock: Clock) -> Callable[..., None]:
     return add
 
 
-def read(ring: Ring, *measures: str, seconds: float = 3600) -> dict[str, Any]:
+def read(ring: SampleRing, *measures: str, seconds: float = 3600) -> dict[str, Any]:
     """Return the numbers by object; of one measure alone if it is named."""
     found = ring.read(seconds, measures or MEASURES, lambda _: True)
     rows = {row.pop("object"): row for row in found["rows"]}
@@ -56,7 +56,7 @@ def shop(requests: int, *, sessions: int = 0, failed: int = 0) -> str:
     return f"shop,BACKEND,2,{sessions},9,{failed},0,10,20,{requests},7,1,"
 
 
-def test_rates_are_averages_and_other_numbers_are_as_they_are(ring: Ring, add: Callable[..., None]) -> None:
+def test_rates_are_averages_and_other_numbers_are_as_they_are(ring: SampleRing, add: Callable[..., None]) -> None:
     add(shop(100, sessions=3), "web,FRONTEND,,1,50,,,0,0,,,0,", "shop,web1,0,1,5,0,0,0,0,,3,2,")
     add(shop(150, sessions=4, failed=2), "web,FRONTEND,,1,55,,,0,0,,,0,", after=10)
     assert read(ring) == {
@@ -75,26 +75,26 @@ def test_rates_are_averages_and_other_numbers_are_as_they_are(ring: Ring, add: C
     }
 
 
-def break_by_a_decrease(ring: Ring, add: Callable[..., None]) -> None:
+def break_by_a_decrease(ring: SampleRing, add: Callable[..., None]) -> None:
     add("api,BACKEND,0,0,0,0,0,0,0,3,0,1,", shop(500))
 
 
-def break_by_another_worker(ring: Ring, add: Callable[..., None]) -> None:
+def break_by_another_worker(ring: SampleRing, add: Callable[..., None]) -> None:
     ring.restart()
     add("api,BACKEND,0,0,0,0,0,0,0,9,0,1,", shop(500))
 
 
-def break_by_silence(ring: Ring, add: Callable[..., None]) -> None:
+def break_by_silence(ring: SampleRing, add: Callable[..., None]) -> None:
     ring.skip()
     add("api,BACKEND,0,0,0,0,0,0,0,9,0,1,", shop(500))
 
 
-def break_by_a_stopped_process(ring: Ring, add: Callable[..., None]) -> None:
+def break_by_a_stopped_process(ring: SampleRing, add: Callable[..., None]) -> None:
     add("api,BACKEND,0,0,0,0,0,0,0,9,0,1,", shop(500), after=60)
 
 
 @pytest.mark.parametrize("broken", [break_by_a_decrease, break_by_another_worker, break_by_silence, break_by_a_stopped_process])
-def test_after_a_break_no_rate_is_known(ring: Ring, add: Callable[..., None], broken: Callable[..., None]) -> None:
+def test_after_a_break_no_rate_is_known(ring: SampleRing, add: Callable[..., None], broken: Callable[..., None]) -> None:
     """Of no object: a counter of another worker may be greater by chance."""
     for requests in (0, 10):
         add("api,BACKEND,0,0,0,0,0,0,0,9,0,1,", shop(requests))
@@ -103,7 +103,7 @@ def test_after_a_break_no_rate_is_known(ring: Ring, add: Callable[..., None], br
     assert read(ring, "requests")["backend/shop"] == [None, 2.0, None, 4.0]
 
 
-def test_objects_that_come_and_go(ring: Ring, add: Callable[..., None]) -> None:
+def test_objects_that_come_and_go(ring: SampleRing, add: Callable[..., None]) -> None:
     other = "api,BACKEND,0,5,0,0,0,0,0,{},0,1,"
     for rows in ([shop(5)], [other.format(100), shop(10)], [other.format(110), shop(15)], [other.format(120)]):
         add(*rows)
@@ -111,7 +111,9 @@ def test_objects_that_come_and_go(ring: Ring, add: Callable[..., None]) -> None:
     assert read(ring, "sessions", seconds=7) == {"backend/shop": [0, None], "backend/api": [5, 5]}
 
 
-def test_an_hour_is_kept_or_less_where_it_would_be_too_large(ring: Ring, add: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_hour_is_kept_or_less_where_it_would_be_too_large(
+    ring: SampleRing, add: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
     for _ in range(730):
         add(shop(1))
     assert len(ring.read(10_000, (), lambda _: True)["times"]) == 720
@@ -124,7 +126,9 @@ def test_an_hour_is_kept_or_less_where_it_would_be_too_large(ring: Ring, add: Ca
 
 
 @pytest.mark.parametrize(("after", "is_due"), [((), True), ((0.0,), False), ((4.4,), False), ((4.6,), True)])
-def test_when_the_next_sample_is_due(ring: Ring, add: Callable[..., None], clock: Clock, after: Sequence[float], is_due: bool) -> None:
+def test_when_the_next_sample_is_due(
+    ring: SampleRing, add: Callable[..., None], clock: Clock, after: Sequence[float], is_due: bool
+) -> None:
     add(shop(1))
     clock.time += sum(after) if after else INTERVAL
     assert ring.is_due() == is_due
