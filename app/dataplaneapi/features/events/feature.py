@@ -14,7 +14,7 @@ HEARTBEAT, HEARTBEAT_SECONDS = b": heartbeat\n\n", 15.0
 PIECE = 1 << 16
 
 
-def form(events: Sequence[StreamEvent]) -> bytes:
+def encode(events: Sequence[StreamEvent]) -> bytes:
     """Encode events, or the heartbeat if there are none, as an HTTP chunk."""
     return chunk(b"".join(map(frame, events)) or HEARTBEAT)
 
@@ -42,4 +42,4 @@ class EventsFeature(Feature):
     def __init__(self, services: Services) -> None:
         self.sources = EventSources(services.engine, services.editor)
         self.runs = (self.sources,)
-        self.fanout = Fanout(self.sources.stream, form, HEARTBEAT_SECONDS)
+        self.fanout = Fanout(self.sources.stream, encode, HEARTBEAT_SECONDS)

@@ -15,19 +15,19 @@ from haproxy_native.features.events.stream import EventFilter, EventStream, Fell
 log = logging.getLogger(__name__)
 # Writes data without waiting. Returns False if the client has not read earlier data yet.
 Write = Callable[[bytes], bool]
-Form = Callable[[Sequence[StreamEvent]], bytes]
+Encode = Callable[[Sequence[StreamEvent]], bytes]
 # How many subscribers are written to before other tasks run, and the pause before the next events, in seconds.
 AT_ONCE = 16
 GATHER_SECONDS = 0.02
 
 
 class Fanout:
-    """The groups of subscribers, by filter. `form` encodes events, or a heartbeat if there are none, which is due after `seconds`."""
+    """The groups of subscribers, by filter. `encode` encodes events, or a heartbeat if there are none, which is due after `seconds`."""
 
-    def __init__(self, stream: EventStream, form: Form, seconds: float) -> None:
-        self._stream, self._form, self._seconds = stream, form, seconds
+    def __init__(self, stream: EventStream, encode: Encode, seconds: float) -> None:
+        self._stream, self._encode, self._seconds = stream, encode, seconds
         self._groups: dict[EventFilter, _Group] = {}
-        self._works = Background("writing events")
+        self._background = Background("writing events")
 
     async def follow(self, subscription: Subscription, write: Write, seconds: float) -> list[StreamEvent]:
         """Return stored events for the caller to write. If there are none, write new events as they are published, and return none.
@@ -44,9 +44,9 @@ class Fanout:
     def _joined(self, subscription: Subscription, write: Write) -> Iterator[None]:
         """Make the subscription a member of the group of its filter while the context is active."""
         if (group := self._groups.get(subscription.wanted)) is None:
-            group = self._groups[subscription.wanted] = _Group(self._stream.subscription(subscription.wanted), self._form)
+            group = self._groups[subscription.wanted] = _Group(self._stream.subscription(subscription.wanted), self._encode)
             self._stream.add(group.subscription)
-            self._works.begin(self._run(group))
+            self._background.begin(self._run(group))
         group.write_published()
         group.members[subscription] = write
         self._stream.remove(subscription)
@@ -64,7 +64,7 @@ class Fanout:
         try:
             with group.subscription:
                 while not group.subscription.is_closed:
-                    await group.next(self._seconds)
+                    await group.write_next(self._seconds)
         except FellBehind:
             log.debug("%d subscribers to events fell behind", len(group.members))
         finally:
@@ -79,23 +79,23 @@ class Fanout:
 class _Group:
     """The subscribers with one filter, and how each writes to its connection.
 
-    All members have the events up to the id `_place`. The members that are not in `_left` also have `_data`, the events after it.
+    All members have the events up to the id `_place`. The members that are not in `_unwritten` also have `_data`, the events after it.
     """
 
-    def __init__(self, subscription: Subscription, form: Form) -> None:
-        self.subscription, self._form = subscription, form
+    def __init__(self, subscription: Subscription, encode: Encode) -> None:
+        self.subscription, self._encode = subscription, encode
         self._place = subscription.place
         self.members: dict[Subscription, Write] = {}
-        self._left: list[Subscription] = []
+        self._unwritten: list[Subscription] = []
         self._data = b""
 
-    async def next(self, seconds: float) -> None:
+    async def write_next(self, seconds: float) -> None:
         """Wait for the next events and write them, or the heartbeat after `seconds` without any."""
         events = await self.subscription.read(seconds)
         if self.subscription.is_closed:
             return
         self._begin(events)
-        while self._left:
+        while self._unwritten:
             self._write(AT_ONCE)
             await asyncio.sleep(0)
         await asyncio.sleep(GATHER_SECONDS)
@@ -108,17 +108,17 @@ class _Group:
             self._write_rest()
 
     def _begin(self, events: Sequence[StreamEvent]) -> None:
-        self._data, self._left = self._form(events), list(self.members)
+        self._data, self._unwritten = self._encode(events), list(self.members)
 
     def _write_rest(self) -> None:
-        self._write(len(self._left))
+        self._write(len(self._unwritten))
 
     def _write(self, number: int) -> None:
-        part, self._left = self._left[:number], self._left[number:]
+        part, self._unwritten = self._unwritten[:number], self._unwritten[number:]
         for member in part:
             if not self.members[member](self._data):
                 self._release(member)
-        if not self._left:
+        if not self._unwritten:
             self._place = self.subscription.place
 
     def leave(self, member: Subscription) -> None:

@@ -145,7 +145,7 @@ class ServerWatch:
         # A cache for `_ring`: a configuration, the name of its ring, and whether the ring reports all servers.
         self._rings: tuple[Document | None, str, bool] = (None, "", False)
         # The backends to read at once. None stands for all.
-        self._named: set[str | None] = set()
+        self._due_backends: set[str | None] = set()
         self._changed = asyncio.Event()
         self._polling = asyncio.Lock()
         self._reader: asyncio.Task[None] | None = None
@@ -161,7 +161,7 @@ class ServerWatch:
 
     def poll_soon(self, *backends: str | None) -> None:
         """Wake up the watch to read these backends. None stands for all."""
-        self._named.update(backends)
+        self._due_backends.update(backends)
         if backends:
             self._changed.set()
 
@@ -197,7 +197,7 @@ class ServerWatch:
         """Read servers whenever it is due, until nobody subscribes to them."""
         loop, due, scan_due = asyncio.get_running_loop(), 0.0, 0.0
         while self._stream.is_wanted(SERVER):
-            named, self._named = self._named, set()
+            named, self._due_backends = self._due_backends, set()
             self._changed.clear()
             began = loop.time()
             try:
@@ -240,16 +240,16 @@ class ServerWatch:
             async for rows in unhurried(map(rows_of, lines_in_pieces(text))):
                 self._compare({key: row for key, row in rows.items() if key[0] not in newer}, ())
                 unseen.difference_update(rows)
-                for backend in self._take_named():
+                for backend in self._pop_due_backends():
                     newer.add(backend)
                     await self._poll_backend(backend)
             self._compare({}, [key for key in unseen if key[0] not in newer and key in self.known])
             self._has_polled = True
 
-    def _take_named(self) -> list[str]:
+    def _pop_due_backends(self) -> list[str]:
         """Return the backends to read at once, and clear them, except for None."""
-        named = [backend for backend in self._named if backend is not None]
-        self._named.difference_update(named)
+        named = [backend for backend in self._due_backends if backend is not None]
+        self._due_backends.difference_update(named)
         return named
 
     async def _poll_backends(self, backends: Collection[str | None]) -> None:
