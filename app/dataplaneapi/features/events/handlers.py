@@ -84,7 +84,7 @@ async def _parts(
     with subscription, services.streams.opened(call.author.caller, services.roles, subscription.close):
         yield HEARTBEAT
         if is_lost or snapshot:
-            state = await sources.present(subscription.wanted, zeros=call.query.zeros)
+            state = await sources.current_state(subscription.wanted, zeros=call.query.zeros)
             data = {"lost": is_lost, **state}
             if subscription.wanted.may_read is None:
                 data["lines_to_add"] = sources.lines_to_add

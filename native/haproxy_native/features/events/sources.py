@@ -100,7 +100,7 @@ class Changes:
             record = self.context.reloads.records.get(event.id)
             shown |= {"version": record.version, "response": masked_message(record.response or record.error or "")}
             shown |= {"changes": list(record.changes) or None, "rest_reload_id": record.rest_reload_id, "notes": lost_edits(record) or None}
-        self.stream.publish(RELOAD, f"reload/{event.id}", present(shown))
+        self.stream.publish(RELOAD, f"reload/{event.id}", without_empty(shown))
 
     async def _edited(self, event: Edited) -> None:
         if event.path != self.context.current.path:
@@ -110,25 +110,25 @@ class Changes:
         await self._configuration(effects, {"version": event.versions[1], "outcome": OUTSIDE, "owner": event.owner})
 
     async def _committed(self, event: Committed, change: Change, result: Outcome) -> None:
-        about = {"outcome": event.outcome, "reload_id": result.reload_id, **by(change.author)}
+        about = {"outcome": event.outcome, "reload_id": result.reload_id, **author_members(change.author)}
         if result.texts:
             effects = await run_in_thread_if_large(result.texts, lambda: event.effects)
             await self._configuration(effects, {"version": result.version, **about})
         for content in result.contents:
             if content.object:
-                self.stream.publish(type_of(content.object), content.object, present({"change": what_became(content), **about}))
+                self.stream.publish(type_of(content.object), content.object, without_empty({"change": file_change(content), **about}))
         if change.sole_operation and type_of(change.object) != SERVER and not result.texts and not result.contents:
-            self.stream.publish(type_of(change.object), change.object, present({"change": "changed", **about}))
+            self.stream.publish(type_of(change.object), change.object, without_empty({"change": "changed", **about}))
 
     async def _configuration(self, effects_of_change: Iterable[Effect], about: Mapping[str, Any]) -> None:
         """Publish a change of the configuration with its effects. `about` has the other members of the event."""
         rows = list(effects_of_change)
         objects = list(dict.fromkeys(row.object for row in rows))
-        shown = [present(effect) for effect in masked_object([effect.as_dict() for effect in rows[:MOST_EFFECTS]], "effect")]
+        shown = [without_empty(effect) for effect in masked_object([effect.as_dict() for effect in rows[:MOST_EFFECTS]], "effect")]
         data = {**about, "objects": objects[:MOST_OBJECTS], "effects": shown}
         if len(rows) > MOST_EFFECTS or len(objects) > MOST_OBJECTS:
             data["shortened"] = True
-        self.stream.publish(CONFIG, objects[0] if len(objects) == 1 else WHOLE, present(data), [WHOLE, *objects])
+        self.stream.publish(CONFIG, objects[0] if len(objects) == 1 else WHOLE, without_empty(data), [WHOLE, *objects])
 
 
 def type_of(object_: str) -> str:
@@ -136,19 +136,19 @@ def type_of(object_: str) -> str:
     return _TYPES.get(object_.partition("/")[0], STORAGE)
 
 
-def what_became(content: Content) -> str:
+def file_change(content: Content) -> str:
     """Return what happened to a stored file: it was created, changed or deleted."""
     if content.before is None and content.is_kept:
         return "created"
     return "deleted" if content.after is None and content.is_kept else "changed"
 
 
-def by(author: Author) -> dict[str, Any]:
+def author_members(author: Author) -> dict[str, Any]:
     """Return the members of an event that describe the author of a change."""
     return {"author": author.name, "address": author.address, "request_id": author.request_id, "message": author.message}
 
 
-def present(shown: Mapping[str, Any]) -> dict[str, Any]:
+def without_empty(shown: Mapping[str, Any]) -> dict[str, Any]:
     """Return the members that are neither None nor empty texts."""
     return {name: value for name, value in shown.items() if value not in (None, "")}
 
@@ -184,7 +184,7 @@ class EventSources:
                 former = {"former": event.former.pid} if event.former else {}
                 self.stream.publish(WORKER, f"worker/{now.pid}", {"pid": now.pid} | former)
 
-    async def present(self, wanted: EventFilter, *, zeros: bool = True) -> dict[str, Any]:
+    async def current_state(self, wanted: EventFilter, *, zeros: bool = True) -> dict[str, Any]:
         """Return the present state of everything that a filter matches. If HAProxy does not answer, servers and counters are missing.
 
         With `zeros=False`, counters that are 0 are left out.

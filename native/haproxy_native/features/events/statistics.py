@@ -2,7 +2,7 @@
 
 `StatisticsWatch` polls HAProxy once for all subscribers, and only for the kinds of objects that one of them wants: a thousand servers are
 most of the work. Most lines of an answer differ from the last one only in *running* cells, which change with time alone. So a line is not
-parsed if the texts between its running cells are unchanged (`Statistics.since`).
+parsed if the texts between its running cells are unchanged (`Statistics.changed_since`).
 
 The history of the most important counters (statistics_history.py) is recorded all the time, from the answers to these polls. While nobody
 subscribes to counters, it has its own polls, which are less frequent.
@@ -62,7 +62,7 @@ class Statistics:
         # The header ends with a comma.
         self.columns: Cells = (columns if columns[-1] else columns[:-1]) if "type" in columns else ()
         self._lines = lines if self.columns else []
-        # For each line that `since` has compared, either the texts between its running cells or its cells; the other one is empty.
+        # For each line that `changed_since` has compared, either the texts between its running cells or its cells; the other one is empty.
         self._texts: list[Cells] = []
         self._cells: list[Cells] = []
 
@@ -93,7 +93,7 @@ class Statistics:
                 if (key := self._key(cells)) and _TYPES[key[2]] in kinds
             ]
 
-    def since(self, before: "Statistics") -> Iterator[dict[str, Counters]]:
+    def changed_since(self, before: "Statistics") -> Iterator[dict[str, Counters]]:
         """Yield the counters that differ from those of `before`, by object, for LINES lines at a time."""
         if self.columns != before.columns:
             before = Statistics()
@@ -103,12 +103,12 @@ class Statistics:
             for place, line in enumerate(self._lines[first : first + LINES], first):
                 texts: Cells = before._texts[place] if place < len(before._texts) else ()
                 cells: Cells = ()
-                if not (texts and _has(line, texts)):
+                if not (texts and _matches(line, texts)):
                     texts, cells = (), row_cells(line)
                     if (key := self._key(cells)) and (values := self._differing(cells, before._row(key, place))):
                         changed[_object(*key)] = values
                     elif '"' not in line:
-                        texts, cells = _between(cells, running), ()
+                        texts, cells = _texts_between(cells, running), ()
                 self._texts.append(texts)
                 self._cells.append(cells)
             yield changed
@@ -157,7 +157,7 @@ class Statistics:
         return [self.columns.index(column) for column in ("pxname", "svname", "type")]
 
 
-def _between(cells: Cells, places: Sequence[int]) -> Cells:
+def _texts_between(cells: Cells, places: Sequence[int]) -> Cells:
     """Return the texts of a line between the cells at these indices."""
     others = list(cells)
     # No cell contains a line end, so it can stand for the cells to leave out.
@@ -166,7 +166,7 @@ def _between(cells: Cells, places: Sequence[int]) -> Cells:
     return ",".join(others).split("\n")
 
 
-def _has(line: str, texts: Cells) -> bool:
+def _matches(line: str, texts: Cells) -> bool:
     """Return whether a line has exactly these texts between its running cells."""
     at = 0
     for text in texts[:-1]:
@@ -274,7 +274,7 @@ class StatisticsWatch:
     async def _compare(self, now: Statistics) -> None:
         """Publish the counters that have changed since the last poll; none after the first one."""
         if self._known:
-            async for changed in unhurried(now.since(self._known)):
+            async for changed in unhurried(now.changed_since(self._known)):
                 for object_, row in changed.items():
                     self._stream.publish(STATS, object_, {"counters": row})
         self._known = now

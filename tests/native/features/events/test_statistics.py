@@ -14,7 +14,7 @@ HEAD = "# pxname,svname,scur,status,lastchg,type,"
 
 def differences(text: str, known: Statistics) -> tuple[Statistics, Mapping[str, Counters]]:
     now = Statistics(text)
-    return now, {object_: row for changed in now.since(known) for object_, row in changed.items()}
+    return now, {object_: row for changed in now.changed_since(known) for object_, row in changed.items()}
 
 
 def test_rows_by_object() -> None:
