@@ -38,7 +38,7 @@ def of_statistics_history(servers: int = SERVERS, backends: int = BACKENDS) -> d
         history, kept = StatisticsHistory(), []
         for ring, busy in zip(history.rings, (proxies, members), strict=True):
             for _ in range(int(SECONDS / ring.interval)):
-                ring.add(busy.rows(ring.interval), late=0.0)
+                ring.add(busy.rows(ring.interval), age=0.0)
             kept.append(len(ring.read(SECONDS, (), lambda _: False)["times"]))
         now, _ = tracemalloc.get_traced_memory()
     finally:
