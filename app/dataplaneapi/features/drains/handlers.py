@@ -22,7 +22,7 @@ async def create(call: JsonCall) -> Response:
 
 
 def _maker(call: Call) -> Callable[[list[str]], Drain]:
-    """Return a function that makes the drain which a call describes, given its servers. Raises ApiError."""
+    """Return a function that creates the drain of a call from the object names of its servers. Raises ApiError."""
     body, timeout = call.body, duration("timeout", call.body.get("timeout", TIMEOUT))
 
     def make(servers: list[str]) -> Drain:
@@ -33,6 +33,7 @@ def _maker(call: Call) -> Callable[[list[str]], Drain]:
 
 
 async def _check(call: Call) -> None:
+    """Raise the error with which the server would refuse the drain."""
     async with asking(call):
         await DrainsFeature.of(call.services).drains.check(call.services.operations, call.body["targets"], _maker(call), author=call.author)
 

@@ -23,13 +23,14 @@ async def read_list(call: ReadCall) -> Response:
 
 
 async def end(call: JsonCall) -> Response:
-    """End a former worker by closing its sessions, without a signal."""
+    """End a former worker by closing its sessions. It gets no signal."""
     below, after = call.query.when_sessions_below, call.query.after
     begun = await DrainsFeature.of(call.services).ending.begin(call.services.operations, call.path.pid, below, after, author=call.author)
     return await started(call, begun)
 
 
 def as_dict(worker: WorkerProcess) -> dict[str, Any]:
+    """Return a worker as JSON."""
     return {
         "pid": worker.pid,
         "current": worker.current,

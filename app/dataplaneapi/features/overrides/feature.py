@@ -6,7 +6,7 @@ from haproxy_native.features.overrides.overrides import Overrides
 
 
 class OverridesFeature(Feature):
-    """`overrides` stores the overrides, and applies them to each new worker."""
+    """The feature: `overrides` stores overrides and sets them in each new worker."""
 
     only_changes = True
 

@@ -1,4 +1,4 @@
-"""The operations that list and remove overrides. The list includes changes that were not made by this API."""
+"""The operations that list and remove overrides. The list includes values that others have set in the process."""
 
 from typing import Any
 
@@ -35,6 +35,7 @@ async def delete(call: JsonCall) -> Response:
 
 
 def as_dict(override: Override, source: str) -> dict[str, Any]:
+    """Return an override as JSON. `source` is API or OUTSIDE."""
     shown = {
         "object": override.object,
         "member": override.member,
@@ -48,6 +49,7 @@ def as_dict(override: Override, source: str) -> dict[str, Any]:
 
 
 async def _check(call: Call) -> None:
+    """Raise the error with which the server would refuse to delete the overrides of a server."""
     object_ = spelled("backend", call.path.parent_name, "server", call.path.name)
     call.author.permit(changed(object_, (override.member for override in _overrides(call).known(object_))))
 

@@ -1,4 +1,8 @@
-"""Overrides, the table that stores them, and the configured values of the same members."""
+"""Store overrides, in memory and in the database, and find those that a change of the configuration ends.
+
+Both hold the same rows, except for changes that are still queued for the disk. A crash of this process loses none that was written; a loss
+of power may lose the last ones.
+"""
 
 import json
 import logging
@@ -22,35 +26,35 @@ _STATEMENTS = """\
 CREATE TABLE override (object TEXT NOT NULL, member TEXT NOT NULL, data TEXT NOT NULL, PRIMARY KEY (object, member));
 CREATE TABLE override_worker (id INTEGER PRIMARY KEY, worker TEXT NOT NULL);
 """
-# Object and member.
+# An object and a member.
 Key = tuple[str, str]
 READY, MAINTENANCE = "ready", "maint"
-# The member of the configured server for each member of an override.
+# The names that the configuration has for the members of overrides.
 CONFIGURED = {STATE: "maintenance", WEIGHT: "weight", ADDRESS: "address", PORT: "port"}
-# Stands for the value of a server that is not configured.
+# Stands for the configured value of a server that the configuration does not contain.
 ABSENT = ""
 
 
 @dataclass(frozen=True)
 class Override:
-    """A changed member of a server."""
+    """A member of a server that was changed in the process alone."""
 
     object: str
     member: str
     value: Any
-    # The value before the first change.
+    # The value before the first change, which is restored when the override is deleted.
     former: Any
-    # Unix time.
+    # The Unix time of the last change.
     since: float
     author: str = ""
-    # The configured value of the member, as text; None until it has been looked up.
+    # The configured value when it was first looked up, as text; None before. If it changes, the override ends.
     configured: str | None = None
 
 
 class OverrideLedger:
-    """The overrides, in memory and in the database. Calls `changed` after each change.
+    """The overrides of one engine. Calls `changed` after each change in memory, and queues its write.
 
-    `worker` is the worker that has all overrides, as `pid@start`. `changes` counts the changes.
+    `worker` is the name of the worker that has all overrides, as `PID@START`. `changes` counts the changes in memory.
     """
 
     def __init__(self, database: Database, changed: Callable[[], None] = lambda: None) -> None:
@@ -62,7 +66,7 @@ class OverrideLedger:
         try:
             self._know(*database.read(_read))
         except Unusable as error:
-            log.warning("what was changed in the process is not known: %s", error)
+            log.warning("reading the overrides failed: %s", error)
 
     async def read(self) -> None:
         """Read the overrides from the database if that failed at the start. Raises Unusable."""
@@ -70,6 +74,7 @@ class OverrideLedger:
             self._know(*await self._database.run(_read))
 
     def _know(self, worker: str, stored: Iterable[Override]) -> None:
+        """Add what was read from the database. Overrides that were made in the meantime stay."""
         self._overrides = {_key(override): override for override in stored} | self._overrides
         self.worker, self.is_read = self.worker or worker, True
 
@@ -78,13 +83,14 @@ class OverrideLedger:
         return sorted(self._overrides.values(), key=lambda override: -override.since)
 
     def of(self, object_: str) -> list[Override]:
+        """Return the overrides of a server."""
         return [override for override in self._overrides.values() if override.object == object_]
 
     def get(self, object_: str, member: str) -> Override | None:
         return self._overrides.get((object_, member))
 
     def store(self, overrides: Sequence[Override]) -> None:
-        """Store overrides. Deletes an override whose value equals its former value again."""
+        """Store overrides. One whose value equals its former value again is deleted instead."""
         self._change({_key(override): None if override.value == override.former else override for override in overrides})
 
     def delete(self, overrides: Iterable[Override]) -> None:
@@ -110,13 +116,14 @@ def _key(override: Override) -> Key:
 
 
 def _read(state: State) -> tuple[str, list[Override]]:
-    """Return the worker that has all overrides, and the overrides."""
+    """Return the name of the worker that has all overrides, and the overrides."""
     rows = state.execute("SELECT data FROM override ORDER BY rowid").fetchall()
     worker = state.execute("SELECT worker FROM override_worker").fetchone()
     return worker[0] if worker else "", [Override(**json.loads(data)) for (data,) in rows]
 
 
 def _store(changed: Mapping[Key, Override | None], state: State) -> None:
+    """Replace the rows of these overrides; None deletes one."""
     with state.transaction(is_synced=False):
         for key, override in changed.items():
             state.execute("DELETE FROM override WHERE object = ? AND member = ?", key)
@@ -130,12 +137,12 @@ def _store_worker(worker: str, state: State) -> None:
 
 
 def ended(overrides: Iterable[Override], effects: Sequence[Effect]) -> list[Override]:
-    """Return the overrides that a change of the configuration ends: it changed their member or deleted their server."""
+    """Return the overrides that these effects of a change end: it has changed their member or deleted their server."""
     return [override for override in overrides if any(_ends(effect, override) for effect in effects)]
 
 
 def in_process(object_: str) -> str:
-    """Return the name that a configured object has in the process, where a listen section is a backend."""
+    """Return the name that an object of the configuration has in the process, where a listen section is a backend."""
     kind, slash, rest = object_.partition("/")
     return f"backend{slash}{rest}" if kind == "listen" else object_
 
@@ -148,7 +155,7 @@ def _ends(effect: Effect, override: Override) -> bool:
 
 
 def configured(editor: Editor, document: Document, overrides: Iterable[Override]) -> dict[tuple[str, str], str]:
-    """Return the configured values as texts, by object and member; ABSENT if the server is not configured."""
+    """Return the configured values of overridden members as texts, by object and member; ABSENT if the server is not configured."""
     by_backend: dict[str, list[Override]] = defaultdict(list)
     for override in overrides:
         by_backend[object_names.parsed(override.object)[1]].append(override)
@@ -160,6 +167,7 @@ def configured(editor: Editor, document: Document, overrides: Iterable[Override]
 
 
 def _servers(editor: Editor, document: Document, backend: str) -> Mapping[str, Mapping[str, Any]]:
+    """Return the configured servers of a backend or listen section, by name."""
     table = editor.resources
     for kind in table["servers"].parents:
         with suppress(Missing, NoParent):
@@ -169,6 +177,7 @@ def _servers(editor: Editor, document: Document, backend: str) -> Mapping[str, M
 
 
 def _value(server: Mapping[str, Any] | None, member: str) -> str:
+    """Return the configured value of a server for a member of overrides, as text."""
     if server is None:
         return ABSENT
     if member == STATE:

@@ -1,10 +1,17 @@
-"""`Overrides`: stores changes of servers in the process alone, makes them again in each new worker, and takes them back.
+"""Make changes of servers in the process survive reloads and restarts of HAProxy.
 
-An override ends when it is deleted, when its value is the former one again, or when a change of the configuration changes its member or
-deletes its server. What others set in the worker is no override; it is shown, and ends with the worker.
+If a client sets a state, weight, address or port of a server in the process alone, HAProxy forgets it with the worker. `Overrides` stores
+such a change as an override, and sets it again in each new worker. An override ends in one of these ways:
 
-A new worker gets overrides in two ways. Before a reload they are written into the server-state file, if the configuration names one, so
-that the worker starts with them. After the reload all are set once more by commands, since not every override has a line there.
+* A client deletes it. The former value is then set in the process.
+* A client sets the former value again.
+* A change of the configuration changes its member or deletes its server.
+
+Values that others have set in the worker, without this server, are not overrides. They are reported, and end with the worker.
+
+A new worker gets the overrides in two ways. Before a reload they are written into the server-state file, if the configuration names one, so
+the worker starts with them. After the reload all are set by runtime commands, since some overrides cannot be written into the file. The
+ledger has the name of the worker that got all of them. After a crash, the next process sets them again if that is another worker.
 """
 
 import asyncio
@@ -64,19 +71,20 @@ from haproxy_native.threads import run_in_thread
 
 log = logging.getLogger(__name__)
 RETRY_SECONDS = 0.5
-# How often overrides are checked without an event, in seconds. A reload of the unchanged file, as after SIGHUP, causes no event.
+# How often overrides are checked without an event, in seconds. No event reports a reload of the unchanged file, as after SIGHUP.
 REST_SECONDS = 30.0
-# How long to wait for states of servers before a reload, in seconds.
+# How long a reload waits for the states of servers, in seconds.
 PATIENCE = 5.0
-# How long to wait for the worker in service at the start, in seconds.
+# How long the start waits for the worker in service, in seconds.
 START_PATIENCE = 1.0
-# Part of every refusal that names a server or backend which the worker does not have.
+# HAProxy's refusals contain this text if the worker does not have the server or backend.
 NO_SUCH = "No such"
+# The states of overrides, by the configured value of `maintenance`.
 _STATES = {"enabled": MAINTENANCE, "disabled": READY}
 
 
 class Overrides(Observer):
-    """The overrides of one engine. While the context is active, they are set again in every new worker."""
+    """The overrides of one engine. While the context is active, they are set in every new worker."""
 
     def __init__(self, engine: Engine, editor: Editor) -> None:
         self._engine, self._editor = engine, editor
@@ -102,8 +110,8 @@ class Overrides(Observer):
     async def _start(self) -> None:
         """End the overrides whose configured values were changed while this server did not run.
 
-        If there are no overrides, record that the worker in service has them all. Otherwise the first override would be sent to that
-        worker a second time, and might overwrite what others set in between.
+        If there are no overrides, record that the worker in service has all of them. Otherwise the first override would be set in that
+        worker a second time, and might replace a value that others have set in between.
         """
         await self._look_up()
         if not self._ledger.all():
@@ -116,7 +124,7 @@ class Overrides(Observer):
         return self._ledger.all()
 
     def is_gapless(self, override: Override) -> bool:
-        """Return whether the next worker reads an override from the server-state file. If not, it gets the override after its start."""
+        """Return whether the next worker starts with an override, from the server-state file. Otherwise it gets it after its start."""
         return override.member in (STATE, WEIGHT) and override.object in self._state_file.carried
 
     async def outside(self) -> list[Override]:
@@ -128,7 +136,7 @@ class Overrides(Observer):
         return (await self.compared())[1]
 
     async def compared(self) -> tuple[list[Override], list[ServerDifference]]:
-        """Return the overrides that the worker has, and the other differences from the configuration. Raises RuntimeFailure."""
+        """Return the overrides that the worker in service has, and its other differences from the configuration. Raises RuntimeFailure."""
         runtime = self._engine.runtime
         states = await runtime.servers()
         found = await self._unlike(states, await server_limits(runtime))
@@ -137,36 +145,37 @@ class Overrides(Observer):
         return made, found
 
     async def _unlike(self, states: Sequence[ServerState], limits: Limits, only: Claimed | None = None) -> list[ServerDifference]:
+        """Return the differences of servers from the configuration that no override explains."""
         document, servers = self._engine.running or self._engine.document, Servers(self._editor.grammar)
         found = await run_in_thread(lambda: list(server_differences(document, servers, by_backend(states), limits, only)))
         return [each for each in found if not each.member or not self._explains(as_override(each))]
 
     def _explains(self, found: Override) -> bool:
-        """Return whether the value found in the process is that of an override. Others may have set a different value since."""
+        """Return whether the value in the process is that of an override. Others may have set another value since."""
         known = self._ledger.get(found.object, found.member)
         return known is not None and known.value == found.value
 
     async def _set_by_others(self, states: Sequence[ServerState]) -> list[Override]:
-        """Return the values that others have set on these servers."""
+        """Return the members that others have set on these servers, as overrides."""
         known = {(state.backend_name, state.name) for state in states}
         found = await self._unlike(states, {}, frozenset(Claim(backend, server) for backend, server in known))
         return [as_override(each) for each in found if each.member and (each.backend, each.server) in known]
 
     async def from_state_files(self) -> list[ServerDifference]:
-        """Return the differences from the configuration that may come from server-state files. Raises RuntimeFailure."""
+        """Return the differences from the configuration whose values are in server-state files. Raises RuntimeFailure."""
         if not await run_in_thread(reads_states, self._engine.document):
             return []
         return await self.loaded_from_files(await self.unexplained())
 
     async def loaded_from_files(self, differing: Sequence[ServerDifference]) -> list[ServerDifference]:
-        """Return the differences whose values are also in the server-state files that HAProxy reads."""
+        """Return those differences whose values are in the server-state files that HAProxy reads."""
         document = self._engine.running or self._engine.document
         if not differing or not await run_in_thread(reads_states, document):
             return []
         return await run_in_thread(loaded_values, self._editor, document, differing)
 
     async def _look_up(self) -> None:
-        """Store the configured value of each new override, and end the overrides whose configured value has changed."""
+        """Look up the configured values: store those of new overrides, and end the overrides whose configured value has changed."""
         known = self._ledger.all()
         values = await run_in_thread(configured, self._editor, self._engine.document, known)
         now = [(each, values[each.object, each.member]) for each in known if self._ledger.get(each.object, each.member) is each]
@@ -174,9 +183,10 @@ class Overrides(Observer):
         self._ledger.store([replace(each, configured=value) for each, value in now if each.configured is None])
 
     async def store_members(self, changes: Changes, members: Collection[str], author: Author) -> None:
-        """Store as overrides what an author has set on servers in the worker in service. `members` are those of the request.
+        """Store as overrides what an author has set on servers in the process. `members` are those of the request. Raises RuntimeFailure.
 
-        A requested member without a change is stored as well if others set its value before, or a call that was killed before it got here.
+        A requested member that had its value already is stored as well, unless it is the configured value: others have set it before, or a
+        request of this server that a crash has interrupted.
         """
         self._store(changes, members, author)
         states = [after for _, after in changes]
@@ -187,24 +197,28 @@ class Overrides(Observer):
         self._ledger.store([replace(each, since=time.time(), author=author.name, configured=None) for each in missed])
 
     def members_reverted(self, changes: Changes, author: Author) -> None:
-        """Update the overrides after a runtime change was reverted. A value that others had set before that change is no override."""
+        """Update the overrides after a change of the process was reverted. A value that others have set before it is no override."""
         self._store(changes, MEMBERS, author)
 
     def _store(self, changes: Changes, members: Collection[str], author: Author) -> None:
         self._ledger.store([self._override(each, author) for each in changed_members(changes, members) if each.member in MEMBERS])
 
     def _override(self, changed: MemberChange, author: Author) -> Override:
+        """Return the override for a change. It keeps the former value of an override that it replaces."""
         known = self._ledger.get(changed.object, changed.member)
         former = known.former if known else changed.old
         return Override(changed.object, changed.member, changed.new, former, time.time(), author.name)
 
     def kept(self, object_: str) -> list[str]:
-        """Return descriptions of the overrides of a server, or of the servers in an object."""
+        """Return texts that describe the overrides of a server, or of the servers in an object."""
         return [f"override of {each.member} of {each.object}" for each in self._of(in_process(object_))]
 
     @asynccontextmanager
     async def renamed(self, object_: str, to: str, author: Author) -> AsyncIterator[None]:
-        """Copy the overrides of an object to its new name, around the commit that renames it. The overrides of the old name end with it."""
+        """Copy the overrides of an object to its new name. The body of the context commits the renaming, which ends those of the old name.
+
+        Deletes the copies if the body raises.
+        """
         old, new = in_process(object_), in_process(to)
         copies = [replace(each, object=object_names.renamed(each.object, old, new)) for each in self._of(old)]
         self._ledger.store(copies)
@@ -223,6 +237,7 @@ class Overrides(Observer):
         return members
 
     def _of(self, object_: str) -> list[Override]:
+        """Return the overrides of a server, or of the servers in an object."""
         return [override for override in self._ledger.all() if object_names.within(override.object, object_)]
 
     def deleted(self, server: ServerState) -> None:
@@ -232,11 +247,11 @@ class Overrides(Observer):
     def known(self, object_: str) -> Sequence[Override]:
         """Return the overrides of a server. Raises NotFound if it has none."""
         if not (known := self._ledger.of(object_)):
-            raise NotFound(f"nothing of {object_} is kept; what others have set ends with the worker")
+            raise NotFound(f"{object_} has no overrides; values that were set without this API end with the worker")
         return known
 
     async def delete(self, object_: str, author: Author) -> None:
-        """Delete the overrides of a server, and set its former values in the process. Raises NotFound and RuntimeFailure."""
+        """Set the former values of a server in the process, and delete its overrides. Raises NotFound and RuntimeFailure."""
         known = self.known(object_)
 
         async def apply() -> list[MemberChange]:
@@ -253,7 +268,10 @@ class Overrides(Observer):
     # -- new workers and changes of the configuration
 
     async def loading(self, document: Document) -> None:
-        """Write the server-state file for a document that HAProxy is about to load, with the present health of servers."""
+        """Write the server-state file for a document that HAProxy is about to load, with the present health of servers.
+
+        Waits at most PATIENCE for the states of servers. Without them, the lines have no health.
+        """
         await self._end(self._texts)
         states: list[ServerState] = []
         with suppress(RuntimeFailure, TimeoutError):
@@ -265,7 +283,7 @@ class Overrides(Observer):
         self._written = None
 
     async def _write_file(self) -> None:
-        """Write the server-state file if overrides or the configuration have changed since the last write, except during a reload."""
+        """Write the server-state file, unless a reload is in progress, or neither overrides nor configuration have changed since."""
         wanted = self._engine.document, self._ledger.changes
         if wanted != self._written and self._engine.context.load is None:
             await self._state_file.write(wanted[0], self._ledger.all(), [])
@@ -278,6 +296,7 @@ class Overrides(Observer):
             self._texts.append((time.time(), event))
 
     async def _watch(self) -> None:
+        """Reconcile after each event, and every REST_SECONDS, until cancelled."""
         while True:
             self._changed.clear()
             is_done = False
@@ -285,13 +304,16 @@ class Overrides(Observer):
                 await self.reconcile()
                 is_done = self._ledger.is_read
             except RuntimeFailure as error:
-                log.warning("what was changed in the process is not made again yet: %s", error)
+                log.warning("setting the overrides failed: %s; trying again", error)
             with suppress(TimeoutError):
                 async with asyncio.timeout(REST_SECONDS if is_done else RETRY_SECONDS):
                     await self._changed.wait()
 
     async def reconcile(self) -> None:
-        """Delete overrides that changes of the configuration have ended. Set the others again in a new worker or on changed servers."""
+        """Delete the overrides that changes of the configuration have ended. Set the others in a new worker, or on changed servers.
+
+        Raises RuntimeFailure.
+        """
         with suppress(Unusable):
             await self._ledger.read()
         texts, self._texts = self._texts, []
@@ -309,7 +331,7 @@ class Overrides(Observer):
                 await self._make([override for override in self._ledger.all() if override.object in objects])
 
     async def _end(self, texts: Sequence[tuple[float, Committed | Edited]]) -> list[Effect]:
-        """Delete the overrides that these changes of the configuration have ended. Return all effects of the changes."""
+        """Delete the overrides that these changes of the configuration have ended, and return the effects of the changes."""
         touched: list[Effect] = []
         for at, event in texts:
             effects = await run_in_thread(_effects, event)
@@ -318,31 +340,32 @@ class Overrides(Observer):
         return touched
 
     async def loaded(self) -> None:
-        """Set all overrides in the worker in service, and record it if it is new. The caller holds the process lock."""
+        """Set all overrides in the worker in service, and record its name. The caller holds the process lock. Raises RuntimeFailure."""
         runtime = self._engine.runtime
         await self._make(self._ledger.all())
         worker = await runtime.worker()
         if _identity(worker) == self._ledger.worker:
             return
-        # The first commands may have gone to the previous worker.
+        # The first commands may have reached the former worker.
         await self._make(self._ledger.all())
         if await runtime.worker() == worker:
             self._ledger.set_worker(_identity(worker))
 
     async def _make(self, wanted: Sequence[Override]) -> None:
-        """Send the commands of overrides, even for values that are set already, and delete overrides of missing servers.
+        """Set overrides in the worker in service, including values that it has already. Delete the overrides of missing servers.
 
-        The caller holds the process lock.
+        The caller holds the process lock. Raises RuntimeFailure.
         """
         made = [(override, command.text) for override in wanted if (command := await self._command(override))]
         for (override, _), answer in zip(made, await self._answers([text for _, text in made]), strict=True):
             if (refused := refusal(answer)) is None:
                 continue
-            log.warning("%s: %s cannot be set to %s again: %s", override.object, override.member, override.value, refused)
+            log.warning("setting %s of %s to %s failed: %s", override.member, override.object, override.value, refused)
             if NO_SUCH in refused:
                 self._ledger.delete([override])
 
     async def _answers(self, texts: Sequence[str]) -> list[str]:
+        """Send commands and return HAProxy's answer to each. Raises RuntimeFailure."""
         runtime = self._engine.runtime
         if not texts:
             return []
@@ -353,9 +376,9 @@ class Overrides(Observer):
             return [await runtime.send(text) for text in texts]
 
     async def _command(self, override: Override) -> Command | None:
-        """Return the command that sets an override; None if its address or port is set already.
+        """Return the command that sets an override; None for an address or port that the server has already.
 
-        Deletes an override of address or port if the server is missing, and returns None.
+        If an override of an address or port has no server any more, deletes it and returns None.
         """
         _, backend, _, name = object_names.parsed(override.object)
         if override.member == STATE:
@@ -368,7 +391,7 @@ class Overrides(Observer):
         return None
 
     async def _send(self, now: ServerState, wanted: dict[str, object]) -> None:
-        """Send the commands for the members that differ. Raises RuntimeRefused."""
+        """Set those members of a server that differ. Raises RuntimeRefused."""
         await commands.apply(self._engine.runtime, list(setting(now, wanted)))
 
 
@@ -382,12 +405,14 @@ def _member(of: ServerDifference) -> str:
 
 
 def as_override(of: ServerDifference) -> Override:
+    """Return a difference in the form of an override, whose former value is the configured one."""
     member, values = _member(of), (of.value, of.declared)
     value, former = (_STATES.get(each, each) for each in values) if member == STATE else values
     return Override(object_of_server(of), member, value, former, 0.0)
 
 
 def _identity(worker: Worker) -> str:
+    """Return the name of a worker, as `PID@START`."""
     return f"{worker.pid}@{worker.started}"
 
 

@@ -1,8 +1,8 @@
-"""The server-state file, from which a starting worker reads states of servers, so that overrides are in effect from its first request.
+"""Write overrides into the server-state file, so that a new worker has them from its first request on.
 
-A line that this project writes has the overridden administrative state and weight, the configured port and, for a checked server, its
-present health. HAProxy uses the first line of a server, so these lines come before the lines that others wrote, which stay (HAProxy
-Management Guide, section 9.3 "show servers state").
+A worker reads states of servers from this file when it starts (HAProxy Management Guide, section 9.3 "show servers state"). Each line that
+this module writes has the overridden administrative state and weight of a server, its configured port and, if HAProxy checks the server, its
+present health. HAProxy uses the first line of a server, so these lines come before those that others have written, which are not changed.
 """
 
 import asyncio
@@ -45,19 +45,19 @@ _OURS = re.compile(f"^{re.escape(_BEGIN)}.*?^{re.escape(_END)}", re.DOTALL | re.
 _ADMIN = {"ready": 0, "drain": FORCED_DRAIN, "maint": FORCED_MAINT}
 _UP = 2
 _USUAL_WEIGHT = 1
-# A host without a port. A port that depends on the client's port or on a variable has no number to write.
+# An address without a port. In an address with another port than a number, such as an offset or a variable, there is none to write.
 _HOST = re.compile(r"[\w.-]+")
 
 
 class ServerStateFile:
-    """The server-state file of one configuration. `carried` has the servers with lines in the file."""
+    """The server-state file of one engine. `carried` has the object names of the servers for which it has lines."""
 
     def __init__(self, editor: Editor) -> None:
         self._editor = editor
         self.carried: frozenset[str] = frozenset()
 
     async def write(self, document: Document, overrides: Sequence[Override], states: Iterable[ServerState] = ()) -> None:
-        """Replace our lines in the file. If it cannot be written or has an unknown format, leave it and empty `carried`."""
+        """Replace our lines in the file. If it cannot be written or has an unknown format, it stays as it is, and `carried` is empty."""
         path, lines = place(self._editor, document), {}
         if path and overrides:
             lines = await run_in_thread(_lines, self._editor, document, overrides, list(states))
@@ -65,30 +65,31 @@ class ServerStateFile:
         self.carried = frozenset(lines) if written else frozenset()
 
     def checked(self, document: Document, overrides: Sequence[Override]) -> list[str]:
-        """Return the backends that have overrides of checked servers, whose lines contain their health."""
+        """Return the backends with overrides of checked servers. The lines of these servers need the present health."""
         return list(dict.fromkeys(name for name, _, state, _ in _carried(self._editor, document, overrides) if _is_checked(state)))
 
 
 def place(editor: Editor, document: Document) -> Path | None:
-    """Return the path of `server-state-file` with `server-state-base`; None if there is none or it is not absolute."""
+    """Return the path of the global `server-state-file`; None if none is configured, or the path is not absolute."""
     options = _options(editor, document)
     path = Path(options.get("server_state_base", "")) / options.get(FILE, "")
     return path if FILE in options and path.is_absolute() else None
 
 
 def _options(editor: Editor, document: Document) -> dict[str, Any]:
+    """Return the performance options of the global section."""
     sections = editor.list_objects(document, editor.resources[GLOBAL])
     return {member: value for section in sections for member, value in section.get("performance_options", {}).items()}
 
 
 def reads_states(document: Document) -> bool:
-    """Return whether any section may make HAProxy read states of servers from a file."""
+    """Return whether any section contains the keyword that makes HAProxy read states of servers from a file."""
     keyword = LOADED_FROM.replace("_", "-")
     return any(keyword in section.text for section in document.sections)
 
 
 def loaded_values(editor: Editor, document: Document, differing: Iterable[ServerDifference]) -> list[ServerDifference]:
-    """Return the differences whose values the worker may have read from its server-state files. Blocks."""
+    """Return those differences whose values are in the server-state files of the worker. Blocks."""
     found: list[ServerDifference] = []
     grouped: dict[str, list[ServerDifference]] = defaultdict(list)
     for each in differing:
@@ -109,15 +110,16 @@ def loaded_values(editor: Editor, document: Document, differing: Iterable[Server
 
 
 def _states(path: Path) -> list[ServerState]:
+    """Read the states in a server-state file; none if it cannot be read."""
     try:
         return server_states(path.read_bytes().decode("utf-8", "surrogateescape"))
     except OSError as error:
-        log.info("cannot read %s: %s", path, error.strerror)
+        log.info("reading the server-state file %s failed: %s", path, error.strerror)
         return []
 
 
 def _read_from(editor: Editor, document: Document, section: Section) -> Path | None:
-    """Return the file from which HAProxy reads the states of a section's servers; None if there is none, or its path is unknown."""
+    """Return the file from which HAProxy reads the states of a section's servers; None if there is none or its path is not absolute."""
     members: dict[str, Any] = {}
     for section_ in (section, *ancestors(document, section)):
         members = {**editor.as_object(section_, editor.resources[RESOURCES[section_.kind]], section_.name, None), **members}
@@ -141,7 +143,7 @@ def loads(editor: Editor, document: Document, section: Section) -> bool:
 
 
 def _lines(editor: Editor, document: Document, overrides: Sequence[Override], states: Sequence[ServerState]) -> dict[str, str]:
-    """Return the lines by object."""
+    """Return the lines to write, by object."""
     now = {(state.backend_name, state.name): state for state in states}
     carried = _carried(editor, document, overrides)
     return {rows[0].object: _line(backend, name, server, rows, now.get((backend, name))) for backend, name, server, rows in carried}
@@ -150,7 +152,7 @@ def _lines(editor: Editor, document: Document, overrides: Sequence[Override], st
 def _carried(
     editor: Editor, document: Document, overrides: Sequence[Override]
 ) -> Iterator[tuple[str, str, EffectiveServer, list[Override]]]:
-    """Yield backend, name, server and overrides of each server that can have a line."""
+    """Yield backend, name, server and overrides for each server whose overrides can be written into the file."""
     reader = Servers(editor.grammar)
     for backend, servers in _by_server(overrides).items():
         section = next((proxy for kind in PROXIES if (proxy := document.find(kind, backend))), None)
@@ -165,6 +167,7 @@ def _carried(
 
 
 def _by_server(overrides: Sequence[Override]) -> dict[str, dict[str, list[Override]]]:
+    """Return the overrides of states and weights, by backend and server."""
     by_server: dict[str, dict[str, list[Override]]] = defaultdict(lambda: defaultdict(list))
     for override in overrides:
         if override.member in (STATE, WEIGHT):
@@ -174,6 +177,7 @@ def _by_server(overrides: Sequence[Override]) -> dict[str, dict[str, list[Overri
 
 
 def _has_port(server: EffectiveServer) -> bool:
+    """Return whether the port of a server is a number, or none is configured."""
     host = server.values.get("address", server.values.get("fqdn"))
     return isinstance(server.values.get("port"), int) or _HOST.fullmatch(str(host)) is not None
 
@@ -183,13 +187,14 @@ def _is_checked(server: EffectiveServer) -> bool:
 
 
 def _line(backend: str, name: str, server: EffectiveServer, overrides: Sequence[Override], now: ServerState | None) -> str:
+    """Return the line of a server. Its health comes from `now`; without it, the server starts up and unchecked."""
     values = {override.member: override.value for override in overrides}
     is_off = server.values.get("maintenance") == "enabled"
     admin = _ADMIN[values.get(STATE, "maint" if is_off else "ready")] | (CONFIGURED_MAINT if is_off else 0)
     weight = server.values.get("weight", _USUAL_WEIGHT)
     has_health = now is not None and _is_checked(server) and now.admin_state != "maint"
     operational, health = (now.operational, now.check_health) if now and has_health else (_UP, 0)
-    # The other columns are 0 or `-`: HAProxy does not read them, or takes that for an unknown value.
+    # The other columns are 0 or `-`, because HAProxy ignores them, or reads this as an unknown value.
     counted = f"{operational} {admin} {values.get(WEIGHT, weight)} {weight} 0 1 0 {health} {CONFIGURED | ENABLED} 0"
     return f"0 {backend} 0 {name} - {counted} 0 0 - {server.values.get('port', 0)} - 0 0 - - 0\n"
 
@@ -210,12 +215,12 @@ def _replace(path: Path, lines: Sequence[str]) -> bool:
         before = path.read_bytes().decode("utf-8", "surrogateescape") if path.exists() else ""
         after = merged(before, lines) if before or lines else ""
         if after is None:
-            log.warning("%s is of a format that is not known; it carries no overrides", path)
+            log.warning("the server-state file %s has an unknown format; overrides are not written into it", path)
         elif after != before:
             is_new = not before and not path.exists()
             data = after.encode("utf-8", "surrogateescape")
             write_atomically(path, data, like=None if is_new else path, mode=0o644 if is_new else None, durable=False)
         return after is not None
     except OSError as error:
-        log.warning("cannot write %s: %s; a new worker gets overrides a moment after its start", path, error.strerror)
+        log.warning("writing the server-state file %s failed: %s; a new worker gets overrides after its start", path, error.strerror)
         return False
