@@ -1,8 +1,8 @@
 """Write overrides into the server-state file, so that a new worker has them from its first request on.
 
 A worker reads states of servers from this file when it starts (HAProxy Management Guide, section 9.3 "show servers state"). Each line that
-this module writes has the overridden administrative state and weight of a server, its configured port and, if HAProxy checks the server, its
-present health. HAProxy uses the first line of a server, so these lines come before those that others have written, which are not changed.
+this module writes has the overridden administrative state and weight of a server, its configured port and, for a server with health checks,
+its present health. HAProxy uses the first line of a server, so these lines come before those that others have written, which are not changed.
 """
 
 import asyncio
@@ -187,7 +187,7 @@ def _is_checked(server: EffectiveServer) -> bool:
 
 
 def _line(backend: str, name: str, server: EffectiveServer, overrides: Sequence[Override], now: ServerState | None) -> str:
-    """Return the line of a server. Its health comes from `now`; without it, the server starts up and unchecked."""
+    """Return the line of a server. Its health comes from `now`; without it, the server starts as up."""
     values = {override.member: override.value for override in overrides}
     is_off = server.values.get("maintenance") == "enabled"
     admin = _ADMIN[values.get(STATE, "maint" if is_off else "ready")] | (CONFIGURED_MAINT if is_off else 0)

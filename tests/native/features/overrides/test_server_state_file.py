@@ -124,7 +124,7 @@ def test_where_it_is() -> None:
 def test_what_cannot_be_written(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     file = ServerStateFile(Editor())
     run(file.write(Document.parse(CONFIG.format(base=tmp_path / "none")), OVERRIDES))
-    assert file.carried == frozenset() and "a moment after its start" in caplog.text
+    assert file.carried == frozenset() and "gets overrides after its start" in caplog.text
     (tmp_path / "states").write_text("2\nfuture\n")
     run(file.write(Document.parse(CONFIG.format(base=tmp_path)), OVERRIDES))
     assert file.carried == frozenset() and (tmp_path / "states").read_text() == "2\nfuture\n"
