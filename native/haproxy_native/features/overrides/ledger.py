@@ -64,16 +64,16 @@ class OverrideLedger:
         self._overrides: dict[Key, Override] = {}
         self.is_read = False
         try:
-            self._know(*database.read(_read))
+            self._add_stored(*database.read(_read))
         except Unusable as error:
             log.warning("reading the overrides failed: %s", error)
 
     async def read(self) -> None:
         """Read the overrides from the database if that failed at the start. Raises Unusable."""
         if not self.is_read:
-            self._know(*await self._database.run(_read))
+            self._add_stored(*await self._database.run(_read))
 
-    def _know(self, worker: str, stored: Iterable[Override]) -> None:
+    def _add_stored(self, worker: str, stored: Iterable[Override]) -> None:
         """Add what was read from the database. Overrides that were made in the meantime stay."""
         self._overrides = {_key(override): override for override in stored} | self._overrides
         self.worker, self.is_read = self.worker or worker, True
@@ -82,7 +82,7 @@ class OverrideLedger:
         """Return the overrides, the newest first."""
         return sorted(self._overrides.values(), key=lambda override: -override.since)
 
-    def of(self, object_: str) -> list[Override]:
+    def overrides_of(self, object_: str) -> list[Override]:
         """Return the overrides of a server."""
         return [override for override in self._overrides.values() if override.object == object_]
 

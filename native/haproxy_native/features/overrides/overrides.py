@@ -94,18 +94,18 @@ class Overrides(Observer):
         # The document and the ledger's `changes` at the last write of the server-state file.
         self._written: tuple[Document, int] | None = None
         # Changes of the configuration that `reconcile` has not processed yet, each with its time. They may have ended overrides.
-        self._texts: list[tuple[float, Committed | Edited]] = []
-        self._watching = Background("keeping what was changed in the process")
+        self._unprocessed: list[tuple[float, Committed | Edited]] = []
+        self._background = Background("setting overrides")
         engine.context.events.listen(self._on_event)
         engine.context.observers.add(self)
 
     async def __aenter__(self) -> Self:
         await self._start()
-        self._watching.begin(self._watch())
+        self._background.begin(self._watch())
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        await self._watching.stop()
+        await self._background.stop()
 
     async def _start(self) -> None:
         """End the overrides whose configured values were changed while this server did not run.
@@ -113,7 +113,7 @@ class Overrides(Observer):
         If there are no overrides, record that the worker in service has all of them. Otherwise the first override would be set in that
         worker a second time, and might replace a value that others have set in between.
         """
-        await self._look_up()
+        await self._look_up_configured()
         if not self._ledger.all():
             with suppress(RuntimeFailure, TimeoutError):
                 async with asyncio.timeout(START_PATIENCE):
@@ -139,12 +139,12 @@ class Overrides(Observer):
         """Return the overrides that the worker in service has, and its other differences from the configuration. Raises RuntimeFailure."""
         runtime = self._engine.runtime
         states = await runtime.servers()
-        found = await self._unlike(states, await server_limits(runtime))
+        found = await self._unexplained(states, await server_limits(runtime))
         values = {object_of(state): values_of(state) for state in states} if self._ledger.all() else {}
         made = [each for each in self._ledger.all() if each.object in values and values[each.object][each.member] == each.value]
         return made, found
 
-    async def _unlike(self, states: Sequence[ServerState], limits: Limits, only: Claimed | None = None) -> list[ServerDifference]:
+    async def _unexplained(self, states: Sequence[ServerState], limits: Limits, only: Claimed | None = None) -> list[ServerDifference]:
         """Return the differences of servers from the configuration that no override explains."""
         document, servers = self._engine.running or self._engine.document, Servers(self._editor.grammar)
         found = await run_in_thread(lambda: list(server_differences(document, servers, by_backend(states), limits, only)))
@@ -158,7 +158,7 @@ class Overrides(Observer):
     async def _set_by_others(self, states: Sequence[ServerState]) -> list[Override]:
         """Return the members that others have set on these servers, as overrides."""
         known = {(state.backend_name, state.name) for state in states}
-        found = await self._unlike(states, {}, frozenset(Claim(backend, server) for backend, server in known))
+        found = await self._unexplained(states, {}, frozenset(Claim(backend, server) for backend, server in known))
         return [as_override(each) for each in found if each.member and (each.backend, each.server) in known]
 
     async def from_state_files(self) -> list[ServerDifference]:
@@ -174,7 +174,7 @@ class Overrides(Observer):
             return []
         return await run_in_thread(loaded_values, self._editor, document, differing)
 
-    async def _look_up(self) -> None:
+    async def _look_up_configured(self) -> None:
         """Look up the configured values: store those of new overrides, and end the overrides whose configured value has changed."""
         known = self._ledger.all()
         values = await run_in_thread(configured, self._editor, self._engine.document, known)
@@ -211,7 +211,7 @@ class Overrides(Observer):
 
     def kept(self, object_: str) -> list[str]:
         """Return texts that describe the overrides of a server, or of the servers in an object."""
-        return [f"override of {each.member} of {each.object}" for each in self._of(in_process(object_))]
+        return [f"override of {each.member} of {each.object}" for each in self._overrides_in(in_process(object_))]
 
     @asynccontextmanager
     async def renamed(self, object_: str, to: str, author: Author) -> AsyncIterator[None]:
@@ -220,7 +220,7 @@ class Overrides(Observer):
         Deletes the copies if the body raises.
         """
         old, new = in_process(object_), in_process(to)
-        copies = [replace(each, object=object_names.renamed(each.object, old, new)) for each in self._of(old)]
+        copies = [replace(each, object=object_names.renamed(each.object, old, new)) for each in self._overrides_in(old)]
         self._ledger.store(copies)
         try:
             yield
@@ -236,17 +236,17 @@ class Overrides(Observer):
             members[backend, name].add(CONFIGURED[each.member])
         return members
 
-    def _of(self, object_: str) -> list[Override]:
+    def _overrides_in(self, object_: str) -> list[Override]:
         """Return the overrides of a server, or of the servers in an object."""
         return [override for override in self._ledger.all() if object_names.within(override.object, object_)]
 
     def deleted(self, server: ServerState) -> None:
         """Delete the overrides of a server that was deleted from the worker in service."""
-        self._ledger.delete(self._ledger.of(object_of(server)))
+        self._ledger.delete(self._ledger.overrides_of(object_of(server)))
 
     def known(self, object_: str) -> Sequence[Override]:
         """Return the overrides of a server. Raises NotFound if it has none."""
-        if not (known := self._ledger.of(object_)):
+        if not (known := self._ledger.overrides_of(object_)):
             raise NotFound(f"{object_} has no overrides; values that were set without this API end with the worker")
         return known
 
@@ -272,7 +272,7 @@ class Overrides(Observer):
 
         Waits at most PATIENCE for the states of servers. Without them, the lines have no health.
         """
-        await self._end(self._texts)
+        await self._delete_ended(self._unprocessed)
         states: list[ServerState] = []
         with suppress(RuntimeFailure, TimeoutError):
             async with asyncio.timeout(PATIENCE):
@@ -293,7 +293,7 @@ class Overrides(Observer):
         if isinstance(event, Committed | Edited | Reloaded | WorkerChanged):
             self._changed.set()
         if isinstance(event, Committed | Edited) and self._ledger.all():
-            self._texts.append((time.time(), event))
+            self._unprocessed.append((time.time(), event))
 
     async def _watch(self) -> None:
         """Reconcile after each event, and every REST_SECONDS, until cancelled."""
@@ -316,10 +316,10 @@ class Overrides(Observer):
         """
         with suppress(Unusable):
             await self._ledger.read()
-        texts, self._texts = self._texts, []
-        touched = await self._end(texts)
+        texts, self._unprocessed = self._unprocessed, []
+        touched = await self._delete_ended(texts)
         if any(each.configured is None for each in self._ledger.all()):
-            await self._look_up()
+            await self._look_up_configured()
         await self._write_file()
         worker = self._engine.context.running.worker
         if worker and _identity(worker) != self._ledger.worker:
@@ -328,9 +328,9 @@ class Overrides(Observer):
         elif touched:
             objects = {in_process(effect.object) for effect in touched}
             async with self._engine.context.process_lock:
-                await self._make([override for override in self._ledger.all() if override.object in objects])
+                await self._set_in_worker([override for override in self._ledger.all() if override.object in objects])
 
-    async def _end(self, texts: Sequence[tuple[float, Committed | Edited]]) -> list[Effect]:
+    async def _delete_ended(self, texts: Sequence[tuple[float, Committed | Edited]]) -> list[Effect]:
         """Delete the overrides that these changes of the configuration have ended, and return the effects of the changes."""
         touched: list[Effect] = []
         for at, event in texts:
@@ -342,29 +342,29 @@ class Overrides(Observer):
     async def loaded(self) -> None:
         """Set all overrides in the worker in service, and record its name. The caller holds the process lock. Raises RuntimeFailure."""
         runtime = self._engine.runtime
-        await self._make(self._ledger.all())
+        await self._set_in_worker(self._ledger.all())
         worker = await runtime.worker()
         if _identity(worker) == self._ledger.worker:
             return
         # The first commands may have reached the former worker.
-        await self._make(self._ledger.all())
+        await self._set_in_worker(self._ledger.all())
         if await runtime.worker() == worker:
             self._ledger.set_worker(_identity(worker))
 
-    async def _make(self, wanted: Sequence[Override]) -> None:
+    async def _set_in_worker(self, wanted: Sequence[Override]) -> None:
         """Set overrides in the worker in service, including values that it has already. Delete the overrides of missing servers.
 
         The caller holds the process lock. Raises RuntimeFailure.
         """
         made = [(override, command.text) for override in wanted if (command := await self._command(override))]
-        for (override, _), answer in zip(made, await self._answers([text for _, text in made]), strict=True):
+        for (override, _), answer in zip(made, await self._send_each([text for _, text in made]), strict=True):
             if (refused := refusal(answer)) is None:
                 continue
             log.warning("setting %s of %s to %s failed: %s", override.member, override.object, override.value, refused)
             if NO_SUCH in refused:
                 self._ledger.delete([override])
 
-    async def _answers(self, texts: Sequence[str]) -> list[str]:
+    async def _send_each(self, texts: Sequence[str]) -> list[str]:
         """Send commands and return HAProxy's answer to each. Raises RuntimeFailure."""
         runtime = self._engine.runtime
         if not texts:
@@ -399,16 +399,16 @@ def object_of_server(server: ServerDifference) -> str:
     return object_names.spelled("backend", server.backend, "server", server.server)
 
 
-def _member(of: ServerDifference) -> str:
+def _member(difference: ServerDifference) -> str:
     """Return the name that overrides have for the member of a difference."""
-    return next((name for name, configured_ in CONFIGURED.items() if configured_ == of.member), of.member)
+    return next((name for name, configured_ in CONFIGURED.items() if configured_ == difference.member), difference.member)
 
 
-def as_override(of: ServerDifference) -> Override:
+def as_override(difference: ServerDifference) -> Override:
     """Return a difference in the form of an override, whose former value is the configured one."""
-    member, values = _member(of), (of.value, of.declared)
+    member, values = _member(difference), (difference.value, difference.declared)
     value, former = (_STATES.get(each, each) for each in values) if member == STATE else values
-    return Override(object_of_server(of), member, value, former, 0.0)
+    return Override(object_of_server(difference), member, value, former, 0.0)
 
 
 def _identity(worker: Worker) -> str:

@@ -29,7 +29,7 @@ def test_remembered(tmp_path: Path) -> None:
     assert again.all() == [PORT, WEIGHT, STATE] and again.worker == "7@1.5"
     again.store([Override(WEIGHT.object, "weight", 20, 20, 8.0), replace(STATE, configured="enabled")])
     again.delete([PORT])
-    assert OverrideLedger(database).all() == again.all() == again.of(WEB1) == [replace(STATE, configured="enabled")]
+    assert OverrideLedger(database).all() == again.all() == again.overrides_of(WEB1) == [replace(STATE, configured="enabled")]
     database.close()
 
 
