@@ -21,7 +21,7 @@ def findings(settings: Settings) -> Iterator[DoctorFinding]:
         return
     editor = standard_editor()
     moment = "a new worker runs for a moment without its overrides (states and weights set at runtime)"
-    if (path := server_state_file.place(editor, document)) is None:
+    if (path := server_state_file.state_file_path(editor, document)) is None:
         file = Path(settings.config_file).parent / "server-state"
         remedy = f"add `server-state-file {file}` to global and `load-server-state-from-file global` to the defaults sections"
         yield DoctorFinding(NOTE, "overrides", f"no server-state file is configured, so {moment}", remedy)
@@ -31,7 +31,7 @@ def findings(settings: Settings) -> Iterator[DoctorFinding]:
             WARNING, "overrides", f"{path} cannot be replaced, so {moment}", f"give this user write access to {path.parent}"
         )
     proxies = [section for kind in server_state_file.PROXIES for _, section in document.of_kind(kind)]
-    if without := [proxy.name for proxy in proxies if not server_state_file.loads(editor, document, proxy)]:
+    if without := [proxy.name for proxy in proxies if not server_state_file.reads_global_file(editor, document, proxy)]:
         what = f"servers of {without[0]} and of {len(without) - 1} others" if len(without) > 1 else f"servers of {without[0]}"
         remedy = "add `load-server-state-from-file global` to their defaults section"
         yield DoctorFinding(NOTE, "overrides", f"{what} do not load their state from {path}, so {moment}", remedy)

@@ -125,7 +125,7 @@ class Overrides(Observer):
 
     def is_gapless(self, override: Override) -> bool:
         """Return whether the next worker starts with an override, from the server-state file. Otherwise it gets it after its start."""
-        return override.member in (STATE, WEIGHT) and override.object in self._state_file.carried
+        return override.member in (STATE, WEIGHT) and override.object in self._state_file.written
 
     async def outside(self) -> list[Override]:
         """Return the values that others have set in the worker in service, and that are lost when it ends. Raises RuntimeFailure."""

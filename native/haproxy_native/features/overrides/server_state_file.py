@@ -2,7 +2,7 @@
 
 A worker reads states of servers from this file when it starts (HAProxy Management Guide, section 9.3 "show servers state"). Each line that
 this module writes has the overridden administrative state and weight of a server, its configured port and, for a server with health checks,
-its present health. HAProxy uses the first line of a server, so these lines come before those that others have written, which are not changed.
+its present health. HAProxy uses the first line of a server, so these lines come before those of others, which are not changed.
 """
 
 import asyncio
@@ -50,26 +50,26 @@ _HOST = re.compile(r"[\w.-]+")
 
 
 class ServerStateFile:
-    """The server-state file of one engine. `carried` has the object names of the servers for which it has lines."""
+    """The server-state file of one engine. `written` has the object names of the servers for which it has lines."""
 
     def __init__(self, editor: Editor) -> None:
         self._editor = editor
-        self.carried: frozenset[str] = frozenset()
+        self.written: frozenset[str] = frozenset()
 
     async def write(self, document: Document, overrides: Sequence[Override], states: Iterable[ServerState] = ()) -> None:
-        """Replace our lines in the file. If it cannot be written or has an unknown format, it stays as it is, and `carried` is empty."""
-        path, lines = place(self._editor, document), {}
+        """Replace our lines in the file. If it cannot be written or has an unknown format, it stays as it is, and `written` is empty."""
+        path, lines = state_file_path(self._editor, document), {}
         if path and overrides:
             lines = await run_in_thread(_lines, self._editor, document, overrides, list(states))
-        written = path is not None and await asyncio.to_thread(_replace, path, list(lines.values()))
-        self.carried = frozenset(lines) if written else frozenset()
+        is_written = path is not None and await asyncio.to_thread(_replace, path, list(lines.values()))
+        self.written = frozenset(lines) if is_written else frozenset()
 
     def checked(self, document: Document, overrides: Sequence[Override]) -> list[str]:
         """Return the backends with overrides of checked servers. The lines of these servers need the present health."""
-        return list(dict.fromkeys(name for name, _, state, _ in _carried(self._editor, document, overrides) if _is_checked(state)))
+        return list(dict.fromkeys(name for name, _, state, _ in _writable_servers(self._editor, document, overrides) if _is_checked(state)))
 
 
-def place(editor: Editor, document: Document) -> Path | None:
+def state_file_path(editor: Editor, document: Document) -> Path | None:
     """Return the path of the global `server-state-file`; None if none is configured, or the path is not absolute."""
     options = _options(editor, document)
     path = Path(options.get("server_state_base", "")) / options.get(FILE, "")
@@ -124,7 +124,7 @@ def _read_from(editor: Editor, document: Document, section: Section) -> Path | N
     for section_ in (section, *ancestors(document, section)):
         members = {**editor.as_object(section_, editor.resources[RESOURCES[section_.kind]], section_.name, None), **members}
     if members.get(LOADED_FROM) == GLOBAL:
-        return place(editor, document)
+        return state_file_path(editor, document)
     if members.get(LOADED_FROM) != LOCAL:
         return None
     options = _options(editor, document)
@@ -133,8 +133,8 @@ def _read_from(editor: Editor, document: Document, section: Section) -> Path | N
     return path if path.is_absolute() else None
 
 
-def loads(editor: Editor, document: Document, section: Section) -> bool:
-    """Return whether HAProxy reads states of this section's servers from the file that `place` returns."""
+def reads_global_file(editor: Editor, document: Document, section: Section) -> bool:
+    """Return whether HAProxy reads states of this section's servers from the file that `state_file_path` returns."""
     for section_ in (section, *ancestors(document, section)):
         shown = editor.as_object(section_, editor.resources[RESOURCES[section_.kind]], section_.name, None)
         if LOADED_FROM in shown:
@@ -145,18 +145,18 @@ def loads(editor: Editor, document: Document, section: Section) -> bool:
 def _lines(editor: Editor, document: Document, overrides: Sequence[Override], states: Sequence[ServerState]) -> dict[str, str]:
     """Return the lines to write, by object."""
     now = {(state.backend_name, state.name): state for state in states}
-    carried = _carried(editor, document, overrides)
-    return {rows[0].object: _line(backend, name, server, rows, now.get((backend, name))) for backend, name, server, rows in carried}
+    writable = _writable_servers(editor, document, overrides)
+    return {rows[0].object: _line(backend, name, server, rows, now.get((backend, name))) for backend, name, server, rows in writable}
 
 
-def _carried(
+def _writable_servers(
     editor: Editor, document: Document, overrides: Sequence[Override]
 ) -> Iterator[tuple[str, str, EffectiveServer, list[Override]]]:
     """Yield backend, name, server and overrides for each server whose overrides can be written into the file."""
     reader = Servers(editor.grammar)
     for backend, servers in _by_server(overrides).items():
         section = next((proxy for kind in PROXIES if (proxy := document.find(kind, backend))), None)
-        there = reader.of(document, section) if section and loads(editor, document, section) else None
+        there = reader.of(document, section) if section and reads_global_file(editor, document, section) else None
         if there is None:
             continue
         named = {server.name: server for server in there.servers}

@@ -6,7 +6,7 @@ import pytest
 
 from haproxy_native.editing.editor import Editor
 from haproxy_native.features.overrides.ledger import Override
-from haproxy_native.features.overrides.server_state_file import ServerStateFile, merged, place
+from haproxy_native.features.overrides.server_state_file import ServerStateFile, merged, state_file_path
 from haproxy_native.runtime.server_state import ServerState, server_states
 from haproxy_native.text.document import Document
 from tests.haproxy import binaries
@@ -88,7 +88,7 @@ def test_a_worker_begins_with_them(tmp_path: Path, version: str) -> None:
     text, path = CONFIG.format(base=tmp_path), tmp_path / "states"
     document, file = Document.parse(text), ServerStateFile(Editor())
     run(file.write(document, OVERRIDES))
-    assert {each.rpartition("/")[2] for each in file.carried} == {"drained", "light", "off", "zero", "bare", "t2"}
+    assert {each.rpartition("/")[2] for each in file.written} == {"drained", "light", "off", "zero", "bare", "t2"}
     with HAProxy(tmp_path, text, binary=binaries.exactly(version)) as haproxy:
         assert shown(haproxy) == WANTED
         assert "invalid" not in haproxy.log.read_text() and "alone" not in path.read_text()
@@ -104,7 +104,7 @@ def test_a_worker_begins_with_them(tmp_path: Path, version: str) -> None:
         now = {each.name: each for each in states(haproxy)}
         assert now["drained"].uweight == 4 and now["drained"].operational == 0 and now["gone"].uweight == 3
         run(file.write(document, []))
-        assert path.read_text().splitlines() == dump.splitlines() and file.carried == frozenset()
+        assert path.read_text().splitlines() == dump.splitlines() and file.written == frozenset()
 
 
 def test_merged() -> None:
@@ -115,16 +115,17 @@ def test_merged() -> None:
 
 
 def test_where_it_is() -> None:
-    assert place(Editor(), Document.parse("global\n  server-state-file /a/b\n  server-state-base /c\n")) == Path("/a/b")
+    assert state_file_path(Editor(), Document.parse("global\n  server-state-file /a/b\n  server-state-base /c\n")) == Path("/a/b")
     assert (
-        place(Editor(), Document.parse("global\n  server-state-file b\n")) is None and place(Editor(), Document.parse("global\n")) is None
+        state_file_path(Editor(), Document.parse("global\n  server-state-file b\n")) is None
+        and state_file_path(Editor(), Document.parse("global\n")) is None
     )
 
 
 def test_what_cannot_be_written(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     file = ServerStateFile(Editor())
     run(file.write(Document.parse(CONFIG.format(base=tmp_path / "none")), OVERRIDES))
-    assert file.carried == frozenset() and "gets overrides after its start" in caplog.text
+    assert file.written == frozenset() and "gets overrides after its start" in caplog.text
     (tmp_path / "states").write_text("2\nfuture\n")
     run(file.write(Document.parse(CONFIG.format(base=tmp_path)), OVERRIDES))
-    assert file.carried == frozenset() and (tmp_path / "states").read_text() == "2\nfuture\n"
+    assert file.written == frozenset() and (tmp_path / "states").read_text() == "2\nfuture\n"
