@@ -1,4 +1,4 @@
-"""The command `dataplaneapi lint`: checks configuration files without a server or HAProxy. docs/lint.md lists its exit statuses."""
+"""The command `dataplaneapi lint`: check configuration files without a server or HAProxy. docs/lint.md lists its exit statuses."""
 
 import argparse
 import os
@@ -67,7 +67,10 @@ def run(argv: Sequence[str]) -> int:
 
 
 def checked(paths: Sequence[str], *, files: bool = False) -> list[Finding]:
-    """Return the findings for the files of one configuration. With `files`, the files that it names are read as well."""
+    """Return the findings for the files of one configuration. With `files`, also read the files that it names.
+
+    Raises OSError and ValueError.
+    """
     texts = {path: sys.stdin.buffer.read() if path == STANDARD_INPUT else Path(path).read_bytes() for path in paths}
     main, *others = texts
     document = Document.parse(join([(MAIN, texts[main]), *((path, texts[path]) for path in others)]))
@@ -76,6 +79,7 @@ def checked(paths: Sequence[str], *, files: bool = False) -> list[Finding]:
 
 
 def _paths(name: str) -> Iterator[str]:
+    """Yield the `*.cfg` of a directory in their order, or the name of a file itself."""
     if name != STANDARD_INPUT and os.path.isdir(name):
         yield from (str(path) for path in sorted(Path(name).glob("*.cfg")))
     else:
@@ -83,4 +87,5 @@ def _paths(name: str) -> Iterator[str]:
 
 
 def _counts(found: Finding, least: str) -> bool:
+    """Return whether a finding has at least this severity."""
     return SEVERITIES.index(found.severity) >= SEVERITIES.index(least)

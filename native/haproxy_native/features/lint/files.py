@@ -1,4 +1,4 @@
-"""Finds the files that a configuration names, and checks that they exist, keys are private, and certificates have not expired. Pure."""
+"""Find the files that a configuration names, and check that they exist, keys are private and certificates have not expired. Pure."""
 
 import posixpath
 import re
@@ -21,16 +21,18 @@ class NamedFile:
 
     statement: Statement
     name: str
+    # CERTIFICATE, LIST (of certificates), MAP or OTHER.
     kind: str
-    # The paths where HAProxy may look for the file. If `is_complete`, there are no others.
+    # The paths at which HAProxy may look for the file.
     paths: Sequence[str]
+    # Whether `paths` has all of them.
     is_complete: bool
-    # Whether HAProxy creates the file if it is missing.
+    # Whether the statement makes HAProxy create the file.
     may_be_created: bool
 
 
 def named_files(view: View) -> Iterator[NamedFile]:
-    """Yield the files that a configuration names, without names that contain a variable."""
+    """Yield the files that a configuration names. Skips names that contain a variable."""
     for scope in view.scopes:
         directories = [*_bases(scope), *view.directories]
         for statement in scope.statements:
@@ -38,6 +40,7 @@ def named_files(view: View) -> Iterator[NamedFile]:
 
 
 def named_files_of(view: View, statement: Statement) -> list[NamedFile]:
+    """Return the files that one statement names."""
     return list(_files_of(statement, [*_bases(view.by_place[statement.place]), *view.directories]))
 
 
@@ -47,7 +50,7 @@ def _files_of(statement: Statement, directories: Sequence[str]) -> Iterator[Name
         if "$" not in name and "%" not in name and not name.startswith(tuple(table["not_paths"])):
             plain = name.removeprefix(table["path"])
             paths = tuple(dict.fromkeys(posixpath.normpath(posixpath.join(base, plain)) for base in directories))
-            # Without a base directory in the file, relative paths begin in HAProxy's working directory, which is unknown.
+            # Without a base directory in the configuration, relative paths begin in HAProxy's working directory, which is unknown.
             is_complete = posixpath.isabs(plain) or len(directories) > 1
             yield NamedFile(statement, plain, kind, paths, is_complete, statement.has(*table["made"]))
 
@@ -58,6 +61,7 @@ def _bases(scope: Scope) -> Iterator[str]:
 
 
 def _names(statement: Statement) -> Iterator[tuple[str, str]]:
+    """Yield the name and the kind of each file that a statement names."""
     table, given = words()["files"], statement.words
     first = given[0]
     for place, word in enumerate(given[:-1]):
@@ -115,12 +119,12 @@ def file_unused(view: View) -> Iterator[Violation]:
 
 
 def _certain_files(view: View) -> Iterator[NamedFile]:
-    """Yield the files that certain statements name; none if no file was read."""
+    """Yield the files that certain statements name; none if the view has no facts about files."""
     return (file for file in (named_files(view) if view.facts.files else ()) if file.statement.is_certain)
 
 
 def _certificate_files(view: View, named: NamedFile) -> Iterator[tuple[str, FileFacts]]:
-    """Yield path and facts of a certificate, or of each certificate in a directory or list."""
+    """Yield the path and the facts of a certificate, or of each certificate in a directory or list."""
     path = next((path for path in named.paths if path in view.facts.files and view.facts.files[path].exists), "")
     if not path or named.kind not in (CERTIFICATE, LIST):
         return
@@ -129,6 +133,7 @@ def _certificate_files(view: View, named: NamedFile) -> Iterator[tuple[str, File
 
 
 def _certificates(view: View) -> Iterator[tuple[NamedFile, str, datetime, datetime]]:
+    """Yield each certificate with its path, the time when it expires, and the present time."""
     for named in _certain_files(view):
         for path, file in _certificate_files(view, named):
             if file.expires and view.facts.now:
@@ -136,4 +141,5 @@ def _certificates(view: View) -> Iterator[tuple[NamedFile, str, datetime, dateti
 
 
 def _label(named: NamedFile, path: str) -> str:
+    """Return the name of a certificate as in the configuration; its path if it is one of several in a directory or list."""
     return named.name if posixpath.basename(named.name) == posixpath.basename(path) else path

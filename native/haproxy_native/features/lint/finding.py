@@ -1,4 +1,4 @@
-"""The declared checks, their findings, and findings as text, as JSON and as SARIF 2.1.0. Pure.
+"""Read the declared checks, and encode findings as text, as JSON and as SARIF 2.1.0. Pure.
 
 SARIF is the OASIS standard "Static Analysis Results Interchange Format".
 """
@@ -20,73 +20,78 @@ SEVERITIES = ("note", "warning", "error")
 TEXT_FORM, JSON_FORM, SARIF_FORM = "text", "json", "sarif"
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _TOOL = "dataplaneapi lint"
-# The place of the findings in a SARIF log without any.
+# The members of an empty SARIF log that the findings are inserted into.
 _RESULTS = b'"results": []'
 
 
 @dataclass(frozen=True)
 class Check:
-    """A row of checks.toml. A function of `module` with the name of the check finds its mistakes."""
+    """A row of checks.toml. The function in `module` with the name of the check, in snake case, finds the mistakes."""
 
     id: str
     module: str
     severity: str
     title: str
-    # Why it matters.
+    # Why the mistake matters.
     reason: str
     # What to do about it.
     mend: str
-    # Section and keyword of the HAProxy Configuration Manual.
+    # The section and keyword in the HAProxy Configuration Manual.
     manual: str
 
 
 @cache
 def checks() -> Mapping[str, Check]:
-    """Return the checks by id, in the order of their declaration."""
+    """Return the checks of checks.toml by id, in their order."""
     rows = tomllib.loads(Path(__file__).with_name("checks.toml").read_text())["check"]
     return {row["id"]: Check(**row) for row in rows}
 
 
 @dataclass(frozen=True)
 class Violation:
-    """What a check finds: a statement, or a line of another file."""
+    """A mistake that a check has found, in a statement or in another file."""
 
-    # None for a file that no statement names.
+    # None if the mistake is about a file that no statement names.
     statement: Statement | None
+    # What is wrong.
     what: str
-    # The indices of other sections that the finding names.
+    # The indices in the document of other sections that the text names.
     also: Sequence[int] = ()
-    # A replacement for the line.
+    # A replacement for the line of the statement.
     line: str = ""
-    # The other file, and its line from 1.
+    # The other file, and its line number from 1. If they are set, the finding is reported there.
     path: str = ""
     number: int = 0
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A finding as clients see it."""
+    """A violation with its place in a file, as clients see it."""
 
+    # The id of the check.
     id: str
     severity: str
     file: str
-    # From 1.
+    # The line number in the file, from 1.
     line: int
+    # The header of the section.
     section: str
+    # The line.
     text: str
+    # What is wrong, why it matters, and what to do about it.
     what: str
     reason: str
     mend: str
-    # The object of the line.
+    # The object that the line belongs to.
     object: str
     # A replacement for the line.
     new_line: str = ""
-    # The other objects that the finding names.
+    # The other objects that the finding names. A client has to be permitted to read them, too.
     others: Sequence[str] = ()
 
 
 def encode_findings(found: Sequence[Finding], form: str) -> bytes:
-    """Return the findings as text, JSON or SARIF, with a final line end."""
+    """Encode findings as text, JSON or SARIF (`form`), with a final line end. Blocks, but lets other threads run between findings."""
     if form == TEXT_FORM:
         return "".join(map(_line, found)).encode("utf-8", "backslashreplace")
     if form == JSON_FORM:
@@ -97,25 +102,25 @@ def encode_findings(found: Sequence[Finding], form: str) -> bytes:
 
 
 def _json(value: Any) -> bytes:
-    """Encode one finding. Callers encode long lists piece by piece, because no other thread runs during a call."""
+    """Encode a value as JSON. No other thread runs meanwhile, so callers encode findings one by one."""
     return json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace")
 
 
 def _line(found: Finding) -> str:
-    """Return a finding as compilers print it, followed by the remedy."""
+    """Return a finding in the form of a compiler's message, followed by the line, the remedy and the replacement."""
     new = f"    try: {found.new_line}\n" if found.new_line else ""
     text = f"    {found.text}\n" if found.text else ""
     return f"{found.file}:{found.line}: {found.severity}: {found.what} [{found.id}]\n{text}    {found.mend}\n{new}"
 
 
 def as_dict(found: Finding) -> dict[str, Any]:
-    """Return a finding as the API shows it, without empty members."""
+    """Return a finding as JSON, without empty members."""
     names = ("id", "severity", "object", "file", "line", "section", "text", "what", "reason", "mend", "new_line")
     return {name: value for name in names if (value := getattr(found, name))}
 
 
 def sarif(found: Sequence[Finding]) -> dict[str, Any]:
-    """Return a SARIF log with the checks as its rules."""
+    """Return a SARIF log with these findings, and with the checks as its rules."""
     names = list(checks())
     run = {
         "tool": {"driver": {"name": _TOOL, "rules": [_rule(check) for check in checks().values()]}},
@@ -153,6 +158,6 @@ def _result(found: Finding, index: int) -> dict[str, Any]:
 
 
 def _uri(path: str) -> str:
-    """Return the URI of a path: with `file://` if it is absolute, else relative. A surrogate becomes the byte that it represents."""
+    """Return the URI of a path, with `file://` if the path is absolute."""
     text = quote(posixpath.normpath(path or "-").encode("utf-8", "surrogateescape"))
     return f"file://{text}" if path.startswith("/") else text

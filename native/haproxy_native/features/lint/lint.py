@@ -1,6 +1,7 @@
 """Lint a configuration: read the files that it names, run the checks, and leave out the findings that comments switch off.
 
-`gather_facts` reads files, and `findings` is pure. `Linting` calls both for an engine; the command `dataplaneapi lint` works without one.
+`gather_facts` reads the files. `findings` is pure. `Linting` calls both for the configuration of an engine, and the command `dataplaneapi
+lint` calls them for files.
 """
 
 import math
@@ -36,20 +37,20 @@ _ALL = "*"
 
 @dataclass(frozen=True)
 class ConfigurationOrigin:
-    """Where a configuration comes from, to name files and objects in findings."""
+    """The names of files in findings."""
 
-    # The path of the main file.
+    # The path of the main configuration file.
     main: str = ""
-    # Returns the object name of a stored file, given its path; empty for any other file.
+    # Returns the object name of a stored file from its path; empty for any other file.
     stored: Callable[[str], str] = lambda path: ""
 
 
 def findings(
     document: Document, facts: Facts | None = None, origin: ConfigurationOrigin | None = None, wanted: Iterable[Check] = ()
 ) -> list[Finding]:
-    """Return the findings of all checks, or of the `wanted` ones, in the order of the file.
+    """Run all checks, or the `wanted` ones, and return their findings in the order of the configuration.
 
-    Does not read other files; `facts` has what is known about them.
+    `facts` has what is known about other files. Without it, checks of files find nothing.
     """
     view = View(document, facts)
     ignored = _Ignored(view)
@@ -60,20 +61,21 @@ def findings(
 
 
 def _order(row: tuple[Check, Violation]) -> tuple[float, int, str]:
-    """Return the sort key of a finding: the order of the file, with findings at no line last."""
+    """Return the sort key of a violation: its place in the configuration. Those without a statement come last."""
     check, found = row
     at = found.statement
     return (at.place, at.number, check.id) if at else (math.inf, 0, check.id)
 
 
 def function_of(check: Check) -> Callable[[View], Iterator[Violation]]:
+    """Return the function that finds the violations of a check."""
     module = import_module(f"haproxy_native.features.lint.{check.module}")
     function: Callable[[View], Iterator[Violation]] = getattr(module, check.id.replace("-", "_"))
     return function
 
 
 class _Shown:
-    """Turns violations into findings with files, lines and objects."""
+    """Turns violations into findings, with files, lines and objects. Secrets in texts are masked."""
 
     def __init__(self, view: View, origin: ConfigurationOrigin) -> None:
         self._view, self._origin = view, origin
@@ -109,7 +111,7 @@ class _Shown:
 
 
 class _Ignored:
-    """The checks that comments switch off: for a line at its end or above it, for a section at its header, for all at the top."""
+    """The checks that comments switch off: above a line or at its end, at the header of a section, or for everything at the top."""
 
     def __init__(self, view: View) -> None:
         document = view.document
@@ -122,6 +124,7 @@ class _Ignored:
                 self._lines |= _by_line(place, [line.comment for line in section.lines], [line.is_comment for line in section.lines])
 
     def is_off(self, id_: str, at: Statement | None) -> bool:
+        """Return whether a check is switched off for a statement."""
         switched_off = [self._everywhere]
         if at:
             switched_off += [self._sections.get(at.place, frozenset()), self._lines.get((at.place, at.number), frozenset())]
@@ -129,6 +132,7 @@ class _Ignored:
 
 
 def _by_line(place: int, comments: Sequence[str | None], alone: Sequence[bool]) -> Iterator[tuple[tuple[int, int], frozenset[str]]]:
+    """Yield the ids of the checks that are switched off for each line of a section. `alone`: whether a line is nothing but a comment."""
     above = frozenset[str]()
     for number, comment in enumerate(comments):
         own = _ids([comment or ""])
@@ -140,19 +144,20 @@ def _by_line(place: int, comments: Sequence[str | None], alone: Sequence[bool]) 
 
 
 def _ids(texts: Iterable[str]) -> frozenset[str]:
+    """Return the ids of checks after `lint: ignore=` in comments."""
     return frozenset(id_.strip() for text in texts for match in _IGNORE.finditer(text) for id_ in match[1].split(","))
 
 
-# HAProxy loads `site.pem.rsa` and its like if a line names `site.pem` (HAProxy Configuration Manual, section 5.1, crt).
+# If a line names `site.pem`, HAProxy also loads the files with these extensions (HAProxy Configuration Manual, section 5.1, crt).
 BUNDLED = (".rsa", ".ecdsa", ".dsa")
 # The size in bytes of the largest file that is read, and how many files of a directory are read.
 LARGEST, MOST = 1 << 23, 10_000
 
 
 def gather_facts(document: Document, directory: str, quotable: Callable[[str], bool] = lambda path: True) -> Facts:
-    """Read the files that a document names, and return the facts about them. `directory` is the directory of the main file.
+    """Read the files that a document names, and return the facts about them. Blocks.
 
-    Findings quote values of maps, so only maps whose path is `quotable` are read.
+    `directory` is the directory of the main file. Findings quote values of maps, so only maps whose path is `quotable` are read.
     """
     view = View(document, Facts(directory))
     files: dict[str, FileFacts] = {}
@@ -185,6 +190,7 @@ def _file(path: str, kind: str) -> FileFacts:
 
 
 def _read(path: str, kind: str, mode: int) -> FileFacts:
+    """Read a certificate, list or map, and return the facts about it. Raises OSError."""
     data = Path(path).read_bytes()
     if kind == MAP:
         return FileFacts(True, mode, text=data.decode("utf-8", "surrogateescape"))
@@ -194,6 +200,7 @@ def _read(path: str, kind: str, mode: int) -> FileFacts:
 
 
 def _listed(text: str, directory: str) -> Iterator[str]:
+    """Yield the paths of the certificates in a list."""
     for line in text.split("\n"):
         name = line.split("[")[0].split()[:1]
         if name and not name[0].startswith(("#", "@")):
@@ -201,6 +208,7 @@ def _listed(text: str, directory: str) -> Iterator[str]:
 
 
 def _end(data: bytes) -> datetime | None:
+    """Return when a certificate expires; None if the content is not a certificate."""
     try:
         return parse_certificates(data).served.not_valid_after_utc
     except (NativeError, ValueError):
@@ -208,22 +216,25 @@ def _end(data: bytes) -> datetime | None:
 
 
 class Linting:
-    """Lints the configuration of one engine. `used` has the backends that service discovery updates."""
+    """Lints the configuration of one engine. `used` has the backends that service discovery updates, which count as used."""
 
     def __init__(self, engine: Engine, used: Iterable[str] = ()) -> None:
         self._engine, self._used = engine, frozenset(used)
 
     async def findings(self, transaction_id: str | None = None, may_read: Callable[[str], bool] | None = None) -> list[Finding]:
-        """Return the findings. Leaves out a finding if the caller may not read one of its objects. Raises NoTransaction."""
+        """Return the findings for the configuration, or for that of a transaction. Raises NoTransaction.
+
+        Leaves out a finding if the caller may not read one of its objects.
+        """
         document = self._engine.read(transaction_id)
         staged = self._engine.context.transactions.staged(transaction_id).files if transaction_id else {}
         findings_ = await run_in_thread(self._found, document, {str(path): file.is_there for path, file in staged.items()})
         return [finding for finding in findings_ if may_read is None or all(map(may_read, (finding.object, *finding.others)))]
 
     def _found(self, document: Document, staged: Mapping[str, bool]) -> list[Finding]:
-        """Return all findings. `staged` says which files of the transaction will exist, by path. Their contents are not read."""
+        """Return all findings. `staged` has the files that the transaction changes, and whether they will exist. Blocks."""
         main = os.path.abspath(self._engine.context.current.path)
-        # A configuration may name any file, but clients may read stored files only: findings quote no values of others.
+        # A configuration may name any file, but clients may read stored files only. So findings quote values of stored maps only.
         facts = gather_facts(document, posixpath.dirname(main), lambda path: bool(self._object_of(path)))
         changed = {path: FileFacts(exists) for path, exists in staged.items()}
         unused = self._unused(document, facts, posixpath.dirname(main))
@@ -231,17 +242,18 @@ class Linting:
         return findings(document, facts, ConfigurationOrigin(main, self._object_of))
 
     def _unused(self, document: Document, facts: Facts, directory: str) -> list[str]:
-        """Return the stored files that neither a line nor a list of certificates names."""
+        """Return the paths of the stored files that neither a line nor a list of certificates names."""
         paths = list[str]()
         for store in self._engine.stores.values():
             with suppress(Unusable):
                 paths += [str(path) for path in store.files()]
         listed = {path for file in facts.files.values() for path in file.files}
-        # A line names a certificate by its own name or by the name of its bundle.
+        # A line may name a certificate by its own name, or by that of its bundle.
         named = {path: next((path.removesuffix(end) for end in BUNDLED if path.endswith(end)), path) for path in sorted(set(paths))}
         unnamed = set(unreferenced(document, [*named, *set(named.values())], directory))
         return [path for path, bundle in named.items() if {path, bundle} <= unnamed and path not in listed]
 
     def _object_of(self, path: str) -> str:
+        """Return the object name of a stored file from its path; empty for any other file."""
         store = self._engine.stores.of(Path(path))
         return spelled(store.kind, posixpath.basename(path)) if store else ""

@@ -1,4 +1,4 @@
-"""Checks of names: references to missing objects, unused objects, and ACLs with a condition among their values. Pure."""
+"""Check names: find references to missing objects, unused objects, and ACLs with a condition among their values. Pure."""
 
 import re
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ from haproxy_native.text.words import unquoted
 _TOKENS = re.compile(r"[(),/@\s]+")
 _NEARNESS = 0.75
 _CONDITIONS = frozenset(CONDITIONS)
-# The word in a pattern that has the name. A prefix such as `ring@` may precede the name, and `/*` follow it, for a part of the object.
+# The word of a pattern with the placeholder `<>` of a name. A prefix such as `ring@`, or `/*` for a part of the object, may surround it.
 _NAMES = re.compile(r"(?:\w+@)?<>(?:/\*)?")
 
 
@@ -38,6 +38,7 @@ def name_undefined(view: View) -> Iterator[Violation]:
 
 
 def _undefined(view: View, statement: Statement, kind: str, name: str, there: dict[str, int]) -> Violation:
+    """Return a violation that proposes the most similar name, if there is one. `there` has the existing names."""
     close = get_close_matches(name, there, 1, _NEARNESS) if len(there) < 10_000 else []
     line = re.sub(rf"(?<![\w.:-]){re.escape(name)}(?![\w.:-])", close[0], statement.text.strip(), count=1) if close else ""
     place = [there[close[0]]] if close and there[close[0]] >= 0 else []
@@ -45,7 +46,7 @@ def _undefined(view: View, statement: Statement, kind: str, name: str, there: di
 
 
 def _wrong_log_backend(view: View, statement: Statement) -> Iterator[Violation]:
-    """Yield a finding if a statement sends logs to a backend that is not for logs."""
+    """Yield a violation if a statement sends logs to a backend without the mode for logs."""
     table = words()["names"]
     target = statement.words[1] if statement.words[0] == table["log_target"] and len(statement.words) > 1 else ""
     if not target.startswith(table["log_backend"]):
@@ -57,7 +58,7 @@ def _wrong_log_backend(view: View, statement: Statement) -> Iterator[Violation]:
 
 
 def _defined(view: View, kind: Kind) -> dict[str, int]:
-    """Return the names of a kind's sections with their indices; -1 for the names that are built into HAProxy."""
+    """Return the names of the sections of a kind with their indices in the document; -1 for names that are built into HAProxy."""
     sections = {section_kinds()[kind_.name] for kind_ in kinds().values() if "/" not in kind_.name and kind in kinds_of(kind_)}
     known = dict.fromkeys(words()["names"]["known"].get(kind.name, ()), -1)
     return known | {scope.name: scope.place for scope in view.of_kind(*sections)}
@@ -83,7 +84,7 @@ def _named(statement: Statement) -> Iterator[tuple[str, str]]:
 
 @cache
 def _patterns() -> dict[str, list[tuple[str, Pattern]]]:
-    """Return the patterns by the word before the name."""
+    """Return the kinds and patterns of references, by the word before the name."""
     patterns: dict[str, list[tuple[str, Pattern]]] = {}
     for kind in words()["names"]["kinds"]:
         for text in kinds()[kind].lines:
@@ -97,6 +98,7 @@ def _patterns() -> dict[str, list[tuple[str, Pattern]]]:
 
 
 def _undefined_source(view: View, scope: Scope) -> Iterator[Violation]:
+    """Yield a violation if a section names a defaults section that does not exist."""
     given = named_defaults(view.document.sections[scope.place])
     if given and scope.header.is_certain and "$" not in given and unquoted(given) not in view.defaults:
         yield Violation(scope.header, f"there is no {DEFAULTS} {given!r}")
@@ -121,7 +123,7 @@ def backend_unused(view: View) -> Iterator[Violation]:
 
 
 def _computed(view: View, statement: Statement) -> list[str] | None:
-    """Return the names of backends that a statement may compute for a request; None if they cannot be known."""
+    """Return the backends that a statement with a computed name may choose; None if they cannot be known."""
     if "$" not in statement.text and "%" not in statement.text:
         return []
     lookup = _lookup(view, statement)
@@ -129,9 +131,9 @@ def _computed(view: View, statement: Statement) -> list[str] | None:
 
 
 def _lookup(view: View, statement: Statement) -> tuple[str, list[tuple[int, str]]] | None:
-    """Return the path of the map in which a statement looks up a backend, and pairs of line number and value.
+    """Return the path of the map in which a statement looks up a backend, and its values with their line numbers.
 
-    The default value has line 0. Return None if the statement is no such lookup, or the map was not read.
+    The default value of the lookup has line 0. Returns None if the statement is not a lookup, or the map was not read.
     """
     match = re.fullmatch(words()["names"]["lookup"], statement.words[1]) if len(statement.words) > 1 else None
     if match is None:
@@ -191,7 +193,7 @@ def _is_in_variable(scope: Scope) -> bool:
 
 
 def _acl_names(scope: Scope) -> Iterator[tuple[Statement, str]]:
-    """Yield the ACLs that the conditions of a section refer to."""
+    """Yield each reference to an ACL in a section, with its statement."""
     for statement in scope.statements:
         if (
             not _CONDITIONS.isdisjoint(statement.words)
@@ -216,7 +218,7 @@ def acl_with_condition(view: View) -> Iterator[Violation]:
 
 
 def _sign(scope: Scope, given: tuple[str, ...], signs: list[str], ors: list[str]) -> str:
-    """Return the word among an ACL's values that was meant as an operator between tests, such as `or`; empty if there is none."""
+    """Return the word among the values of an ACL that was probably meant as an operator, such as `or`; empty if there is none."""
     for place, word in enumerate(given[1:], 1):
         following = given[place + 1] if place + 1 < len(given) else ""
         if word in signs or (word.lower() in ors and following and (following == given[0] or following.lstrip("!") in scope.acls)):

@@ -1,4 +1,4 @@
-"""Checks of rules: their order, their conditions, and their trust in paths and headers of a request. Pure."""
+"""Check rules: their order, their conditions, and whether they trust paths and headers that a client can forge. Pure."""
 
 import re
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from haproxy_native.features.lint.finding import Violation
 from haproxy_native.features.lint.view import Criterion, Rule, Scope, Statement, Test, View, words
 
 Key = frozenset[str]
-# All subsets of a suite (the terms between two `||`) are compared only if it has at most so many terms.
+# A suite is the terms between two `||`. Its subsets are compared with other suites only if it has at most so many terms.
 _MOST_TERMS = 6
 
 
@@ -34,6 +34,7 @@ def _always(rule: Rule) -> bool:
 
 
 def _holds(test: Test) -> bool:
+    """Return whether a test is always true."""
     return test.key in words()["always"]
 
 
@@ -65,6 +66,7 @@ def rule_repeats_condition(view: View) -> Iterator[Violation]:
 
 
 def _is_volatile(scope: Scope, rule: Rule, volatile: re.Pattern[str]) -> bool:
+    """Return whether a condition may have another result when it is evaluated again, or depends on something unknown."""
     if not rule.statement.is_known or volatile.search(rule.statement.text):
         return True
     lines = [acl for test in rule.condition.tests if test.name for acl in scope.acls.get(test.name, ())]
@@ -72,7 +74,7 @@ def _is_volatile(scope: Scope, rule: Rule, volatile: re.Pattern[str]) -> bool:
 
 
 def _covering(known: dict[Key, Rule], key: Key) -> Rule | None:
-    """Return an earlier rule that has a suite whose terms are all in `key`, and which therefore applies whenever `key` does."""
+    """Return an earlier rule that applies whenever a suite with the terms `key` is true: it has a suite with a part of these terms."""
     if not known or len(key) > _MOST_TERMS:
         return known.get(key)
     parts = (frozenset(part) for size in range(1, len(key) + 1) for part in combinations(sorted(key), size))
@@ -106,6 +108,7 @@ def condition_without_if(view: View) -> Iterator[Violation]:
 
 
 def _looks_like_test(scope: Scope, rule: Rule, word: str, place: int) -> bool:
+    """Return whether a word of a rule without `if` was probably meant as a test."""
     table = words()["rules"]
     if word in table["no_word_signs"]:
         return True
@@ -180,6 +183,7 @@ def _refuses(rule: Rule) -> bool:
 
 
 def _passable(criterion: Criterion) -> str:
+    """Return the first pattern for a path that a client can evade by another spelling; empty if there is none."""
     table = words()["paths"]
     if not re.search(table["sample"], criterion.sample) or criterion.method not in table["methods"]:
         return ""
@@ -190,7 +194,7 @@ def _passable(criterion: Criterion) -> str:
 
 
 def _other(pattern: str, criterion: Criterion) -> str:
-    """Return, for a message, other spellings of a path that the criterion does not match."""
+    """Return a text with other spellings of a path that the criterion does not match."""
     rest = pattern.removeprefix("/")
     slash = pattern[: len(pattern) - len(rest)]
     spellings = [f"/{pattern}"] if slash else []
@@ -218,7 +222,7 @@ def forwarded_address_trusted(view: View) -> Iterator[Violation]:
 
 
 def _tests_value(rule: Rule, asked: list[Criterion], sample: re.Pattern[str]) -> bool:
-    """Return whether a rule compares the header with a value. A test that the header exists trusts no address."""
+    """Return whether a rule depends on the value of the header, and not only on whether the header exists."""
     return rule.family != words()["rules"]["routing"] and any(
         sample.search(criterion.sample) and criterion.method != "found" for criterion in asked
     )

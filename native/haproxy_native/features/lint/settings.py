@@ -1,4 +1,4 @@
-"""Checks of single lines: listeners, TLS, statistics, timeouts, servers, the process and its users. Pure."""
+"""Check single lines: listeners, TLS, statistics, timeouts, servers, the process and its users. Pure."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -9,6 +9,7 @@ from haproxy_native.features.lint.view import Scope, Statement, View, words
 
 
 def _listeners(scope: Scope) -> list[Statement]:
+    """Return the lines of a section that make HAProxy listen."""
     return [statement for statement in scope.own(*words()["listeners"]) if len(statement.words) > 1]
 
 
@@ -47,6 +48,7 @@ def tls_too_old(view: View) -> Iterator[Violation]:
 
 
 def _ciphers(statement: Statement) -> list[str]:
+    """Return the ciphers that a line permits."""
     table = words()["tls"]
     text = (
         statement.words[1]
@@ -76,12 +78,13 @@ def stats_page_open(view: View) -> Iterator[Violation]:
 
 
 def _is_guarded(scope: Scope) -> bool:
-    """Return whether rules or client certificates restrict the access to a section."""
+    """Return whether rules or client certificates restrict access to a section."""
     table = words()["stats"]
     return bool(scope.all(*table["guards"])) or any(listener.has(*table["verifies"]) for listener in _listeners(scope))
 
 
 def _is_public(statement: Statement) -> bool:
+    """Return whether a listener has an address that is neither local nor private."""
     own = [re.compile(words()[name]) for name in ("local", "private")]
     addresses = statement.words[1].split(",")
     return statement.is_certain and statement.is_known and any(not any(pattern.search(address) for pattern in own) for address in addresses)
@@ -102,6 +105,7 @@ def stats_socket_open(view: View) -> Iterator[Violation]:
 
 
 def _is_powerful(statement: Statement) -> bool:
+    """Return whether a stats socket permits all commands."""
     table = words()["stats"]
     return statement.after(table["level"]) == table["powerful"] and not statement.has(*table["restricted"])
 
@@ -127,7 +131,7 @@ def request_timeout_missing(view: View) -> Iterator[Violation]:
 
 
 def _is_proxy(scope: Scope) -> bool:
-    """Return whether the mode of a proxy is known to be HTTP or TCP, not that of logs or SPOE."""
+    """Return whether the mode of a proxy is known to be HTTP or TCP."""
     return scope.mode in (words()["http"]["mode"], words()["http"]["other"])
 
 
@@ -147,11 +151,13 @@ def _servers(scope: Scope) -> list[Statement]:
 
 
 def _address(statement: Statement) -> str:
+    """Return the address of a server or template; empty if the line has none."""
     place = 3 if statement.words[0] == words()["templates"] else 2
     return statement.words[place] if len(statement.words) > place else ""
 
 
 def _default(scope: Scope) -> list[Statement]:
+    """Return the lines with defaults for the servers of a section."""
     return scope.all(words()["server_defaults"])
 
 
@@ -171,6 +177,7 @@ def server_certificate_unverified(view: View) -> Iterator[Violation]:
 
 
 def _has_tls(statement: Statement, default: list[Statement]) -> bool:
+    """Return whether a server is connected to with TLS."""
     tls = words()["servers"]["tls"]
     return not statement.has(f"no-{tls}") and any(line.has(tls) and line.is_certain for line in (statement, *default))
 
@@ -191,7 +198,7 @@ def server_without_check(view: View) -> Iterator[Violation]:
         without = [server for server in servers if not server.has(*table["checks"], table["no_check"]) and server.is_known]
         if without:
             names = ", ".join(server.words[1] for server in without[:3]) + (" and others" if len(without) > 3 else "")
-            # Without its comment.
+            # `raw` has the words of the line without its comment.
             line = f"{' '.join(without[0].raw)} check"
             yield Violation(without[0], f"{scope.title} sends requests to {names} even if nobody answers", line=line)
 
@@ -210,6 +217,7 @@ def server_twice(view: View) -> Iterator[Violation]:
 
 
 def _is_plain(statement: Statement, table: Mapping[str, Any]) -> bool:
+    """Return whether a server certainly gets requests, and its line has no variable."""
     return statement.is_certain and statement.is_known and not statement.has(*table["idle"])
 
 

@@ -1,11 +1,10 @@
-"""The view of a configuration for checks: sections with statements, rules with conditions, inheritance, and facts about files. Pure.
+"""Prepare a configuration for checks: sections with statements, rules with conditions, inheritance, and facts about files. Pure.
 
 Two properties of statements prevent false findings:
 
-A statement is *certain* unless it is between `.if` and `.endif`. Checks report certain statements only, but count what any statement
-defines, names or sets as present.
-
-A statement is *known* unless it contains an environment variable. A check that depends on the value of the variable skips the statement.
+* A statement is *certain* unless it is between `.if` and `.endif`. Checks only report certain statements. They treat what an uncertain
+  statement defines, names or sets as present.
+* A statement is *known* unless it contains an environment variable. A check that depends on the value of the variable skips the statement.
 """
 
 import posixpath
@@ -25,13 +24,13 @@ from haproxy_native.text.document import Document
 from haproxy_native.text.section import BOUNDARY, Section
 from haproxy_native.text.words import unquoted
 
-# Options of a criterion with a value, and without.
+# The options of a criterion that have a value, those that have none, and the word that ends the options.
 _WITH_VALUE, _FLAGS, _END = ("-f", "-m"), ("-i", "-n", "-u", "-M"), "--"
 
 
 @cache
 def words() -> Mapping[str, Any]:
-    """Return the table in words.toml: the words of HAProxy that checks look for."""
+    """Return the table in words.toml: the keywords of HAProxy that checks look for."""
     return tomllib.loads(Path(__file__).with_name("words.toml").read_text())
 
 
@@ -40,41 +39,47 @@ class FileFacts:
     """The facts about a file or directory that the configuration names."""
 
     exists: bool
+    # The mode as in `st_mode`; 0 if it is unknown.
     mode: int = 0
+    # Whether the file contains a private key.
     holds_key: bool = False
-    # When the certificate in the file expires.
+    # When the certificate in the file expires; None for any other file.
     expires: datetime | None = None
     # The paths in a directory or in a list of certificates.
     files: tuple[str, ...] = ()
-    # The content of a map.
+    # The content of a map; None for any other file, or if it was not read.
     text: str | None = None
 
 
 @dataclass(frozen=True)
 class Facts:
-    """The facts that checks use besides the document."""
+    """What checks know in addition to the document."""
 
-    # The directory of the main file, where relative paths begin.
+    # The directory of the main file.
     directory: str = "/"
+    # The present time; None if no file was read.
     now: datetime | None = None
-    # The facts about each file, by path; empty if no file was read.
+    # The facts about files, by path; empty if no file was read.
     files: Mapping[str, FileFacts] = field(default_factory=dict)
-    # Paths of stored files that nothing names.
+    # The paths of stored files that nothing names.
     unused: Sequence[str] = ()
-    # Backends that splits and service discovery use, whether or not a line names them.
+    # The backends that splits and service discovery use, even if no line names them.
     used_backends: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
 class Test:
-    """One term of a condition: the name of an ACL, or else the words of an anonymous ACL."""
+    """One term of a condition: a reference to an ACL, or an anonymous ACL."""
 
+    # The name of the ACL; empty for an anonymous one.
     name: str
+    # The words of an anonymous ACL.
     words: tuple[str, ...]
     is_negated: bool
 
     @property
     def key(self) -> str:
+        """Return a text that is equal for equal tests."""
         return f"{'!' if self.is_negated else ''}{self.name or ' '.join(('{', *self.words))}"
 
 
@@ -82,10 +87,11 @@ class Test:
 class Condition:
     """The condition of a rule."""
 
-    # The index of the word `if` or `unless` in the rule; the number of the rule's words if it has no condition.
+    # The index of the word `if` or `unless` in the rule. Without a condition, the number of its words.
     at: int
-    # The alternatives that `||` separates; none for a rule without a condition.
+    # The alternatives, which `||` separates. All tests of one must be true. None for a rule without a condition.
     suites: tuple[tuple[Test, ...], ...] = ()
+    # Whether the condition begins with `unless`.
     is_negative: bool = False
 
     @property
@@ -99,17 +105,19 @@ class Criterion:
 
     # The fetch with its converters.
     sample: str
-    # The argument of `-m`; empty if there is no `-m`.
+    # The argument of the option `-m`; empty without it.
     method: str = ""
+    # The files with patterns, from the options `-f`.
     files: tuple[str, ...] = ()
     patterns: tuple[str, ...] = ()
+    # The options without a value, such as `-i`.
     flags: tuple[str, ...] = ()
 
 
 def condition_of(words: Sequence[str], start: int) -> Condition:
     """Return the condition in the words of a rule, from the word `start` on."""
     at = condition_at(words, start)
-    # If several words `if` follow each other, those before the last may be values, as of a header.
+    # Of several consecutive words `if`, the last one begins the condition. The others may be values, as of a header.
     while at + 1 < len(words) and words[at + 1] in CONDITIONS:
         at += 1
     if at == len(words):
@@ -118,6 +126,7 @@ def condition_of(words: Sequence[str], start: int) -> Condition:
 
 
 def _test(term: Sequence[str]) -> Test:
+    """Parse one term of a condition. Signs of negation may be words of their own."""
     text = "".join(term[: next((place for place, word in enumerate(term) if word.strip("!")), len(term)) + 1])
     name = text.lstrip("!")
     is_negated = (len(text) - len(name)) % 2 == 1
@@ -147,27 +156,33 @@ def criterion_of(words: Sequence[str]) -> Criterion:
 class Statement:
     """One line of a section."""
 
-    # The indices of its section in the document and of its line in the section.
+    # The index of its section in the document.
     place: int
+    # The index of its line in the section.
     number: int
+    # The words without quotes and backslashes.
     words: tuple[str, ...]
-    # The words with their quotes and backslashes.
+    # The words as they are written.
     raw: tuple[str, ...]
+    # The line.
     text: str
+    # Whether the statement is outside of `.if` and `.endif`.
     is_certain: bool
 
     def begins(self, *phrases: str) -> bool:
+        """Return whether the statement begins with one of these phrases, of one or more words."""
         for phrase in map(_split, phrases):
             if self.words[0] == phrase[0] and (len(phrase) == 1 or self.words[: len(phrase)] == phrase):
                 return True
         return False
 
     def after(self, *wanted: str) -> str:
-        """Return the word that follows the first of the `wanted` words; empty if there is none."""
+        """Return the word after the first word that is one of `wanted`; empty if there is none."""
         place = next((place for place, word in enumerate(self.words) if word in wanted), len(self.words))
         return self.words[place + 1] if place + 1 < len(self.words) else ""
 
     def has(self, *wanted: str) -> bool:
+        """Return whether one of these words is in the statement."""
         return any(word in self.words for word in wanted)
 
     @property
@@ -181,15 +196,15 @@ class Rule:
     """A statement that is a rule."""
 
     statement: Statement
-    # The words that begin the statement, such as `http-request`.
+    # The phrase that the statement begins with, such as `http-request`.
     family: str
-    # The word after the family; empty if the family has no actions.
+    # The word after the family, such as `deny`; empty if the family has no actions.
     action: str
     condition: Condition
 
     @property
     def is_final(self) -> bool:
-        """Return whether HAProxy evaluates no further rule of the family once this rule applies."""
+        """Return whether HAProxy evaluates no more rules of the family after this rule has applied."""
         final = words()["final"][self.family]
         name = self.action.partition("(")[0]
         return (not final or name in final) and not self.statement.has(*words()["not_final"])
@@ -197,13 +212,16 @@ class Rule:
 
 @dataclass(eq=False)
 class Scope:
-    """A section. `source` is the defaults section that it inherits from."""
+    """A section."""
 
+    # Its index in the document.
     place: int
     kind: str
     name: str
     header: Statement
+    # The statements after the header.
     statements: list[Statement]
+    # The defaults section that it inherits from; None if there is none.
     source: "Scope | None" = field(default=None, repr=False)
 
     @cached_property
@@ -215,29 +233,30 @@ class Scope:
         return statements
 
     def own(self, *phrases: str) -> list[Statement]:
-        """Return the statements that begin with one of the phrases."""
+        """Return the statements of the section that begin with one of the phrases."""
         known = self.by_word
         first = dict.fromkeys(word for phrase in phrases if (word := _split(phrase)[0]) in known)
         return [statement for word in first for statement in known[word] if statement.begins(*phrases)]
 
     @cached_property
     def chain(self) -> list["Scope"]:
-        """Return the section itself and the sections that it inherits from."""
+        """Return the section itself, followed by the sections that it inherits from, the nearest first."""
         scopes = [self]
         while (source := scopes[-1].source) and source not in scopes:
             scopes.append(source)
         return scopes
 
     def all(self, *phrases: str) -> list[Statement]:
-        """Return the statements, own and inherited ones, that begin with one of the phrases."""
+        """Return the statements of the section, and those that it inherits, that begin with one of the phrases."""
         return [statement for scope in self.chain for statement in scope.own(*phrases)]
 
     def last(self, *phrases: str) -> Statement | None:
-        """Return the statement in effect that begins with one of the phrases: the last of the section, else the last inherited one."""
+        """Return the last statement of the section that begins with one of the phrases, or else the last one that it inherits."""
         return next((statements[-1] for scope in self.chain if (statements := scope.own(*phrases))), None)
 
     @cached_property
     def rules(self) -> list[Rule]:
+        """Return the rules of the section in their order."""
         families = words()["families"]
         return [
             _rule(statement, family)
@@ -248,6 +267,7 @@ class Scope:
 
     @cached_property
     def acls(self) -> dict[str, list[Statement]]:
+        """Return the ACL lines of the section, by the name of the ACL."""
         acls_: dict[str, list[Statement]] = {}
         for statement in self.by_word.get(words()["acl_line"], ()):
             if len(statement.words) > 2:
@@ -255,7 +275,7 @@ class Scope:
         return acls_
 
     def criteria(self, rule: Rule, *, positive: bool = False) -> Iterator[Criterion]:
-        """Yield the criteria of a rule's condition and of the ACLs that it names; if `positive`, without negated tests."""
+        """Yield the criteria of a rule's condition and of the ACLs that it names. With `positive`, negated tests are skipped."""
         for test in rule.condition.tests:
             if positive and (test.is_negated or rule.condition.is_negative):
                 continue
@@ -286,7 +306,7 @@ class Scope:
 
 
 class View:
-    """A view of one document, with facts about the files that it names."""
+    """One document, prepared for checks, with facts about the files that it names."""
 
     def __init__(self, document: Document, facts: Facts | None = None) -> None:
         self.document, self.facts = document, facts or Facts()
@@ -322,10 +342,12 @@ class View:
 
     @cached_property
     def first_words(self) -> frozenset[str]:
+        """Return the words that any statement begins with."""
         return frozenset(word for scope in self.scopes for word in scope.by_word)
 
 
 def _scopes(document: Document) -> Iterator[Scope]:
+    """Yield the sections of a document, with their defaults sections."""
     scopes: list[Scope] = []
     defaults: dict[str, Scope] = {}
     depth = 0
@@ -344,7 +366,7 @@ def _scopes(document: Document) -> Iterator[Scope]:
 
 
 def _statements(section: Section, place: int, depth: int) -> tuple[Statement, list[Statement], int]:
-    """Return the header of a section, its other statements, and how many `.if` are open after the section."""
+    """Return the header of a section, its other statements, and how many `.if` are open at its end. `depth`: how many are open before."""
     statements = []
     for number, line in enumerate(section.lines):
         if not line.words:
@@ -364,6 +386,7 @@ def _split(phrase: str) -> tuple[str, ...]:
 
 
 def _rule(statement: Statement, family: str) -> Rule:
+    """Parse a statement that begins with a family of rules."""
     size = len(_split(family))
     has_action = bool(words()["final"][family])
     action = statement.words[size] if has_action and len(statement.words) > size else ""
