@@ -1,7 +1,10 @@
-"""`Drift`: finds differences between the file, the loaded configuration and the worker in service.
+"""Find drift: differences between the file, the configuration that the worker in service has loaded, and the worker itself.
 
-It compares the file with the configuration that the worker has loaded, the loaded servers and frontends with those of the process, and
-stored files, such as maps and certificates, with the contents that the worker has.
+`Drift` makes three comparisons:
+
+* the file with the loaded configuration;
+* the servers and frontends of the loaded configuration, and the connection limit of the process, with those of the worker;
+* stored files, such as maps and certificates, with the contents that the worker has.
 """
 
 import functools
@@ -32,13 +35,13 @@ from haproxy_native.threads import run_in_thread
 
 # The member of differences in stored files. Its values are digests, or fingerprints of certificates.
 CONTENT = "content"
-# Why two values differ: a reload is pending; they differ although no reload is pending; there is an override; others have changed the
-# process; HAProxy has read a server-state file.
+# Why two values differ: a reload is pending; HAProxy has not loaded the file although no reload is pending; there is an override; others
+# have changed the process; HAProxy has read a server-state file.
 PENDING, NOT_LOADED, OVERRIDE, OUTSIDE, STATE_FILE = "pending", "not_loaded", "override", "outside", "state_file"
 # The member of a frontend, and its statuses after `disable frontend` and `shutdown frontend`.
 DISABLED = "disabled"
 OUT_OF_SERVICE = ("PAUSED", "STOP")
-# The object and member with the limit of the whole process, and its names in `show info`. Each frontend without a limit has the one
+# The object and member with the connection limit of the process, and its names in `show info`. A frontend without its own limit has the one
 # that the process had at its start.
 PROCESS, PROCESS_LIMITS = "global", "performance_options"
 LIMIT_AT_START, LIMIT_NOW = "Hard_maxconn", "Maxconn"
@@ -46,14 +49,16 @@ LIMIT_AT_START, LIMIT_NOW = "Hard_maxconn", "Maxconn"
 
 @dataclass(frozen=True)
 class Difference:
-    """A member of an object that differs; the whole object if `member` is empty."""
+    """One difference."""
 
     object: str
+    # Empty if the object exists on one side only.
     member: str
-    # What differs: file and running (the loaded configuration), running and worker, or, for a stored file, file and worker.
+    # The two sides: `file`, `running` (the loaded configuration) or `worker`.
     between: tuple[str, str]
-    # The two values in the same order; None if the member or object does not exist.
+    # The values on the two sides; None if the member or object does not exist there.
     values: tuple[Any, Any]
+    # PENDING, NOT_LOADED, OVERRIDE, OUTSIDE or STATE_FILE.
     cause: str
 
 
@@ -64,9 +69,9 @@ class DriftReport:
     differences: Sequence[Difference]
     # Whether the configuration that the worker has loaded is known.
     is_known: bool
-    # Whether HAProxy answers.
+    # Whether HAProxy answers. If not, only the file is compared with the loaded configuration.
     answers: bool
-    # Runtime changes that are no member of an object.
+    # Texts about changes in the process that are not in `differences`.
     notes: Sequence[str]
 
 
@@ -77,7 +82,7 @@ class Drift:
         self._engine, self._editor, self._overrides = engine, editor, overrides
 
     async def find(self) -> DriftReport:
-        """Return all differences. If HAProxy does not answer, the report says so instead of raising."""
+        """Compare everything, and return the report. If HAProxy does not answer, this is in the report; nothing is raised."""
         with suppress(NativeError):
             await self._engine.notice()
         running, document = self._engine.running, self._engine.document
@@ -107,7 +112,7 @@ class Drift:
         return [*_of_worker(made, OVERRIDE), *others]
 
     async def _of_process(self, running: Document) -> list[Difference]:
-        """Return the differences of the process and of its frontends from the loaded configuration. Raises RuntimeFailure."""
+        """Return the differences of the process limit and of frontends from the loaded configuration. Raises RuntimeFailure."""
         runtime = self._engine.context.runtime
         rows = {row["pxname"]: row for row in responses.table(await runtime.send(f"show stat -1 {FRONTENDS} -1"))}
         facts = responses.info(await runtime.send("show info"))
@@ -122,21 +127,21 @@ class Drift:
                 continue
             above = [section, *ancestors(running, section)]
             if is_conditional(above, inside):
-                # Only HAProxy knows which of the lines it has read.
+                # Between `.if` and `.endif`, only HAProxy knows which lines are in effect.
                 continue
             object_, row = spelled(section.kind, name), rows[name]
             if row["status"] in OUT_OF_SERVICE and not any(_lines(each, DISABLED) for each in above):
                 found.append((object_, DISABLED, False, True))
             declared = next((lines[-1] for each in above if (lines := _lines(each, limit))), (limit, "0"))
-            # 0 means the limit of the process as well.
+            # 0 also stands for the limit of the process.
             if declared[-1].isdecimal() and (expected := int(declared[-1]) or at_start) != int(row["slim"] or 0):
                 found.append((object_, limit, expected, int(row["slim"] or 0)))
         return [Difference(object_, member, ("running", "worker"), (old, new), OUTSIDE) for object_, member, old, new in found]
 
     async def _of_files(self) -> list[Difference]:
-        """Return the differences of stored files that the worker has loaded. Skips kinds of files that the socket's level may not read.
+        """Return the stored files whose contents differ from those that the worker has loaded. Raises RuntimeFailure.
 
-        Raises RuntimeFailure.
+        Skips kinds of files that the level of the stats socket does not permit to read.
         """
         context = self._engine.context
         cause = PENDING if context.pending else OUTSIDE
@@ -149,17 +154,18 @@ class Drift:
 
 @functools.cache
 def _limit() -> str:
-    """Return the member of a frontend, which is also its keyword, that HAProxy shows as its limit of connections."""
+    """Return the member of a frontend with its connection limit. It is also the keyword in the configuration."""
     live = live_of(grammar().schemas, resources()["frontends"].schema)
     return next(member for member, note in live.notes.items() if LIMIT in note.get("shows", {}))
 
 
 def _lines(section: Section, keyword: str) -> list[tuple[str, ...]]:
+    """Return the words of each line of a section that begins with a keyword."""
     return [tuple(line.args) for line in section.lines if line.args[:1] == (keyword,)]
 
 
 def _server(what: str) -> str:
-    """Return the object name for a note such as `server shop/web1`."""
+    """Return the object name of the server in a note such as `server shop/web1`."""
     kind, _, name = what.partition(" ")
     return spelled("backend", name.partition("/")[0], kind, name.partition("/")[2])
 

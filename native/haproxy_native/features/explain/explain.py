@@ -1,4 +1,8 @@
-"""`Explain`: explains requests to the configuration, a transaction or a text, with a shadow HAProxy."""
+"""Explain what a configuration does with a request, by sending the request to a shadow HAProxy.
+
+The configuration is the present one, that of a transaction, or a text of the client. The shadow has the same rules, but its own servers.
+`Explain` chooses the listener for a request (question.py), sends the request, and reports which rules applied (explanation.py).
+"""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -27,25 +31,26 @@ from haproxy_native.threads import LARGE, run_in_thread, run_in_thread_if
 
 # How long states of servers are cached, in seconds.
 STATES_SECONDS = 0.5
-_IN_HTTP_1 = "HTTP/2: the request is sent in HTTP/1.1 here"
-_ELSEWHERE = "the address that the client connects to, by which this listener may take it: name bind, or have the address in url"
+_IN_HTTP_1 = "HTTP/2: the request is sent to the shadow in HTTP/1.1"
+_ELSEWHERE = "this listener may accept the request, depending on the address that the client connects to: set bind, or an address in url"
 
 
 class Explain:
-    """Explains requests with the shadows of one engine."""
+    """Explains requests with the shadows of one engine. Leaving the context ends the shadows."""
 
     def __init__(self, engine: Engine, editor: Editor) -> None:
         self._engine, self._editor = engine, editor
         self._home = engine.settings.file.parent
         self.shadows = Shadows(engine.settings.check.binary, self._home, engine.files)
-        # The keys of the last texts that HAProxy has accepted.
+        # The cache keys of the last texts that HAProxy has accepted.
         self._accepted: list[bytes] = []
+        # The states of servers in the running worker, what a shadow needs of them, and when they were read, by the clock of the loop.
         self._states: list[ServerState] = []
         self._conditions: Conditions = {}
         self._states_read = -STATES_SECONDS
 
     async def answers(self, candidate: Candidate, questions: Sequence[Question]) -> list[Explanation]:
-        """Return the explanation of each request to a candidate. Raises Forbidden, BadRequest, NoShadow, Refused and CheckImpossible."""
+        """Explain requests to a candidate. Raises Forbidden, BadRequest, NoShadow, Refused and CheckImpossible."""
         async with self.shadow_of(candidate, is_asked=True) as shadow_client:
             return [await self._answer(candidate.after, shadow_client, question) for question in questions]
 
@@ -53,14 +58,14 @@ class Explain:
     async def shadow_of(self, candidate: Candidate, *, is_asked: bool = False) -> AsyncIterator[ShadowClient]:
         """Yield a `ShadowClient`, which sends requests to a shadow of the candidate.
 
-        With `is_asked` a client asks outside a commit, so the candidate is authorized and checked by HAProxy here. Raises Forbidden,
-        NoShadow, Refused and CheckImpossible.
+        With `is_asked`, authorize the candidate and let HAProxy check it first. A commit does both itself. Raises Forbidden, NoShadow,
+        Refused and CheckImpossible.
         """
         document, files, by, check = candidate.after, candidate.files, candidate.author, is_asked
         if is_asked:
             await self._engine.permit_evaluation(candidate)
         key = await run_in_thread(_key, document, self._home, files)
-        # A shadow has only parts of the text, and may start even if HAProxy refuses the whole. The check does not know `files`.
+        # A shadow has only parts of the text, so it may start although HAProxy refuses the whole text. A check cannot use `files`.
         is_checked = check and not files and key not in self._accepted
         checking = abandonment.create_task(self._engine.context.check_text(document, by)) if is_checked else None
         try:
@@ -70,7 +75,7 @@ class Explain:
                     self._accepted = [key, *self._accepted[: MOST - 1]]
                 yield shadow_client
         except NoShadow:
-            # If HAProxy refuses the text, raise its refusal, which is the better reason.
+            # If HAProxy refuses the text, raise the refusal instead, which explains more.
             if not files:
                 await (checking or self._engine.context.check_text(document, by))
             raise
@@ -94,7 +99,7 @@ class Explain:
         return replace(explanation, servers=self._servers(document, explanation.backend)) if explanation.backend else explanation
 
     async def _read_states(self) -> None:
-        """Read the states of servers in the running worker, unless they are cached; clear them if it does not answer."""
+        """Read the states of servers in the running worker if they are older than STATES_SECONDS; clear them if it does not answer."""
         now = asyncio.get_running_loop().time
         if now() > self._states_read + STATES_SECONDS:
             states: list[ServerState] = []
@@ -124,7 +129,7 @@ class Explain:
 
 
 def _left_open(question: Question, listener: FrontendListener, listeners: Sequence[FrontendListener]) -> Iterator[UnknownEffect]:
-    """Yield what the question leaves open, and how the request that is sent differs from it."""
+    """Yield how the request to the shadow differs from the question, and which other listeners may accept it."""
     if offers_http_2(question, listener):
         yield UnknownEffect(**vars(listener.place), why=_IN_HTTP_1)
     for other in others(question, listener, listeners):
@@ -132,6 +137,7 @@ def _left_open(question: Question, listener: FrontendListener, listeners: Sequen
 
 
 def _server(declared: Any, state: ServerState | None) -> CandidateServer:
+    """Return a configured server with its state in the running worker, if that is known."""
     is_backup = True if declared.backup == "enabled" else None
     if state is None:
         return CandidateServer(declared.name, declared.weight, is_backup, "maint" if declared.maintenance == "enabled" else None)
@@ -141,5 +147,5 @@ def _server(declared: Any, state: ServerState | None) -> CandidateServer:
 
 
 def _key(document: Document, home: Path, files: Files) -> bytes:
-    """Return the cache key of a shadow: a hash of the text, stamps of the files that it may name, and the `files` that replace some."""
+    """Return the cache key of a shadow: a hash of the text, and stamps of the files that it may name or that `files` replaces."""
     return "\n".join([str(fingerprint(document.data)), *stamps(document, home, files)]).encode("utf-8", "surrogateescape")

@@ -1,4 +1,4 @@
-"""Builds an explanation from the outcome in a shadow: the rules that applied to a request, in their order, and its result. Pure."""
+"""Build an explanation from the outcome of a request in a shadow: the rules that applied, in their order, and the result. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from haproxy_native.text.document import Document
 
 @dataclass(frozen=True)
 class Term:
-    """A term of a condition that was true. `acl` has the lines of the ACL that the term names."""
+    """A term of a condition that was true. `acl` has the lines of the ACL that it names."""
 
     term: str
     acl: Sequence[SourceLine]
@@ -18,14 +18,14 @@ class Term:
 
 @dataclass(frozen=True)
 class AppliedRule(SourceLine):
-    """A rule that applied."""
+    """A rule that applied, and the terms of its condition that were true."""
 
     because: Sequence[Term]
 
 
 @dataclass(frozen=True)
 class UnknownEffect(SourceLine):
-    """A line whose effect is unknown, since it depends on something that differs in a shadow."""
+    """A line whose effect in the running HAProxy may differ from that in the shadow, and why."""
 
     why: str
 
@@ -46,7 +46,7 @@ class HttpMessage:
 
 @dataclass(frozen=True)
 class CandidateServer:
-    """A server that could be chosen. `state` is its state in the running worker; None if unknown."""
+    """A server that the backend may choose. `state` is its state in the running worker; None if that is unknown."""
 
     name: str
     weight: int | None = None
@@ -66,12 +66,12 @@ class Taken:
 
 @dataclass(frozen=True)
 class Explanation:
-    """The result of a request."""
+    """What happened to a request in the shadow. The API returns its members."""
 
     listener: Taken
     rules: Sequence[AppliedRule]
     backend: str | None
-    # The server that the shadow has chosen, and those that could be chosen.
+    # The server that the shadow has chosen, and those that may be chosen.
     server: str | None
     servers: Sequence[CandidateServer] | None
     # The rule that answered instead of a server; None if a server did.
@@ -86,7 +86,7 @@ class Explanation:
 
 
 def explained(document: Document, shadow: Shadow, listener: FrontendListener, outcome: RequestOutcome, *, has_states: bool) -> Explanation:
-    """Return the explanation, without `servers`. `has_states` says whether states of servers came from the running HAProxy."""
+    """Return the explanation of an outcome, without `servers`. `has_states`: whether the shadow had the states of the running servers."""
     rules = [*_applied(shadow, outcome.marks)]
     is_both = document.find("listen", outcome.backend) is not None
     backend = outcome.backend if is_both or outcome.backend != outcome.frontend else ""
@@ -109,12 +109,16 @@ def explained(document: Document, shadow: Shadow, listener: FrontendListener, ou
 
 
 def _status(outcome: RequestOutcome, response: HttpMessage | None) -> int | None:
-    """Return the status that the client gets. HAProxy may log another: a statistics page that asks for a password logs 400."""
+    """Return the status of the response; without one, the status that HAProxy has logged.
+
+    They may differ: HAProxy logs 400 for the request for a password to its statistics page.
+    """
     shown = response.line.split(" ")[1:2] if response else []
     return int(shown[0]) if shown and shown[0].isdigit() else outcome.status if outcome.status > 0 else None
 
 
 def _applied(shadow: Shadow, marks: Sequence[str]) -> Iterator[AppliedRule]:
+    """Yield the rules that applied, from the marks that the shadow has logged for true terms and for rules."""
     terms: list[Term] = []
     before: SourceLine | None = None
     for rule in (shadow.rules[mark] for mark in marks if mark in shadow.rules):
@@ -127,9 +131,9 @@ def _applied(shadow: Shadow, marks: Sequence[str]) -> Iterator[AppliedRule]:
 
 
 def _answered_by(shadow: Shadow, outcome: RequestOutcome, rules: Sequence[AppliedRule]) -> SourceLine | None:
-    """Return the rule that answered.
+    """Return the rule that answered instead of a server; None if there is none.
 
-    HAProxy reports its line if the request was denied. Otherwise it is the last rule that applied and can answer.
+    If a rule has denied the request, HAProxy reports its line. Otherwise it is the last rule that applied and is of a kind that answers.
     """
     if outcome.termination.startswith("P") and outcome.last_line in shadow.places:
         return shadow.places[outcome.last_line]
@@ -138,6 +142,7 @@ def _answered_by(shadow: Shadow, outcome: RequestOutcome, rules: Sequence[Applie
 
 
 def _message(data: bytes) -> HttpMessage | None:
+    """Parse the head of an HTTP message; None if it is incomplete."""
     head, end, _ = data.partition(b"\r\n\r\n")
     if not end:
         return None
@@ -146,7 +151,7 @@ def _message(data: bytes) -> HttpMessage | None:
 
 
 def _unknown(shadow: Shadow, sections: set[str], backend: str, *, has_states: bool) -> Iterator[UnknownEffect]:
-    """Yield the lines with unknown effects in the sections that the request has passed."""
+    """Yield the lines with unknown effects in the sections of the listener, the rules and the backend."""
     for section in dict.fromkeys((*shadow.doubtful, *shadow.by_health)):
         if section in sections or section.split()[1:2] == [backend]:
             yield from (UnknownEffect(**vars(place), why=why) for place, why in shadow.doubtful.get(section, ()))

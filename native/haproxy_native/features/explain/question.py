@@ -1,4 +1,4 @@
-"""A request to be explained, and the listener that would accept it."""
+"""Parse a request that a client wants to have explained, and choose the listener that would accept it."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -15,6 +15,7 @@ from haproxy_native.shadow.rewrite import FrontendListener
 
 HTTP_PORT, HTTPS_PORT = 80, 443
 HTTP, HTTP_2 = "http", "h2"
+# The addresses in bind lines that stand for all.
 ANY = ("", "*", "0.0.0.0", "::")
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _LINE = re.compile(r"[\x21-\x7e]+")
@@ -23,27 +24,30 @@ _VALUE = re.compile(r"[^\0\r\n]*")
 
 @dataclass(frozen=True)
 class Question:
-    """A request to be explained."""
+    """A request to explain, and the response that a server would give to it."""
 
-    # An absolute URL, or a path; then `host` has the host.
+    # An absolute URL, or a path.
     url: str = "/"
     method: str = "GET"
+    # The header Host; empty for the host in `url`.
     host: str = ""
     headers: Sequence[tuple[str, str]] = ()
     body: str = ""
     # The address of the client.
     source: str = "192.0.2.1"
+    # The server name that the client sends in the TLS handshake.
     sni: str = ""
-    # Whether the client uses TLS; None if the scheme of the URL decides.
+    # Whether the client uses TLS. None if the scheme of the URL and `sni` decide.
     tls: bool | None = None
+    # The protocols that the client offers in the TLS handshake, separated by commas.
     alpn: str = ""
-    # The section of the listener, and its name or address.
+    # The section of the listener, and the name or address of its bind line; empty if the URL decides.
     frontend: str = ""
     bind: str = ""
-    # The response of the server.
+    # The status and the headers of the server's response.
     status: int = 200
     reply: Sequence[tuple[str, str]] = field(default=())
-    # The version that the client offers, as in 1.2; empty for all.
+    # The TLS version that the client offers, such as 1.2; empty for all.
     tls_version: str = ""
 
     @property
@@ -53,9 +57,9 @@ class Question:
             parts = urlsplit(self.url)
             _ = parts.port
         except ValueError as error:
-            raise BadRequest(f"url in body is no URL: {error}") from None
+            raise BadRequest(f"url in body is not a URL: {error}") from None
         if parts.scheme not in ("", "http", "https"):
-            raise BadRequest(f"url in body begins with http:, https: or /, not {parts.scheme}:")
+            raise BadRequest(f"url in body begins with {parts.scheme}:; expected http:, https: or /")
         return parts
 
 
@@ -94,7 +98,7 @@ def _messages(question: Question) -> tuple[str, bytes, bytes]:
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     for what, value, pattern in (("method", question.method, _TOKEN), ("url", path, _LINE), ("host", host or "-", _LINE)):
         if not pattern.fullmatch(value):
-            raise BadRequest(f"{what} in body cannot stand in a request: {value[:100]!r}")
+            raise BadRequest(f"{what} in body is not valid in a request: {value[:100]!r}")
     headers = [*([("Host", host)] if host else []), *question.headers]
     if question.body:
         headers.append(("Content-Length", str(len(question.body.encode()))))
@@ -103,9 +107,10 @@ def _messages(question: Question) -> tuple[str, bytes, bytes]:
 
 
 def _head(line: str, headers: Sequence[tuple[str, str]]) -> bytes:
+    """Return the head of an HTTP/1.1 message. Raises BadRequest for an invalid header."""
     for name, value in headers:
         if not _TOKEN.fullmatch(name) or not _VALUE.fullmatch(value):
-            raise BadRequest(f"headers in body hold what no header can: {name[:50]!r}")
+            raise BadRequest(f"headers in body: {name[:50]!r} has an invalid name or value")
     return "\r\n".join([line, *(f"{name}: {value}" for name, value in headers), "", ""]).encode("utf-8", "surrogateescape")
 
 
@@ -123,7 +128,7 @@ def _listener(question: Question, listeners: Sequence[FrontendListener]) -> Fron
     if candidates:
         return _with_tls(question, candidates)[0]
     known = ", ".join(sorted({f"{listener.frontend} ({listener.address})" for listener in listeners})[:10])
-    raise BadRequest(f"no listener takes this; name a frontend, or a bind, of: {known or 'none, for there is no frontend'}")
+    raise BadRequest(f"no listener accepts this request; set frontend or bind to one of: {known or 'none, for there is no frontend'}")
 
 
 def others(question: Question, listener: FrontendListener, listeners: Sequence[FrontendListener]) -> list[FrontendListener]:
@@ -134,7 +139,11 @@ def others(question: Question, listener: FrontendListener, listeners: Sequence[F
 
 
 def _by_address(question: Question, listeners: Sequence[FrontendListener]) -> list[FrontendListener]:
-    """Return the listeners with the URL's port: those on its address, else on any address, else on others (there may be NAT)."""
+    """Return the listeners with the port of the URL.
+
+    These are the ones on the address in the URL. If there are none, return those on any address, and else those on other addresses, since
+    there may be NAT.
+    """
     port, literal = _port(question), _literal(question)
     there = [(listener, address) for listener in listeners for address, first, last in addresses(listener.address) if first <= port <= last]
     exact = [listener for listener, address in there if literal and ip(address) == literal]
@@ -143,6 +152,7 @@ def _by_address(question: Question, listeners: Sequence[FrontendListener]) -> li
 
 
 def _with_tls(question: Question, found: Sequence[FrontendListener]) -> Sequence[FrontendListener]:
+    """Return those listeners that use TLS as the client does; all of them if none does."""
     return [listener for listener in found if listener.is_tls == _is_tls(question)] or found
 
 
@@ -151,23 +161,24 @@ def _port(question: Question) -> int:
 
 
 def _literal(question: Question) -> IPv4Address | IPv6Address | None:
-    """Return the address in the URL; None if it has a name."""
+    """Return the IP address in the URL; None if it has a host name."""
     return ip(question.parts.hostname or "")
 
 
 def ip(text: str) -> IPv4Address | IPv6Address | None:
+    """Parse an IP address; None for any other text."""
     with suppress(ValueError):
         return ip_address(text)
     return None
 
 
 def _is_tls(question: Question) -> bool:
-    """Return whether the request is made with TLS, as `tls`, the URL or a server name for TLS says."""
+    """Return whether the client uses TLS: as `tls` says or, without it, if there is a server name or the scheme is https."""
     return bool(question.sni) or question.parts.scheme == "https" if question.tls is None else question.tls
 
 
 def addresses(text: str) -> list[tuple[str, int, int]]:
-    """Return address, first and last port of each part of a bind line's address, without parts that have no port."""
+    """Return the address, the first and the last port of each part of a bind line's address. Skips parts without a port."""
     rows = []
     for part in text.split(","):
         match = re.fullmatch(r"(?:(?:ipv|(?:mp)?tcp)[46]?@)?(.*?):(\d+)(?:-(\d+))?", part)
@@ -177,7 +188,7 @@ def addresses(text: str) -> list[tuple[str, int, int]]:
 
 
 def _destination(question: Question, listener: FrontendListener) -> tuple[str, int]:
-    """Return the address that the client connects to."""
+    """Return the address and port that the client connects to. If the listener has no address, return that of the URL or an example."""
     source, literal, wanted = question.source, _literal(question), question.parts.port
     anywhere = str(literal) if literal and (literal.version == 6) == (":" in source) else "2001:db8::2" if ":" in source else "192.0.2.2"
     rows = addresses(question.bind if question.bind in listener.address.split(",") else listener.address)
@@ -212,6 +223,6 @@ def question_of(body: Mapping[str, Any]) -> Question:
 
 
 def _pairs(headers: Mapping[str, Any] | None) -> list[tuple[str, str]]:
-    """Return (name, value) pairs. Each member of `headers` is a value or a list of values."""
+    """Return headers as pairs of name and value. In `headers`, each member is a value or a list of values."""
     rows = (headers or {}).items()
     return [(str(name), str(value)) for name, values in rows for value in (values if isinstance(values, list) else [values])]

@@ -1,8 +1,12 @@
-"""`RoutingTests` runs routing tests; `RoutingGate` refuses changes that break stored ones.
+"""Run routing tests against a shadow HAProxy, and refuse changes that break stored tests.
 
-The gate tests a change only if it alters the text of its shadow or a file that the text names, and only once for the same text, files and
-cases. If a test fails without the change as well, the change is not refused. Changes that the server makes by itself (service discovery,
-ACME, rollbacks of confirmations) are not tested.
+`RoutingTests` runs tests. `RoutingGate` observes commits, and runs the stored tests before a change is made:
+
+* only if the change alters the text of the shadow, or a file that the text names;
+* only once for the same text, files and cases;
+* not for changes that the server makes by itself, such as service discovery, ACME and rollbacks of confirmations.
+
+A test that also fails without the change does not refuse it.
 """
 
 import asyncio
@@ -27,37 +31,46 @@ from haproxy_native.text.document import Document
 from haproxy_native.threads import run_in_thread
 
 log = logging.getLogger(__name__)
-# How many failed tests the text of a refusal names.
+# The most failed tests that the text of a refusal names.
 MOST_NAMED = 3
-# What decides where requests go: the text of a shadow, and its listeners.
+# The parts of a configuration that decide where requests go: the text of its shadow, and the listeners.
 Decisive = tuple[str, list[FrontendListener]]
 
 
 class RoutingTests:
-    """Runs tests. `stored` has the stored tests."""
+    """Runs tests with the shadows of `explain`. `stored` has the stored tests."""
 
     def __init__(self, stored: TestTable, explain: Explain) -> None:
         self.stored, self._explain = stored, explain
 
     async def run(self, candidate: Candidate, cases: Sequence[Case], *, is_asked: bool = False) -> Run:
-        """Run cases. `is_asked` as for `Explain.shadow_of`. Raises Forbidden, NoShadow, Refused and CheckImpossible."""
+        """Run cases on a candidate. Raises Forbidden, NoShadow, Refused and CheckImpossible.
+
+        With `is_asked`, authorize the candidate and let HAProxy check it first.
+        """
         async with self._explain.shadow_of(candidate, is_asked=is_asked) as shadow_client:
             return await run(candidate.after, shadow_client, cases)
 
 
 class RoutingGate(Observer):
-    """Refuses changes that break stored tests. `is_required` returns whether the settings require tests of all changes by clients."""
+    """Refuses changes that break stored tests. `is_required` returns whether the settings require tests for all changes by clients."""
 
     def __init__(self, tests: RoutingTests, home: Path, is_required: Callable[[], bool]) -> None:
         self._tests, self._home, self._is_required = tests, home, is_required
+        # The last change that was not refused: its cache key, the cases, and the names of the tests that failed before as well.
         self._passed: tuple[str, Sequence[Case], Sequence[str]] = ("", (), ())
+        # The decisive parts of the last documents.
         self._known: list[tuple[Document, Decisive]] = []
 
     def judges(self, by: Author) -> bool:
+        """Return whether the changes of an author are tested: those of requests that require tests, or of all if the settings do."""
         return by.request is not None and (by.request.requires_tests or self._is_required())
 
     async def judge(self, candidate: Candidate) -> Sequence[str]:
-        """Return the names of failed tests that failed before as well. Raises BreaksTests, and Untested if tests cannot be run."""
+        """Test a change. Return the names of the tests that fail, and failed before as well.
+
+        Raises BreaksTests, and Untested if the tests cannot be run.
+        """
         if not await asyncio.to_thread(self._has_tests) or not (key := await run_in_thread(self._key, candidate)):
             return ()
         cases = await self._cases()
@@ -69,7 +82,7 @@ class RoutingGate(Observer):
             still = tuple(result.case.full_name for result in failed if id(result.case) in before)
             if broken := [result for result in failed if id(result.case) not in before]:
                 raise BreaksTests(_text(broken), failed=[result.as_dict() for result in broken], failed_before=still)
-            log.warning("tests of routing that failed before fail still: %s", ", ".join(still))
+            log.warning("routing tests fail that failed before the change as well: %s", ", ".join(still))
         self._passed = key, cases, still
         return still
 
@@ -80,14 +93,14 @@ class RoutingGate(Observer):
         return True
 
     def _key(self, candidate: Candidate) -> str:
-        """Return a cache key, equal for changes whose tests have the same results; empty if a change does not alter its shadow."""
+        """Return a cache key that is equal for changes with the same results of tests; empty if the change cannot alter any result."""
         before, after = self._decisive_of(candidate.before), self._decisive_of(candidate.after)
         if before == after and not _is_named(candidate, self._home):
             return ""
         return sha256(repr((before, after, stamps(candidate.after, self._home, candidate.files))).encode()).hexdigest()
 
     def _decisive_of(self, document: Document) -> Decisive:
-        """Return the decisive parts of a document. Caches the last two, since the next change begins with this change's document."""
+        """Return the decisive parts of a document. Caches those of two documents, since the next change begins with the present one."""
         known = next((shadow for of, shadow in self._known if of is document), None)
         decisive = known or _decisive(document, self._home)
         self._known = [(document, decisive), *(shadow for shadow in self._known if shadow[0] is not document)][:2]
@@ -101,14 +114,14 @@ class RoutingGate(Observer):
             raise _untested(error) from error
 
     async def _failed(self, candidate: Candidate, cases: Sequence[Case]) -> Sequence[Result]:
-        """Return the cases that fail. Raises Untested."""
+        """Run cases on the changed configuration and return those that fail. Raises Untested."""
         try:
             return (await self._tests.run(candidate, cases)).failed if cases else ()
         except (NativeError, OSError) as error:
             raise _untested(error) from error
 
     async def _failed_before(self, candidate: Candidate, cases: Sequence[Case]) -> set[int]:
-        """Return the Python ids of the cases that fail without the change; none if the document without it cannot be tested."""
+        """Run cases without the change, and return the Python ids of those that fail; none if they cannot be run."""
         try:
             before = Candidate(candidate.before, candidate.before, author=candidate.author)
             return {id(result.case) for result in (await self._tests.run(before, cases)).failed}
@@ -117,7 +130,7 @@ class RoutingGate(Observer):
 
 
 def _untested(error: Exception) -> Untested:
-    return Untested(f"tests of routing are required, and cannot be run: {error}; nothing was changed")
+    return Untested(f"the required routing tests cannot be run: {error}; nothing was changed")
 
 
 def _is_named(candidate: Candidate, home: Path) -> bool:
@@ -128,12 +141,14 @@ def _is_named(candidate: Candidate, home: Path) -> bool:
 
 
 def _decisive(document: Document, home: Path) -> Decisive:
+    """Return the decisive parts of a document, without line numbers."""
     shadow = rewritten(document, Path("/"), home)
     nowhere = SourceLine(None, 0, "", "")
     return shadow.text, [replace(listener, place=nowhere) for listener in shadow.listeners]
 
 
 def _text(broken: Sequence[Result]) -> str:
+    """Return the text of a refusal, with the first broken tests on lines of their own."""
     named = [f"{result.case.full_name}: {result.reason}" for result in broken[:MOST_NAMED]]
     more = [f"and {len(broken) - MOST_NAMED} more"] if len(broken) > MOST_NAMED else []
     return "\n".join([f"this breaks {len(broken)} test{'s' if len(broken) > 1 else ''} of routing, and nothing was changed", *named, *more])

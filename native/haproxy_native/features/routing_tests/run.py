@@ -1,4 +1,4 @@
-"""Cases of routing tests, a run of them against one shadow, its coverage of the rules, and the result as JUnit XML."""
+"""Run cases of routing tests against one shadow, compute which rules they reach, and return the result as JSON or JUnit XML."""
 
 import re
 import time
@@ -17,18 +17,21 @@ from haproxy_native.shadow.shadows import ShadowClient
 from haproxy_native.text.document import Document
 
 _NOT_IN_XML = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-# How many cases a test may have, and a run.
+# How many cases a test or a run may have.
 MOST = 20_000
 
 
 @dataclass(frozen=True)
 class Case:
-    """A request with its expected outcome, both as in the API's schemas. `question` is parsed from the request."""
+    """A request with its expected outcome."""
 
+    # The name of the stored test, or of the file; empty for the cases in the body of a run.
     test: str
     name: str
+    # The request and the outcome, as the client has sent them.
     request: Mapping[str, Any]
     expect: Mapping[str, Any]
+    # The parsed request.
     question: Question
 
     @property
@@ -37,9 +40,9 @@ class Case:
 
 
 def cases_of(rows: Sequence[Mapping[str, Any]], test: str = "") -> list[Case]:
-    """Parse the rows of a body. Raises BadRequest for a request that cannot be sent, and for a case that expects nothing."""
+    """Parse the cases of a body. Raises BadRequest for a request that is not valid, and for a case that expects nothing."""
     if len(rows) > MOST:
-        raise BadRequest(f"cases in body has {len(rows)} items, and {MOST} at most")
+        raise BadRequest(f"cases in body has {len(rows)} items; send {MOST} at most")
     return [_case(row, test, number) for number, row in enumerate(rows)]
 
 
@@ -47,9 +50,9 @@ def _case(row: Mapping[str, Any], test: str, number: int) -> Case:
     request, expect = row["request"], row["expect"]
     name = row.get("name") or _named(request)
     if not expect:
-        raise BadRequest(f"cases.{number}.expect in body is empty, so that the case ({name[:100]}) would test nothing")
+        raise BadRequest(f"cases.{number}.expect in body is empty, so the case ({name[:100]}) would test nothing; add an outcome")
     if member := next((each for each in ("config", "transaction_id") if each in request), ""):
-        raise BadRequest(f"cases.{number}.request.{member} in body: it is given to a run, and not to a case")
+        raise BadRequest(f"cases.{number}.request.{member} in body: send {member} with the run, for all cases")
     try:
         check(question := question_of(request))
     except BadRequest as error:
@@ -58,18 +61,20 @@ def _case(row: Mapping[str, Any], test: str, number: int) -> Case:
 
 
 def _named(request: Mapping[str, Any]) -> str:
+    """Return a name for a case without one, such as `GET /cart`."""
     target = request.get("url") or f"{request.get('host', '')}{request.get('path', '/')}"
     return f"{request.get('method', 'GET')} {target}"[:200]
 
 
 def compared(expect: Mapping[str, Any], found: Explanation) -> tuple[dict[str, Any], str]:
-    """Return the actual values of the members in `expect`, and a text about the differences, which is empty if there are none."""
+    """Return the actual values of the members of `expect`, and a text about those that differ; empty if none does."""
     got = dict(_outcome(expect, found))
     wrong = [_difference(member, expect[member], got[member]) for member in expect if _plain(expect[member]) != _plain(got[member])]
     return got, "; ".join(wrong)
 
 
 def _outcome(expect: Mapping[str, Any], found: Explanation) -> Iterator[tuple[str, Any]]:
+    """Yield each member of `expect` with its actual value."""
     known: dict[str, Any] = {
         **vars(found.listener),
         "backend": found.backend,
@@ -94,7 +99,7 @@ def _values(message: HttpMessage | None, name: str) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """Return headers as lists of texts, so that 1 equals "1", and a list of one value equals that value."""
+    """Return a value for comparison. The values of headers become lists of texts, so 1 equals "1", and also a list with it."""
     if not isinstance(value, Mapping):
         return value
     return {
@@ -118,12 +123,16 @@ def _shown(value: Any) -> str:
 
 @dataclass(frozen=True)
 class Result:
-    """The result of a case. `reason` is what differs, or why the request cannot be sent; empty if the case has passed."""
+    """The result of a case."""
 
     case: Case
+    # How long it took.
     seconds: float
+    # What differs, or why the request cannot be sent; empty if the case has passed.
     reason: str = ""
+    # The actual values of the expected members; None if the request cannot be sent.
     got: Mapping[str, Any] | None = None
+    # The rules that applied.
     rules: Sequence[AppliedRule] = ()
 
     @property
@@ -131,7 +140,7 @@ class Result:
         return not self.reason
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the result as the API shows it."""
+        """Return the result as JSON."""
         case = self.case
         whole: dict[str, Any] = {"test": case.test or None, "name": case.name, "passed": self.passed, "seconds": round(self.seconds, 5)}
         whole |= {"reason": self.reason or None, "request": case.request, "expect": case.expect, "got": self.got}
@@ -142,7 +151,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Coverage:
-    """The number of rules, and the rules that no case has reached."""
+    """The number of rules in a shadow, and the rules that no case has reached."""
 
     rules: int
     unreached: Sequence[SourceLine]
@@ -152,7 +161,7 @@ class Coverage:
         return self.rules - len(self.unreached)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the coverage as the API shows it."""
+        """Return the coverage as JSON."""
         share = {"share": round(self.reached / self.rules, 4)} if self.rules else {}
         return {
             "rules": self.rules,
@@ -164,6 +173,8 @@ class Coverage:
 
 @dataclass(frozen=True)
 class Run:
+    """The results of a run, in the order of its cases."""
+
     results: Sequence[Result]
     coverage: Coverage
     seconds: float
@@ -173,7 +184,7 @@ class Run:
         return [result for result in self.results if not result.passed]
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the run as the API shows it."""
+        """Return the run as JSON."""
         failed = len(self.failed)
         return {
             "passed": len(self.results) - failed,
@@ -199,7 +210,7 @@ async def _result(document: Document, shadow_client: ShadowClient, case: Case) -
     try:
         request = client_request(case.question, shadow_client.shadow.listeners)
     except BadRequest as error:
-        return Result(case, 0.0, f"it cannot be asked: {error}")
+        return Result(case, 0.0, f"the request cannot be sent: {error}")
     explanation = explained(document, shadow_client.shadow, request.listener, await shadow_client.send_request(request), has_states=False)
     got, reason = compared(case.expect, explanation)
     return Result(case, time.monotonic() - began, reason, got, explanation.rules)
@@ -218,11 +229,12 @@ def _without_absent(value: Any) -> Any:
 
 
 def _identity(place: SourceLine) -> tuple[str | None, int]:
+    """Return what identifies a rule: its file and line."""
     return place.file, place.line
 
 
 def junit(run: Run, *, with_secrets: bool = True) -> bytes:
-    """Return a run as JUnit XML, with a suite for each test."""
+    """Return a run as JUnit XML, with a suite for each test. With `with_secrets=False`, secrets are masked. Blocks."""
     root = Element("testsuites", tests=str(len(run.results)), failures=str(len(run.failed)), time=f"{run.seconds:.3f}")
     for name, group in groupby(run.results, key=lambda result: result.case.test):
         results = [*group]
@@ -247,11 +259,12 @@ def _add(suite: Element, result: Result, *, with_secrets: bool) -> None:
 
 
 def _lines(shown: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the lines that describe a failure: the reason, and the rules that applied."""
     yield shown["reason"]
     for rule in shown.get("rules", ()):
         yield "{}{}: {}".format(f"{rule['file']}:" if rule.get("file") else "line ", rule["line"], rule["text"])
 
 
 def _clean(text: str) -> str:
-    """Return a text without characters that XML does not allow."""
+    """Return a text in which `?` replaces the characters that XML does not allow."""
     return _NOT_IN_XML.sub("?", text)

@@ -1,4 +1,4 @@
-"""`TestTable`: the stored routing tests, which are changed by commits like everything else."""
+"""Store routing tests in the database. They are changed by commits, so the history has each change and can revert it."""
 
 import asyncio
 import json
@@ -22,7 +22,10 @@ KIND = "test"
 
 
 class TestTable:
-    """The tests by name, in the database and in memory. While the database cannot be read, methods raise Unusable."""
+    """The stored tests by name, in memory and in the database. Methods raise Unusable while the database cannot be read.
+
+    They block if reading it has failed so far.
+    """
 
     # Keeps pytest from collecting this class as tests.
     __test__ = False
@@ -32,12 +35,13 @@ class TestTable:
         self._context, self._database = context, database
         self._lock = asyncio.Lock()
         self._rows: dict[str, bytes] | None = None
-        # The cases of each test, with the data that they were parsed from.
+        # A cache: the cases of each test, with the data from which they were parsed.
         self._cases: dict[str, tuple[bytes, Sequence[Case]]] = {}
         with suppress(Unusable):
             self._known()
 
     def _known(self) -> dict[str, bytes]:
+        """Return the data of all tests, by name. Reads them from the database first if that has failed so far."""
         if self._rows is None:
             self._rows = self._database.read(_read)
         return self._rows
@@ -51,7 +55,7 @@ class TestTable:
         return self._known().get(name)
 
     def get(self, name: str) -> dict[str, Any]:
-        """Return a test as the API shows it. Raises NotFound and Unusable."""
+        """Return a test as JSON. Raises NotFound and Unusable."""
         data = self.content(name)
         if data is None:
             known = ", ".join(self.names()[:20]) or "none"
@@ -74,7 +78,7 @@ class TestTable:
         await run_in_thread(cases_of, body["cases"], name)
         count = await asyncio.to_thread(lambda: len(self.cases([other for other in self.names() if other != name])))
         if count + len(body["cases"]) > MOST:
-            raise BadRequest(f"the other tests have {count} cases, and all together have {MOST} at most")
+            raise BadRequest(f"the other tests have {count} cases already, and all tests together may have {MOST}; remove some cases")
         data = await run_in_thread(_written, {member: value for member, value in body.items() if member != "name"})
         is_new = self.content(name) is None
         await self.change(name, lambda _: data, author)
@@ -86,7 +90,10 @@ class TestTable:
         await self.change(name, lambda _: None, author)
 
     async def change(self, name: str, wanted: Callable[[bytes | None], bytes | None], author: Author) -> Outcome:
-        """Commit a change of a test. `wanted` gets the present data and returns the new data; None stands for no test."""
+        """Commit a change of a test. Raises Unusable, and what commits raise.
+
+        `wanted` returns the new data of the test from the present data. None stands for no test.
+        """
         before = self.content(name)
         verb = CREATE if before is None else DELETE if wanted(before) is None else CHANGE
         object_ = spelled(KIND, name)
@@ -110,7 +117,7 @@ def _read(state: State) -> dict[str, bytes]:
 
 
 def _store(name: str, data: bytes | None, state: State) -> None:
-    """Write or delete a row. Does not sync the disk, since the entry in the history follows and does."""
+    """Write a row, or delete it if `data` is None. The entry of the history, which is written next, syncs the disk."""
     with state.transaction(is_synced=False):
         state.execute("DELETE FROM test WHERE name = ?", (name,))
         if data is not None:

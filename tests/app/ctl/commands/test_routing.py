@@ -21,7 +21,7 @@ def test_the_way_of_a_request(ctl: Ctl, sidecar: Quick, tmp_path: Path) -> None:
     (tmp_path / "other.cfg").write_text("frontend f\n mode http\n timeout client 1s\n bind :80\n http-request return status 204\n")
     assert "-> status 204" in ctl.output("explain", "http://a/", "--config", str(tmp_path / "other.cfg"))
     assert "is not NAME: VALUE" in ctl.refusal(2, "explain", "http://a/", "-H", "X")
-    assert "no listener takes this" in ctl.refusal(1, "explain", "http://a/", "--frontend", "none")
+    assert "no listener accepts this request" in ctl.refusal(1, "explain", "http://a/", "--frontend", "none")
 
 
 def test_tests(ctl: Ctl, sidecar: Quick, tmp_path: Path) -> None:

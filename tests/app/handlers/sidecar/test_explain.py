@@ -75,7 +75,7 @@ def test_a_transaction_and_a_text(client: Client) -> None:
 @pytest.mark.parametrize(
     ("body", "status", "said"),
     [
-        ({"url": "http://a:99/", "frontend": "none"}, 400, "no listener takes this; name a frontend, or a bind, of: site (:80)"),
+        ({"url": "http://a:99/", "frontend": "none"}, 400, "no listener accepts this request; set frontend or bind to one of: site (:80)"),
         ({"url": 5}, 400, "url in body must be a string"),
         ({"src": "not an address"}, 422, "src in body should match"),
         ([{"url": "http://a/"}, {"url": "http://a/", "config": "x"}], 400, "are about the same configuration"),

@@ -71,10 +71,10 @@ def test_yaml(client: Client) -> None:
     [
         ({"cases": [CART | {"expects": {}}]}, 422, 'cases.0.expects in body is not known; did you mean "expect"?'),
         ({"cases": [case("http://a/", bakcend="shop")]}, 422, 'did you mean "backend"?'),
-        ({"cases": [CART, case("ftp://a/", status=200)]}, 400, "cases.1.request (GET ftp://a/): url in body begins with http:"),
-        ({"cases": [{"request": {"url": "/", "config": "x"}, "expect": {"status": 200}}]}, 400, "it is given to a run, and not to a case"),
+        ({"cases": [CART, case("ftp://a/", status=200)]}, 400, "cases.1.request (GET ftp://a/): url in body begins with ftp:"),
+        ({"cases": [{"request": {"url": "/", "config": "x"}, "expect": {"status": 200}}]}, 400, "request.config in body: send config with the run"),
         ({"cases": []}, 422, "cases in body"),
-        ({"cases": [case("http://a/", status=200)] * 20_001}, 400, "cases in body has 20001 items, and 20000 at most"),
+        ({"cases": [case("http://a/", status=200)] * 20_001}, 400, "cases in body has 20001 items; send 20000 at most"),
         ({"cases": [case("http://a/")]}, 400, "cases.0.expect in body is empty"),
         ({"name": "other", "cases": [CART]}, 400, "name in body is 'other'"),
         ({"cases": [{"expect": {"status": 200}}]}, 422, "cases.0.request in body is required"),
@@ -103,7 +103,7 @@ def test_a_run(client: Client) -> None:
     assert wrong["reason"] == "backend is none, not shop; status is 403, not 200"
     assert wrong["got"] == {"backend": None, "status": 403} and wrong["expect"] == WRONG["expect"]
     assert [each["line"] for each in wrong["rules"]] == [10]
-    assert unknown["reason"].startswith("it cannot be asked: no listener takes this")
+    assert unknown["reason"].startswith("the request cannot be sent: no listener accepts this request")
     coverage = found["coverage"]
     assert (coverage["rules"], coverage["reached"], coverage["share"]) == (4, 3, 0.75)
     text = "http-request redirect location /new if { path /old }"

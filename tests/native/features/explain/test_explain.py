@@ -97,7 +97,7 @@ def test_a_text_that_haproxy_refuses(tmp_path: Path, haproxy_binary: str) -> Non
             text = f"{wrong}frontend a\n    bind :80\n".encode()
             with pytest.raises(Refused, match="bogus|rubbish|chekc"):
                 await explain.answers(engine.candidate(text, author=NOBODY), [Question("http://a/")])
-        with pytest.raises(BadRequest, match="no listener takes this"):
+        with pytest.raises(BadRequest, match="no listener accepts this request"):
             await explain.answers(engine.candidate(author=NOBODY), [Question("http://a/", frontend="none")])
 
     asking(tmp_path, haproxy_binary, work)

@@ -77,14 +77,14 @@ def test_one_listener_alone_takes_all() -> None:
 @pytest.mark.parametrize(
     ("question", "said"),
     [
-        (Question("http://a:99/"), r"no listener takes this; name a frontend, or a bind, of: site \(:80"),
-        (Question("http://a/", frontend="none"), "no listener takes this"),
-        (Question("ftp://a/"), "url in body begins with http:"),
-        (Question("http://a:x/"), "url in body is no URL"),
-        (Question("http://a/", method="G T"), "method in body cannot stand in a request: 'G T'"),
-        (Question("http://a/b c"), "url in body cannot stand in a request"),
-        (Question("http://a/", headers=[("A B", "1")]), "headers in body hold what no header can: 'A B'"),
-        (Question("http://a/", headers=[("A", "1\r\nB: 2")]), "headers in body hold what no header can: 'A'"),
+        (Question("http://a:99/"), r"no listener accepts this request; set frontend or bind to one of: site \(:80"),
+        (Question("http://a/", frontend="none"), "no listener accepts this request"),
+        (Question("ftp://a/"), "url in body begins with ftp:; expected http:"),
+        (Question("http://a:x/"), "url in body is not a URL"),
+        (Question("http://a/", method="G T"), "method in body is not valid in a request: 'G T'"),
+        (Question("http://a/b c"), "url in body is not valid in a request"),
+        (Question("http://a/", headers=[("A B", "1")]), "headers in body: 'A B' has an invalid name or value"),
+        (Question("http://a/", headers=[("A", "1\r\nB: 2")]), "headers in body: 'A' has an invalid name or value"),
     ],
 )
 def test_refusals(question: Question, said: str) -> None:

@@ -54,7 +54,7 @@ def test_a_database_that_is_read_later(tmp_path: Path, caplog: pytest.LogCapture
     (tmp_path / "state").write_text("no directory")
     database = Database(tmp_path / "state")
     ledger = OverrideLedger(database)
-    assert "is not known" in caplog.text
+    assert "reading the overrides failed" in caplog.text
     ledger.store([replace(WEIGHT, value=8)])
     with pytest.raises(Unusable):
         asyncio.run(ledger.read())
