@@ -110,7 +110,7 @@ def test_by_source_in_mode_tcp_and_what_is_refused(farm: Divided) -> None:
         answer = farm.put(body, **parameters)
         return answer.status_code, answer.json()["message"]
 
-    assert why({"by": "random", "weights": {"v1": 1, "nobody": 1}}) == (400, "validation error: weights: there is no backend nobody")
+    assert why({"by": "random", "weights": {"v1": 1, "nobody": 1}}) == (400, "validation error: weights: backend nobody does not exist")
     status, text = why({"by": "random", "weights": {"v1": 1, "raw": 1}})
     assert status == 400 and "v1 has mode http" in text and "raw has mode tcp" in text
     assert why({"by": "random", "weights": {"v1": 0}})[0] == 400

@@ -1,7 +1,11 @@
 """Drain servers: take them out of service, wait until they are idle, and then perform the requested action on them.
 
-`Drain` has the arguments, `DrainWatch` acts on the servers in all workers, and `Drains` starts drains and runs their operations.
-Sessions in former workers count as well. After a reload, the servers are drained again in the new worker.
+`Drains` starts a drain as a background operation and runs it. `Drain` has its arguments, and `DrainWatch` acts on the servers.
+
+* A server is idle if it has at most `Drain.sessions` sessions, including those in former workers.
+* After a reload, the servers are drained again in the new worker. The states are stored as overrides.
+* A drain ends with an error if another client makes one of its servers ready, or at its timeout.
+* The progress of the operation has the states from before the drain, so a drain continues after a restart of this server.
 """
 
 import asyncio
@@ -35,7 +39,7 @@ from haproxy_native.workers.workers import SERVERS, Workers, column_of
 
 BACKEND, SERVER = "backend", "server"
 _ANY_AT = "*@"
-# Prefixes of the column `status` for a server that accepts requests. A server without checks (`no check`) is always up.
+# What the column `status` begins with for a server that is up. A server without checks (`no check`) always is.
 _UP = ("UP", "no check")
 DRAIN = "drain"
 NOTHING, MAINT, DELETE, CUT = "nothing", "maint", "delete", "cut"
@@ -44,7 +48,7 @@ STAY, RESTORE = "stay", "restore"
 
 @dataclass(frozen=True)
 class ServerStatistics:
-    """A server's row in `show stat`. `address` is an IP address or the path of a socket."""
+    """The row of a server in `show stat`. `address` is an IP address without port, or another address as it is."""
 
     backend: str
     name: str
@@ -80,9 +84,10 @@ def named(object_: str) -> tuple[str, str]:
 
 
 def resolved(targets: Sequence[str], there: Iterable[ServerStatistics]) -> list[str]:
-    """Return the objects that targets name: `backend/shop/server/web1`, `shop/web1`, each possibly with `*`, or `*@10.0.0.7`.
+    """Return the object names of the servers that targets match.
 
-    Raises NotFound for a target that matches no server, and BadRequest for one of another form.
+    A target has one of the forms `backend/shop/server/web1` and `shop/web1`, both possibly with `*`, or `*@10.0.0.7` for an address. Raises
+    NotFound for a target that matches no server, and BadRequest for one of another form.
     """
     known = _Known(there)
     names: dict[str, None] = {}
@@ -95,7 +100,7 @@ def resolved(targets: Sequence[str], there: Iterable[ServerStatistics]) -> list[
 
 
 class _Known:
-    """An index of servers by name and by address. Only patterns are compared with every server."""
+    """An index of servers by name and by address. Only a target with `*` is compared with every server."""
 
     def __init__(self, there: Iterable[ServerStatistics]) -> None:
         self._addresses: dict[str, list[str]] = defaultdict(list)
@@ -105,6 +110,7 @@ class _Known:
             self._objects[row.object] = None
 
     def named_by(self, target: str) -> list[str]:
+        """Return the object names of the servers that a target matches. Raises BadRequest."""
         if target.startswith(_ANY_AT):
             return self._addresses.get(target.removeprefix(_ANY_AT).strip("[]"), [])
         pattern = _pattern(target)
@@ -112,6 +118,7 @@ class _Known:
 
 
 def _pattern(target: str) -> str:
+    """Return a target as a pattern for object names. Raises BadRequest."""
     match target.split("/"):
         case [backend, server]:
             return f"{BACKEND}/{backend}/{SERVER}/{server}"
@@ -122,13 +129,13 @@ def _pattern(target: str) -> str:
 
 
 class TooFewReady(Conflict):
-    """A drain would leave too few servers ready. Its detail is the whole message."""
+    """A drain would leave too few servers ready. The detail is the whole message."""
 
     label = ""
 
 
 class DrainFailed(NativeError):
-    """A drain has ended early. Its detail is the whole message."""
+    """A drain has ended before its servers were idle. The detail is the whole message."""
 
 
 @dataclass(frozen=True)
@@ -137,15 +144,15 @@ class Drain:
 
     # Object names.
     servers: Sequence[str]
-    # The number of sessions up to which a server counts as idle.
+    # The most sessions that an idle server may have.
     sessions: int = 0
-    # How many seconds to wait for idle servers; None for no limit.
+    # How many seconds to wait until the servers are idle; None for no limit.
     timeout: float | None = None
-    # What to do with idle servers: NOTHING, MAINT, DELETE or CUT.
+    # What to do when they are idle: NOTHING, MAINT, DELETE or CUT.
     then: str = NOTHING
-    # What to do at the timeout: STAY drained, RESTORE the former states, or CUT sessions.
+    # What to do at the timeout: STAY drained, RESTORE the former states, or CUT the sessions.
     at_timeout: str = STAY
-    # The number of servers that must remain up and ready in each backend.
+    # The number of servers that must stay up and ready in each backend.
     keep_ready: int = 0
 
     @classmethod
@@ -168,7 +175,7 @@ class Drain:
 
 
 def shortage(drains: Iterable[Drain], rows: Iterable[ServerStatistics]) -> str:
-    """Return an error text if these drains together would leave a backend with too few ready servers; empty if they would not."""
+    """Return an error text if these drains together leave a backend with too few ready servers; empty if they do not."""
     running = list(drains)
     out = {server for drain in running for server in drain.servers}
     ready = Counter(row.backend for row in rows if row.is_ready and row.object not in out)
@@ -181,26 +188,26 @@ def shortage(drains: Iterable[Drain], rows: Iterable[ServerStatistics]) -> str:
     return ""
 
 
-# How long to wait for idle servers after sessions were cut, in seconds.
+# How long to wait until servers are idle after their sessions were cut, in seconds.
 CUT_PATIENCE = 30.0
 UNKNOWN = "unknown"
-# The largest number of backends that are queried one by one. If a drain has more, it queries all backends with one command.
+# The most backends that are queried one by one. If a drain has more, all backends are queried with one command.
 FEW = 20
-# The largest number of servers in one change of the process. Other changes wait until it ends.
+# The most servers in one change of the process. Other changes wait until it ends.
 LOT = 1000
-# The object that the history names for a change of several servers.
+# The object name of a change of several servers in the history.
 SEVERAL = "backend/*/server/*"
 READY, DRAINED, MAINTENANCE = "ready", "drain", "maint"
 
 
 class DrainWatch:
-    """Watches the servers of one operation. `sessions` has the last count of each server."""
+    """Counts the sessions of the servers of one drain, and changes their states. `sessions` has the last counts, by server."""
 
     def __init__(self, engine: Engine, workers: Workers, running: RunningOperation) -> None:
         self._engine, self._workers, self.running = engine, workers, running
         self.drain = Drain.of(running.now.arguments)
         self.sessions: dict[str, int] = {}
-        # Why the drain must not end, even if its servers are idle: too few others are ready. Empty if it may end.
+        # Why the drain must not end although its servers may be idle: too few others are ready. Empty if it may end.
         self.paused = ""
         self._servers = frozenset(self.drain.servers)
         timeout = self.drain.timeout
@@ -208,16 +215,18 @@ class DrainWatch:
 
     @property
     def is_late(self) -> bool:
+        """Return whether the timeout has passed."""
         return self._deadline is not None and time.time() >= self._deadline
 
     @property
     def has_cut(self) -> bool:
+        """Return whether the drain has cut sessions already."""
         return "cut" in self.running.now.progress
 
     async def is_idle(self) -> bool:
-        """Count sessions, and return whether all servers are idle and enough others are ready. Returns False if HAProxy does not answer.
+        """Count the sessions and report the progress. Return whether all servers are idle and enough others are ready.
 
-        Raises DrainFailed if another client has made a server ready.
+        Returns False if HAProxy does not answer. Raises RuntimeFailure, and DrainFailed if another client has made a server ready.
         """
         try:
             there = await self._drained()
@@ -232,7 +241,7 @@ class DrainWatch:
         return not self.paused and not hidden and all(count <= self.drain.sessions for count in self.sessions.values())
 
     async def _drained(self) -> list[ServerStatistics]:
-        """Drain the servers again if the worker is new, and return all servers of their backends.
+        """Drain the servers if this worker has not been drained yet, and return all servers of their backends.
 
         Raises DrainFailed if another client has made a server ready.
         """
@@ -247,9 +256,9 @@ class DrainWatch:
         return there
 
     async def _drain_in(self, identity: str) -> None:
-        """Drain the ready servers of the drain in the worker `identity`, and store the states of all of them as overrides.
+        """Drain those servers that are ready in the worker `identity`, and store the states of all as overrides.
 
-        The first call records the states before the drain in the progress.
+        Records in the progress that this worker was drained. The first call also records the states from before the drain.
         """
         states = await self._states()
         await self._set({server: DRAINED if state.forced_state == READY else state.forced_state for server, state in states.items()})
@@ -259,6 +268,7 @@ class DrainWatch:
             self.running.report(worker=identity, before=before)
 
     async def _former(self) -> dict[str, int]:
+        """Return the sessions of the servers in former workers, by server. Skips former workers that have ended."""
         sessions: dict[str, int] = {}
         former = await self._workers.former()
         names = {server: "/".join(named(server)) for server in self.drain.servers} if former else {}
@@ -277,11 +287,12 @@ class DrainWatch:
         ]
 
     def _report(self, **now: object) -> None:
+        """Report members of the progress if any has changed."""
         if not now.items() <= self.running.now.progress.items():
             self.running.report(**now)
 
     async def _states(self, servers: Iterable[str] = ()) -> dict[str, ServerState]:
-        """Return the states of these servers, or of all, in the worker in service."""
+        """Return the states of these servers, or of all servers of the drain, in the worker in service."""
         wanted, states = frozenset(servers) or self._servers, []
         backends = {named(server)[0] for server in wanted}
         for backend in backends if len(backends) <= FEW else [""]:
@@ -290,7 +301,7 @@ class DrainWatch:
         return {name: state for state in states if (name := object_of(state)) in wanted}
 
     async def _set(self, wanted: Mapping[str, str]) -> None:
-        """Set states by server in the worker in service, up to LOT in one change. The states survive reloads."""
+        """Set states of servers in the worker in service, and store them as overrides. Changes up to LOT servers at a time."""
         servers = list(wanted)
         for start in range(0, len(servers), LOT):
             lot = {server: wanted[server] for server in servers[start : start + LOT]}
@@ -299,6 +310,7 @@ class DrainWatch:
             await change_process(self._engine.context, name, partial(self._apply, lot), touched, author=self.running.author)
 
     async def _apply(self, wanted: Mapping[str, str]) -> list[MemberChange]:
+        """Send the commands for the states that differ, and return the changes for the history."""
         before = await self._states(wanted)
         if not before:
             return []
@@ -309,6 +321,7 @@ class DrainWatch:
         return await store_members(self._engine.context, changes, [STATE], self.running.author)
 
     async def set_all(self, state: str) -> None:
+        """Set the state of all servers of the drain."""
         await self._set(dict.fromkeys(self.drain.servers, state))
 
     async def restore(self) -> None:
@@ -316,7 +329,7 @@ class DrainWatch:
         await self._set(self.running.now.progress.get("before", {}))
 
     async def cut(self) -> None:
-        """End all sessions of the servers, in every process."""
+        """End all sessions of the servers, in every process, and extend the deadline by CUT_PATIENCE from now."""
         ids = {named(server) for server in self.drain.servers}
 
         def is_ours(session: ProxySession) -> bool:
@@ -330,7 +343,7 @@ class DrainWatch:
         self._deadline = time.time() + CUT_PATIENCE
 
     async def delete_rest(self) -> None:
-        """Delete from the process the servers that the configuration does not contain."""
+        """Delete the servers from the process, one by one. Skips those that HAProxy refuses to delete."""
         for server, state in (await self._states()).items():
             with suppress(RuntimeFailure):
                 await change_process(self._engine.context, server, partial(self._delete, server, state), author=self.running.author)
@@ -351,12 +364,12 @@ class Drains:
     async def begin(
         self, operations: Operations, targets: Sequence[str], make: Callable[[list[str]], Drain], *, author: Author
     ) -> BackgroundOperation:
-        """Begin a drain. Raises what `check` raises, and TooManyOperations."""
+        """Start a drain as a background operation. Raises what `check` raises, and TooManyOperations."""
         drain = await self.check(operations, targets, make, author=author)
         return operations.begin(DRAIN, needs=(CREATE, OPERATION), author=author, **drain.arguments)
 
     async def check(self, operations: Operations, targets: Sequence[str], make: Callable[[list[str]], Drain], *, author: Author) -> Drain:
-        """Return the drain of the targeted servers without starting it. `make` builds it from their object names.
+        """Return the drain that `begin` would start. `make` creates it from the object names of the targets.
 
         Raises Forbidden, NotFound, BadRequest, TooFewReady and RuntimeFailure.
         """
@@ -368,7 +381,7 @@ class Drains:
         return drain
 
     async def work(self, running: RunningOperation) -> None:
-        """Wait until the servers of a drain are idle, and then perform the action `then`. Raises DrainFailed.
+        """Run the operation of a drain: wait until its servers are idle, and then perform the action `then`. Raises DrainFailed.
 
         The progress of the operation has the `sessions` of each server, and in `paused` the reason why the drain must not end yet.
         """
@@ -379,14 +392,14 @@ class Drains:
                 break
             if watch.is_late:
                 await self._late(watch)
-            # Polling thousands of servers takes long: leave the event loop and HAProxy time for other work.
+            # Polling thousands of servers takes long, so the pause leaves HAProxy and this server time for other work.
             await asyncio.sleep(max(POLL_SECONDS, 4 * (time.monotonic() - began)))
         await self._then(watch)
 
     async def _late(self, watch: DrainWatch) -> None:
-        """Perform the action `at_timeout`. Raises DrainFailed, unless it has cut sessions; then the drain continues.
+        """Perform the action `at_timeout`. Sessions are cut once, unless the drain is paused, and the drain continues.
 
-        It cuts sessions only once, and not while the drain is paused.
+        Otherwise raises DrainFailed, which ends the drain.
         """
         left = watch.paused or f"{sum(watch.sessions.values())} sessions are left"
         left = f"{left} after {watch.drain.timeout:g} s"
@@ -399,6 +412,7 @@ class Drains:
         raise DrainFailed(f"{left}; the servers stay drained")
 
     async def _then(self, watch: DrainWatch) -> None:
+        """Perform the action `then`."""
         if watch.drain.then == MAINT:
             await watch.set_all(MAINTENANCE)
         elif watch.drain.then == CUT:
@@ -407,7 +421,7 @@ class Drains:
             await self._delete(watch)
 
     async def _delete(self, watch: DrainWatch) -> None:
-        """Delete the servers from the configuration in one commit. Unless that reloads HAProxy, delete the rest from the process."""
+        """Delete the servers from the configuration in one commit. If that does not reload HAProxy, also delete them from the process."""
         now = self._engine.document
         gone = DeleteServers(watch.drain.servers, self._editor)
         if gone.apply(now) is not now:
@@ -423,7 +437,7 @@ class Drains:
 
 @dataclass(frozen=True)
 class DeleteServers:
-    """The operation that deletes servers from the backend or listen section with the name of their backend. Skips missing servers."""
+    """The operation of a commit that deletes servers from the configuration. Skips servers that it does not contain."""
 
     servers: Sequence[str]
     editor: Editor
@@ -441,4 +455,5 @@ class DeleteServers:
 
 
 def _running(operations: Operations) -> list[Drain]:
+    """Return the drains in progress."""
     return [Drain.of(operation.arguments) for operation in operations.all() if operation.kind == DRAIN and operation.status == RUNNING]

@@ -1,7 +1,7 @@
-"""The lines with which a frontend looks up the backend of a request in the map of a split. Pure.
+"""Edit the lines with which a frontend looks up the backend of a request in the map of a split. Pure.
 
-The first line is for requests that have the key, the second chooses at random for all others. A second line is needed because HAProxy sends
-a request to the default backend if the name that a line computes is not in the map, instead of trying the next line.
+The first line is for requests that have the key, such as a cookie. The second line chooses a backend at random for all others. The first
+line needs a condition, because HAProxy does not try the next line if a computed name is not in the map: it uses the default backend.
 """
 
 import re
@@ -22,7 +22,7 @@ RANDOM, SOURCE, COOKIE, HEADER = "random", "source", "cookie", "header"
 BY = re.compile(r"(random|source|(cookie|header):([A-Za-z0-9_.-]+))")
 _PATH = re.compile(r"[A-Za-z0-9_./+-]+")
 HTTP = "http"
-# Kinds of sections that receive requests, with their collections.
+# The kinds of sections that receive requests, with their collections.
 FRONTENDS = {"frontend": "frontends", "listen": "listens"}
 BACKENDS = ("backend", "listen")
 RULES = "backend_switching_rules"
@@ -31,10 +31,10 @@ Rule = dict[str, str]
 
 
 class LinesMissing(Conflict):
-    """No frontend has the `lines`. Its detail is the whole message.
+    """No frontend has the `lines` of a split. The detail is the whole message.
 
-    `frontend`: the frontend that the caller has to name for the lines to be added; empty if the caller can choose one; None if naming one
-    does not help.
+    `frontend`: the name that the client has to send, so that the lines are added to that frontend; empty if the client may choose one;
+    None if the client has to edit the frontend first.
     """
 
     label = ""
@@ -45,9 +45,9 @@ class LinesMissing(Conflict):
 
 
 def rules(by: str, path: str) -> list[Rule]:
-    """Return the rules that look up a map by a key, such as `cookie:NAME`, in their order. Raises BadValue."""
+    """Return the rules that look up the map at `path` by a key, such as `cookie:NAME`, in their order. Raises BadValue."""
     if not _PATH.fullmatch(path):
-        raise BadValue(f"the path of the map cannot stand in a rule: {path}; letters, digits and ./_+- can")
+        raise BadValue(f"the path of the map is not valid in a rule: {path}; use letters, digits and ./_+- only")
     at_random = {"name": f"%[rand({BUCKETS}),map_int({path})]"}
     if by == RANDOM:
         return [at_random]
@@ -56,10 +56,10 @@ def rules(by: str, path: str) -> list[Rule]:
 
 
 def _key(by: str) -> tuple[str, str]:
-    """Return the sample of a key, and the condition that a request has it. Raises BadValue."""
+    """Return the sample expression for a key, and the condition that a request has the key. Raises BadValue."""
     match = BY.fullmatch(by)
     if match is None:
-        raise BadValue(f"by: {by!r} is none of random, source, cookie:NAME and header:NAME")
+        raise BadValue(f"by: unknown key {by!r}; expected random, source, cookie:NAME or header:NAME")
     if by == SOURCE:
         return "src", "{ src -m found }"
     sample = f"req.cook({match[3]})" if match[2] == COOKIE else f"req.fhdr({match[3]})"
@@ -67,24 +67,25 @@ def _key(by: str) -> tuple[str, str]:
 
 
 def needs_http(by: str) -> bool:
+    """Return whether a key exists in HTTP requests only."""
     return by not in (RANDOM, SOURCE)
 
 
 def lines(editor: Editor, wanted: Sequence[Rule]) -> list[str]:
-    """Return rules as lines of the file."""
+    """Return rules as lines of the configuration."""
     blank = Document.parse("frontend f\n")
     written = reduce(lambda document, rule: _with(editor, document, blank.sections[0], rule), wanted, blank)
     return [line.text.strip() for line in written.sections[0].lines[1:]]
 
 
 def installed(editor: Editor, document: Document, path: str) -> dict[str, list[Rule]]:
-    """Return the rules that look up a map, by frontend."""
+    """Return the rules that look up the map at `path`, by frontend."""
     askers = {section.name: _asking(editor, document, section, path) for section in document.sections if section.kind in FRONTENDS}
     return {name: list(asking.values()) for name, asking in askers.items() if asking}
 
 
 def _asking(editor: Editor, document: Document, section: Section, path: str) -> dict[int, Rule]:
-    """Return the rules of a frontend that look up a map, by index."""
+    """Return the rules of a frontend that look up the map at `path`, by index."""
     if f"({path})" not in section.text:
         return {}
     rows = _all(editor, document, section)
@@ -92,11 +93,13 @@ def _asking(editor: Editor, document: Document, section: Section, path: str) -> 
 
 
 def _all(editor: Editor, document: Document, section: Section) -> list[Rule]:
+    """Return all backend switching rules of a frontend."""
     rows = editor.list_objects(document, editor.resources[RULES], _parent(editor, section))
     return [{name: row[name] for name in ("name", "cond", "cond_test") if name in row} for row in rows]
 
 
 def _with(editor: Editor, document: Document, section: Section, rule: Rule) -> Document:
+    """Return the document with a rule as the last of a frontend."""
     return editor.create(document, editor.resources[RULES], _parent(editor, section), rule)
 
 
@@ -110,32 +113,32 @@ def mode(document: Document, section: Section) -> str:
 
 
 def common_mode(document: Document, names: Sequence[str]) -> str:
-    """Return the mode of these backends. Raises BadValue if one is missing or they differ."""
+    """Return the mode of these backends. Raises BadValue if one does not exist, or if their modes differ."""
     modes: dict[str, str] = {}
     for name in names:
         section = next((backend for kind in BACKENDS if (backend := document.find(kind, name))), None)
         if section is None:
-            raise BadValue(f"weights: there is no backend {name}")
+            raise BadValue(f"weights: backend {name} does not exist")
         modes.setdefault(mode(document, section), name)
     if len(modes) > 1:
         text = ", ".join(f"{name} has mode {kind}" for kind, name in modes.items())
-        raise BadValue(f"weights: backends of one split have one mode, but {text}")
+        raise BadValue(f"weights: the backends of a split must have the same mode, but {text}")
     return next(iter(modes))
 
 
 def check_frontend(document: Document, name: str, wanted: str) -> Section:
-    """Return the frontend of that name. Raises NotFound, and BadValue if it has another mode."""
+    """Return the frontend of this name. Raises NotFound, and BadValue if its mode is not the `wanted` one."""
     section = next((proxy for kind in FRONTENDS if (proxy := document.find(kind, name))), None)
     if section is None:
         raise NotFound(f"there is no frontend {name}")
     if mode(document, section) != wanted:
-        raise BadValue(f"frontend {name} has mode {mode(document, section)}, and the backends have mode {wanted}")
+        raise BadValue(f"frontend {name} has mode {mode(document, section)}, but the backends have mode {wanted}")
     return section
 
 
 @dataclass(frozen=True)
 class PutRules:
-    """The operation that adds the rules for a map to a frontend, as the last of their kind."""
+    """The operation of a commit that adds the rules for a map to a frontend, as its last backend switching rules."""
 
     editor: Editor
     frontend: str
@@ -149,7 +152,7 @@ class PutRules:
 
 @dataclass(frozen=True)
 class DropRules:
-    """The operation that removes the rules for a map from all frontends."""
+    """The operation of a commit that removes the rules for a map from all frontends."""
 
     editor: Editor
     path: str
@@ -160,7 +163,7 @@ class DropRules:
 
 
 def with_rules(editor: Editor, document: Document, frontend: str, wanted: Sequence[Rule], path: str) -> Document:
-    """Return the document with these rules as the last of a frontend. Raises LinesMissing if a rule before them applies to all requests."""
+    """Return the document with these rules as the last of a frontend. Raises LinesMissing if an earlier rule applies to all requests."""
     document = without_rules(editor, document, path, frontend)
     section = next(proxy for kind in FRONTENDS if (proxy := document.find(kind, frontend)))
     if taken := next((rule for rule in _all(editor, document, section) if "cond" not in rule), None):
@@ -170,7 +173,7 @@ def with_rules(editor: Editor, document: Document, frontend: str, wanted: Sequen
 
 
 def without_rules(editor: Editor, document: Document, path: str, frontend: str | None = None) -> Document:
-    """Return the document without the rules that look up this map, in one frontend or in all."""
+    """Return the document without the rules that look up the map at `path`, in one frontend or in all."""
     for section in document.sections:
         if section.kind in FRONTENDS and frontend in (None, section.name):
             for at in reversed(_asking(editor, document, section, path)):

@@ -1,7 +1,10 @@
-"""`Splits`: divides traffic between backends by a stored map.
+"""Split traffic between backends in percent, by a stored map that can be changed at runtime.
 
-The map has a hundred buckets, each with the name of a backend; a request belongs to a bucket by a hash of its key, or at random. A change
-of the shares moves as few buckets as possible, so that most clients stay with their backend.
+The map has a hundred buckets, each with the name of a backend. A frontend chooses the bucket of a request by a hash of a key, such as a
+cookie, or at random (rules.py). A change of the shares moves as few buckets as possible, so most clients stay with their backend.
+
+A new split is stored first, and its lines are added to the frontend afterwards. If they cannot be added, the map is deleted again. A crash
+in between leaves a map that no line uses; the same request can be sent again.
 """
 
 import asyncio
@@ -36,10 +39,13 @@ PREFIX = "split_"
 
 
 def shares(weights: Mapping[str, float]) -> dict[str, int]:
-    """Return the shares in percent as integers, rounded by the largest remainder. Raises BadValue if a weight is below 0 or all are 0."""
+    """Return the shares in percent, as integers whose sum is 100. Raises BadValue if a weight is below 0 or all are 0.
+
+    They are rounded by the method of the largest remainder.
+    """
     total = sum(weights.values())
     if total <= 0 or min(weights.values()) < 0:
-        raise BadValue("weights: none may be below 0, and one must be above it")
+        raise BadValue("weights: no weight may be below 0, and one must be above 0")
     exact = {name: weight * BUCKETS / total for name, weight in weights.items()}
     whole = {name: int(share) for name, share in exact.items()}
     by_remainder = sorted(exact, key=lambda name: whole[name] - exact[name])
@@ -49,10 +55,10 @@ def shares(weights: Mapping[str, float]) -> dict[str, int]:
 
 
 def assigned(wanted: Mapping[str, int], former: Sequence[str] = ()) -> list[str]:
-    """Return the backend of each bucket.
+    """Return the backend of each bucket for the `wanted` shares, from the `former` ones.
 
-    A backend whose share grows keeps all its former buckets; one whose share shrinks loses only as many as it has to. If there are two
-    backends, and the share of one grows and then shrinks again, it loses the buckets that it had gained.
+    A backend whose share grows keeps all its buckets. One whose share shrinks loses no more buckets than it has to. If the share of one of
+    two backends grows and then shrinks again, it loses the buckets that it has gained.
     """
     ideal = [name for name, share in wanted.items() for _ in range(share)]
     buckets = [""] * BUCKETS
@@ -70,17 +76,19 @@ def assigned(wanted: Mapping[str, int], former: Sequence[str] = ()) -> list[str]
 
 @dataclass(frozen=True)
 class SplitStatus:
-    """The present state of a split."""
+    """A split with its present state."""
 
     name: str
     split: Split
+    # The map.
     file: Path
-    # In percent, by backend.
+    # The share of each backend in percent.
     shares: Mapping[str, int]
+    # The frontends that have its lines.
     frontends: Sequence[str]
     # The requests to each backend since the last change; None if HAProxy does not answer.
     requests: Mapping[str, int] | None = None
-    # Whether `requests` is complete; False if a process has ended since the last change, so that its requests are unknown.
+    # Whether `requests` is complete. If a worker has ended since the last change, its requests are unknown.
     complete: bool = False
 
 
@@ -92,7 +100,7 @@ class Splits:
         self._one_at_a_time = asyncio.Lock()
 
     async def all(self) -> list[SplitStatus]:
-        """Return the splits by name; none if no directory for maps is configured."""
+        """Return the splits, sorted by name; none if no directory for maps is configured."""
         statuses = []
         for path in sorted(await asyncio.to_thread(self._files)):
             with suppress(NotFound):
@@ -108,6 +116,7 @@ class Splits:
         return [f"split {path.stem.removeprefix(PREFIX)}" for path, split in splits if names[0] in split.weights]
 
     def _splits(self) -> list[tuple[Path, Split]]:
+        """Read the splits from their maps. Skips maps that cannot be read. Blocks."""
         found = list[tuple[Path, Split]]()
         for path in sorted(self._files()):
             with suppress(OSError):
@@ -116,7 +125,7 @@ class Splits:
         return found
 
     async def status(self, name: str) -> SplitStatus:
-        """Return a split. Raises NotFound."""
+        """Return a split with its present state. Raises NotFound."""
         path, text = self._path(name), await self._text(name)
         split = list_files.parse_split(text)
         if split is None:
@@ -127,9 +136,10 @@ class Splits:
         return await self._counted(status)
 
     async def put(self, name: str, by: str, weights: Mapping[str, float], frontend: str = "", *, author: Author) -> Outcome:
-        """Change the shares of a split at runtime, or create it. Adds its lines to `frontend` if they are missing, which needs a reload.
+        """Change the shares of a split at runtime, or create the split.
 
-        Raises BadValue, NotFound, LinesMissing if no frontend has the lines, and what commits raise.
+        Adds its lines to `frontend` if they are missing, which needs a reload. Raises BadValue, NotFound, LinesMissing if no frontend has
+        the lines and none is named, and what commits raise.
         """
         wanted, lines = shares(weights), self._lines(name, by, weights, frontend)
         split = Split(by, dict(weights), time.time(), await self._counts(weights))
@@ -145,21 +155,21 @@ class Splits:
                 raise
 
     async def check_put(self, name: str, by: str, weights: Mapping[str, float], frontend: str = "", *, author: Author) -> bool:
-        """Return whether `put` would reload HAProxy. Raises Forbidden, and what `put` raises, except for refusals by HAProxy."""
+        """Return whether `put` would reload HAProxy. Raises what `put` would raise, except for refusals by HAProxy."""
         shares(weights)
         put, path = self._lines(name, by, weights, frontend), self._path(name)
         permit_file(author, self._maps.kind, path, CHANGE if path.exists() else CREATE)
         return await self._engine.check_change(Change([put], author=author)) if put else False
 
     async def check_delete(self, name: str, *, author: Author) -> bool:
-        """Return whether `delete` would reload HAProxy. Raises Forbidden, and what `delete` raises, except for refusals by HAProxy."""
+        """Return whether `delete` would reload HAProxy. Raises what `delete` would raise, except for refusals by HAProxy."""
         path = await self._there(name)
         self._check_ours(path)
         permit_file(author, self._maps.kind, path, DELETE)
         return await self._engine.check_change(Change([rules.DropRules(self._editor, str(path))], author=author))
 
     def _lines(self, name: str, by: str, weights: Mapping[str, float], frontend: str) -> rules.PutRules | None:
-        """Return the operation that adds the lines of a split to a frontend; None if they are there already.
+        """Return the operation that adds the lines of a split to a frontend; None if a frontend has them and no other is named.
 
         Raises BadValue, NotFound and LinesMissing.
         """
@@ -170,14 +180,14 @@ class Splits:
         others = [name for name in there if name not in (*has, frontend)]
         texts = rules.lines(self._editor, lines)
         if others:
-            raise LinesMissing(f"frontend {others[0]} asks the split in another way; name it to change that", texts, others[0])
+            raise LinesMissing(f"frontend {others[0]} has other lines for the split; name this frontend to replace them", texts, others[0])
         if not has and not frontend:
-            text = "no frontend asks the split: put these lines after its other use_backend lines"
-            raise LinesMissing(f"{text}, or name the frontend that is to get them", texts, "")
+            text = "no frontend has the lines of the split: add them after its other use_backend lines"
+            raise LinesMissing(f"{text}, or name the frontend to add them to", texts, "")
         return rules.PutRules(self._editor, frontend, lines, str(path)) if frontend and frontend not in has else None
 
     async def delete(self, name: str, *, author: Author) -> Outcome:
-        """Remove the lines, which needs a reload, and the map. Raises NotFound and InUse."""
+        """Remove the lines of a split, which needs a reload, and then its map. Raises NotFound, InUse, and what commits raise."""
         path = await self._there(name)
         async with self._one_at_a_time:
             self._check_ours(path)
@@ -192,23 +202,23 @@ class Splits:
         return self._path(name)
 
     def _checked(self, by: str, backends: Sequence[str], frontend: str, path: Path) -> list[rules.Rule]:
-        """Return the rules that a frontend must have. Raises BadValue and NotFound."""
+        """Return the rules that a frontend must have, after checking the modes of backends and frontends. Raises BadValue and NotFound."""
         document, lines = self._engine.document, rules.rules(by, str(path))
         mode = rules.common_mode(document, backends)
         if rules.needs_http(by) and mode != rules.HTTP:
-            raise BadValue(f"by: {by} needs backends of mode http, and these have mode {mode}")
+            raise BadValue(f"by: {by} needs backends with mode http, but these have mode {mode}")
         for name in {frontend, *rules.installed(self._editor, document, str(path))} - {""}:
             rules.check_frontend(document, name, mode)
         return lines
 
     def _check_ours(self, path: Path) -> None:
-        """Raise InUse if a line other than those of the split uses the map."""
+        """Raise InUse if the map is used by any line that does not belong to the split."""
         left = rules.without_rules(self._editor, self._engine.document, str(path))
         for reference in references(left, str(path), str(self._engine.context.current.path.parent)):
             raise InUse(f"the map of the split is used by another line: {reference.text.strip()} (in {reference.section})")
 
     async def _store(self, name: str, split: Split, wanted: Mapping[str, int], author: Author) -> tuple[Outcome, bool]:
-        """Store the map. Return the outcome, and whether the file is new."""
+        """Store the map. Return the outcome of the commit, and whether the map is new."""
         path, maps = self._path(name), self._maps
         former = list_files.parse_buckets(await self._text(name))
         try:
@@ -226,13 +236,14 @@ class Splits:
             await self._maps.delete(self._engine.context, path.name, author)
 
     async def _counts(self, backends: Iterable[str]) -> dict[str, dict[str, int]]:
-        """Return the requests of these backends, by process; empty if HAProxy does not answer."""
+        """Return the requests of these backends so far, by process; empty if HAProxy does not answer."""
         with suppress(RuntimeFailure):
             counts = await self._workers.counts(BACKENDS, _COLUMN)
             return {process: {name: count.get(name, 0) for name in backends} for process, count in counts.by_process.items()}
         return {}
 
     async def _counted(self, status: SplitStatus) -> SplitStatus:
+        """Return the status with the requests since the last change."""
         before, now = status.split.before, await self._counts(status.shares)
         if not now:
             return status

@@ -68,7 +68,7 @@ def test_a_line_before_that_takes_all() -> None:
 def test_modes() -> None:
     assert rules.common_mode(DOCUMENT, ["v1", "v2", "both"]) == "http"
     assert rules.common_mode(Document.parse("backend raw\n"), ["raw"]) == "tcp"
-    with pytest.raises(BadValue, match="there is no backend v9"):
+    with pytest.raises(BadValue, match="backend v9 does not exist"):
         rules.common_mode(DOCUMENT, ["v9"])
     with pytest.raises(NotFound):
         rules.check_frontend(DOCUMENT, "v1", "http")
