@@ -27,6 +27,7 @@ async def read(call: ReadCall) -> Response:
 
 
 def _as_dict(difference: Difference) -> dict[str, Any]:
+    """Return a difference as JSON, with secrets masked."""
     shown = {"object": difference.object, "member": difference.member, "cause": difference.cause}
     values = [masked_member(value, difference.object, difference.member) for value in difference.values]
     shown |= dict(zip(difference.between, values, strict=True))

@@ -6,7 +6,7 @@ from haproxy_native.features.explain.explain import Explain
 
 
 class ExplainFeature(Feature):
-    """`explain` explains requests, on shadow HAProxy processes that it runs."""
+    """The feature: `explain` explains requests with shadow HAProxy processes that it runs."""
 
     def __init__(self, services: Services) -> None:
         self.explain = Explain(services.engine, services.editor)

@@ -13,6 +13,7 @@ from haproxy_native.commit.change import Candidate
 from haproxy_native.features.explain.question import question_of
 from haproxy_native.threads import run_in_thread
 
+# How long a response may take, in seconds.
 ANSWER_SECONDS = 60.0
 
 
@@ -31,10 +32,13 @@ async def _candidate(call: Call) -> Candidate:
 
 
 def _subject(call: Call) -> tuple[str | None, str | None]:
-    """Return the transaction id or the configuration text that all questions are about, or neither. Raises ApiError for several."""
+    """Return the transaction id and the configuration text that all questions are about; None for the present configuration.
+
+    Raises ApiError if the questions name more than one.
+    """
     about = {(question.get("transaction_id") or call.query.transaction_id, question.get("config")) for question in call.body}
     if len(about) > 1 or any(all(each) for each in about):
-        raise ApiError(400, "all questions of a call are about the same configuration: send only one config or transaction_id")
+        raise ApiError(400, "all questions of a call are about the same configuration: send one config or one transaction_id")
     return about.pop() if about else (call.query.transaction_id, None)
 
 
@@ -48,7 +52,7 @@ def _shown(value: Any) -> Any:
 
 
 async def _check(call: Call) -> bool:
-    """Refuse a configuration that the caller may not evaluate. Return False: HAProxy is not reloaded."""
+    """Raise the error with which the server would refuse the questions. Return False, since HAProxy is not reloaded."""
     await call.services.engine.permit_evaluation(await _candidate(call))
     for question in call.body:
         question_of(question)

@@ -20,6 +20,7 @@ from haproxy_native.planning.touches import changed
 from haproxy_native.reload.records import SUCCEEDED, TAKEN_BACK
 from haproxy_native.threads import run_in_thread
 
+# The most entries that a response has.
 MOST = 1_000
 MayRead = Callable[[str], bool]
 SCHEDULED, WRITTEN = "scheduled", "written"
@@ -75,7 +76,7 @@ async def restore(call: JsonCall) -> Response:
 
 
 async def _require_known(call: Call) -> None:
-    """Raise Forbidden for an entry about an object that no rule of the caller covers, before another error could show its content."""
+    """Raise Forbidden for an entry about an object that no rule of the caller covers. Other errors might reveal its content."""
     rights, history = call.author.rights, call.services.history
     if isinstance(rights, Rights) and not rights.may(READ, ALL):
         await history.settled()
@@ -89,7 +90,7 @@ async def read_blame(call: ReadCall) -> Response:
 
 
 async def _returned(call: Call, returned: Reverted) -> Response:
-    """Return the response to a revert or restore, with the history entry of its last commit if it made any."""
+    """Return the response to a revert or restore, with the history entry of its last commit if there was one."""
     shown: dict[str, Any] = {"version": call.services.engine.version(), "changes": len(returned.outcomes)}
     if returned.outcomes:
         await call.services.history.settled()
@@ -104,6 +105,7 @@ def _text(text: str) -> Response:
 
 
 def _entry(journal: Journal, entry: Entry, may_read: MayRead | None) -> dict[str, Any]:
+    """Return an entry as JSON. `may_read` returns whether the caller may read an object; None if it may read all."""
     by = entry.author
     outcome = journal.outcome_of(entry)
     return present(
@@ -129,7 +131,7 @@ def _entry(journal: Journal, entry: Entry, may_read: MayRead | None) -> dict[str
 
 
 def _summary(journal: Journal, entry: Entry, may_read: MayRead | None) -> str:
-    """Return a summary of the changes that the caller may read."""
+    """Return a summary of those changes of an entry that the caller may read."""
     if may_read is None and (kept := journal.summary(entry.id)):
         return kept
     may_show = may_read or (lambda object_: True)
@@ -141,10 +143,10 @@ def _summary(journal: Journal, entry: Entry, may_read: MayRead | None) -> str:
 
 
 def _outcome(entry: Entry, reload: ReloadOutcome | None) -> str:
-    """Return the present outcome of a change, which depends on its reload if there is one.
+    """Return the present outcome of a change, which may depend on its reload.
 
-    `scheduled`: the reload is due, running, or repeated after a failure. `written`: HAProxy has not loaded the change, as for one with a
-    confirmation before its reload.
+    `scheduled`: its reload is scheduled, in progress, or repeated after a failure. `written`: the files have the change, but HAProxy has not
+    loaded it.
     """
     if entry.outcome not in (SCHEDULED, WRITTEN) or reload is None:
         return entry.outcome
@@ -154,6 +156,7 @@ def _outcome(entry: Entry, reload: ReloadOutcome | None) -> str:
 
 
 def _reload(outcome: ReloadOutcome, entry: Entry) -> dict[str, Any]:
+    """Return as JSON the reload that was to load an entry, and what it meant for this entry."""
     of_change = outcome.changes.get(entry.id)
     return present({"id": outcome.id, "status": outcome.status, "time": timestamp(outcome.time), "outcome": of_change})
 

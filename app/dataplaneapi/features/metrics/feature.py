@@ -1,6 +1,6 @@
-"""The feature `metrics`: `/metrics` in Prometheus' text format.
+"""The feature `metrics`: serve `/metrics` in the text format of Prometheus.
 
-It needs prometheus-client, which the optional extra `metrics` installs and the first request imports.
+It needs the package prometheus-client, which the extra `metrics` installs. The first request imports it.
 """
 
 import asyncio
@@ -85,7 +85,7 @@ def _state(services: Services, up: bool) -> Iterator["Metric"]:
 
 
 def _sources(services: Services) -> "Metric":
-    """Return the metric of service discovery; without values if the definitions cannot be read."""
+    """Return the metric of service discovery. Kinds of sources whose definitions cannot be read have no values."""
     from prometheus_client.core import GaugeMetricFamily
 
     text = "Whether the last poll of a source of services succeeded."
@@ -99,7 +99,7 @@ def _sources(services: Services) -> "Metric":
 
 
 def _expiries(services: Services) -> "Metric":
-    """Return the metric of certificates' expiry. Files that are removed meanwhile or cannot be read are left out."""
+    """Return the metric of certificates' expiry. Skips files that cannot be read. Blocks."""
     from prometheus_client.core import GaugeMetricFamily
 
     text = "When the first certificate of a stored file expires, in Unix time."
@@ -160,7 +160,7 @@ def _gauge(name: str, text: str, value: float, labels: Mapping[str, str] = {}) -
 
 
 class MetricsFeature(Feature):
-    """Serves `/metrics` without credentials, like the other probes."""
+    """The feature: serves `/metrics` without credentials, like the probes."""
 
     def __init__(self, services: Services) -> None:
         self._services, self.public = services, (self._answer,)

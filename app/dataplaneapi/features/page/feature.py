@@ -1,4 +1,4 @@
-"""The feature `page`: serves the files of the page at /ui/ without credentials. The page calls the API like any other client."""
+"""The feature `page`: serve the files of the page at /ui/ without credentials. The page calls the API like any other client."""
 
 import gzip
 from collections.abc import Awaitable
@@ -20,7 +20,7 @@ TYPES = {
     ".css": b"text/css; charset=utf-8",
     ".svg": b"image/svg+xml",
 }
-# The page loads nothing from other sites and has no inline scripts. No other page may frame it.
+# The page loads files and data from this server only, and has no inline scripts. No other page may frame it.
 POLICY = (
     b"default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
     b"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -31,7 +31,7 @@ HEADERS: list[Header] = [
     (HeaderName(b"Cross-Origin-Opener-Policy"), b"same-origin"),
     (HeaderName(b"Cross-Origin-Resource-Policy"), b"same-origin"),
 ]
-# Each visit revalidates every file, so that an upgrade is effective at once.
+# A browser revalidates every file at each visit, so an upgrade is effective at once.
 _CACHING: list[Header] = [(CACHE_CONTROL, b"no-cache"), (HeaderName(b"Vary"), b"Accept-Encoding")]
 _ENCODING = (HeaderName(b"Content-Encoding"), b"gzip")
 
@@ -53,7 +53,7 @@ def page(exchange: Exchange, *, is_on: bool) -> Response | None:
     """Return the response for a path of the page; None for any other path."""
     path = exchange.path
     if path == "/" and is_on and "text/html" in exchange.values_of(b"accept"):
-        # A browser is redirected from the bare address to the page. Programs get the same response as without the page.
+        # Redirect a browser from `/` to the page. Other clients get the same response as without the page.
         return empty(307, [*HEADERS, (LOCATION, b"ui/")])
     if path == "/ui":
         return empty(308, [*HEADERS, (LOCATION, b"ui/")]) if is_on else _missing(path)
@@ -69,13 +69,13 @@ def page(exchange: Exchange, *, is_on: bool) -> Response | None:
 
 
 def _missing(path: str) -> Response:
-    """Return a 404. A 401 would make a browser open its own dialog for credentials."""
+    """Return a 404 response. For a 401, a browser would open its own dialog for credentials."""
     return error_response(404, f"path {path} was not found", HEADERS)
 
 
 @lru_cache(maxsize=256)
 def _file(name: str) -> PageFile | None:
-    """Return a file by its name relative to DIRECTORY, read once and cached; None if it does not exist."""
+    """Return a file by its name relative to DIRECTORY; None if it does not exist. Blocks at the first call for a name."""
     if name not in _names():
         return None
     plain = (DIRECTORY / name).read_bytes()
@@ -84,6 +84,7 @@ def _file(name: str) -> PageFile | None:
 
 @lru_cache(maxsize=1)
 def _names() -> frozenset[str]:
+    """Return the names of the page's files, relative to DIRECTORY. Blocks at the first call."""
     return frozenset(file.relative_to(DIRECTORY).as_posix() for file in DIRECTORY.rglob("*") if file.suffix in TYPES)
 
 
@@ -93,7 +94,7 @@ def _accepts_gzip(exchange: Exchange) -> bool:
 
 
 class PageFeature(Feature):
-    """Serves the files of the page, unless the settings disable it."""
+    """The feature: serves the files of the page, unless the settings disable it."""
 
     def __init__(self, services: Services) -> None:
         self._services, self.public = services, (self._answer,)

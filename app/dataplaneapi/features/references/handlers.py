@@ -40,7 +40,7 @@ async def rename(call: JsonCall) -> Response:
 
 
 async def _renaming(call: Call) -> Renaming:
-    """Return the renaming that a call asks for. Raises Forbidden, and what `Naming.renaming` raises."""
+    """Return the renaming that a call describes. Raises Forbidden, and what `Naming.renaming` raises."""
     object_, to = spelled(*parsed(call.body["object"])), call.body["to"]
     permit(call.author, object_, to)
     naming = naming_of(call.services)
@@ -49,6 +49,7 @@ async def _renaming(call: Call) -> Renaming:
 
 
 def _shown(renaming: Renaming) -> dict[str, Any]:
+    """Return as JSON what a renaming changes, and the references that it does not change."""
     shown = {"from": renaming.object, "to": renaming.to, "places": _rows(renaming.places), "not_followed": _rows(renaming.lost)}
     return shown | {"carried": list(renaming.carried)}
 
@@ -62,6 +63,7 @@ def _row(row: ReferenceRow) -> dict[str, Any]:
 
 
 async def _check(call: Call) -> bool:
+    """Raise the error with which the server would refuse the renaming. Return whether it would reload HAProxy."""
     change = (await _renaming(call)).change
     reload = Reload.NOW if call.query.force_reload else Reload.AUTO
     return await call.services.engine.check_change(replace(change, reload=reload), transaction_id=call.transaction_id)

@@ -1,4 +1,4 @@
-"""The command `dataplaneapi test`: runs routing tests on a configuration without a server, as in a CI system."""
+"""The command `dataplaneapi test`: run routing tests on a configuration without a server, as in a CI system."""
 
 import argparse
 import asyncio
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from haproxy_native.features.routing_tests.run import Case, Run
     from haproxy_native.text.document import Document
 
-# Exit statuses: all cases have passed; some have failed, or too few rules are reached; a file or option cannot be used; HAProxy refuses the
-# configuration.
+# The exit statuses: all cases have passed; some have failed, or too few rules are reached; a file or option cannot be used; HAProxy refuses
+# the configuration.
 OK, FAILED, UNUSABLE, NO_ANSWER = range(4)
 CONFIG = "/etc/haproxy/haproxy.cfg"
 YAML_ENDINGS = (".yaml", ".yml")
 
 
 class UnusableInput(Exception):
-    """Ends the command with UNUSABLE."""
+    """A file or option cannot be used. The command exits with UNUSABLE."""
 
 
 def parser() -> argparse.ArgumentParser:
@@ -54,12 +54,13 @@ def main(argv: Sequence[str]) -> NoReturn:
 
 
 def _tested(given: argparse.Namespace) -> int:
+    """Run the tests, print the result, and return the exit status. Raises UnusableInput."""
     from haproxy_native.errors import NativeError, NoShadow
     from haproxy_native.features.routing_tests.run import cases_of, junit
     from haproxy_native.text.document import Document
 
     if shutil.which(given.haproxy) is None:
-        raise UnusableInput(f"{given.haproxy} is not a program that can be run; name one with --haproxy")
+        raise UnusableInput(f"{given.haproxy} is not an executable program; name HAProxy's binary with --haproxy")
     try:
         config = Path(os.path.abspath(given.config))
         cases = [case for name in given.files for case in cases_of(_rows(Path(name)), Path(name).stem)]
@@ -92,7 +93,7 @@ async def _run(document: "Document", cases: "Sequence[Case]", binary: str, confi
 
 
 def _rows(path: Path) -> list[dict[str, object]]:
-    """Return the cases of a file, validated as the API would do it."""
+    """Return the cases of a file, with the same validation as in the API. Raises UnusableInput."""
     from dataplaneapi.api.call import decoded_strictly
     from dataplaneapi.api.errors import ApiError
     from dataplaneapi.api.normalize import ResolvedSchemas

@@ -21,7 +21,10 @@ MOST_NAMED = 10
 
 
 class PassTests(WriteOption):
-    """The option that refuses a write if it breaks a test. A header names the tests that failed before the write and still fail."""
+    """The option `tests` of a write, which is refused if it breaks a test.
+
+    A header of the response names the tests that failed before the write and still fail.
+    """
 
     names = ("tests",)
 
@@ -30,15 +33,15 @@ class PassTests(WriteOption):
         self._is_required = is_required
 
     def is_asked(self, call: Call) -> bool:
-        """Return whether the change has to pass tests."""
+        """Return whether the change of a call has to pass the tests."""
         return super().is_asked(call) or self._is_required()
 
     def of_commits(self, call: Call) -> list[str]:
-        """Return the given parameters that only a commit may have: none for a call that writes nothing, such as a transaction's plan."""
+        """Return the parameters of a call that only a commit may have; none for a call that writes nothing, such as a plan."""
         return self.given(call) if call.operation.writes else []
 
     async def serve(self, call: Call, next: Handler) -> Response:
-        """Make the write and return its response. Raises BreaksTests; a caller who may not read everything gets less of its detail."""
+        """Make the write and return its response. Raises BreaksTests, with only those details that the caller may read."""
         request = call.author.request
         if request:
             request.requires_tests = "tests" in call.values
@@ -54,13 +57,14 @@ class PassTests(WriteOption):
 
 
 def _readable(by: Author, error: BreaksTests) -> BreaksTests:
+    """Return the error with only those details that the caller may read."""
     if reader(by) is None:
         return error
     return BreaksTests(error.detail.partition("\n")[0], failed=readable_tests(by, error.failed), failed_before=error.failed_before)
 
 
 class RoutingTestsFeature(Feature):
-    """`tests` stores tests and runs them. A commit observer refuses changes that break tests, if these are required."""
+    """The feature: `tests` stores tests and runs them. A gate refuses commits that break required tests."""
 
     def __init__(self, services: Services) -> None:
         self._services, engine = services, services.engine

@@ -15,7 +15,7 @@ from haproxy_native.features.routing_tests.table import KIND
 from haproxy_native.planning.touches import ANY, CHANGE, CREATE, DELETE, Touch
 from haproxy_native.threads import run_in_thread
 
-# Long enough for a run of as many cases as there may be.
+# How long a run may take, in seconds: long enough for the most cases that a run may have.
 ANSWER_SECONDS = 600.0
 XML = b"application/xml"
 
@@ -68,6 +68,7 @@ async def _candidate(call: Call) -> Candidate:
 
 
 async def _cases(call: Call) -> list[Case]:
+    """Return the cases in the body, or those of the named or all stored tests. Raises ApiError, BadRequest and NotFound."""
     body = call.body or {}
     if "cases" in body:
         if "tests" in body:
@@ -77,7 +78,7 @@ async def _cases(call: Call) -> list[Case]:
 
 
 async def _check_test(call: Call) -> bool:
-    """Refuse a test that the caller may not store or delete. Return False: HAProxy is not reloaded."""
+    """Raise the error with which the server would refuse to store or delete a test. Return False, since HAProxy is not reloaded."""
     tests, name = _tests(call).stored, call.path.name
     if call.operation.method == "DELETE":
         tests.get(name)

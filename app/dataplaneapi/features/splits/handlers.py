@@ -36,6 +36,7 @@ async def delete(call: JsonCall) -> Response:
 
 
 def as_dict(status: SplitStatus) -> dict[str, Any]:
+    """Return a split as JSON."""
     shown = {
         "name": status.name,
         "by": status.split.by,

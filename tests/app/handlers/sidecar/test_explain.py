@@ -79,7 +79,7 @@ def test_a_transaction_and_a_text(client: Client) -> None:
         ({"url": 5}, 400, "url in body must be a string"),
         ({"src": "not an address"}, 422, "src in body should match"),
         ([{"url": "http://a/"}, {"url": "http://a/", "config": "x"}], 400, "are about the same configuration"),
-        ({"transaction_id": "a", "config": "x"}, 400, "send only one config or transaction_id"),
+        ({"transaction_id": "a", "config": "x"}, 400, "send one config or one transaction_id"),
         ({"transaction_id": "none"}, 400, "transaction does not exist: none"),
         ([{"url": "http://a/"}, 5], 400, "body"),
         ({"url": "http://a/", "tls": {"version": "9"}}, 422, "tls.version in body should be one of"),
