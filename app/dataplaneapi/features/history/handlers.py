@@ -145,8 +145,8 @@ def _summary(journal: Journal, entry: Entry, may_read: MayRead | None) -> str:
 def _outcome(entry: Entry, reload: ReloadOutcome | None) -> str:
     """Return the present outcome of a change, which may depend on its reload.
 
-    `scheduled`: its reload is scheduled, in progress, or repeated after a failure. `written`: the files have the change, but HAProxy has not
-    loaded it.
+    `scheduled`: its reload is scheduled, in progress, or repeated after a failure. `written`: the files have the change, but HAProxy has
+    not loaded it.
     """
     if entry.outcome not in (SCHEDULED, WRITTEN) or reload is None:
         return entry.outcome
