@@ -119,7 +119,7 @@ class Bodies:
         if kind == "string":
             yield "a\nserver evil 10.0.0.1", "line break"
             yield "a\0b", "NUL"
-            yield "\ud800", "half a character"
+            yield "\ud800", "an unpaired surrogate"
         if kind == "integer":
             yield 1 << 64, "too large an integer"
             yield 1.5, "a fraction"

@@ -1,1 +1,1 @@
-"""A request on its way to its handler and back: routes, parameters, bodies, responses, errors."""
+"""The HTTP layer: it routes a request, checks and converts its parameters and body, calls the handler, and sends the response or error."""

@@ -1,12 +1,18 @@
-"""Permissions of callers with roles: which operations they may call, and what responses show them.
+"""Enforce the permissions of callers that have roles, before the handler runs and on its response.
 
-The commit checks the effects of a change. If roles are configured, a caller without a role may call only operations for ANYONE. Responses
-omit objects that the caller may not read, and mask secrets unless the caller may see them.
+Before the handler runs, `answer_within_rights` checks that the caller may call the operation for its object. The commit later checks every
+effect of a change. If roles are configured, a caller without a role may call only operations for ANYONE. Afterwards the function removes
+from the response the objects that the caller may not read, and masks secrets unless the caller may see them.
 
-The objects that a response shows follow from the operation. An operation of `/services` shows one object, or a list with one object per
-row: `rows` in its x-operation is a template for the object name of a row, filled from the row's members and the parameters. An operation of
-`/sidecar` names its objects in the members `object` and `objects` (OBJECTS). HAProxy's counters (COUNTERS) are those of proxies and
-servers. Any other operation requires the right to read the object that its `access` names, or all objects if it names none.
+The operation determines which objects its response shows:
+
+- objects of the configuration: the object that the path and the query name, or one object per row of a list.
+- other lists of `/services`: one object per row. `rows` in the x-operation of the document is a template for the name of that object. It is
+  filled from the members of the row and the parameters of the call.
+- `rows: objects` (OBJECTS), for lists of `/sidecar`: the objects that the members `object` and `objects` name.
+- `rows: counters` (COUNTERS), for the counters of HAProxy: proxies and servers.
+- any other operation: the object that `access` names, or all objects if `access` names none. Its response is not filtered: the caller needs
+  the permission to read that object.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -42,16 +48,16 @@ from haproxy_native.request_context import Author
 from haproxy_native.threads import LARGE, run_in_thread_if
 
 HIDDEN = "HAProxy refuses the change because of sections that you may not read"
-# Members that are removed from answers with OBJECTS: their text may show any object.
+# Members that are removed from answers with OBJECTS, because their text may show any object.
 _TEXTS = frozenset(("diff", "commands", "reasons", "messages", "notes", "response", "refused"))
-# Members that are not filtered: they repeat names which the caller has sent, without the content of these objects.
+# Members that are not filtered, because they only repeat names that the caller has sent.
 _NAMED_BY_CALLER = frozenset(("conflicts", "taken"))
 
 
 def object_to_read(operation: Operation, call: Call) -> str:
-    """Return the name of the object that the caller must have the right to read.
+    """Return the name of the object that the caller must be allowed to read.
 
-    The name is ALL if the answer may show any object, and empty if the answer is filtered instead. Raises BadRequest.
+    Return ALL if the answer may show any object, and an empty text if the answer is filtered instead. Raises BadRequest.
     """
     if operation.rows:
         return ""
@@ -65,14 +71,17 @@ def object_to_read(operation: Operation, call: Call) -> str:
         return spelled(file, call.values["parent_name"]) if file else ALL
     if operation.action == "list":
         resource, parent, _ = place_of(operation, call.values, call.services.editor, one=False)
-        # A list by position is not filtered, since that would shift positions. It is refused as a whole, even if it is empty.
+        # Filtering a list by position would shift the positions. The list is refused as a whole instead, even if it is empty.
         return name_of(ObjectPlace(resource, parent, 0)) if resource.kind == "indexed" else ""
     resource, parent, key = place_of(operation, call.values, call.services.editor, one=True)
     return name_of(ObjectPlace(resource, parent, "" if key is None else key))
 
 
 def object_to_change(operation: Operation, call: Call) -> str:
-    """Return the object that a call changes, or in which it changes something; empty if the call changes other objects."""
+    """Return the name of the object that a call changes as a whole or in part.
+
+    Return an empty text if the call names no such object. A call for a site, for example, changes a frontend and its backends.
+    """
     resource = call.services.editor.resources.by_name.get(operation.resource or "")
     if resource and resource.file:
         return spelled(resource.file, call.values["parent_name"])
@@ -82,7 +91,7 @@ def object_to_change(operation: Operation, call: Call) -> str:
 
 
 def parent_of_list(operation: Operation, call: Call) -> str:
-    """Return the object that contains the rows of a list; empty if nothing contains them."""
+    """Return the name of the object that contains the rows of a list. Return an empty text for any other call and a top-level list."""
     if operation.rows:
         above, _, _ = operation.rows.rpartition("/")[0].rpartition("/")
         return name_from_template(above, call.values) if "{" in above else ""
@@ -95,7 +104,7 @@ def parent_of_list(operation: Operation, call: Call) -> str:
 def readable_part(call: Call, rights: Rights, answer: Any) -> Any:
     """Return the part of a JSON answer that the caller may read.
 
-    Raises Forbidden if a list by position has a row that the caller may not read, or if an answer about one object shows nothing else.
+    Raises Forbidden if the caller may not read a row of a list by position, or the only object of an answer.
     """
     if call.operation.rows == OBJECTS:
         return _readable_objects(rights, answer)
@@ -116,7 +125,7 @@ def readable_part(call: Call, rights: Rights, answer: Any) -> Any:
 
 
 def name_from_template(template: str, values: Mapping[str, Any]) -> str:
-    """Return the name of an object from a template such as `map/{name}`; a parameter without a value is empty."""
+    """Return the name of an object from a template such as `map/{name}`. A placeholder that `values` does not contain becomes empty."""
     return template.format_map(_Names({name: encoded(value) for name, value in values.items() if isinstance(value, str | int)}))
 
 
@@ -136,7 +145,7 @@ def _is_of_configuration(call: Call) -> bool:
 
 
 def _readable_objects(rights: Rights, answer: Any) -> Any:
-    """Return the readable rows of a list, or the readable part of a single object. Raises Forbidden for an unreadable single object."""
+    """Return the readable rows of a list, or the readable part of a single object. Raises Forbidden if the single object is unreadable."""
     if isinstance(answer, Mapping):
         left = _readable_members(rights, answer)
         if left is None:
@@ -146,14 +155,14 @@ def _readable_objects(rights: Rights, answer: Any) -> Any:
 
 
 def _readable_members(rights: Rights, value: Any) -> Any:
-    """Return the readable part of a value; None if the value is about an object that the caller may not read."""
+    """Return the readable part of a value, or None if the value describes an object that the caller may not read."""
     if isinstance(value, list):
         return [left for element in value if (left := _readable_members(rights, element)) is not None]
     if not isinstance(value, Mapping):
         return value
     if "object" in value and not rights.may(READ, value["object"]):
         return None
-    # `objects` has either names, or rows with an `object` each. The rows are filtered like any other member.
+    # `objects` is a list of names, or a list of rows that each have an `object`. Rows are filtered like any other member.
     objects = value.get("objects")
     are_names = objects is not None and not any(isinstance(each, Mapping) for each in objects)
     readable = [name for name in objects if rights.may(READ, name)] if are_names and objects else []
@@ -171,7 +180,7 @@ _VERBS = {"GET": READ, "HEAD": READ, "POST": CREATE, "PUT": CHANGE, "PATCH": CHA
 
 
 async def answer_within_rights(call: Call, next: Handler) -> Response:
-    """Check that the author may make a call, pass it to the next layer, and remove from the response what the author may not see.
+    """Check that the author may make the call, pass it on, and return the response without anything that the author may not see.
 
     Raises Forbidden.
     """
@@ -180,7 +189,7 @@ async def answer_within_rights(call: Call, next: Handler) -> Response:
         return await (await next(call)).complete()
     _require(operation, call, rights)
     if (parent := parent_of_list(operation, call)) and not rights.reaches(parent):
-        # The caller may read nothing in the parent. The answer does not reveal whether the parent exists.
+        # The caller may read nothing in the parent. An empty list does not reveal whether the parent exists.
         return await json_response(200, []).complete()
     if IF_MATCH in call.values:
         call = replace(call, view=view_of(call, rights, 200, is_read=True) or call.view)
@@ -194,17 +203,20 @@ async def answer_within_rights(call: Call, next: Handler) -> Response:
 
 
 def _refusal(call: Call, rights: Rights, error: ApiError | NativeError) -> Response:
-    """Return the response to an error, without HAProxy's messages and test results that the caller may not see."""
+    """Return the response to an error, without the messages of HAProxy and the test results that the caller may not see."""
     if isinstance(error, NativeError) and not rights.may(READ, ALL):
         error = without_others(error, rights.may_read)
     if isinstance(error, BreaksTests) and not rights.may(SECRETS, ALL):
-        # The first line counts the failed tests. The other lines may contain secrets; in the member `failed_tests` they are masked.
+        # The first line is the number of failed tests. The others may contain secrets; the member `failed_tests` repeats them masked.
         error = BreaksTests(error.detail.partition("\n")[0], failed=error.failed, failed_before=error.failed_before)
     return response_to(error)
 
 
 def without_others(error: NativeError, may_read: Callable[[str], bool]) -> NativeError:
-    """Return the error without HAProxy's messages about sections that the caller may not read. `may_read` gets the name of an object."""
+    """Return the error without the messages of HAProxy about sections that the caller may not read.
+
+    `may_read` is a predicate for names of objects: whether the caller may read the object.
+    """
     if isinstance(error, ReloadFailed):
         return ReloadFailed("Reload failed: only callers that may read everything see HAProxy's message")
     if isinstance(error, InUse):
@@ -225,14 +237,17 @@ def require_role(by: Author, operation: Operation) -> None:
     """Raise Forbidden for a caller without a role, unless the operation is for ANYONE."""
     if isinstance(by.rights, Rights) and not by.rights.rules and operation.access != ANYONE:
         who = f"{by.name!r} has no role" if by.name else "a caller without a name has no role"
-        raise Forbidden(by.rights.why or f"{who}; an administrator gives it one in the settings, as role of a user or in role_of")
+        raise Forbidden(by.rights.why or f"{who}; an administrator can assign one in the settings, as role of a user or in role_of")
 
 
 def _require(operation: Operation, call: Call, rights: Rights) -> None:
-    """Raise Forbidden unless the caller may call the operation for its object, which need not exist. The commit checks the changes."""
+    """Raise Forbidden unless the caller may call the operation for its object, which need not exist.
+
+    The commit checks the changes later.
+    """
     verb = READ if operation.action == PATCH else _verb(operation)
     if (transaction := call.query.transaction_id) and (verb == READ or operation.rows):
-        # If the transaction does not exist, the handler answers with its own error.
+        # If the transaction does not exist, the handler raises its own error.
         with suppress(NoTransaction):
             call.services.engine.transaction(transaction, author=call.author)
     if operation.access in (ANY, ANYONE):
@@ -247,12 +262,12 @@ def _require(operation: Operation, call: Call, rights: Rights) -> None:
 
 
 def reader(by: Author) -> Callable[[str], bool] | None:
-    """Return the predicate for the names of objects that a caller may read; None if it may read all objects."""
+    """Return a predicate for names of objects: whether the caller may read the object. Return None if the caller may read all objects."""
     return by.rights.may_read if isinstance(by.rights, Rights) and not by.rights.may_read(ALL) else None
 
 
 def readable_tests(by: Author, failed: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return what a caller may see of failed tests: only their names if it may not read everything."""
+    """Return the failed tests as the caller may see them: only their names unless the caller may read everything."""
     if reader(by) is None:
         return [dict(test) for test in failed]
     return [{member: test[member] for member in ("test", "name", "passed") if member in test} for test in failed]
@@ -263,12 +278,15 @@ def _verb(operation: Operation) -> str:
 
 
 def view_of(call: Call, rights: Rights, status: int, *, is_read: bool) -> View | None:
-    """Return the function that removes from an answer what the caller may not see; None if the caller may see all of it."""
+    """Return a function that removes from an answer what the caller may not see, or None if the caller may see all of it.
+
+    `is_read`: whether the operation reads, so that its answer shows only objects that the caller may read.
+    """
     operation, hides_secrets = call.operation, not rights.may(SECRETS, ALL)
     hides_objects = is_read and status == 200 and not rights.may(READ, ALL)
 
     def view(answer: Any, kind: bytes) -> Any:
-        """Raises Forbidden."""
+        """Return the visible part of an answer of the media type `kind`. Raises Forbidden."""
         if hides_objects and kind == JSON:
             answer = readable_part(call, rights, answer)
         return masked_value(answer, operation.answer(status, kind.decode())) if hides_secrets else answer
@@ -277,7 +295,7 @@ def view_of(call: Call, rights: Rights, status: int, *, is_read: bool) -> View |
 
 
 async def _apply(view: View, response: Response) -> None:
-    """Remove from a response what its caller may not see. Raises Forbidden."""
+    """Remove from a response, in place, what its caller may not see. Raises Forbidden."""
     if isinstance(response, Reply):
         response.value = await run_in_thread_if(is_large(response.value), lambda: view(_as_decoded(response.value), JSON))
         return
@@ -286,18 +304,18 @@ async def _apply(view: View, response: Response) -> None:
         return
     seen = await run_in_thread_if(len(body) > LARGE, lambda: to_json(view(decode(body), JSON)) if kind == JSON else of_text(view, body))
     if seen != body:
-        # The checksum is of the complete text with its secrets, so it does not fit the masked text.
+        # The checksum covers the secrets, so it does not match the masked text.
         headers = [header for header in response.raw_headers if header[0] not in (CONTENT_LENGTH, CONFIGURATION_CHECKSUM)]
         response.body, response.raw_headers = seen, [*headers, (CONTENT_LENGTH, b"%d" % len(seen))]
 
 
 def of_text(view: View, text: bytes) -> bytes:
-    """Return what the caller may see of a text."""
+    """Return the part of a text that the caller may see."""
     return str(view(text.decode("utf-8", "surrogateescape"), TEXT)).encode("utf-8", "surrogateescape")
 
 
 def _as_decoded(value: Any) -> Any:
-    """Return a value as JSON would decode it, with tuples as lists: the filters look for lists."""
+    """Return a value with its tuples replaced by lists, as JSON would decode it, because the filters recognize only lists."""
     if isinstance(value, dict):
         return {name: _as_decoded(member) for name, member in value.items()}
     return [_as_decoded(each) for each in value] if isinstance(value, list | tuple) else value

@@ -1,8 +1,9 @@
-"""The application: FastAPI inside the layers of api/stack.py, which find the operation of a request.
+"""Define the ASGI application: FastAPI inside the layers of api/stack.py, which find the operation of a request.
 
-Every operation of the document is a route in the APIRouter of its tag. FastAPI would try more than 800 routes one by one. The first route
-is therefore `RouteOfExchange`, which matches every request and passes it to the route of its operation. A handler is a path function; the
-annotation of its parameter (`ReadCall`, `JsonCall`, ...) is a dependency that creates the `Call`.
+Every operation of the document is a route in the APIRouter of its tag. FastAPI would try these routes, more than 800, one by one. The first
+route is therefore `RouteOfExchange`, which matches every request and passes it to the route of its operation.
+
+A handler is a path function. The annotation of its parameter (`ReadCall`, `JsonCall`, ...) is a dependency that creates the `Call`.
 """
 
 from typing import Any
@@ -23,7 +24,7 @@ from haproxy_native.errors import NativeError
 
 
 class Application(FastAPI):
-    """The ASGI application: it serves the operations of `services.index` to authenticated callers, and `services.public` to everyone."""
+    """The ASGI application. It serves the operations of `services.index` to authenticated callers, and `services.public` to everyone."""
 
     def __init__(self, services: Services, lifespan: "Lifespan[Application] | None" = None) -> None:
         super().__init__(
@@ -74,7 +75,7 @@ async def _of_fastapi(request: Request, error: Exception) -> Response:
     return error_response(422, "\n".join(f"{detail['loc'][-1]} in {detail['loc'][0]}: {detail['msg']}" for detail in error.errors()))
 
 
-# The layer `errors` in api/stack.py logs and answers any other exception.
+# These functions answer exceptions in handlers. The layer `errors` in api/stack.py logs and answers any other exception.
 HANDLERS: dict[int | type[Exception], Any] = {
     ApiError: _known,
     NativeError: _known,

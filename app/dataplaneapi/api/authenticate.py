@@ -1,6 +1,6 @@
-"""Authentication of requests, and limits for each caller.
+"""Authenticate requests, and limit what each caller may use at the same time.
 
-The author of a request has the caller's rights; history and events record it.
+The author of a request is its caller, with the permissions of that caller. The history and events record the author.
 """
 
 from collections import defaultdict
@@ -19,7 +19,7 @@ LONGEST_MESSAGE = 500
 
 
 class Authenticate:
-    """The layer that refuses wrong credentials, and sets the author of a request."""
+    """The layer that refuses wrong credentials and sets the author of a request."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -36,10 +36,10 @@ class Authenticate:
 
 
 def author_of(exchange: Exchange, services: Services) -> CallAuthor:
-    """Return the author of a request, with the rights of the caller's roles.
+    """Return the author of a request, with the permissions of the caller's roles.
 
-    The caller is the user or the token that the credentials identify. On a listener without `basic_auth` it is the name in the client's
-    certificate.
+    The caller is the user or token that the credentials identify. On a listener without `basic_auth`, the certificate of the client names
+    the caller.
     """
     over = exchange.connection
     known = services.gate.caller(exchange.headers.get(b"authorization", b"")) if over.endpoint.basic_auth else None
@@ -57,21 +57,24 @@ def author_of(exchange: Exchange, services: Services) -> CallAuthor:
 
 
 def message(sent: bytes) -> str:
-    """Return a change message as one line without control characters, cut to LONGEST_MESSAGE characters."""
+    """Return a change message as one line without control characters, truncated to LONGEST_MESSAGE characters."""
     text = "".join(sign if sign.isprintable() else " " for sign in sent.decode("utf-8", "replace"))
     return " ".join(text.split())[:LONGEST_MESSAGE].rstrip()
 
 
 class Shares:
-    """The layer that limits each caller's concurrent requests and the bytes of their bodies. They count until the response is sent."""
+    """The layer that limits each caller's concurrent requests, and the bytes of their bodies.
+
+    A request counts until its response is sent.
+    """
 
     def __init__(self) -> None:
-        # One pool for each listener, since each has a limit of its own.
+        # One pool for each listener, because each listener has its own limit.
         self._requests = defaultdict[Any, shares.Pool](lambda: shares.Pool("requests under way (listen_limit)"))
         self._bodies = shares.Pool("bytes in bodies of requests under way")
 
     async def __call__(self, exchange: Exchange, next: Next) -> Response:
-        """Raises ShareExceeded."""
+        """Pass on a request and send its response. Raises ShareExceeded."""
         endpoint, caller = exchange.connection.endpoint, shares.Account.of(exchange.author)
         with self._requests[endpoint.place].hold(caller) as requests, self._bodies.hold(caller) as exchange.held:
             requests.add(1, endpoint.limit)

@@ -1,4 +1,4 @@
-"""Request bodies: check media type and encoding, read within limits on size and time, and decode JSON or YAML."""
+"""Receive request bodies within limits of size and time, check their media type and encoding, and decode JSON or YAML."""
 
 import asyncio
 import json
@@ -19,16 +19,17 @@ from haproxy_native.check.run import memory
 from haproxy_native.shares import Holding
 
 DEEPEST = 64
-# Limits in bytes if `max_body_size` is not set: for one object; for a list, a section with its children or a text; for a file.
+# The limits in bytes if `max_body_size` is not set: of one object, of a list or section with its children or text, and of a file.
 OBJECT_BYTES, WHOLE_BYTES, FILE_BYTES = 1_000_000, 50_000_000, 1_000_000_000
 _memory = cache(memory)
 
 
 async def read(receive: Receive, headers: Iterable[Header], limit: int, seconds: float, held: Holding | None = None) -> bytes:
-    """Return the whole body. `limit` is in bytes; 0 as `limit` or `seconds` means no limit. `held` counts the bytes for the caller.
+    """Wait for the whole body and return it.
 
-    Raises ApiError: 413 as soon as the body is known to be too large, 408 if it does not arrive in time. Raises ShareExceeded if the bodies
-    of the caller's concurrent requests are too large together.
+    `limit` is in bytes. 0 as `limit` or `seconds` means no limit. `held` counts the bytes for the caller. Raises ApiError: 413 as soon as
+    the body is known to be too large, 408 if it does not arrive in time. Raises ShareExceeded if the bodies of the caller's concurrent
+    requests are together too large.
     """
     announced = next((value for name, value in headers if name == b"content-length"), b"")
     if limit and announced.isdigit() and int(announced) > limit:
@@ -62,9 +63,9 @@ def too_large(limit: int) -> ApiError:
 
 
 def decode(data: bytes) -> Any:
-    """Return the first JSON value of a body. Raises ApiError (400).
+    """Return the first JSON value of a body. Raises ApiError (400) and, for a large body in a thread, Abandoned.
 
-    As in the reference, anything after the value is ignored, and the last of duplicate members counts.
+    Like the Data Plane API, it ignores anything after the value, and the last of duplicate members takes precedence.
     """
     try:
         text = data.decode("utf-8").lstrip(" \t\r\n")
@@ -90,7 +91,8 @@ _DECODER = json.JSONDecoder(parse_constant=_no_constant)
 _SCAN: Callable[[str, int], tuple[Any, int]] = c_make_scanner(_DECODER)
 _ARRAY: Callable[..., tuple[Any, int]] = json.decoder.JSONArray  # type: ignore[attr-defined]
 _OBJECT: Callable[..., tuple[Any, int]] = json.decoder.JSONObject  # type: ignore[attr-defined]
-# Characters that one call of C code scans while the event loop waits, and characters above which a text is scanned in several calls.
+# The decoder in C blocks the event loop, even if a thread calls it. One call decodes at most _SCANNED characters of a container in a text
+# of more than _LARGE characters. A smaller text is decoded in one call.
 _SCANNED, _LARGE = 1 << 12, 1 << 18
 
 
@@ -103,7 +105,10 @@ def _raw_decode(text: str) -> Any:
 
 
 def _scan(text: str, at: int, keys: dict[str, str]) -> tuple[Any, int]:
-    """Return (value, index after the value), like `JSONDecoder.scan_once`. Raises Abandoned."""
+    """Return the value at the index `at` and the index after it, like `JSONDecoder.scan_once`. Raises Abandoned.
+
+    A list or object that is longer than _SCANNED characters is decoded element by element.
+    """
     check()
     sign = text[at : at + 1]
     if sign not in ("{", "["):
@@ -118,7 +123,7 @@ def _scan(text: str, at: int, keys: dict[str, str]) -> tuple[Any, int]:
 
 
 def _deeper_than(value: Any, depth: int) -> bool:
-    """Return whether lists and objects are nested deeper than `depth` levels. It does not recurse, so it cannot run out of stack."""
+    """Return whether lists and objects are nested deeper than `depth` levels. A loop instead of recursion bounds the stack."""
     level = [value]
     for _ in range(depth + 1):
         level = [
@@ -133,7 +138,7 @@ ACCEPT_PATCH = HeaderName(b"Accept-Patch")
 
 
 def check_accept(accept: str, available: Collection[str]) -> None:
-    """Raise ApiError (406) unless a range of an `Accept` header covers one of the types; weights (`q=`) are ignored."""
+    """Raise ApiError (406) unless a range of an `Accept` header covers one of the types. Ignore weights (`q=`)."""
     ranges = [part.partition(";")[0].strip().lower() for part in accept.split(",")]
     if not accept.strip() or any(_covers(range_, kind) for range_ in ranges for kind in available):
         return
@@ -147,7 +152,7 @@ def _covers(wanted: str, kind: str) -> bool:
 def check_content_type(sent: str, wanted: Collection[str], *, patch: bool = False) -> None:
     """Raise ApiError (415) unless the operation accepts the type of the body.
 
-    The message names the header to send. For a PATCH the header `Accept-Patch` lists the accepted types.
+    The message names the header to send. The response to a PATCH lists the accepted types in `Accept-Patch`.
     """
     if sent.partition(";")[0].strip().lower() in wanted:
         return
@@ -158,25 +163,25 @@ def check_content_type(sent: str, wanted: Collection[str], *, patch: bool = Fals
 
 
 def check_content_encoding(sent: str) -> None:
-    """Raise ApiError (415) for a compressed body, which the server does not support."""
+    """Raise ApiError (415) for a compressed body, because the server does not decompress."""
     if sent.strip().lower() not in ("", "identity"):
-        raise ApiError(415, f'header Content-Encoding has unexpected value "{sent}"; send the body as it is, without this header')
+        raise ApiError(415, f'header Content-Encoding has unexpected value "{sent}"; send the body uncompressed, without this header')
 
 
 def preferred(accept: str, available: Collection[str]) -> str:
-    """Return the first range of an `Accept` header that is one of the types, else the first type."""
+    """Return the first of the types that an `Accept` header names. Return the first type if the header names none of them."""
     ranges = (part.partition(";")[0].strip().lower() for part in accept.split(","))
     return next((range_ for range_ in ranges if range_ in available), next(iter(available)))
 
 
 YAML_TYPE = "application/yaml"
 MERGE = "tag:yaml.org,2002:merge"
-# Largest YAML body in bytes: each megabyte takes up to 15 s and 300 MB of memory to parse.
+# The largest YAML body in bytes. Parsing a megabyte takes up to 15 s and 300 MB of memory.
 LARGEST = OBJECT_BYTES
-# Largest number of values in a body, with each use of an alias counted, and of members that merge keys (`<<`) add to mappings.
+# The most values in a YAML body, in which each use of an alias counts, and the most members that merge keys (`<<`) add to mappings.
 MOST, MOST_MERGED = 2_000_000, 100_000
 _INT64 = 1 << 63
-# Further exceptions that ruamel raises for a value that does not fit its explicit tag, such as `!!bool x`.
+# Exceptions, besides YAMLError, that ruamel raises for a value that does not match its explicit tag, such as `!!bool x`.
 _OF_TAGS = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
 
@@ -188,7 +193,7 @@ def of_yaml(data: bytes) -> Any:
 
     if len(data) > LARGEST:
         raise ApiError(
-            413, f"the YAML exceeds the maximum allowed size of {LARGEST} bytes; JSON may have what the setting max_body_size says"
+            413, f"the YAML exceeds the maximum allowed size of {LARGEST} bytes; send JSON, whose limit is the setting max_body_size"
         )
     yaml = YAML(typ="safe", pure=True)
     yaml.Constructor, yaml.max_depth = _constructor(), DEEPEST
@@ -205,7 +210,7 @@ def of_yaml(data: bytes) -> Any:
 
 @cache
 def _constructor() -> Any:
-    """Return ruamel's safe constructor with a limit on merged members. Without it a few lines of nested merges would fill the memory."""
+    """Return ruamel's safe constructor with a limit on merged members. Without the limit, a few lines of nested merges fill the memory."""
     from ruamel.yaml.constructor import ConstructorError, SafeConstructor
     from ruamel.yaml.nodes import MappingNode, ScalarNode
 
@@ -237,9 +242,9 @@ def _constructor() -> Any:
 
 
 def _plain(value: Any, counted: list[int], depth: int) -> Any:
-    """Return a YAML value as a JSON value. `counted` has one element: the number of values so far.
+    """Return a YAML value as a JSON value. `counted`, a list of one element, is the number of values so far.
 
-    Raises ApiError for values that JSON does not have, and if aliases expand to too many values.
+    Raises ApiError (422) for a value that JSON lacks, and if aliases expand to too many values.
     """
     counted[0] += 1
     if counted[0] > MOST or depth > DEEPEST:
@@ -255,7 +260,7 @@ def _scalar(value: Any) -> Any:
     if isinstance(value, int) and not -_INT64 <= value < _INT64:
         raise ApiError(422, "an integer in body has more than 64 bits; put it in quotes")
     if isinstance(value, float) and not isfinite(value):
-        raise ApiError(422, f"{value} in body is no number of JSON; put it in quotes")
+        raise ApiError(422, f"{value} in body is not a JSON number; put it in quotes")
     if not isinstance(value, str | int | float | None):
         shown = repr(str(value)) if isinstance(value, date) else "a value"
         raise ApiError(422, f"{shown} in body is a {type(value).__name__}; put it in quotes")

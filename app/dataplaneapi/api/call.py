@@ -1,6 +1,7 @@
-"""`Call`, the argument of a handler: a request whose parameters, `Accept` and body are checked and converted, in the reference's order.
+"""Define `Call`, the argument of a handler: a request whose parameters, `Accept` header and body are checked and converted.
 
-`read_call`, `json_call` and `strict_call` are FastAPI dependencies that create it. The type of a handler's parameter selects one of them.
+`read_call`, `json_call` and `strict_call` are FastAPI dependencies that create a `Call`. The type of a handler's parameter selects one of
+them. They check in the order of the Data Plane API, so that a request with several mistakes gets the same error.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -46,18 +47,18 @@ def _all_of(answer: Any, kind: bytes) -> Any:
 
 @dataclass(slots=True)
 class Incoming:
-    """A request for one operation, and the configuration that it reads or changes, if that is not the current one."""
+    """A request for one operation, before its parameters and body are checked."""
 
     services: "Services"
     exchange: Exchange
-    # Whether unknown parameters and members are an error; None: the query decides, else the settings.
+    # Whether unknown parameters and members are an error. None: the parameter `strict` of the query decides, or else the settings.
     strict: bool | None = None
-    # As in `Call`.
+    # In a batch, the configuration and stored files that the request reads or changes, as in `Call`.
     base: Document | None = None
     staged: Staged | None = None
 
     async def body(self, limit: int) -> bytes:
-        """Return the whole body, which may have `limit` bytes, or any number if it is 0. Raises ApiError and ShareExceeded."""
+        """Wait for the whole body and return it. It may have up to `limit` bytes; 0 is no limit. Raises ApiError and ShareExceeded."""
         exchange = self.exchange
         return await bodies.read(exchange.receive, exchange.raw_headers, limit, exchange.connection.endpoint.read_timeout, exchange.held)
 
@@ -67,7 +68,7 @@ class Incoming:
 
 
 async def arriving(request: Request) -> Incoming:
-    """Return the request of a connection."""
+    """Return the request that FastAPI passes on. This is the FastAPI dependency of the functions that create a `Call`."""
     return Incoming(request.app.services, exchange_of(request.scope))
 
 
@@ -84,9 +85,9 @@ class Call:
     values: Mapping[str, Any]
     # All values of the query, as sent.
     sent_query: Mapping[str, list[str]]
-    # The author of the change. A write option such as `confirm` passes on a call with another author (api/write_options.py).
+    # The author of the change. A write option such as `confirm` may replace it (api/write_options.py).
     author: CallAuthor
-    # A handler that streams, or waits longer than `dataplaneapi.server.protocol.ANSWER_SECONDS`, calls `exchange.answer_within(seconds)`.
+    # A handler that streams, or takes longer than `dataplaneapi.server.protocol.ANSWER_SECONDS`, calls `exchange.answer_within(seconds)`.
     exchange: Exchange = field(repr=False)
     # The validated body as plain data; bytes if it is not JSON.
     body: Any = None
@@ -96,7 +97,7 @@ class Call:
     strict: bool = False
     # `view(answer, media_type)` removes from a JSON value or a text what the caller may not see.
     view: View = _all_of
-    # In a batch: the configuration and stored files after the preceding calls. None: those of the transaction, or the current ones.
+    # In a batch, the configuration and stored files after the preceding calls. None: those of the transaction, or the current ones.
     base: Document | None = field(default=None, repr=False)
     staged: Staged | None = None
 
@@ -107,11 +108,11 @@ class Call:
 
     @property
     def is_part(self) -> bool:
-        """Whether the call is one of several that are committed together, in a transaction or a batch."""
+        """Whether the call is part of a transaction or a batch, which commits it together with other calls."""
         return self.staged is not None or bool(self.transaction_id)
 
     def within(self, store: AnyStore) -> AnyStore:
-        """Return the store with the files of the call's transaction or batch, if it is part of one. Raises NoTransaction."""
+        """Return the store as the call sees it: with the files that its transaction or batch has staged. Raises NoTransaction."""
         if self.staged is not None:
             return store.with_staged(self.staged, self.author)
         if not self.transaction_id:
@@ -140,7 +141,7 @@ def header(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> str:
 
 
 async def read_call(incoming: Arriving) -> Call:
-    """Return a call without its body: check parameters, `Accept` and conditional headers. Raises ApiError."""
+    """Check parameters, `Accept` and conditional headers, and return the call without its body. Raises ApiError."""
     services, exchange = incoming.services, incoming.exchange
     operation, author = exchange.operation, exchange.author
     assert operation is not None
@@ -185,7 +186,7 @@ def _check_conditions(operation: Operation, values: Mapping[str, Any], headers: 
 
 
 async def json_call(incoming: Arriving) -> Call:
-    """Return a call with its body, which is read, decoded and validated if the operation declares one. Raises ApiError."""
+    """Return a call with its body. If the operation declares a body, receive, decode and validate it. Raises ApiError."""
     call, services = await read_call(incoming), incoming.services
     declared = call.operation.body
     if declared is None:
@@ -219,12 +220,12 @@ async def json_call(incoming: Arriving) -> Call:
 
 
 def _present(call: Call) -> Any:
-    """Return the value that the body of a PUT replaces; None for other methods."""
+    """Return the value that the body of a PUT replaces. Return None for other methods."""
     return present_value(call.operation, call.values, call.services, call.base) if call.operation.method == "PUT" else None
 
 
 def _embedded(call: Call) -> list[str]:
-    """Return the members with the children of a section, if the call is for the section without its children."""
+    """Return the members that contain the children of a section, if the call is for the section without its children."""
     resources, name = call.services.editor.resources, call.operation.resource or ""
     if name not in resources.by_name or call.operation.parent or call.query.full_section:
         return []
@@ -246,7 +247,7 @@ def _check_force(call: Call) -> None:
 
 
 def _check_parent(call: Call) -> None:
-    """Refuse a missing parent before body and version are checked, if the resource declares that order (`existence_first`)."""
+    """Refuse a call whose parent is missing, before body and version are checked, if the resource declares that (`existence_first`)."""
     operation, editor = call.operation, call.services.editor
     resource = editor.resources.by_name.get(operation.resource or "")
     if operation.action == "create" and resource and "create" in resource.existence_first and (parent := _parent(call)):
@@ -254,7 +255,10 @@ def _check_parent(call: Call) -> None:
 
 
 def _names_parent(call: Call, parameter: parameters.Parameter) -> bool:
-    """Return whether a parameter names an existing section: HAProxy has loaded it, so the pattern for new names does not apply."""
+    """Return whether a path parameter names an existing section.
+
+    HAProxy has loaded such a section, so its name does not have to match the pattern for new names.
+    """
     names = call.operation.names
     if parameter.place != "path" or names[:1] != (parameter.name,) or not (parent := _parent(call)):
         return False
@@ -262,7 +266,7 @@ def _names_parent(call: Call, parameter: parameters.Parameter) -> bool:
 
 
 def _parent(call: Call) -> tuple[Resource, str] | None:
-    """Return the section that contains the object of the call; None if there is none or the caller may not know whether it exists."""
+    """Return the section that contains the object of the call. Return None if the call has no parent or the caller may not read it."""
     if call.operation.parent is None:
         return None
     _, parent, _ = place_of(call.operation, call.values, call.services.editor, one=False)
@@ -273,9 +277,9 @@ def _parent(call: Call) -> tuple[Resource, str] | None:
 
 
 async def strict_call(incoming: Arriving) -> Call:
-    """Return a call with a JSON or YAML body that may have known members only; the body is None if none was sent. Raises ApiError.
+    """Return a call with a JSON or YAML body, in which unknown members are an error. Raises ApiError.
 
-    This is for operations where nobody would notice that a misspelt member was ignored.
+    The body is None if the client sent none. Use this for operations where nobody would notice that a misspelt member was ignored.
     """
     call = await read_call(incoming)
     declared, limit = call.operation.body, call.services.settings.max_body_size
@@ -294,7 +298,7 @@ async def strict_call(incoming: Arriving) -> Call:
 
 
 def decoded_strictly(data: bytes, schema: Mapping[str, Any], schemas: ResolvedSchemas, *, is_yaml: bool) -> Any:
-    """Return the value of a body, in which every member must be known. Raises ApiError."""
+    """Return the validated value of a body, in which unknown members are an error. Raises ApiError."""
     value = of_yaml(data) if is_yaml else bodies.decode(data)
     if b"masked" in data:
         refuse_masked(value, schema)
@@ -302,7 +306,7 @@ def decoded_strictly(data: bytes, schema: Mapping[str, Any], schemas: ResolvedSc
     return validated(value, schema, schemas, unknown=partial(ignored.members, embedded=(), strict=True, headers=[]))
 
 
-# The types of a handler's parameter: a call without a body, with a body of JSON or text, and with a body that may have known members only.
+# The types of a handler's parameter: a call without a body, with a body of JSON or text, and with a body whose members must all be known.
 # `api/upload.py` has the types for files and forms.
 ReadCall = Annotated[Call, Depends(read_call)]
 JsonCall = Annotated[Call, Depends(json_call)]

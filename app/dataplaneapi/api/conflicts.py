@@ -1,8 +1,9 @@
-"""Conflicts with changes that other clients have made meanwhile: `on_conflict` and `If-Match`.
+"""Detect conflicts with changes that other clients have made meanwhile: `on_conflict` and `If-Match`.
 
-`on_conflict=merge` merges a write on an old version into the current one; without it the write is refused with 409. `If-Match` (RFC 9110,
-section 13.1.1) makes a write conditional: before the change the server compares it with the ETag of a GET, and the commit then checks that
-the object is still the one that was compared. If either fails, the answer is 412.
+A write that names an old version is refused with 409. With `on_conflict=merge` the commit merges it into the current version instead.
+
+`If-Match` (RFC 9110, section 13.1.1) makes a write conditional on the ETag of a GET. The server computes that ETag from the current object
+before the change, and the commit checks that the object is still the same. If either check fails, the answer is 412.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -40,7 +41,10 @@ def merges(call: Call) -> bool:
 
 
 async def explain_collisions(call: Call, next: Handler) -> Response:
-    """Pass on a write. If it collides with another change, raise ApiError (409) with the collisions and the author of that change."""
+    """Pass on a write.
+
+    If it collides with another change, raise ApiError (409), which lists the collisions and the author of the change.
+    """
     try:
         return await next(call)
     except Collided as error:
@@ -63,7 +67,7 @@ async def _shown(call: Call, error: Collided) -> ApiError:
 
 
 async def conflicts_of(call: Call, error: Collided) -> list[dict[str, Any]]:
-    """Return a row for each collision: both values, without those that the caller may not read, and the author of the last change."""
+    """Return a row for each collision: both values, and the author of the last change. Values that the caller may not read are omitted."""
     may_read = reader(call.author)
     try:
         await call.services.history.settled()
@@ -74,7 +78,7 @@ async def conflicts_of(call: Call, error: Collided) -> list[dict[str, Any]]:
 
 
 def _authors(journal: Journal, error: Collided) -> dict[str, Entry]:
-    """Return the newest history entry of each object, if it is newer than the version that the change was based on."""
+    """Return the newest history entry of each object. Omit objects without an entry after the version that the change is based on."""
     entries = {}
     for object_ in dict.fromkeys(clash.object for clash in error.clashes):
         if entry := next(_since(journal, object_, error.version), None):
@@ -83,7 +87,7 @@ def _authors(journal: Journal, error: Collided) -> dict[str, Entry]:
 
 
 async def last_changes(call: Call, objects: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Return who changed each object last, by object. Objects without an entry in the history are left out."""
+    """Return the author of the last change to each object, by the name of the object. Objects that the history lacks are omitted."""
 
     def newest(journal: Journal) -> dict[str, Entry]:
         entries = ((object_, next(iter(journal.find(object_)), None)) for object_ in dict.fromkeys(objects))
@@ -104,7 +108,7 @@ def _since(journal: Journal, object_: str, version: int) -> Iterator[Entry]:
 def _as_dict(clash: Clash, entry: Entry | None, is_readable: bool) -> dict[str, Any]:
     by = _by(entry) if entry else {}
     theirs = clash.theirs if is_readable else None
-    # Secrets in `theirs` and `mine` are masked later, according to `member`.
+    # An outer layer masks secrets in `theirs` and `mine`. It recognizes them by `member`.
     return present({"object": clash.object, "member": clash.member, "theirs": theirs, "mine": clash.mine, **by})
 
 
@@ -112,20 +116,20 @@ def _by(entry: Entry) -> dict[str, Any]:
     return {"author": entry.author.name, "entry": str(entry.id), "version": entry.version, "time": timestamp(entry.time)}
 
 
-# Actions whose `If-Match` is compared with one object; that of other actions is compared with the collection.
+# Actions whose `If-Match` is compared with the ETag of one object. Other actions compare it with that of the collection.
 _OF_ONE = ("replace", PATCH, "delete")
 
 
 def compares_one(call: Call) -> bool:
-    """Return whether `If-Match` of a write is compared with one object or text, and not with a collection."""
+    """Return whether `If-Match` of a write is compared with one object or text, rather than with a collection."""
     return not call.operation.resource or call.operation.action in _OF_ONE
 
 
 def expected_object(call: Call, document: Document, place: ObjectPlace, ways: Iterable[bool]) -> Expect:
     """Return what the commit of a write with `If-Match` expects: the value with that ETag, or an expectation that always fails.
 
-    `ways` lists the forms in which GET can return the object: True for a section with its children, False for one without. Raises Forbidden
-    for an object that the caller may not read.
+    `ways` lists the forms in which GET returns the object: True for a section with its children, False for a section without them. Raises
+    Forbidden if the caller may not read the object.
     """
     wanted: str = call.values[IF_MATCH]
     rights, number = call.author.rights, call.query.version or 0
@@ -141,12 +145,12 @@ def expected_object(call: Call, document: Document, place: ObjectPlace, ways: It
 
 
 def matches_text(call: Call, text: bytes) -> bool:
-    """Return whether `If-Match` names the ETag of this text, as GET would show it to the caller."""
+    """Return whether `If-Match` contains the ETag of this text, in the form that GET returns to the caller."""
     return holds(call.values[IF_MATCH], tag_of(of_text(call.view, text)))
 
 
 def precondition_failed(call: Call) -> ApiError:
-    """Return the error 412 for an `If-Match` that does not match; it names the GET that returns the current ETag."""
+    """Return the error 412 for an `If-Match` that does not match. Its message names the GET that returns the current ETag."""
     weak = "; a weak ETag (W/) never matches" if "W/" in call.values[IF_MATCH] else ""
     return ApiError(
         412, f"{IF_MATCH} does not match the current state{weak}; nothing was changed. GET {_path(call)} returns that state with its ETag"
@@ -154,7 +158,7 @@ def precondition_failed(call: Call) -> ApiError:
 
 
 def _path(call: Call) -> str:
-    """Return path and query of the GET whose ETag is compared with `If-Match`."""
+    """Return the path and query of the GET whose ETag is compared with `If-Match`."""
     path = call.operation.at(call.values)
     if not compares_one(call) and call.operation.is_of_one:
         path = path.rpartition("/")[0]

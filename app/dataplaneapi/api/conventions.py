@@ -1,4 +1,4 @@
-"""Conventions of `/v3/sidecar`: times, durations, absent members, and lists in pages."""
+"""Convert values by the conventions of `/v3/sidecar`: times, durations, members without a value, and pages of lists."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -19,33 +19,33 @@ def timestamp(seconds: float) -> str:
 
 
 def present(members: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the members that have a value: neither None nor an empty text."""
+    """Return the members whose value is neither None nor an empty text."""
     return {name: value for name, value in members.items() if value is not None and value != ""}
 
 
 def moment(call: Call, name: str) -> float | None:
-    """Return the Unix time of a parameter in RFC 3339, in UTC if it has no offset; None if it was not sent. Raises ApiError."""
+    """Convert a parameter from RFC 3339 to Unix time, in UTC if it has no offset. Return None if it was not sent. Raises ApiError (400)."""
     if (text := call.values.get(name)) is None:
         return None
     try:
         when = datetime.fromisoformat(text)
     except ValueError:
-        raise ApiError(400, f"{name} in query is no time: write RFC 3339, as in 2026-11-23T08:00:00Z") from None
+        raise ApiError(400, f"{name} in query is not a time: write RFC 3339, as in 2026-11-23T08:00:00Z") from None
     return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
 
 
 def duration(member: str, text: str) -> float:
-    """Return the seconds of a duration in a body: `90s`, `5m` or a bare number. `member` names it in the error. Raises ApiError (422)."""
+    """Return the seconds of a duration in a body, such as `90s`, `5m` or a bare number. Raises ApiError (422), which names `member`."""
     try:
         return seconds(text)
     except ValueError as error:
-        raise ApiError(422, f"{member} in body is no duration: {error}") from None
+        raise ApiError(422, f"{member} in body is not a duration: {error}") from None
 
 
 def page(call: Call, rows: Sequence[Mapping[str, Any]]) -> Response:
-    """Return one page of a list: up to `limit` of the rows whose `id` is below the parameter `before`.
+    """Return one page of a list: at most `limit` of the rows whose `id` is less than the parameter `before`.
 
-    The rows are sorted newest first, and each `id` is a number. If rows follow, the header `Link` has the query of the next page.
+    `rows` must be sorted by `id`, a number, in descending order. If more rows follow, the header `Link` has the query of the next page.
     """
     before, limit = call.query.before, call.query.limit
     left = rows if not before else [row for row in rows if int(row["id"]) < int(before)]

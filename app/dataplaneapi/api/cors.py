@@ -1,6 +1,6 @@
-"""CORS for the origins in the setting `cors_origins`, and protection against cross-site request forgery (CSRF) by pages of other origins.
+"""Permit CORS for the origins in the setting `cors_origins`, and prevent cross-site request forgery (CSRF) by pages of other origins.
 
-Requests without `Origin` and `Sec-Fetch-Site` do not come from a browser and are not checked.
+A request with neither `Origin` nor `Sec-Fetch-Site` does not come from a browser, and is not checked.
 """
 
 from collections.abc import Collection, Mapping
@@ -22,7 +22,7 @@ Headers = Mapping[bytes, bytes]
 
 
 async def other_sites(services: Services, exchange: Exchange, next: Next) -> Response:
-    """Answer preflight requests, and refuse writes by pages of other sites whose origin is not allowed."""
+    """Answer preflight requests, and refuse writes by pages of other sites unless their origin is allowed. Pass on other requests."""
     origins = services.settings.cors_origins
     return preflight(exchange, origins) or refusal(exchange, origins) or await next(exchange)
 
@@ -46,7 +46,7 @@ def preflight(exchange: Exchange, origins: Collection[str]) -> Response | None:
 
 
 def headers(exchange: Exchange, origins: Collection[str]) -> list[Header]:
-    """Return the CORS headers of a response; none for a preflight request, whose response has its own."""
+    """Return the CORS headers of a response. Return none for a preflight request, since `preflight` adds its headers."""
     if is_preflight(exchange):
         return []
     sent = exchange.headers
@@ -54,7 +54,7 @@ def headers(exchange: Exchange, origins: Collection[str]) -> list[Header]:
 
 
 def refusal(exchange: Exchange, origins: Collection[str]) -> Response | None:
-    """Return the response 403 to a write by a page of another site whose origin is not allowed; None for any other request."""
+    """Return the response 403 to a write by a page of another site whose origin is not allowed. Return None for any other request."""
     sent = exchange.headers
     origin, site = sent.get(b"origin"), sent.get(b"sec-fetch-site", b"").lower()
     if exchange.method in _READING or (origin is None and not site) or _is_allowed(sent, origins):
@@ -62,7 +62,7 @@ def refusal(exchange: Exchange, origins: Collection[str]) -> Response | None:
     if site in (b"same-origin", b"none") or (not site and origin is not None and _is_own(origin, sent.get(b"host", b""))):
         return None
     named = (origin or b"another site").decode("latin-1")[:200]
-    return error_response(403, f"a page of {named} may not change anything: its origin is not in the setting cors_origins")
+    return error_response(403, f"a page of {named} may not make changes: its origin is not in the setting cors_origins")
 
 
 def _is_allowed(sent: Headers, origins: Collection[str]) -> bool:

@@ -1,4 +1,4 @@
-"""Calls that are described in the body of another call: those of a batch, and those of an access check (`verdict`)."""
+"""Handle calls that the body of another call describes: the calls of a batch, and the call of an access check (`verdict`)."""
 
 import json
 from collections.abc import Mapping
@@ -31,16 +31,16 @@ _SAFE = "/?%:@!$&'()+,*;=~[]"
 
 @dataclass(frozen=True)
 class Described:
-    """A call that is described in the body of another."""
+    """A call that the body of another call describes."""
 
     method: str
-    # With the query.
+    # The path with its query.
     path: str
-    # A text is sent as it is, any other value as JSON.
+    # A string is the body itself. Any other value is encoded as JSON. None: the call has no body.
     body: Any = None
-    # If it is empty, the type follows from the body.
+    # Empty: `text/plain` for a string, else JSON.
     content_type: str = ""
-    # The name of a file: the body is sent as its content, in a form. Empty for a body that is no form.
+    # If this is set, the body is the content of a file of this name, in a form.
     file: str = ""
 
     @property
@@ -63,7 +63,7 @@ class Described:
         return head.encode("utf-8", "surrogatepass") + content + f"\r\n--{self._boundary}--\r\n".encode()
 
     def found(self, services: Services) -> tuple[Operation, dict[str, str]]:
-        """Return the operation of the call and the values of its path. Raises ApiError."""
+        """Return the operation of the call and the values of its path parameters. Raises ApiError (404 or 405)."""
         path, query = self._place
         operation, values = services.index.find(self.method, path, query)
         return operation, with_known_names(operation, values, services)
@@ -78,7 +78,7 @@ class Described:
         return path.encode(), query.encode()
 
     def incoming(self, call: Call, operation: Operation, values: Mapping[str, str], author: CallAuthor) -> Incoming:
-        """Return the described call as a request. `call` is the one whose body describes it."""
+        """Return the described call as a request by `author`. `call` is the call whose body describes it."""
         kind = self.content_type or (TEXT if isinstance(self.body, str) else JSON)
         if self.file:
             kind = f"{MULTIPART}; boundary={self._boundary}"
@@ -95,9 +95,9 @@ class Described:
 
 
 async def verdict(call: Call, described: Described, author: CallAuthor) -> bool | None:
-    """Check a described call by this author without making it. Return whether it would reload HAProxy; None if that is unknown.
+    """Check a described call by this author without making it. Return whether it would reload HAProxy, or None if that is unknown.
 
-    `call` is the one whose body describes it. Raises the ApiError or NativeError with which the described call would be refused.
+    `call` is the call whose body describes it. Raises the ApiError or NativeError with which the described call would be refused.
     """
     operation, values = described.found(call.services)
     require_role(author, operation)

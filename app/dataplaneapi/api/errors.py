@@ -1,6 +1,6 @@
-"""Errors as responses: the table from the errors of the library to statuses, and the function that writes all error bodies.
+"""Convert errors to responses. STATUS maps the errors of the library to statuses, and `error_response` creates all error bodies.
 
-A body is `{"code": status, "message": text}`, with further members for some errors. The first line of the text has at most LONGEST
+An error body is `{"code": status, "message": text}`, with further members for some errors. The first line of the text has at most LONGEST
 characters.
 """
 
@@ -26,7 +26,7 @@ _BREAKS = ("\n", "; ", ": ", ", ", " ")
 def summarized(message: str) -> str:
     """Return the message with a first line of at most LONGEST characters.
 
-    In a longer line, long names and values are shortened in the middle. If it is still too long, the rest goes to the next line.
+    If the line is longer, shorten the long names and values in it. If it is still too long, break the line.
     """
     line, end, rest = message.partition("\n")
     if len(line) <= LONGEST:
@@ -38,7 +38,7 @@ def summarized(message: str) -> str:
 
 
 def _shortened(match: re.Match[str]) -> str:
-    """Return the beginning and the end of a long word or quoted text, with its quotes."""
+    """Return a long word or quoted text with its middle replaced by _MARK."""
     text = match[0]
     side = (_KEPT - len(_MARK)) // 2
     return text[:side] + _MARK + text[-side:]
@@ -120,7 +120,7 @@ STATUS: dict[type[native.NativeError], int] = {
 }
 
 
-# The call that helps, which is appended to the text of the error. The placeholders are attributes of the error.
+# The API call that resolves or explains the error. It is appended to the message. The placeholders are attributes of the error.
 _MERGE = (
     "PUT /v3/services/haproxy/transactions/{transaction}?on_conflict=merge merges it with the later changes if these have changed "
     "other members"
@@ -139,7 +139,7 @@ CALLS: dict[type[native.NativeError], str] = {
     ),
 }
 
-# The same as the member `remedy`, for errors whose text must equal that of the Data Plane API.
+# The remedy of errors whose message must equal that of the Data Plane API. It is the member `remedy` of the body.
 REMEDIES: dict[type[native.NativeError], str] = {
     native.Stale: (
         "read the object again and send ?version={current}, or send ?on_conflict=merge with the old version, "
@@ -151,7 +151,7 @@ REMEDIES: dict[type[native.NativeError], str] = {
 
 
 class ApiError(Exception):
-    """An error of the HTTP layer itself. `members` are further members of the error body."""
+    """An error of the HTTP layer, with its status. `members` are further members of the error body."""
 
     def __init__(self, status: int, message: str, *, headers: Iterable[Header] = (), **members: Any) -> None:
         super().__init__(message)
@@ -167,7 +167,7 @@ def error_response(status: int, message: str, headers: Iterable[Header] = (), **
 
 
 def response_to(error: Exception) -> Reply:
-    """Return the response to an error of the library or of the HTTP layer. Any other exception is a bug: its response is a 500."""
+    """Return the response to an error of the library or of the HTTP layer. Any other exception is a bug and gets a 500."""
     if isinstance(error, ApiError):
         return error_response(error.status, error.message, error.headers, **error.members)
     if isinstance(error, native.NativeError):
@@ -187,7 +187,7 @@ def _headers(error: native.NativeError) -> list[Header]:
 
 
 def _places(error: native.NativeError) -> dict[str, Any]:
-    """Return the further members of an error body: remedy, confirmation, failed tests, HAProxy's alerts, place."""
+    """Return the further members of an error body: remedy, pending confirmation, failed tests, alerts of HAProxy, and place."""
     members: dict[str, Any] = {}
     if remedy := REMEDIES.get(type(error)):
         members["remedy"] = remedy.format_map(vars(error))

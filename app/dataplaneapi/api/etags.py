@@ -1,4 +1,4 @@
-"""Strong entity tags (RFC 9110, section 8.8.3): the hash of a response body, and the comparison of tags. Tags of files are cached."""
+"""Compute strong entity tags (RFC 9110, section 8.8.3) from response bodies and files, and compare them with conditional headers."""
 
 import hashlib
 import os
@@ -10,9 +10,9 @@ from typing import BinaryIO
 SIZE = 16
 ANY = "*"
 PIECE = 1 << 20
-# Files whose tags are cached.
+# The most files whose tags are cached.
 MOST_FILES = 1000
-# Two writes to a file within this time may leave it with the same timestamps, in nanoseconds.
+# Nanoseconds. Two writes to a file within this time may set the same timestamps, so the tag of a younger file is not cached.
 UNSETTLED = 1_000_000_000
 _TAG = r'(W/)?("[\x21\x23-\x7e\x80-\xff]*")'
 _LIST = re.compile(rf"[ \t,]*{_TAG}(?:[ \t]*,(?:[ \t]*{_TAG})?)*[ \t]*")
@@ -30,7 +30,7 @@ def is_well_formed(header: str) -> bool:
 
 
 def holds(header: str, tag: str, *, weakly: bool = False) -> bool:
-    """Return whether a header matches this tag. `If-Match` is compared strongly, `If-None-Match` weakly (section 8.8.3.2)."""
+    """Return whether a header matches this tag. Compare `If-Match` strongly, and `If-None-Match` weakly (section 8.8.3.2)."""
     return header.strip() == ANY or any(tag_ == tag and (weakly or not is_weak) for is_weak, tag_ in _tags(header))
 
 
@@ -39,13 +39,16 @@ def _tags(header: str) -> Iterator[tuple[bool, str]]:
 
 
 class FileTags:
-    """A cache of the tags of files. Its key is inode, size and timestamps, so that a file is hashed again after a write."""
+    """A cache of the tags of files. The key is device, inode, size and timestamps, so that a changed file is hashed again."""
 
     def __init__(self) -> None:
         self._tags: dict[_Stamp, str] = {}
 
     def of(self, file: BinaryIO) -> str:
-        """Return the tag of an open file, whose position is its beginning before and after the call. Raises OSError."""
+        """Return the tag of an open file. Blocks while it reads the file. Raises OSError.
+
+        The position of the file must be its beginning, and is again afterwards.
+        """
         stamp = _stamp(file)
         if (known := self._tags.get(stamp)) is not None:
             return known

@@ -1,6 +1,6 @@
-"""`Exchange`: a request, what the layers have found out about it, and its response.
+"""Define `Exchange`: a request, what the layers have determined about it, and its response.
 
-`Stack` creates the exchange and stores it in the ASGI scope under `EXCHANGE`, the only key there that ASGI does not define.
+`Stack` creates the exchange and stores it in the ASGI scope under `EXCHANGE`, the only key of ours there.
 """
 
 import copy
@@ -24,11 +24,11 @@ Peer = tuple[str, int] | None
 
 
 async def _to_nobody(message: Message) -> None:
-    """Discard a message: the exchange has no connection, because it is described in the body of another call or is finished."""
+    """Discard a message. This is the `send` of an exchange without a connection: a finished or a described one (api/described.py)."""
 
 
 async def _from_nobody() -> Message:
-    """Report that the client has disconnected."""
+    """Report that the client has disconnected. This is the `receive` of a finished exchange."""
     return {"type": "http.disconnect"}
 
 
@@ -37,7 +37,7 @@ def _no_headers(exchange: object) -> list[Header]:
 
 
 class Exchange(Channel):
-    """A request that has arrived, or that is described in the body of another (api/described.py), and its response."""
+    """A request and its response. The request has arrived on a connection, or another call describes it (api/described.py)."""
 
     __slots__ = (
         *("_common", "_send", "address", "authenticated", "author", "began", "client", "document", "headers", "held", "http_version"),
@@ -52,7 +52,11 @@ class Exchange(Channel):
         send: Send = _to_nobody,
         common: "Callable[[Exchange], list[Header]]" = _no_headers,
     ) -> None:
-        """`common` returns the headers of every response. It is called when the response begins: `sent_headers` then has the others."""
+        """Create the exchange of a request.
+
+        `common(exchange)` returns the headers that every response has. It is called when the response begins, and finds the other headers
+        in `sent_headers`.
+        """
         channel = scope.get(EXCHANGE) or Channel()
         super().__init__(channel.connection, channel.answer_within, channel.write_part, channel.recording)
         self.began = time.perf_counter()
@@ -66,21 +70,21 @@ class Exchange(Channel):
         self.client: Peer = scope.get("client")
         self.server: Peer = scope.get("server")
         self.raw_headers: list[Header] = scope["headers"]
-        # If a header is sent twice, the first counts, as in the reference.
+        # If a header is sent twice, the first takes precedence, as in the Data Plane API.
         self.headers: Mapping[bytes, bytes] = dict(reversed(self.raw_headers))
         self.request_id = ""
-        # The client's address, which access and limits depend on. Behind a trusted proxy it is not the peer's.
+        # The address of the client, by which access is checked and limits are applied. Behind a trusted proxy it is not that of the peer.
         self.address = peer(self.client)
-        # None for a public path, and until the credentials are checked.
+        # None for a public path, and before the credentials are checked.
         self.author: CallAuthor | None = None
         # Whether the request has sent valid credentials.
         self.authenticated = False
-        # Both are None until `Route` has found the operation. With a cached response only `operation` is set.
+        # Both are None before `Route` finds the operation. If the response is cached, only `operation` is set.
         self.operation: Operation | None = None
         self.path_values: Mapping[str, str] | None = None
         # The ASGI application of the operation's route.
         self.route: ASGIApp | None = None
-        # The configuration that a GET is answered from.
+        # The configuration that a GET reads.
         self.document: Document | None = None
         # Counts the bytes of the request body for the caller.
         self.held: Holding | None = None
@@ -105,11 +109,11 @@ class Exchange(Channel):
         return self.operation
 
     def values_of(self, name: bytes) -> str:
-        """Return all values of a header, joined by commas."""
+        """Return all values of a header, joined by commas. Return an empty text if the header was not sent."""
         return ",".join([value.decode("latin-1") for key, value in self.raw_headers if key == name])
 
     async def send(self, message: Message) -> None:
-        """Send an ASGI message. A message of type RESPONSE contains a response, which is sent instead."""
+        """Send an ASGI message, or the response that a message of type RESPONSE contains."""
         if message["type"] == RESPONSE:
             await self.respond(message["response"])
             return
@@ -122,13 +126,13 @@ class Exchange(Channel):
         await self._send(message)
 
     async def respond(self, response: Response) -> None:
-        """Send the response, or 304 if the client has it already."""
+        """Complete the response and send it, or 304 if the client has it already."""
         await response.complete()
         self.response = response
-        # The work is done, so a client that disconnects now cancels nothing.
+        # The handler is done, so there is nothing to cancel if the client disconnects now.
         self.when_gone = None
         if not response.cacheable:
-            # If the configuration is replaced while the response is sent, the old one must not stay in memory.
+            # While the response is sent, another commit may replace the configuration. This releases the old one from memory.
             self.document = None
         is_tagged = self.operation is not None and self.method == "GET" and response.status_code == 200
         try:
@@ -137,16 +141,16 @@ class Exchange(Channel):
             self.size += response.written
 
     def finish(self) -> None:
-        """Release the connection, the response and its sources. The fields that log lines show stay."""
+        """Release the connection, the response and the configuration. Keep the fields that log lines show."""
         self.receive, self._send, self._common = _from_nobody, _to_nobody, _no_headers
         self.answer_within, self.write_part, self.recording, self.when_gone, self.at_end = no_deadline, None, None, None, None
         self.scope, self.route, self.document, self.response, self.held = {}, None, None, None, None
 
     def again(self, request_id: str, client: Peer, server: Peer, address: str) -> Self:
-        """Return a copy of a finished exchange for a later request with the same reply, which has its own request id and addresses."""
+        """Return a copy of a finished exchange for a later request that gets the same reply. The arguments describe that request."""
         other = copy.copy(self)
         other.request_id, other.client, other.server, other.address = request_id, client, server, address
-        # `Route` does not run for a cached reply, so `publish_event` still has to note the object of the request.
+        # `Route` does not run for a cached reply. None makes `publish_event` record the object of the request.
         other.path_values = None
         other.sent_headers = [(name, request_id.encode() if name == REQUEST_ID else value) for name, value in self.sent_headers]
         return other
@@ -156,13 +160,13 @@ Next = Callable[[Exchange], Awaitable[Response]]
 
 
 class Layer(Protocol):
-    """A layer that requests pass (api/stack.py). It returns the response of the next layer, or its own."""
+    """A layer that requests pass through (api/stack.py). It returns the response of the next layer, or its own."""
 
     async def __call__(self, exchange: Exchange, next: Next) -> Response: ...
 
 
 def peer(client: Peer) -> str:
-    """Return the address of a peer; UNIX for the peer of a Unix socket, which has no address."""
+    """Return the address of a peer. Return UNIX for the peer of a Unix socket, which has no address."""
     return client[0] if client else UNIX
 
 

@@ -1,7 +1,7 @@
-"""`Feature`: what a feature adds to the server besides its operations.
+"""Define `Feature` and `WriteOption`: what a feature can add to the server besides operations.
 
-`dataplaneapi.feature_list` names the features of a server. `dataplaneapi.assembly` creates each feature and reads the attributes below
-once. A feature may also add observers and listeners to the engine's context (`haproxy_native.commit`). A feature that has only operations
+`dataplaneapi.feature_list` names the features of a server. `dataplaneapi.assembly` creates each feature once and reads its attributes. A
+feature may also add observers and listeners to the context of the engine (`haproxy_native.commit`). A feature that adds only operations
 needs no class.
 """
 
@@ -18,25 +18,25 @@ from haproxy_native.references.naming import RenameFollower
 
 
 class WriteOption:
-    """Query parameters that every write accepts. A subclass serves the writes that have one of them."""
+    """One or more query parameters that every write accepts. A subclass serves the writes that have one of them."""
 
     # The names of the parameters.
     names: ClassVar[tuple[str, ...]]
 
     def is_asked(self, call: Call) -> bool:
-        """Return whether a call is to be served by `serve`."""
+        """Return whether `serve` is to serve the call."""
         return bool(self.given(call))
 
     def given(self, call: Call) -> list[str]:
-        """Return the names of the parameters that a call has."""
+        """Return the names of the option's parameters that the call has."""
         return [name for name in self.names if name in call.values]
 
     def of_commits(self, call: Call) -> list[str]:
-        """Return the parameters that a call within a transaction must not have, since they belong to its commit."""
+        """Return the option's parameters in a call that are invalid inside a transaction, because they belong to its commit."""
         return self.given(call)
 
     def check(self, call: Call) -> None:
-        """Refuse a call with invalid parameters. Raises ApiError."""
+        """Raise ApiError if the parameters of the option are invalid in this call."""
 
     async def serve(self, call: Call, next: Handler) -> Response:
         """Serve a write that has the option. `next` makes the write and returns its response."""
@@ -44,28 +44,29 @@ class WriteOption:
 
 
 class Feature:
-    """A part of the server that can be removed. A subclass creates what it needs from the services, and sets the attributes below."""
+    """A part of the server that can be removed. A subclass sets the attributes below; its constructor gets the services."""
 
-    # Whether only changes need the feature, so that a read-only server does not enter its `runs`.
+    # Whether only changes need the feature. A read-only server does not enter the `runs` of such a feature.
     only_changes: ClassVar[bool] = False
-    # Context managers that are entered when the server starts, and left when it ends.
+    # Context managers that the server enters when it starts and exits when it stops.
     runs: Sequence[AbstractAsyncContextManager[Any]] = ()
-    # Functions that answer requests to public paths, and return None for any other request.
+    # Functions that answer requests to public paths. They return None for any other request.
     public: Sequence[PublicAnswer] = ()
-    # Query parameters of every write.
+    # Query parameters that every write accepts.
     write_options: Sequence[WriteOption] = ()
-    # The functions that do the work of long operations, by kind.
+    # The functions that run background operations, by the kind of operation.
     works: Mapping[str, Work] = {}
-    # Followers update what is stored under the name of an object when it is renamed. The functions list what uses an object of a name.
+    # When an object is renamed, the followers update what the feature stores under its name.
     followers: Sequence[RenameFollower] = ()
+    # Functions that return what uses the object of a name.
     users_of_names: Sequence[UsersOfName] = ()
 
     def gauges(self) -> Iterable[tuple[str, str, float]]:
-        """Return the gauges for `/metrics`: name without prefix, help text, value."""
+        """Return the gauges for `/metrics` as (name without prefix, help text, value)."""
         return ()
 
     def __init__(self, services: Services) -> None:
-        """Create the feature. `services.features` already has the features that are listed before it."""
+        """Create the feature. `services.features` already contains the features that precede it in the list."""
 
     @classmethod
     def of(cls, services: Services) -> Self:

@@ -1,6 +1,19 @@
-"""`Idempotency-Key` on POST: a call of one caller with one key is made once, and a retry gets the stored response.
+"""Make a POST with an `Idempotency-Key` once, and answer its retries with the stored response.
 
-Calls and their responses are stored for a day (`CallStore`). A refused call has done nothing, so its key can be used again.
+A client that receives no response cannot know whether its POST took effect. With a key it can send the POST again: the layer `Idempotency`
+makes a call of one caller, path and key only once. `CallStore` stores calls and responses in the database for a day.
+
+A call has these states:
+
+- running: the call is stored without a response, and its name is in `Idempotency._running`. A retry gets 409 with Retry-After.
+- answered: the call is stored with its response, which a retry gets. A retry with another body, or with other permissions than those of the
+  first call, gets an error instead. So does every retry if the response is too large to store.
+- refused: the response is a 4xx or a 503, so the call has done nothing. It is deleted, and the key can be used again.
+- interrupted: the call is stored without a response and does not run, because the server crashed or the handler raised an exception. A
+  retry gets 409 and is not made. If the history has an entry of the first request, the error names it.
+
+The call is written before it is made, and the response before it is sent. A response with secrets is stored in memory only, so after a
+restart a retry gets an error instead of the response.
 """
 
 import asyncio
@@ -33,9 +46,9 @@ from haproxy_native.threads import LARGE, run_in_thread_if
 
 log = logging.getLogger(__name__)
 SECONDS = 86400.0
-# The number of stored calls of one caller, and of all; the largest stored response body, and the size of the whole store, in bytes.
+# The most stored calls of one caller and of all callers. In bytes: the largest stored response body and the size of the whole store.
 MOST_OF_ONE, MOST, LARGEST, MOST_BYTES = 1000, 10_000, 1 << 18, 64 << 20
-# The number of responses that are stored in memory alone, because they have secrets or writing them failed.
+# The most responses that are stored in memory only, because they contain secrets or because writing them failed.
 MOST_SECRET = 100
 _STATEMENTS = """\
 CREATE TABLE call (name TEXT PRIMARY KEY, caller TEXT NOT NULL, began REAL NOT NULL, size INTEGER NOT NULL, data TEXT NOT NULL, body BLOB);
@@ -52,25 +65,24 @@ class KeptCall:
     began: float
     # The digest of the request body.
     request: str = ""
-    # The status of the response; 0 until the call has ended.
+    # The status of the response. 0: the call is running or was interrupted.
     status: int = 0
-    # The headers of the response, and those that list ignored parameters and members.
+    # The headers of the response, and the headers that list ignored parameters and members.
     headers: tuple[tuple[str, str], ...] = ()
     ignored: tuple[tuple[str, str], ...] = ()
     # The body of the response; None if it is not stored.
     body: bytes | None = None
     # The id of the request.
     id: str = ""
-    # The digest of the caller's rights.
+    # The digest of the caller's permissions.
     rights: str = ""
 
 
 class CallStore:
-    """The calls with a key and their responses, which a database stores for a day.
+    """The store of the calls with a key and their responses.
 
-    The name of a call is `Account.holder` of its caller, a dash, and a digest of the call. If the store is full, the oldest call of the
-    caller with the most calls is deleted: no caller can displace the calls of others. A call is written before it is made, and again with
-    its response before the response is sent.
+    The name of a call is `Account.holder` of its caller, a dash, and a digest of the call. If the store is full, it deletes the oldest call
+    of the caller with the most calls, so that no caller can displace the calls of others.
     """
 
     def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
@@ -79,12 +91,12 @@ class CallStore:
         self._in_memory: dict[str, KeptCall] = {}
 
     async def find(self, name: str) -> KeptCall | None:
-        """Return a call of the last day; None if there is none of this name. Raises Unusable if the database cannot be read."""
+        """Return the call of this name, or None if the last day has none. Raises Unusable if the database cannot be read."""
         stored_call = self._in_memory.get(name) or await self._done(partial(_find, name))
         return stored_call if stored_call and stored_call.began > self._clock() - SECONDS else None
 
     async def begin(self, name: str, id_: str = "") -> KeptCall:
-        """Store a call that is about to be made; `id_` is the id of its request. Raises Unusable."""
+        """Store a call that is about to be made, and wait until it is written. `id_` is the id of its request. Raises Unusable."""
         call = KeptCall(self._clock(), id=id_)
         oldest = call.began - SECONDS
         self._in_memory = {each: kept for each, kept in self._in_memory.items() if kept.began > oldest}
@@ -92,19 +104,19 @@ class CallStore:
         return call
 
     async def end(self, name: str, call: KeptCall, *, is_secret: bool) -> None:
-        """Store the response of a call. A secret response, or one that cannot be written, is stored in memory alone."""
+        """Store the response of a call. A secret response, or a response that cannot be written, is stored in memory only."""
         is_large = len(call.body or b"") > LARGEST
         try:
             await self._database.store(partial(_store, name, replace(call, body=None) if is_secret or is_large else call))
         except Unusable as error:
-            log.warning("storing the answer to a call with an Idempotency-Key failed; it is lost at the next start: %s", error)
+            log.warning("writing the answer to a call with an Idempotency-Key failed; the answer is lost at the next start: %s", error)
             self._remember(name, replace(call, body=None) if is_large else call)
             return
         if is_secret and not is_large:
             self._remember(name, call)
 
     def forget(self, name: str) -> None:
-        """Delete a call that has done nothing, so that it can be made again."""
+        """Delete a call that has done nothing, so that its key can be used again. Does not wait for the database."""
         self._database.post(partial(_forget, name))
 
     async def _done(self, work: Work[Result]) -> Result:
@@ -134,7 +146,7 @@ def _find(name: str, state: State) -> KeptCall | None:
 
 
 def _begin(name: str, call: KeptCall, oldest: float, state: State) -> None:
-    """Write a call. Delete the calls that began before `oldest` (a Unix time) or exceed the limits."""
+    """Write a call. Delete the calls that began before `oldest`, a Unix time, and the calls beyond the limits."""
     caller = _caller(name)
     with state.transaction():
         state.execute("DELETE FROM call WHERE began <= ?", (oldest,))
@@ -173,7 +185,8 @@ _UNAVAILABLE = 503
 class Idempotency:
     """The layer that makes a call with a key once.
 
-    `entry_of(request_id, since)` returns the id of the history entry that the request has made since this Unix time; it raises nothing.
+    `entry_of(request_id, since)` returns the id of the history entry that the request has created since this Unix time, or None. It never
+    raises.
     """
 
     def __init__(self, store: CallStore, entry_of: Callable[[str, float], Awaitable[int | None]]) -> None:
@@ -181,7 +194,7 @@ class Idempotency:
         self._running: set[str] = set()
 
     async def __call__(self, exchange: Exchange, next: Next) -> Response:
-        """Make a call, or return its stored response. Raises ApiError (400, 409, 422) and Unusable if the call was not made."""
+        """Make the call, or return its stored response. Raises ApiError (400, 409, 422) or Unusable if the call is not made."""
         key = key_of(exchange)
         if key is None:
             return await next(exchange)
@@ -200,15 +213,15 @@ class Idempotency:
             self._running.discard(name)
 
     async def _cut_off(self, kept: KeptCall) -> str:
-        """Return the error message for a call that was stored but has no response."""
+        """Return the error message for an interrupted call."""
         if kept.id and (entry := await self._entry_of(kept.id, kept.began)):
             return f"{_SAID} belongs to a call that was interrupted after its request {kept.id} made entry {entry} of /v3/sidecar/history"
         return f"{_SAID} belongs to a call that was interrupted and may or may not have been made; read the object, then send another key"
 
     async def _first(self, name: str, exchange: Exchange, body: "HashedBody", next: Next) -> Response:
-        """Make a call for the first time, and store its response unless that is a refusal.
+        """Make a call for the first time, and store its response unless the response is a refusal.
 
-        If this raises, the outcome is unknown: the call stays stored without a response.
+        If this raises, the outcome of the call is unknown, and the call remains stored without a response.
         """
         call = await self._store.begin(name, exchange.request_id)
         exchange.receive = body
@@ -226,7 +239,7 @@ class Idempotency:
 
 
 def key_of(exchange: Exchange) -> bytes | None:
-    """Return the key of a call; None if none was sent, or if the call is not a POST that changes something. Raises ApiError (400)."""
+    """Return the key of a POST that changes something. Return None if no key was sent, and for any other call. Raises ApiError (400)."""
     sent, operation = exchange.headers.get(HEADER), exchange.matched
     if sent is None or operation.method != "POST" or not operation.writes or operation.is_dry(exchange.query):
         return None
@@ -236,13 +249,13 @@ def key_of(exchange: Exchange) -> bytes | None:
 
 
 def rights_digest(by: Author | None) -> str:
-    """Return a digest of the author's rights; empty if they are not limited."""
+    """Return a digest of the author's permissions, or an empty text if roles do not limit them."""
     rights = by.rights if by else None
     return hashlib.sha256(json.dumps(asdict(rights), default=sorted).encode()).hexdigest()[:16] if isinstance(rights, Rights) else ""
 
 
 def _name(exchange: Exchange, key: bytes) -> str:
-    """Return the name under which a call is stored (see `CallStore`); the digest covers caller, method, path with query, and key."""
+    """Return the name under which a call is stored (see `CallStore`). Its digest covers caller, method, path with query, and key."""
     by = exchange.author
     assert by is not None
     path, query = exchange.raw_path.decode("latin-1"), exchange.query.decode("latin-1")
@@ -251,11 +264,11 @@ def _name(exchange: Exchange, key: bytes) -> str:
 
 
 class HashedBody:
-    """An ASGI `receive` that hashes the body.
+    """An ASGI `receive` function that hashes the body that it receives.
 
-    The hash uses the idempotency key as its key, so that nobody can test guessed bodies against it. It leaves out the boundary of a form,
-    which differs in each request. After the end of the body, `receive` waits forever: a call with a key is not cancelled when the client
-    disconnects.
+    The idempotency key is the key of the hash, so that nobody can test guessed bodies against a stored hash. The hash omits the boundary of
+    a form, which differs in each request. After the end of the body the function waits forever, so that a call with a key is not cancelled
+    when the client disconnects.
     """
 
     def __init__(self, exchange: Exchange, key: bytes, *, is_read: bool) -> None:
@@ -281,13 +294,16 @@ class HashedBody:
         *pieces, last = (self._rest + data).split(self._boundary)
         for piece in pieces:
             self._hash.update(piece + b"\0")
-        # The end may be the beginning of a boundary, so it is hashed with the next data.
+        # The last bytes may be the beginning of a boundary, so they are hashed together with the next data.
         hashed = max(0, len(last) - len(self._boundary) + 1)
         self._hash.update(last[:hashed])
         self._rest = last[hashed:]
 
     async def digest(self) -> str:
-        """Receive the rest of the body and return the digest of all of it; empty if the operation has no body. Raises ApiError."""
+        """Receive the rest of the body and return the digest of the whole body. Raises ApiError (400, 408).
+
+        Return an empty text if the operation has no body.
+        """
         if not self._is_read:
             return ""
         try:
@@ -303,7 +319,7 @@ class HashedBody:
 
 
 def holds_secret(operation: Operation, response: Response) -> bool:
-    """Return whether the response would be masked for callers that may not see secrets."""
+    """Return whether the response contains a secret, which callers that may not see secrets get masked."""
     kind = next((value.partition(b";")[0] for name, value in response.raw_headers if name == CONTENT_TYPE), b"")
     if kind not in (JSON, TEXT):
         return False

@@ -1,7 +1,8 @@
-"""Query parameters and body members that the operation does not declare.
+"""Report query parameters and body members that the operation does not declare.
 
-They are ignored, as in the reference. Response headers list them, each with the known name that it resembles. With `strict` they are an
-error. A parameter that resembles a guard, such as `dry_run`, is always an error: ignoring it would let a write do more than was asked for.
+Like the Data Plane API, the server ignores them. Response headers list them, each with the known name that it resembles. With `strict` they
+are an error. A parameter that resembles a guard, such as `dry_run`, is always an error, because a write that ignores its guard does more
+than the caller wants.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 PARAMETERS, MEMBERS = HeaderName(b"X-Ignored-Parameters"), HeaderName(b"X-Ignored-Members")
 STRICT, WHOLE = "strict", "full_section=true"
-# The number of names that a header or message lists; the others are only counted.
+# The most names that a header or message lists. The others are only counted.
 MOST = 10
 LONGEST = 64
 NEAR = 2
@@ -33,9 +34,9 @@ def is_strict(query: Mapping[str, list[str]], setting: bool) -> bool:
 
 
 def parameters(operation: "Operation", query: Mapping[str, list[str]], *, strict: bool) -> list[Header]:
-    """Return the header that lists the unknown parameters of a query.
+    """Return the header that lists the unknown parameters of a query, or no header if there are none.
 
-    Raises ApiError: 400 for one that resembles a guard, 422 for any if `strict`.
+    Raises ApiError: 400 for a parameter of a write that resembles a guard, 422 for any unknown parameter if `strict`.
     """
     known: Known = {parameter.name for parameter in operation.parameters if parameter.place == "query"} | {STRICT}
     unknown = sorted(query.keys() - set(known))
@@ -49,9 +50,9 @@ def parameters(operation: "Operation", query: Mapping[str, list[str]], *, strict
 
 
 def members(shaped: "Shaped", embedded: Iterable[str], *, strict: bool, headers: list[Header]) -> list[str]:
-    """Return a message for each unknown member of a body if `strict`; else add the header that lists them to `headers`.
+    """Report the unknown members of a body: return a message for each if `strict`, else add the header that lists them to `headers`.
 
-    `embedded` are known members that are read only with `full_section=true`. They are reported as well.
+    Also report the members in `embedded`, which are known but read only with `full_section=true`.
     """
     ignored: dict[str, Known] = {}
     for path, names in shaped.unknown.items():
@@ -82,7 +83,7 @@ def _texts(ignored: Mapping[str, Known], place: str) -> Iterator[str]:
 
 
 def _header(header: HeaderName, ignored: Mapping[str, Known]) -> list[Header]:
-    """Return the header, such as `wieght (weight?), colour`. Characters that a header cannot contain are percent-encoded."""
+    """Return the header, such as `wieght (weight?), colour`, with the characters percent-encoded that a header cannot contain."""
     if not ignored:
         return []
     named = []

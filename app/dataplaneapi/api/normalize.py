@@ -1,8 +1,8 @@
 """Normalize a JSON body according to its schema: check types, and drop unknown members and values that mean "absent".
 
-As in the reference, `null`, unknown members and empty optional values are dropped, because clients send them freely. Empty values are `""`,
-`[]`, `{}`, 0 and false. A schema can make 0 and false values of their own (`Member.is_absent`). A member name that differs only in case is
-accepted. A name from an older version of the API is reported, since its value would be lost silently.
+Like the Data Plane API, it drops `null`, unknown members and empty optional values, because clients send them freely. Empty values are
+`""`, `[]`, `{}`, 0 and false. A schema can declare that 0 and false are not empty (`Member.is_absent`). A member name may differ from the
+declared name in case. A name from an older version of the API is reported, because otherwise its value would be lost silently.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -32,15 +32,15 @@ _LINE_BREAKS = str.maketrans("", "", "\r\n")
 class Shaped:
     """A normalized body, and the messages about what is wrong with it."""
 
-    # The body before and after.
+    # The body as sent, and the normalized body.
     sent: Any = None
     value: Any = None
-    # Messages about values of a wrong type, members with a former name, texts with characters that no line can have, and too long texts.
+    # Messages about values of a wrong type, members under a former name, texts that no line of a file can contain, and too long texts.
     mistyped: list[str] = field(default_factory=list)
     misnamed: list[str] = field(default_factory=list)
     unwritable: list[str] = field(default_factory=list)
     oversized: list[str] = field(default_factory=list)
-    # For each object with unknown members, by its path in the body: the unknown names, and the names that its schema has.
+    # For each object with unknown members, by its path in the body: the unknown names, and the names that its schema declares.
     unknown: dict[str, set[str]] = field(default_factory=dict)
     known: dict[str, Collection[str]] = field(default_factory=dict)
 
@@ -51,16 +51,17 @@ class Member:
 
     # The position among the members.
     place: int
-    # Resolved.
+    # The resolved schema of the member's value, and its type.
     schema: Mapping[str, Any]
     kind: str
-    # With `nullable`, 0 and false are values of their own; with `required`, false is.
+    # If the member is nullable, 0 and false do not mean "absent". If it is required, false does not.
     nullable: bool
     required: bool
     # Names in older versions of the API.
     former_names: tuple[str, ...]
 
     def is_absent(self, value: Any) -> bool:
+        """Return whether a value of this member means that the member is absent."""
         if value is ABSENT or value in ("", []):
             return True
         if value == {}:
@@ -69,18 +70,19 @@ class Member:
 
 
 class ResolvedSchemas:
-    """The schemas of the document, with references followed and `allOf` joined on first use.
+    """The schemas of the document. References are followed, and the parts of `allOf` joined, on first use.
 
-    `longest` is the largest number of characters in a text without `maxLength`, and in a key; 0 for no limit.
+    `longest` is the most characters that a key, or a text without `maxLength`, may have. 0 is no limit.
     """
 
     def __init__(self, schemas: Mapping[str, Any], longest: int = 0) -> None:
         self._schemas, self._longest = schemas, longest
         self._resolved: dict[str, dict[str, Any]] = {}
-        # By `id()` of an object's schema. The schema is stored as well, so that no other object can get its id.
+        # The members of an object by the `id()` of its schema. The entry also contains the schema, so that no other object can get its id.
         self._objects: dict[int, tuple[Mapping[str, Any], dict[str, Member]]] = {}
 
     def resolve(self, schema: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the schema with a reference or `allOf` at its top level resolved. Nested schemas are not resolved."""
         if name := name_of(schema):
             if name not in self._resolved:
                 self._resolved[name] = self._joined(self._schemas[name])
@@ -98,12 +100,13 @@ class ResolvedSchemas:
         return ({"type": kinds[0]} if kinds else {}) | joined | ({"properties": members} if members else {}) | required
 
     def shape(self, value: Any, schema: Mapping[str, Any]) -> Shaped:
+        """Normalize a body."""
         shaped = Shaped(value)
         shaped.value = self._take(value, self.resolve(schema), self.kind(schema), "", shaped)
         return shaped
 
     def respelt(self, value: Any, schema: Mapping[str, Any]) -> Any:
-        """Return the value with its members named as in the schema, at every level. Unknown members are dropped, empty values are not."""
+        """Return the value with its members named as in the schema, at every level. Drop unknown members, but keep empty values."""
         resolved = self.resolve(schema)
         if not isinstance(value, dict):
             return value
@@ -129,11 +132,12 @@ class ResolvedSchemas:
         return known[1]
 
     def kind(self, schema: Mapping[str, Any]) -> str:
+        """Return the JSON type that a schema declares, or "any" if it declares none."""
         resolved = self.resolve(schema)
         return str(resolved.get("type", "object" if "properties" in resolved or "additionalProperties" in resolved else "any"))
 
     def at(self, schema: Mapping[str, Any], path: tuple[Any, ...]) -> Iterator[Mapping[str, Any]]:
-        """Yield the resolved schema of each value along a path of members, keys and positions. The first is that of the whole."""
+        """Yield the resolved schema of the whole, and of each value along a path of members, keys and positions."""
         yield (resolved := self.resolve(schema))
         for step in path:
             inner = resolved.get("properties", {}).get(step) or resolved.get("items") or resolved.get("additionalProperties")
@@ -205,7 +209,10 @@ def _below(path: str, name: str) -> str:
 
 
 def _respelt(value: Mapping[str, Any], members: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the value with members renamed that differ from a known member only in case, unless the known member is sent as well."""
+    """Return the value, in which a member that differs from a known member only in case has the known name.
+
+    A member is not renamed if the known member is sent as well.
+    """
     lowered = {name.lower(): name for name in members}
     meant = {name: name if name in members else lowered.get(name.lower(), name) for name in value}
     return {meant[name] if name in members or meant[name] not in value else name: member_value for name, member_value in value.items()}
@@ -216,7 +223,7 @@ def _place(known: tuple[Member, str]) -> int:
 
 
 def _todays_name(name: str, members: Mapping[str, Member]) -> str | None:
-    """Return the current name of a member that is sent under a former name, or with dashes for underscores; else None."""
+    """Return the current name of a member that is sent under a former name, or with dashes for underscores. Return None for any other."""
     alike = name.replace("-", "_")
     return next((known for known, member in members.items() if known.replace("-", "_") == alike or name in member.former_names), None)
 
@@ -228,7 +235,7 @@ def _mistyped(value: Any, kind: str, schema: Mapping[str, Any], path: str, shape
 
 
 def _of(schema: Mapping[str, Any]) -> str:
-    """Return the end of a message about a wrong type: the unit of a number, or the words of a short enum."""
+    """Return the addition to a message about a wrong type: the unit of a number, or the words of a short enum."""
     if schema.get("x-duration") or schema.get("x-default-unit"):
         return f" of {_UNITS.get(schema.get('x-default-unit', 'ms'), 'milliseconds')}"
     if schema.get("x-size"):
@@ -239,7 +246,7 @@ def _of(schema: Mapping[str, Any]) -> str:
 
 def _scalar(value: Any, kind: str, schema: Mapping[str, Any], path: str, shaped: Shaped) -> Any:
     if schema.get("x-seconds") and isinstance(value, int | float) and not isinstance(value, bool):
-        # A bare number is seconds.
+        # A number without a unit is in seconds, which a text without a unit is as well.
         value = str(value)
     if not isinstance(value, _TYPES[kind]) or (isinstance(value, bool) and kind != "boolean"):
         return _mistyped(value, kind, schema, path, shaped)
@@ -248,16 +255,16 @@ def _scalar(value: Any, kind: str, schema: Mapping[str, Any], path: str, shaped:
         return ABSENT
     escaped = schema.get("x-haproxy", {}).get("escaped") or schema.get("x-lines")
     if isinstance(value, str) and (reason := unwritable(value.translate(_LINE_BREAKS) if escaped else value)):
-        shaped.unwritable.append(f"{path} in body must not hold {reason}")
+        shaped.unwritable.append(f"{path} in body must not contain {reason}")
     return value
 
 
 def unwritable(text: str) -> str | None:
-    """Return what makes it impossible to write a text to a line of the file; None if nothing does."""
+    """Return which character of a text cannot be part of a line of a file, in words. Return None if the text can be written."""
     if "\0" in text:
         return "a NUL character"
     if "\n" in text or "\r" in text:
         return "a line break"
     if not text.isascii() and any("\ud800" <= sign <= "\udc7f" or "\udd00" <= sign <= "\udfff" for sign in text):
-        return "half a character"
+        return "an unpaired surrogate"
     return None

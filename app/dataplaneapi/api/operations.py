@@ -1,8 +1,8 @@
-"""The operations of the API as the bundled document declares them, each with its handler, and the index that finds them by path.
+"""Define the operations of the API as the bundled document declares them, and the index that finds the operation of a path.
 
-`RouteIndex` walks the raw path of a request segment by segment, which costs the same for every path.
+An `Operation` computes what only some requests need (the module of the handler, parameters, body, media types) on first use.
 
-Properties that only some requests need (the handler's module, parameters, body, media types) are computed on first use.
+`RouteIndex` walks the raw path of a request segment by segment, so the cost does not depend on the number of operations.
 """
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping
@@ -23,18 +23,18 @@ from haproxy_native.grammar.schema import followed
 
 BASE = "/v3"
 ALLOW = HeaderName(b"Allow")
-# Both are called with a `Call`.
+# The argument of both is a `Call`.
 Handler = Callable[[Any], Awaitable[Response]]
 Check = Callable[[Any], Awaitable[bool | None]]
 METHODS = ("get", "head", "post", "put", "patch", "delete", "options")
 READS, _TRUE = ("GET", "HEAD"), ("true", "1")
-# Values of `access` other than the name of an object.
+# The values of `Operation.access` other than the name of an object.
 EFFECTS, READING, SECTION, ANY, ANYONE = "effects", "read", "section", "any", "anyone"
-# Values of `rows` other than a template for the object name of a row.
+# The values of `Operation.rows` other than a template for the object name of a row.
 OBJECTS, COUNTERS = "objects", "counters"
-# The action whose body has only some members of an object.
+# The action whose body contains only some members of an object.
 PATCH = "patch"
-# The header parameter of writes that can be conditional.
+# The header parameter that makes a write conditional.
 IF_MATCH = "If-Match"
 # The handler module of a regular resource, by its kind. A view is handled like the sections that it shows.
 KINDS = {
@@ -44,13 +44,12 @@ KINDS = {
     "indexed": "configuration.indexed_child",
     "singleton": "configuration.singleton",
 }
-# The handler module of sections in other files than the configuration, by the kind of file.
+# The handler module of the sections in files other than the configuration, by the kind of file.
 FILES = {"spoe": "spoe.objects"}
-
 
 # The prefix of handlers that belong to features.
 FEATURES = "features."
-# The irregular singulars of collections; for others it is the name without the s.
+# The irregular singulars of collections. The singular of any other collection is its name without the s.
 _CALLED = {"aws": "aws", "spoe_files": "spoe", "ssl_certs": "certificate"}
 
 
@@ -81,36 +80,36 @@ class Operation:
         self.resource: str | None = about.get("resource")
         self.parent: str | None = about.get("parent")
         self.action: str | None = about.get("action")
-        # The file store and the kind of service discovery source that it works on.
+        # The file store that it uses, and the kind of service discovery source. Empty if it uses none.
         self.store: str = about.get("store", "")
         self.source: str = about.get("source", "")
-        # The status for a text that cannot be part of a line of a file or of a runtime command.
+        # The status of the refusal of a text that cannot be part of a line of a file or of a runtime command.
         self.unwritable: int = about.get("unwritable", 422)
-        # The permission that a caller with a role needs:
-        #   EFFECTS  what the commit requires for the changes
+        # The permission that the caller needs if roles are configured:
+        #   EFFECTS  the permissions for the changes, which the commit checks
         #   READING  the same as for a GET
-        #   SECTION  to read the section that the query parameter `object` is or is in; without `object`, to read everything
-        #   ANY      none besides a role
+        #   SECTION  to read the section that the query parameter `object` names or is in; without `object`, to read everything
+        #   ANY      a role, whatever it permits
         #   ANYONE   none, not even a role
         #   a template for the name of an object: the permission for that object
         #   empty    the permission for all objects
         self.access: str = about.get("access", EFFECTS if self.resource else "")
-        # The object that each row of the answer shows (api/access.py).
+        # Which objects the answer shows: a template, OBJECTS or COUNTERS (api/access.py).
         self.rows: str = about.get("rows", "")
-        # The beginning of a path that continues with the name of an object, whose slashes may be encoded.
+        # The part of the path before the name of an object. The slashes of that name may be encoded.
         self.above_object: str = about.get("above_object", "")
         # Whether a read-only server refuses it.
         self.writes: bool = about.get("writes", method not in ("GET", "HEAD"))
-        # Whether the body describes a call that is checked but not made.
+        # Whether the body describes a call that the operation checks but does not make.
         self.asks: bool = about.get("asks", False)
-        # Whether the answer has a secret that is stored nowhere.
+        # Whether the answer contains a secret that the server does not store.
         self.secret: bool = about.get("secret", False)
-        # Whether the body describes calls that are made.
+        # Whether the body describes calls that the operation makes.
         self.calls: bool = about.get("calls", False)
 
     @cached_property
     def handler(self) -> Handler:
-        """The handler, whose module is imported on first use. Raises MissingHandler."""
+        """The handler. The first use imports its module. Raises MissingHandler."""
         if self.handler_name:
             table = vars(_module(self._handled_by[0]))
         else:
@@ -124,7 +123,7 @@ class Operation:
 
     @property
     def _handled_by(self) -> tuple[str, str]:
-        """Return the module of the handler, and the name of the handler in that module."""
+        """The module of the handler, and the name of the handler in that module or in its ACTIONS."""
         if self.handler_name:
             module, _, name = self.handler_name.rpartition(".")
             return module, name
@@ -133,9 +132,10 @@ class Operation:
 
     @cached_property
     def check(self) -> Check | None:
-        """The function that checks a call without making it: the entry of CHECKS in the handler's module under the handler's name.
+        """The function that checks a call without making it, if the operation has one.
 
-        It raises the error that the call would be refused with. It returns whether the call would reload HAProxy, None if that is unknown.
+        It is the attribute `check` of the handler, or the entry of CHECKS in the handler's module under the handler's name. It raises the
+        error with which the call would be refused. It returns whether the call would reload HAProxy, or None if that is unknown.
         """
         module, name = self._handled_by
         check: Check | None = getattr(self.handler, "check", None) or vars(_module(module)).get("CHECKS", {}).get(name)
@@ -143,7 +143,7 @@ class Operation:
 
     @cached_property
     def reader(self) -> Callable[[Any], Awaitable[Any]]:
-        """The dependency of the handler's parameter: a function that makes the handler's call from an `Incoming`."""
+        """The dependency of the handler's parameter: a function that creates the handler's `Call` from an `Incoming`."""
         handler = self.handler if isfunction(self.handler) else type(self.handler).__call__
         annotations = get_type_hints(handler, include_extras=True)
         (depends,) = (each.__metadata__[0] for name, each in annotations.items() if name != "return")
@@ -164,7 +164,7 @@ class Operation:
         _ = self.handler
 
     def at(self, values: Mapping[str, Any]) -> str:
-        """Return the path with its parameters replaced by these values, which are percent-encoded."""
+        """Return the path with its parameters replaced by the percent-encoded values."""
         return self.path.format(**{name: quote(str(values[name]), safe="") for name in self.names})
 
     @property
@@ -173,27 +173,27 @@ class Operation:
 
     @cached_property
     def tag(self) -> str:
-        """The group of operations that it belongs to in the document."""
+        """The group of operations in the document that it belongs to."""
         return str(next(iter(self.declared.get("tags", ())), ""))
 
     @cached_property
     def collections(self) -> tuple[tuple[str, str], ...]:
         """The collections in the path that a parameter follows, as (singular, parameter), such as ("backend", "name").
 
-        `entries` are left out: their keys are the content of a map.
+        `entries` are omitted, because their keys are the content of a map.
         """
         pairs = [pair for pair in pairwise(self.path.split("/")) if pair[1].startswith("{") and pair[0] != "entries"]
         return tuple((_CALLED.get(kind, kind.removesuffix("s")), name[1:-1]) for kind, name in pairs if not kind.startswith("{"))
 
     @property
     def is_batched(self) -> bool:
-        """Whether the operation can be part of a batch, as edits of the configuration's objects and of stored files can."""
+        """Whether the operation can be part of a batch: whether it writes objects of the configuration or stored files."""
         about = self.bundle.get("x-resources", {}).get(self.resource or "", {"file": ""})
         return self.writes and (bool(self.store) or "file" not in about)
 
     @property
     def is_of_one(self) -> bool:
-        """Whether the path ends with the name of an object. Otherwise the operation is for a collection, or an object without a name."""
+        """Whether the path ends with the name of an object. Otherwise the operation is for a collection or a nameless object."""
         return self.path.endswith("}")
 
     @cached_property
@@ -208,7 +208,7 @@ class Operation:
 
     @cached_property
     def filters(self) -> tuple[str, ...]:
-        """The query parameters of a list that select the objects whose member of the same name has that value."""
+        """The query parameters of a list that filter it by the member of the same name."""
         declared = map(self._resolve, self.declared.get("parameters", []))
         return tuple(parameter["name"] for parameter in declared if parameter.get("x-filters"))
 
@@ -220,7 +220,7 @@ class Operation:
 
     @cached_property
     def guards(self) -> dict[str, tuple[str, ...]]:
-        """The parameters that restrain a write, its own and those of all writes: for each name, all spellings to recognize."""
+        """The parameters that restrain a write, such as `dry_run`, with all spellings to recognize. They include those of all writes."""
         beyond = ("everywhere", "sidecar") if "Sidecar" in self.declared.get("tags", ()) else ("everywhere",)
         everywhere = [each for each in self.bundle["components"]["parameters"].values() if each.get("x-guards") in beyond]
         declared = [*self.declared.get("parameters", []), *self.declared.get("x-further-parameters", [])]
@@ -239,12 +239,12 @@ class Operation:
         )
 
     def _schema_by_resource(self) -> Mapping[str, Any] | None:
-        """Return the schema of the resource if the document declares the body as any object, or if the body is a PATCH; else None."""
+        """Return the schema of the resource for a PATCH, and if the document declares the body only as an object. Else return None."""
         about = self.bundle.get("x-resources", {}).get(self.resource or "", {})
         return {"$ref": f"#/components/schemas/{about['schema']}"} if "body" in about or self.action == PATCH else None
 
     def answer(self, status: int, media_type: str) -> Mapping[str, Any]:
-        """Return the schema of an answer; empty if the document declares none. For a list it may be the schema of an element."""
+        """Return the schema of an answer, or an empty one if the document declares none. For a list it may be that of an element."""
         if status < 300 and media_type == "application/json" and (about := self.bundle.get("x-resources", {}).get(self.resource or "")):
             return {"$ref": f"#/components/schemas/{about['schema']}"}
         responses = self.declared.get("responses", {})
@@ -256,7 +256,7 @@ class Operation:
 
     @cached_property
     def media_types(self) -> frozenset[str]:
-        """The media types of the answers. They always include JSON, which errors have."""
+        """The media types of the answers, including JSON, the type of errors."""
         answers = (self._resolve(response).get("content", {}) for response in self.declared.get("responses", {}).values())
         return frozenset(kind for content in answers for kind in content) | {"application/json"}
 
@@ -306,7 +306,7 @@ def without_features(bundle: Mapping[str, Any], missing: Collection[str]) -> Map
 
 
 def _feature_of(declared: Any) -> str:
-    """Return the feature of an operation; empty for an operation of the core, and for any other entry of a path."""
+    """Return the feature of an operation. Return an empty text for an operation of the core, and for any other entry of a path."""
     handler = declared.get("x-operation", {}).get("handler", "") if isinstance(declared, Mapping) else ""
     return handler.removeprefix(FEATURES).partition(".")[0] if handler.startswith(FEATURES) else ""
 
@@ -336,7 +336,10 @@ class RouteNode:
 
 
 class RouteIndex:
-    """Finds operations by path. `guide(path, query)` returns the sentence that ends a 404, or an empty text."""
+    """The index of the operations by path. It does not change after its construction.
+
+    `guide(path, query)` returns the advice that ends the message of a 404, or an empty text.
+    """
 
     def __init__(self, operations: Iterable[Operation], guide: Callable[[str, bytes], str] | None = None) -> None:
         self.root = RouteNode()
@@ -358,7 +361,7 @@ class RouteIndex:
         node.operations[operation.method] = operation
 
     def walk(self, raw_path: str) -> tuple[RouteNode, list[str]] | None:
-        """Return the node of a path and the values of its parameters, still encoded; None for an unknown path.
+        """Return the node of a path, and the percent-encoded values of its parameters. Return None for an unknown path.
 
         One trailing slash is ignored.
         """
@@ -367,7 +370,7 @@ class RouteIndex:
         node, names = self.root, []
         rest = raw_path[len(BASE) + 1 :]
         if rest.startswith(self._above_objects):
-            # The parts of an object's name contain no slash, so an encoded slash separates them as well.
+            # The parts of an object's name contain no slashes, so an encoded slash is a separator too.
             rest = rest.replace("%2F", "/").replace("%2f", "/")
         for segment in (rest.removesuffix("/")).split("/") if rest else ():
             following = node.fixed.get(segment)
@@ -379,7 +382,10 @@ class RouteIndex:
         return node, names
 
     def find(self, method: str, raw_path: bytes, query: bytes = b"") -> tuple[Operation, dict[str, str]]:
-        """Return the operation of a request and its path values. Raises ApiError (404 or 405), which suggests another path or method."""
+        """Return the operation of a request and the values of its path parameters.
+
+        Raises ApiError (404 or 405), whose message suggests another path or method.
+        """
         text = raw_path.decode("latin-1")
         place = self.walk(text)
         if place is None or not place[0].operations:
@@ -391,7 +397,7 @@ class RouteIndex:
         return operation, {name: decoded(text) for name, text in zip(operation.names, names, strict=True)}
 
     def _not_allowed(self, method: str, raw_path: str, node: RouteNode) -> ApiError:
-        """Return the error 405: the methods of the path, and the path of its collection or element if that has the method."""
+        """Return the error 405. It lists the methods of the path, and suggests the collection or element if that has the method."""
         allowed = [each.upper() for each in METHODS if each.upper() in node.operations]
         path, first = raw_path.removesuffix("/"), ", ".join(allowed[:-1])
         text = f"method {method} is not allowed for path {unquote(raw_path)}, which has {first + ' and ' if first else ''}{allowed[-1]}"

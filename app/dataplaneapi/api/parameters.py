@@ -1,6 +1,6 @@
-"""Path, query and header parameters: conversion from text to values, as the document declares them.
+"""Convert path, query and header parameters to values, and check the values, as the document declares them.
 
-`convert` and `check` are separate steps because `Accept` is checked between them, as in the reference.
+`convert` and `check` are separate because the Data Plane API, whose errors clients expect, checks `Accept` between the two steps.
 """
 
 import functools
@@ -16,10 +16,10 @@ from haproxy_native.editing import object_names
 from haproxy_native.errors import BadRequest
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")
-# Parameters of one request.
+# The most parameters of a query.
 MOST = 1000
 DURATION = "duration"
-# Formats of names of objects.
+# The functions that check the formats of object names. They raise BadRequest.
 _OBJECTS: Mapping[str, Callable[[str], object]] = {"object_name": object_names.parsed, "object_pattern": object_names.check_pattern}
 _INT64 = 1 << 63
 BOOLEANS = dict.fromkeys("1 t T TRUE true True".split(), True) | dict.fromkeys("0 f F FALSE false False".split(), False)
@@ -27,13 +27,13 @@ BOOLEANS = dict.fromkeys("1 t T TRUE true True".split(), True) | dict.fromkeys("
 
 @dataclass(frozen=True)
 class Parameter:
-    """A declared parameter."""
+    """A parameter as the document declares it."""
 
     name: str
-    # path, query or header
+    # `path`, `query` or `header`.
     place: str
     required: bool = False
-    # The type of the schema, or DURATION, whose values are seconds.
+    # The type of the schema, or DURATION. The value of a duration is in seconds.
     kind: str = "string"
     pattern: str | None = None
     choices: tuple[Any, ...] = ()
@@ -41,7 +41,7 @@ class Parameter:
     # The longest duration in seconds.
     longest: float | None = None
     repeated: bool = False
-    # Whether the parameter restrains a write. An empty value, as a script sends for an unset variable, is then an error.
+    # Whether the parameter restrains a write. Then an empty value, which a script sends for an unset variable, is an error.
     guards: bool = False
     format: str = ""
 
@@ -60,13 +60,14 @@ class Parameter:
             inner.get("minimum"),
             inner.get("x-longest"),
             repeated,
-            # Not "everywhere", which transaction_id has: an empty transaction_id counts as not sent, as in the reference.
+            # An empty transaction_id, which has "everywhere", counts as not sent, as in the Data Plane API.
             declared.get("x-guards") == "here",
             inner.get("format", ""),
         )
 
 
 def query_values(query: bytes) -> dict[str, list[str]]:
+    """Return all values of each parameter in a query, as sent."""
     values: dict[str, list[str]] = {}
     if not query:
         return values
@@ -86,7 +87,7 @@ def convert(
 ) -> dict[str, Any]:
     """Return the values of the parameters that were sent, by name. Raises ApiError (400).
 
-    An empty optional string counts as not sent; for a parameter that guards it is an error.
+    An empty optional string counts as not sent, except that it is an error in a parameter that restrains a write.
     """
     values: dict[str, Any] = {}
     for parameter in parameters:
@@ -102,7 +103,10 @@ def convert(
 def check(
     parameters: Iterable[Parameter], values: Mapping[str, Any], is_known: Callable[[Parameter], bool] = lambda parameter: False
 ) -> None:
-    """Raise ApiError (400) for a value that violates pattern, enum, limits or format of its parameter, unless `is_known(parameter)`."""
+    """Raise ApiError (400) for a value that violates pattern, enum, limits or format of its parameter.
+
+    A parameter for which `is_known` returns True has a value that exists already, which may violate them.
+    """
     for parameter in parameters:
         sent = values.get(parameter.name)
         for value in sent if isinstance(sent, list) else [] if sent is None else [sent]:
@@ -169,7 +173,7 @@ def _violation(each: Parameter, value: Any) -> str | None:
     if each.minimum is not None and value < each.minimum:
         return f"number must be at least {each.minimum:g}"
     if each.longest is not None and value > each.longest:
-        return f"{value:g} seconds are more than the {each.longest:g} that may be asked for"
+        return f"{value:g} seconds exceed the maximum of {each.longest:g}"
     if check := _OBJECTS.get(each.format):
         try:
             check(value)
@@ -179,7 +183,7 @@ def _violation(each: Parameter, value: Any) -> str | None:
 
 
 def matches(pattern: str, text: str) -> bool:
-    """Return whether a text matches a pattern of the document, where `$` is the very end, and digits and blanks are ASCII."""
+    """Return whether a text matches a pattern of the document. `$` does not match before a final line break, and `\\d` is ASCII only."""
     return _compiled(pattern).search(text) is not None
 
 

@@ -1,4 +1,4 @@
-"""Find the object of the configuration, or the stored file, that an operation is for, by its parameters."""
+"""Find the object or stored file that an operation is for, by the parameters of the call."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 
 def place_of(operation: Operation, values: Mapping[str, Any], editor: Editor, *, one: bool) -> tuple[Resource, Parent, Any]:
-    """Return (collection, parent section, key). With `one`, the last name in the path is the key of one object; else the key is None."""
+    """Return (resource, parent section, key) of an operation's object or collection.
+
+    With `one`, the last name in the path is the key of the object. For a collection, and an object without a name, the key is None.
+    """
     resource = editor.resources[operation.resource or ""]
     names = list(operation.names)
     key = values[names.pop()] if one and names else None
@@ -30,7 +33,7 @@ def place_of(operation: Operation, values: Mapping[str, Any], editor: Editor, *,
 
 
 def present_value(operation: Operation, values: Mapping[str, Any], services: "Services", base: Document | None = None) -> Any:
-    """Return the object of an operation as GET returns it; None if it does not exist. `base` as in `Call`."""
+    """Return the object of an operation as a GET returns it, or None if it does not exist. `base` is that of the `Call`."""
     resource = services.editor.resources.by_name.get(operation.resource or "")
     try:
         if resource is None or resource.file:
@@ -48,7 +51,7 @@ def present_value(operation: Operation, values: Mapping[str, Any], services: "Se
 
 
 def _in_scope(operation: Operation, values: Mapping[str, Any], services: "Services") -> Any:
-    """Return an object of a SPOE file; None if the operation is not for one object. Raises NativeError."""
+    """Return an object of a SPOE file, or None if the operation is not for one object. Raises NativeError."""
     editor = services.scope_editor
     if operation.resource not in editor.resources.by_name or "name" not in values:
         return None
@@ -57,7 +60,7 @@ def _in_scope(operation: Operation, values: Mapping[str, Any], services: "Servic
 
 
 def parent_in_query(operation: Operation, query: bytes, editor: Editor) -> dict[str, str]:
-    """Return the normalized name of the parent section, by the query parameter that names it; empty if no parameter does."""
+    """Return the query parameter that names the parent section, with its normalized value, or nothing if no parameter names it."""
     resource = editor.resources.by_name.get(operation.resource or "")
     name = resource.parent_parameter if resource and operation.parent is not None else ""
     if not name or name in operation.names:
@@ -67,28 +70,32 @@ def parent_in_query(operation: Operation, query: bytes, editor: Editor) -> dict[
 
 
 def with_known_names(operation: Operation, values: Mapping[str, str], services: "Services") -> dict[str, str]:
-    """Return the values of a path with the canonical name of an object or stored file, however it is spelled in the path.
+    """Return the values of a path, in which the name of an object or stored file is replaced by its canonical name.
 
-    Permissions, the audit log, the history, handlers and the store use only this name.
+    Permissions, the audit log, the history, handlers and the store use only the canonical name.
     """
     resource = services.editor.resources.by_name.get(operation.resource or "")
     if resource and not resource.file:
         return {name: normalized(value) if name in operation.names else value for name, value in values.items()}
-    # The process names maps by their files. Its certificates and other lists have names of their own.
+    # HAProxy names a map by its file, so a runtime call for a map names a stored file. Its certificates and other lists have their own
+    # names.
     of_process = "maps" if operation.access.startswith("map/") else ""
     store = services.engine.stores.get(operation.store or values.get("store", of_process))
     names = [name for name in operation.names if name != "store"]
     if not (store and names):
         return dict(values)
     value = values[names[0]]
-    # A runtime call may name a map by its path, which may be the path of a stored file.
+    # A runtime call may name a map by the path under which HAProxy has loaded it, which may be a stored file.
     is_path = "/" in value and (operation.handler_name or "").startswith("runtime.")
     own = store.file_loaded_as(services.engine.context, value) if is_path else None
     return {**values, names[0]: own.name if own else store.resolved(value)}
 
 
 def object_of(operation: Operation, values: Mapping[str, Any], services: "Services", body: Any = None) -> str:
-    """Return the name of the object that an operation is for, by its parameters and the body of a POST; empty if they do not name it."""
+    """Return the name of the object that an operation is for, by its parameters and the body of a POST.
+
+    Return an empty text if they do not name it.
+    """
     if operation.store:
         store = services.engine.stores.get(operation.store)
         return spelled(store.kind, str(values[operation.names[0]])) if store and operation.names else ""

@@ -1,7 +1,7 @@
-"""Health probes, which need no credentials.
+"""Answer the health probes `/livez` and `/readyz`, which need no credentials.
 
-`/livez` succeeds if the server answers requests. `/readyz` is 503 if no change could be made, or none would reach HAProxy; it gives a
-status and reason for each part. On a read-only server, conditions that only changes need do not count.
+`/livez` succeeds if the server answers requests. `/readyz` answers 503 if the server cannot make changes or they cannot reach HAProxy, and
+reports a status and a reason for each part. On a read-only server it ignores the conditions that only changes need.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ _NOT_READY = ("failed", "waiting")
 
 
 def answer(services: "Services", exchange: Exchange) -> Response | Awaitable[Response] | None:
-    """Return the response to a probe; None for any other request."""
+    """Return the response to a probe, or None for any other request."""
     if exchange.path == "/livez":
         return Response(200, b"ok\n", TEXT)
     return _readiness(services) if exchange.path == "/readyz" else None
@@ -36,13 +36,13 @@ async def _readiness(services: "Services") -> Response:
     if services.settings.read_only:
         parts["changes"] = {"status": "disabled", "reason": READ_ONLY}
     troubles = {name: trouble for name, directory in services.directories.items() if (trouble := directory.trouble())}
-    # An unusable directory disables only what is stored in it.
+    # An unusable directory disables only the features that store files in it, so it does not fail the probe.
     parts |= {name: {"status": "disabled", "reason": trouble} for name, trouble in troubles.items()}
     if trouble := services.audit.trouble:
         # A failing audit log neither delays nor refuses changes.
         parts["audit"] = {"status": "disabled", "reason": trouble}
     if trouble := services.engine.database.trouble:
-        # The next change tries to write the history again. A full disk fails the part `configuration`.
+        # The next change tries to write the history again. If the disk is full, the part `configuration` fails the probe.
         parts["history"] = {"status": "disabled", "reason": trouble}
     ready = all(part["status"] not in _NOT_READY for part in parts.values())
     return json_response(200 if ready else 503, {"status": "ready" if ready else "not ready", "parts": parts})
@@ -63,7 +63,10 @@ async def _configuration(services: "Services") -> dict[str, Any]:
 
 
 async def _runtime(services: "Services") -> dict[str, Any]:
-    """Return the status of HAProxy's worker. No answer is a failure if HAProxy is expected to run here; else the status is unknown."""
+    """Return the status of HAProxy's worker.
+
+    If the socket does not answer, it is `failed` if HAProxy is expected to run, else `unknown`.
+    """
     engine = services.engine
     runtime, part = engine.runtime, _failed if engine.expects_haproxy() else _unknown
     try:

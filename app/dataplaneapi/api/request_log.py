@@ -1,7 +1,8 @@
-"""Records of every request (object, counter, access line, span, event), and the headers that every response has.
+"""Record every request (object, counter, access line, span, event), and add the headers that every response has.
 
-A commit publishes an event of its own (native/haproxy_native/commit/events.py). A request has an event if it leads to no commit: a refusal
-before the commit, an edit of a transaction, a confirmation, a token, a failed login, or a read if the audit log has reads.
+A commit publishes its own event (native/haproxy_native/commit/events.py). This module publishes an event for a request without a commit: a
+refusal before the commit, an edit of a transaction, a confirmation, a change of tokens, a failed login, and a read if the audit log
+includes reads.
 """
 
 import json
@@ -61,9 +62,9 @@ def write_access_line(exchange: Exchange, seconds: float) -> None:
 
 
 def publish_event(exchange: Exchange, services: Services) -> None:
-    """Publish the event of an answered request, if it has one."""
+    """Publish the event of an answered request, unless `event_of` returns none."""
     if services.audit.reads and exchange.operation and exchange.path_values is None:
-        # The response was cached, so `Route` has not noted the object.
+        # The response was cached, so `Route` has not recorded the object.
         _, values = services.index.find(exchange.method, exchange.raw_path)
         note_object(exchange, values, services)
     if event := event_of(exchange, reads=services.audit.reads):
@@ -71,7 +72,10 @@ def publish_event(exchange: Exchange, services: Services) -> None:
 
 
 def event_of(exchange: Exchange, *, reads: bool) -> RequestAnswered | None:
-    """Return the event of an answered request; None for a request that has an event already, a read unless `reads`, or a public path."""
+    """Return the event of an answered request.
+
+    Return None if a commit has published an event, for a public path, and for a read unless `reads`.
+    """
     by, operation = exchange.author, exchange.operation
     if by is None or by.request is None:
         return _login(exchange)
@@ -84,7 +88,7 @@ def event_of(exchange: Exchange, *, reads: bool) -> RequestAnswered | None:
 
 
 def _login(exchange: Exchange) -> RequestAnswered | None:
-    """Return the event of refused credentials. A request without credentials is no login: most browsers send one first."""
+    """Return the event of refused credentials. Return None if the request has none, since most browsers first send one without."""
     if exchange.status not in (401, 429) or not (authorization := exchange.headers.get(b"authorization")):
         return None
     credentials = parse_basic(authorization)
@@ -94,12 +98,12 @@ def _login(exchange: Exchange) -> RequestAnswered | None:
 
 
 def outcome_of(status: int) -> str:
-    """Return the outcome of a request by the status of its answer; a request that was never answered has failed."""
+    """Return the outcome of a request by the status of its answer. The status is 0 for a request without an answer, which has failed."""
     return FAILED if status < 100 or status >= 500 else REFUSED if status >= 400 else GRANTED
 
 
 def reason_of(exchange: Exchange) -> str:
-    """Return the message of an error response, or its status if it has no message; empty for any other response."""
+    """Return the message of an error response, or its status if it has no message. Return an empty text for any other response."""
     if exchange.status < 400 or exchange.response is None:
         return ""
     try:
@@ -109,7 +113,7 @@ def reason_of(exchange: Exchange) -> str:
 
 
 def note_object(exchange: Exchange, values: Mapping[str, Any], services: Services) -> None:
-    """Note the operation of a request, and the object that its path and query name, for history and audit log."""
+    """Record the operation of a request, and the object that its path and query name, for the history and the audit log."""
     operation = exchange.operation
     if operation and exchange.author and (request := exchange.author.request):
         request.operation = exchange.operation_id
@@ -118,14 +122,14 @@ def note_object(exchange: Exchange, values: Mapping[str, Any], services: Service
 
 
 async def note_created(call: Call, next: Handler) -> Response:
-    """Note the object that a call creates, which the body names."""
+    """Record the object that a call creates, which only the body names, and pass on the call."""
     if object_ := object_of(call.operation, call.values, call.services, call.body):
         note_name(call, object_)
     return await next(call)
 
 
 def note_name(call: Call, object_: str) -> None:
-    """Note the object of a call, if its name becomes known only while the call is served."""
+    """Record the object of a call whose name only the handler knows, such as the id of a new token."""
     if request := call.author.request:
         request.object = object_
 
@@ -143,12 +147,12 @@ def common_headers(services: Services, exchange: Exchange) -> list[Header]:
 
 
 def version_of(services: Services, exchange: Exchange) -> int:
-    """Return the current version, or that of the transaction in the query: 0 if this transaction is not in progress."""
+    """Return the version of the transaction in the query, 0 if it is not in progress, or else the current version."""
     query = exchange.query
     named = query_values(query).get("transaction_id", [""])[0] if b"transaction_id=" in query else ""
     return services.engine.version(named or None)
 
 
 def operation_of(exchange: Exchange) -> str:
-    """Return the name under which the request is counted: the id of its operation, or NO_OPERATION."""
+    """Return the operation id under which the request is counted, or NO_OPERATION if it has no operation."""
     return exchange.operation_id or tally.NO_OPERATION

@@ -1,4 +1,8 @@
-"""Two caches for reads of the configuration, valid until it changes: responses of operations, and complete replies to whole requests."""
+"""Cache the answers to reads of the configuration until it changes, in two caches.
+
+`ResponseCache` caches responses of operations, for callers whose permissions no role limits. `KeptReplies` caches complete replies as
+bytes. The protocol (server/protocol.py) sends such a reply without calling the application, if the same bytes arrive again as one packet.
+"""
 
 import contextvars
 import itertools
@@ -21,7 +25,7 @@ Key = tuple[bytes, bytes, bytes | None]
 
 
 class ResponseCache:
-    """A cache of responses from one document. It is cleared when the document changes or more than `most` bytes would be cached."""
+    """A cache of responses that were built from one document. `keep` clears it if the document has changed or `most` bytes are exceeded."""
 
     def __init__(self, most: int = 16 << 20) -> None:
         self._most, self._size = most, 0
@@ -41,7 +45,7 @@ class ResponseCache:
 
 
 async def cached(services: Services, cache: ResponseCache, exchange: Exchange, next: Next) -> Response:
-    """Answer a GET from the cache. Callers with limited rights are passed on, because their responses differ."""
+    """Answer a GET from the cache, and add its response to the cache. Pass on callers with roles, because their responses differ."""
     if exchange.method != "GET":
         return await next(exchange)
     document = exchange.document = services.engine.read(None)
@@ -60,7 +64,7 @@ async def cached(services: Services, cache: ResponseCache, exchange: Exchange, n
 
 
 class KeptReplies:
-    """The cache of complete replies, and the source of request ids. As a layer, it caches the replies that can be sent again."""
+    """The cache of complete replies, and the source of request ids. As a layer, it adds the replies that can be sent again."""
 
     def __init__(self, services: Services) -> None:
         self.services, self.replies = services, Replies()
@@ -70,7 +74,7 @@ class KeptReplies:
         return f"{self._prefix}-{next(self._numbers):x}"
 
     async def __call__(self, exchange: Exchange, next: Next) -> Response:
-        """Cache the reply if its response is cacheable and the request arrived as one packet."""
+        """Pass on a request. Cache the reply if the response is cacheable and the request arrived as one packet."""
         response = await next(exchange)
         if exchange.response and exchange.response.cacheable and not self.services.traces and exchange.recording:
             version, generation = request_log.version_of(self.services, exchange), self.services.users.generation
@@ -78,7 +82,10 @@ class KeptReplies:
         return response
 
     def reply(self, packet: bytes, over: Connection, client: Peer, server: Peer, date: bytes) -> bytes | None:
-        """Return the cached reply to a whole request, with the current date and a new request id; None if the application must answer."""
+        """Return the cached reply to the request in a packet, with the current date and a new request id, and record the request.
+
+        Return None if the application must answer.
+        """
         began = time.perf_counter()
         stored, engine = self.replies.get(packet), self.services.engine
         if stored is None or not stored.holds(over, engine.read(None), engine.version(), self.services.users.generation):

@@ -1,6 +1,7 @@
-"""Responses of handlers: a status, headers in their canonical spelling, and a body, which is bytes or a value for JSON (`Reply`).
+"""Define the responses of handlers: status, headers in their canonical spelling, and a body.
 
-JSON bodies end with a newline; an answer without a body has no content type.
+The body is bytes (`Response`), a value to encode as JSON (`Reply`), a file (`FileResponse`) or a stream (`StreamResponse`). A JSON body
+ends with a newline. A response without a body has no content type.
 """
 
 import asyncio
@@ -22,7 +23,7 @@ from haproxy_native.threads import LARGE, run_in_thread_if
 
 
 class HeaderName(bytes):
-    """A header name that keeps its capitals: uvicorn calls `lower` on every name that it sends, and scripts grep for `Reload-Id:`."""
+    """A header name that is sent as it is spelled. Uvicorn calls `lower` on the names it sends, but scripts grep for `Reload-Id:`."""
 
     def lower(self) -> bytes:
         return self
@@ -37,14 +38,14 @@ RETRY_AFTER = HeaderName(b"Retry-After")
 RELOAD_ID = HeaderName(b"Reload-Id")
 UNPARSED_LINES = HeaderName(b"X-Unparsed-Lines")
 JSON, TEXT, OCTETS = b"application/json", b"text/plain", b"application/octet-stream"
-# The type of the ASGI message that passes a response from FastAPI to the layers around it, which send the response.
+# The type of the ASGI message that passes a response from FastAPI to the layers around it. These send the response.
 RESPONSE = "dataplaneapi.response"
 PIECE = 1 << 18
-# A piece of JSON is yielded when it exceeds HALF characters, and long texts are encoded in parts of HALF: together at most about LARGE.
+# `json_pieces` yields a piece as soon as it exceeds HALF characters. One more part has at most HALF characters, so a piece has about LARGE.
 HALF = LARGE // 2
-# The number of members of a list that one call encodes, at first and at most.
+# How many members of a large list one call encodes: at first, and at most.
 FIRST, MEMBERS = 8, 256
-# The longest body in bytes that is hashed in the event loop; a longer one is hashed in a thread.
+# The longest body in bytes that is hashed in the event loop. A longer body is hashed in a thread.
 HASHED_AT_ONCE = 1 << 16
 
 Header = tuple[bytes, bytes]
@@ -56,20 +57,20 @@ _ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def protection(sent: Iterable[Header]) -> list[Header]:
-    """Return the headers that protect a response in browsers and caches; `no-store` only if `sent` has no Cache-Control."""
+    """Return the headers that protect a response in browsers and caches, with `no-store` unless `sent` has a Cache-Control."""
     return [NOSNIFF, NO_FRAMES] if any(name == CACHE_CONTROL for name, _ in sent) else [NOSNIFF, NO_FRAMES, NO_STORE]
 
 
 class Response(StarletteResponse):
     """A response whose body is bytes."""
 
-    # Whether the response stays the same as long as the configuration does.
+    # Whether the response remains valid until the configuration changes.
     cacheable = False
-    # The operation of a cached response.
+    # The operation, if the response is cached.
     operation: Any = None
-    # Bytes of the body that were not sent as ASGI messages.
+    # How many bytes of the body were written directly to the connection, and not sent as ASGI messages.
     written = 0
-    # The tag of the body; None until it is computed.
+    # The entity tag of the body. None before it is computed.
     etag: str | None = None
     background = None
 
@@ -87,9 +88,10 @@ class Response(StarletteResponse):
         await send({"type": RESPONSE, "response": self})
 
     async def send_to(self, channel: Channel, send: Send, known: str | None = None) -> None:
-        """Send the response. `known` is the value of `If-None-Match`, empty if the request has none; None to send no ETag.
+        """Send the response, or 304 if `known` matches its ETag.
 
-        If `known` matches the ETag, send 304 instead.
+        `known` is the value of `If-None-Match`, or empty if the request has no such header. If it is None, the response is sent without an
+        ETag.
         """
         if known is not None:
             if self.etag is None:
@@ -100,28 +102,29 @@ class Response(StarletteResponse):
         await self._send_body(send)
 
     async def complete(self) -> Self:
-        """Encode the body if it is not bytes yet. Return the response itself."""
+        """Encode the body unless it is bytes already. Return the response itself."""
         return self
 
     async def _hash(self) -> str:
         return tag_of(self.body) if len(self.body) <= HASHED_AT_ONCE else await asyncio.to_thread(tag_of, self.body)
 
     def tagged(self) -> Self:
-        """Add the tag of the body. Return the response itself."""
+        """Add the ETag of the body. Return the response itself."""
         self.tag(tag_of(self.body))
         return self
 
     def tag(self, etag: str) -> None:
+        """Add the ETag to the headers, unless the response has one."""
         if self.etag is None:
             self.etag = etag
             self.raw_headers.append((ETAG, etag.encode()))
 
     def is_known(self, known: str) -> bool:
-        """Return whether `If-None-Match` (`known`, empty for none) matches the tag of this response."""
+        """Return whether `known`, the value of `If-None-Match`, matches the ETag of this response. An empty value matches none."""
         return bool(known) and holds(known, self.etag or "", weakly=True)
 
     def unmodified(self) -> "Response":
-        """Return the response 304 for a client that already has this response."""
+        """Return the response 304 (Not Modified) with the headers of this response."""
         return Response(304, headers=[header for header in self.raw_headers if header[0] not in (CONTENT_TYPE, CONTENT_LENGTH)])
 
     def close(self) -> None:
@@ -133,14 +136,17 @@ class Response(StarletteResponse):
 
 
 class Reply(Response):
-    """A response with a value that `complete` encodes as JSON. Before that, a layer can remove from it what the caller may not see."""
+    """A response with a value that `complete` encodes as JSON.
+
+    Until then, a layer can remove from the value what the caller may not see.
+    """
 
     def __init__(self, status: int, value: Any, headers: Iterable[Header] = ()) -> None:
         self.status_code, self.value, self.body = status, value, b""
         self.raw_headers = [*headers, (CONTENT_TYPE, JSON)]
 
     async def complete(self) -> Self:
-        """Encode the value, a large one in a thread. Return the response itself."""
+        """Encode the value, in a thread if it is large. Return the response itself."""
         if not self.body:
             self.body = await run_in_thread_if(is_large(self.value), to_json, self.value)
             self.raw_headers.append((CONTENT_LENGTH, b"%d" % len(self.body)))
@@ -152,10 +158,10 @@ _file_tags = FileTags()
 
 
 class FileResponse(Response):
-    """The content of a file, which is read while it is sent."""
+    """A response with the content of a file, which it reads while it is sent."""
 
     def __init__(self, file: BinaryIO) -> None:
-        """Own `file`, which is closed after it is sent. Raises OSError."""
+        """Create the response. It owns `file` and closes it after sending it. Raises OSError."""
         super().__init__(200, b"", OCTETS)
         self._file, self._size = file, os.fstat(file.fileno()).st_size
         self.raw_headers[-1] = (CONTENT_LENGTH, b"%d" % self._size)
@@ -164,7 +170,7 @@ class FileResponse(Response):
         self._file.close()
 
     async def send_to(self, channel: Channel, send: Send, known: str | None = None) -> None:
-        """Send the file. Raises OSError if it becomes shorter meanwhile."""
+        """Send the file. Raises OSError if the file becomes shorter meanwhile."""
         with self._file:
             await super().send_to(channel, send, known)
 
@@ -177,7 +183,7 @@ class FileResponse(Response):
         while left:
             piece = await file.read(min(left, PIECE))
             if not piece:
-                raise OSError(f"{self._file.name} has become shorter while it was read")
+                raise OSError(f"{self._file.name} became shorter while it was read")
             left -= len(piece)
             await send({"type": "http.response.body", "body": piece, "more_body": left > 0})
         if not self._size:
@@ -188,11 +194,11 @@ Parts = Callable[[WritePart | None], AsyncGenerator[bytes]]
 
 
 class StreamResponse(Response):
-    """A stream: `parts` yields parts of the body, which are sent at once.
+    """A response whose body is a stream of parts. Each part is sent as soon as `parts` yields it.
 
-    `parts` is called with a function that writes a `chunk` between two parts without waiting; with None if the connection has no such
-    function. `close` is called when the client disconnects or the server stops, and must make `parts` end soon. The connection is closed if
-    `patience` seconds pass between two parts, because `parts` yields none or the client reads too slowly.
+    The argument of `parts` is a function that writes a `chunk` between two parts without waiting, or None if the connection has no such
+    function. `close` is called when the client disconnects or the server stops. It must make `parts` end soon. The server closes the
+    connection if `patience` seconds pass between two parts, because `parts` yields none or the client reads too slowly.
     """
 
     def __init__(self, parts: Parts, close: Callable[[], None], media_type: bytes, headers: Iterable[Header], patience: float) -> None:
@@ -201,7 +207,7 @@ class StreamResponse(Response):
         self._parts, self._close, self._patience = parts, close, patience
 
     async def send_to(self, channel: Channel, send: Send, known: str | None = None) -> None:
-        """Send the parts. A stream has no ETag."""
+        """Send the parts, without an ETag."""
         channel.at_end = self._close
         channel.answer_within(self._patience)
         if channel.recording:
@@ -228,14 +234,15 @@ def chunk(part: bytes) -> bytes:
 
 
 def to_json(data: Any) -> bytes:
-    """Encode data as one line of JSON. Bytes of a file that are not UTF-8 are lone surrogates in texts, and are written as escapes."""
+    """Encode data as one line of JSON. Lone surrogates, which stand for bytes of a file that are not UTF-8, become escapes."""
     return b"".join(json_pieces(data))
 
 
 def json_pieces(data: Any) -> Iterator[bytes]:
-    """Yield the encoded data in pieces of about LARGE bytes at most, for a thread: one long call of C code would block the event loop.
+    """Yield the encoded data in pieces of at most about LARGE characters.
 
-    Raises Abandoned between two pieces.
+    One call of the encoder in C blocks the event loop, even from a thread. The pieces keep each call short. Raises Abandoned between two
+    pieces.
     """
     part, size = list[str](), 0
     for piece in chain(_encoded(data), "\n"):
@@ -267,7 +274,7 @@ def _encoded(data: Any) -> Iterator[str]:
 
 
 def is_large(data: Any) -> bool:
-    """Return whether the data takes too long to encode in one call, by the number of values and the length of texts."""
+    """Return whether the data is too large to encode in one call, by the number of its values and the length of its texts."""
     left, parts = LARGE // 16, [data]
     while parts:
         part = parts.pop()
@@ -283,7 +290,7 @@ def is_large(data: Any) -> bool:
 
 
 def _members(data: Sequence[Any]) -> Iterator[str]:
-    """Yield the encoded members of a list, as many in one call as `is_large` allows."""
+    """Yield the encoded members of a list. Each call encodes as many members as `is_large` allows."""
     start, number = 0, FIRST
     while start < len(data):
         some = data[start : start + number]
@@ -296,11 +303,12 @@ def _members(data: Sequence[Any]) -> Iterator[str]:
 
 
 def json_response(status: int, data: Any, headers: Iterable[Header] = (), *, cacheable: bool = False) -> Reply:
-    """Return the response with this data as JSON."""
+    """Return a response with this data as JSON. `cacheable`: whether it remains valid until the configuration changes."""
     reply = Reply(status, data, headers)
     reply.cacheable = cacheable
     return reply
 
 
 def empty(status: int, headers: Iterable[Header] = ()) -> Response:
+    """Return a response without a body."""
     return Response(status, None, headers=headers)

@@ -1,10 +1,11 @@
-"""Runtime calls of handlers: reads with a time limit, and HAProxy's refusals in the words of the reference.
+"""Send the runtime commands of a call, with a time limit for reads and with the error messages of the Data Plane API.
 
     async with asking(call) as runtime:
         await runtime.execute("...")
 
-A refusal has the message `<socket> [3]  <HAProxy's message> [<command>] <class>`. `haproxy_native.runtime.responses` determines the class,
-api/errors.py the status. If the socket does not answer, the status is 503, or 500 if no socket has answered since the start.
+If HAProxy refuses a command, the message is `<socket> [3]  <HAProxy's message> [<command>] <class>`. `haproxy_native.runtime.responses`
+determines the class, and api/errors.py the status. If the socket does not answer, the status is 503, or 500 if no socket has answered since
+the start.
 """
 
 import asyncio
@@ -24,9 +25,8 @@ _CLASSES = {RuntimeMissing: "not found", RuntimeTaken: "already exists"}
 async def asking(call: Call, where: str = "", *, classed: bool = True, seconds: float | None = SECONDS) -> AsyncIterator[Runtime]:
     """Yield the runtime for the commands of a call. Raises RuntimeAbsent and RuntimeRefused.
 
-    In the message of a refusal, `where` replaces the socket, and `classed` adds the class at the end. `seconds` limits a read; None is for
-    a read that may take longer. A change has no limit, because it also waits for its turn and for the disk: only the socket's limit for
-    each command applies.
+    In the message of a refusal, `where` replaces the socket, and `classed` appends the class. `seconds` limits a read; None removes the
+    limit. A change has only the limit of the socket for each command, because it also waits for other changes and for the disk.
     """
     runtime, is_change = call.services.engine.runtime, call.operation.method != "GET"
     try:
@@ -34,7 +34,7 @@ async def asking(call: Call, where: str = "", *, classed: bool = True, seconds: 
             yield runtime
     except RuntimeAbsent as error:
         if is_change and error.sent:
-            raise RuntimeAbsent(f"{error.detail}; the change may have been carried out", sent=True) from error
+            raise RuntimeAbsent(f"{error.detail}; the change may have been made", sent=True) from error
         raise
     except TimeoutError:
         raise RuntimeAbsent(f"{runtime.address}: no answer within {seconds or SECONDS:g} s") from None
@@ -43,13 +43,13 @@ async def asking(call: Call, where: str = "", *, classed: bool = True, seconds: 
 
 
 async def read_long(runtime: Runtime, command: str, head: str, sink: AnswerSink) -> None:
-    """Read a dump of any length piece by piece; only its beginning has a time limit. Use this within `asking(..., seconds=None)`."""
+    """Read a dump of any length piece by piece, with a time limit for its beginning only. Call this within `asking(..., seconds=None)`."""
     async with asyncio.timeout(SECONDS) as limit:
         await runtime.read_dump(command, head, _Begun(sink, lambda: limit.reschedule(None)))
 
 
 class _Begun:
-    """A sink that calls `begun` before it passes data on to another sink."""
+    """A sink that calls `begun` and then passes the data on to another sink."""
 
     def __init__(self, sink: AnswerSink, begun: Callable[[], None]) -> None:
         self.start, self._taker, self._begun = sink.start, sink, begun
@@ -60,7 +60,7 @@ class _Begun:
 
 
 def worded(error: RuntimeRefused, where: str, *, classed: bool = True) -> RuntimeRefused:
-    """Return the refusal in the words of the reference; `[3]` is the severity of an error."""
+    """Return the refusal with the message of the Data Plane API, in which `[3]` is the severity of an error."""
     kind = type(error)
     end = f" {_CLASSES.get(kind, 'general error')}" if classed else ""
     return kind(error.answer, error.command, f"{where} [3]  {error.answer} [{error.command}]{end}")

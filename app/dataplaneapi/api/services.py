@@ -1,4 +1,4 @@
-"""The parts of a running server that its handlers use."""
+"""Define `Services`: the parts of a running server that layers, handlers and features use."""
 
 import time
 from collections.abc import Awaitable, Callable, Mapping
@@ -40,6 +40,8 @@ UsersOfName = Callable[[str], Awaitable[list[str]]]
 
 @dataclass
 class Services:
+    """The parts of a running server. `dataplaneapi.assembly` creates them, and the features then extend the lists and dictionaries."""
+
     settings: Settings
     engine: Engine
     records: Records
@@ -66,9 +68,9 @@ class Services:
     roles: Roles | None = None
     traces: Traces | None = None
     tally: Tally = field(default_factory=Tally)
-    # Functions that answer requests to public paths, and return None for any other request.
+    # Functions that answer requests to public paths. They return None for any other request.
     public: list[PublicAnswer] = field(default_factory=list)
-    # The features of the server by class (`api.feature.Feature`), and what they add. The outermost of `write_options` comes first.
+    # The features of the server by their class (`api.feature.Feature`), and what they add. The first write option is the outermost.
     features: dict[type[Any], Any] = field(default_factory=dict)
     followers: list[RenameFollower] = field(default_factory=list)
     users_of_names: list[UsersOfName] = field(default_factory=list)

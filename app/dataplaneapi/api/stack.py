@@ -1,12 +1,14 @@
-"""The layers that a request passes, in order, each around the layers below it.
+"""List the layers that a request passes through before and after FastAPI, in order, and build the stack of them.
 
-`around_fastapi` lists the layers of a request, outermost first. A layer gets the exchange and the next layer, and returns a response: that
-of the next layer, or its own. `RequestLog` sends the response that it gets. `Shares` sends it earlier, since a stream counts against the
-shares of its caller until it ends.
+`around_fastapi` lists the layers of a request, outermost first. The arguments of a layer are the exchange and the next layer. It returns
+the response of the next layer, or its own. `RequestLog` sends the response that it receives, unless `Shares` has sent it. `Shares` does so
+because a stream counts against the limits of its caller until it ends.
 
-Below these layers FastAPI creates the call that the handler of the operation declares (api/call.py). `AROUND_HANDLERS` lists the layers of
-that call, outermost first. FastAPI's exception handlers answer exceptions from the layers of a call and from the handler; the layer
-`errors` answers exceptions from the layers of a request. Both use the table of api/errors.py.
+Inside these layers FastAPI creates the `Call` that the handler of the operation declares (api/call.py). `AROUND_HANDLERS` lists the layers
+of a call, outermost first.
+
+Exceptions from a handler and from the layers of a call are answered by FastAPI's exception handlers (api/application.py). Exceptions from
+the layers of a request are answered by the layer `errors`. Both use the table of api/errors.py.
 """
 
 import asyncio
@@ -45,16 +47,16 @@ Result = TypeVar("Result")
 
 
 class CallLayer(Protocol):
-    """A layer of a call."""
+    """A layer that calls pass through on the way to their handler. It returns the response of the next layer, or its own."""
 
     async def __call__(self, call: Call, next: Handler) -> Response: ...
 
 
 class OperationRoute(APIRoute):
-    """The route of an operation.
+    """The route of an operation, which FastAPI analyses when the operation is first called.
 
-    FastAPI analyses the dependencies of a path function when it makes a route, which takes 0.4 ms for each of more than 800 operations.
-    This class postpones the analysis until the operation is first called.
+    FastAPI analyses the dependencies of a path function when it creates a route. At the start that would take 0.4 ms for each of more than
+    800 operations.
     """
 
     app: Any
@@ -64,7 +66,7 @@ class OperationRoute(APIRoute):
         self.path, self.methods, self.tags = operation.path, {operation.method}, [operation.tag]
 
     def prepared(self) -> ASGIApp:
-        """Return the ASGI application that serves the operation. The first call analyses its path function."""
+        """Return the ASGI application that serves the operation. The first call takes longer, because FastAPI analyses the handler."""
         if self.app is None:
             handler = with_layers(self.operation)
             super().__init__(self.path, handler, methods=[self.operation.method], tags=self.tags, response_model=None)
@@ -95,7 +97,7 @@ def around_fastapi(services: Services, kept: KeptReplies, cache: ResponseCache, 
     )
 
 
-# The layers of a call, outermost first, each with a predicate for the operations that have it.
+# The layers of a call, outermost first. The predicate selects the operations whose calls pass through the layer.
 AROUND_HANDLERS: Sequence[tuple[CallLayer, Callable[[Operation], bool]]] = (
     (note_created, lambda operation: operation.method == "POST" and bool(operation.resource)),
     (answer_within_rights, lambda operation: True),
@@ -123,7 +125,7 @@ class Stack:
         try:
             await self._serve(exchange)
         finally:
-            # The connection refers to the scope, and the scope to the exchange.
+            # The connection refers to the scope, and the scope to the exchange, which otherwise stays in memory until the next request.
             exchange.finish()
 
     async def _in_fastapi(self, exchange: Exchange) -> Response:
@@ -133,7 +135,7 @@ class Stack:
 
 
 class Returned:
-    """Captures the response that FastAPI sends."""
+    """An ASGI `send` function, `take`, that stores the response which FastAPI sends."""
 
     response: Response
 
@@ -143,7 +145,7 @@ class Returned:
 
 
 async def errors(exchange: Exchange, next: Next) -> Response:
-    """Answer exceptions: known errors by the table of api/errors.py, any other as a 500, which is logged."""
+    """Answer exceptions: known errors by the table of api/errors.py, and any other exception with a 500, which is logged."""
     try:
         return await next(exchange)
     except (ApiError, NativeError) as error:
@@ -154,13 +156,13 @@ async def errors(exchange: Exchange, next: Next) -> Response:
 
 
 async def certificate(exchange: Exchange, next: Next) -> Response:
-    """Refuse a client whose certificate has no permitted name."""
+    """Refuse a client whose certificate has no permitted name (403)."""
     refused = exchange.connection.refused
     return error_response(403, refused) if refused else await next(exchange)
 
 
 async def public(services: Services, exchange: Exchange, next: Next) -> Response:
-    """Answer requests that need no credentials: probes and public pages."""
+    """Answer requests that need no credentials, such as probes and public pages."""
     for answer in services.public:
         if found := answer(exchange):
             return found if isinstance(found, Response) else await found
@@ -174,7 +176,7 @@ class Route:
         self._services, self._routes = services, routes
 
     async def __call__(self, exchange: Exchange, next: Next) -> Response:
-        """Find the operation, and note the object that it is for. Raises ApiError (404 or 405) if no operation matches."""
+        """Find the operation, and record the object that it is for. Raises ApiError (404 or 405) if no operation matches."""
         operation, values = self._services.index.find(exchange.method, exchange.raw_path, exchange.query)
         values = with_known_names(operation, values, self._services)
         exchange.operation, exchange.path_values = operation, values
@@ -184,7 +186,7 @@ class Route:
 
 
 class RouteOfExchange(BaseRoute):
-    """The first route of FastAPI's router: it passes a request on to the route of its operation, which `Route` has found."""
+    """The only route that FastAPI's router tries. It passes a request on to the route of its operation, which `Route` has found."""
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         return (Match.FULL if scope["type"] == "http" else Match.NONE), {}
@@ -196,7 +198,7 @@ class RouteOfExchange(BaseRoute):
 
 
 def with_layers(operation: Operation) -> Handler:
-    """Return the handler of an operation, wrapped in the layers that the operation has."""
+    """Return the handler of an operation inside the layers that its calls pass through."""
     serve = handler = operation.handler
     for layer, is_for in reversed(AROUND_HANDLERS):
         if is_for(operation):
@@ -223,9 +225,9 @@ async def abandonable_reads(exchange: Exchange, next: Next) -> Response:
 
 
 async def while_there(exchange: Exchange, work: Awaitable[Result]) -> Result:
-    """Return the result of the work. If the client disconnects first, cancel the task and end its computations in threads.
+    """Return the result of the work. If the client disconnects first, cancel the work and end its computations in threads.
 
-    Raises what the work raises, and ApiError (400) if the client has disconnected.
+    Raises what the work raises, and ApiError (400) if the client disconnects first.
     """
     task = asyncio.current_task()
     assert task
@@ -249,7 +251,7 @@ async def while_there(exchange: Exchange, work: Awaitable[Result]) -> Result:
 
 
 async def read_only(services: Services, exchange: Exchange, next: Next) -> Response:
-    """Refuse all writes but dry runs on a server that changes nothing, before anything else of a request is examined. Raises Forbidden."""
+    """Refuse all writes except dry runs on a read-only server, before the request is validated. Raises Forbidden."""
     if not services.settings.read_only:
         return await next(exchange)
     operation = exchange.matched

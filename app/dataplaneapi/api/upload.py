@@ -1,8 +1,10 @@
-"""Bodies that are files or forms: read piece by piece as they arrive, within the limits of every body.
+"""Receive bodies that are files or forms piece by piece, within the limits of size and time of every body.
 
-`upload_call` passes a handler a file, sent in a form or as a bare body; `text_or_form_call` passes a text or the parts of a form.
-`received` turns a form with texts of the configuration and stored files into operations: texts stay in memory, files are drafts until the
-commit publishes them, and each part is checked as it begins.
+`upload_call` creates a call whose body is a file, sent in a form or as the whole body. `text_or_form_call` creates a call whose body is a
+text or the parts of a form.
+
+`received` converts a form with texts of the configuration and stored files to operations. Texts are collected in memory. Files are written
+to drafts, which the commit publishes. Each part is checked when it begins, before its content arrives.
 """
 
 import asyncio
@@ -33,15 +35,16 @@ from haproxy_native.threads import run_in_thread
 
 PART = "file_upload"
 MULTIPART = "multipart/form-data"
-# The largest number of parts in a form, and of characters in its boundary (RFC 2046 permits 70).
+# The most parts of a form, and the most bytes of its boundary (RFC 2046 permits 70).
 MOST_PARTS, LONGEST_BOUNDARY = 10_000, 256
 Headers = Iterable[tuple[bytes, bytes]]
 
 
 class File:
-    """A body that is a file, received piece by piece. Call `begin` first.
+    """A body that is a file, which is received piece by piece. Call `begin` first.
 
-    `name` is the client's name of the file, empty for a bare body. Every method that reads raises ApiError (400, 408, 413).
+    `name` is the file name that the client gives, or empty if the body is not a form. Every method that reads waits for the client and
+    raises ApiError (400, 408, 413).
     """
 
     def __init__(self, receive: Receive, limit: int, seconds: float) -> None:
@@ -83,14 +86,14 @@ class File:
 
 @dataclass(frozen=True)
 class Part:
-    """One part of a form; `file` is the client's name of its file, None if it gives none."""
+    """The beginning of a part of a form. `file` is the file name that the client gives, or None."""
 
     name: str
     file: str | None
 
 
 class Parts(File):
-    """All parts of a form."""
+    """A form, whose parts are received piece by piece. Iterate over `parts`, then call `check_ended`."""
 
     def __init__(self, receive: Receive, limit: int, seconds: float, boundary: bytes) -> None:
         super().__init__(receive, limit, seconds)
@@ -115,12 +118,12 @@ class Parts(File):
                 yield each
 
     def check_ended(self) -> None:
-        """Refuse a form that was cut short; called at the end of `parts`. Raises ApiError (400)."""
+        """Raise ApiError (400) for a form that is cut short. Call this after the last of `parts`."""
         if not self._ended:
             raise ApiError(400, "the form ends before its closing boundary")
 
     def parsed(self, data: bytes) -> list[Part | bytes]:
-        """Return the parts and pieces in the next bytes of the form. Raises ApiError."""
+        """Return the parts, and the pieces of their content, in the next bytes of the form. Raises ApiError."""
         self._found = []
         try:
             self._parser.write(data)
@@ -156,14 +159,14 @@ class Parts(File):
 
 
 class Form(Parts):
-    """The part `file_upload` of a form; other fields are ignored."""
+    """A file in the part `file_upload` of a form. Other parts are ignored."""
 
     def __init__(self, receive: Receive, limit: int, seconds: float, boundary: bytes) -> None:
         super().__init__(receive, limit, seconds, boundary)
         self._rest = self.parts()
 
     async def begin(self) -> None:
-        """Read up to the file, whose name is then known. Raises ApiError (400) if the form has none."""
+        """Receive the form up to the beginning of the file, and set `name`. Raises ApiError (400) if the form has no file."""
         advice = other = ""
         async for event in self._rest:
             if isinstance(event, Part):
@@ -178,7 +181,7 @@ class Form(Parts):
         raise ApiError(400, f"http: no such file; {advice}")
 
     async def pieces(self) -> AsyncIterator[bytes]:
-        """Yield the content, and read the form to its end to detect one that was cut short."""
+        """Yield the content, then receive the form to its end, to detect a form that is cut short."""
         is_file = True
         async for event in self._rest:
             if isinstance(event, Part):
@@ -207,7 +210,7 @@ async def upload_call(incoming: Arriving) -> Call:
 
 
 async def text_or_form_call(incoming: Arriving) -> Call:
-    """Return a call whose body is Parts if a form is sent, else what `json_call` returns. Raises ApiError."""
+    """Return a call whose body is Parts if the client sends a form. Otherwise return what `json_call` returns. Raises ApiError."""
     kind = incoming.header(b"content-type")
     if kind.partition(";")[0].strip().lower() != MULTIPART:
         return await json_call(incoming)
@@ -227,11 +230,11 @@ def _limit(call: Call, headers: Headers) -> int:
 
 
 def boundary(kind: str) -> bytes:
-    """Return the boundary of a form's parts, from its Content-Type. Raises ApiError."""
+    """Return the boundary of a form's parts from its Content-Type. Raises ApiError (400)."""
     _, options = parse_options_header(kind)
     if value := options.get(b"boundary"):
         if len(value) > LONGEST_BOUNDARY:
-            raise ApiError(400, f"the boundary in Content-Type has {len(value)} characters, and {LONGEST_BOUNDARY} at most")
+            raise ApiError(400, f"the boundary in Content-Type has {len(value)} characters; at most {LONGEST_BOUNDARY} are allowed")
         return value
     raise ApiError(400, "no multipart boundary param in Content-Type")
 
@@ -246,7 +249,7 @@ CONFIGURATION = "configuration"
 
 @asynccontextmanager
 async def received(call: Call) -> AsyncIterator[Sequence[Operation]]:
-    """Yield the operations of the form that a call sends, and remove its drafts afterwards. Raises ApiError, which names the part."""
+    """Yield the operations of the form in a call, and remove its drafts afterwards. Raises ApiError, which names the part."""
     async with drafts_aside():
         form = SetForm(call)
         try:
@@ -265,10 +268,10 @@ async def received(call: Call) -> AsyncIterator[Sequence[Operation]]:
 
 @asynccontextmanager
 async def received_file(call: Call) -> AsyncIterator[PutFile]:
-    """Yield the operation that stores the content which a call sends, and remove its draft afterwards. Raises ApiError."""
+    """Yield the operation that stores the file in a call, and remove its draft afterwards. Raises ApiError."""
     stores: Mapping[str, Store] = call.services.engine.stores
     if (store := stores.get(call.path.store)) is None:
-        raise ApiError(404, f"there is no store {call.path.store}, but {', '.join(stores)}")
+        raise ApiError(404, f"there is no store {call.path.store}; expected one of {', '.join(stores)}")
     async with drafts_aside():
         upload = await asyncio.to_thread(store.upload, call.path.name, call.author)
         try:
@@ -280,7 +283,7 @@ async def received_file(call: Call) -> AsyncIterator[PutFile]:
 
 
 class SetForm:
-    """The texts and files of a form. Call `begin` and `append` as parts arrive and `end` after the last; discard `uploads`."""
+    """The texts and files of a form. Call `begin` and `append` as parts arrive, and `end` after the last. Then discard `uploads`."""
 
     def __init__(self, call: Call) -> None:
         self.texts: dict[str, PutText] = {}
@@ -288,7 +291,7 @@ class SetForm:
         self.uploads: dict[Path, Upload] = {}
         self._call = call
         self._largest = WHOLE_BYTES if call.services.settings.max_body_size is None else call.services.settings.max_body_size
-        # The part that is arriving: the upload of a file, or the key of a text in `texts`.
+        # The part that is arriving: the upload of a file, or the key of its text in `texts`.
         self._upload: Upload | None = None
         self._text: str | None = None
         self._part, self._pieces, self._held = "", bytearray(), 0
@@ -335,19 +338,19 @@ class SetForm:
     def _begun_text(self, part: Part) -> str:
         name = self._call.services.engine.named(part.file or self._call.query.file)
         if name in self.texts:
-            raise BadRequest("a part for this file of the configuration is sent already")
+            raise BadRequest("the form already has a part for this file of the configuration")
         return name
 
     def _begun_file(self, part: Part) -> Upload:
-        """Raises Exists, BadRequest and Forbidden."""
+        """Begin the upload of a file. Blocks for the disk. Raises Exists, BadRequest and Forbidden."""
         store = self._store(part.name)
         if not part.file:
-            raise BadRequest("no file name: each of these parts needs one")
+            raise BadRequest("the part has no file name; add filename to its Content-Disposition")
         if not is_file_name(part.file):
             raise BadRequest("the file name points outside the directory; send only its last part")
         upload = store.upload(part.file, self._call.author)
         if upload.path in self.uploads:
-            raise BadRequest(f"a part for {upload.path.name} is sent already")
+            raise BadRequest(f"the form already has a part for {upload.path.name}")
         return upload
 
     def _store(self, name: str) -> Store:

@@ -1,10 +1,10 @@
-"""Validate a normalized body against the generated model of its schema, with error messages of our own instead of pydantic's.
+"""Validate a normalized body against the generated model of its schema, with our own error messages instead of pydantic's.
 
-All violations are reported at once, one per line, in alphabetical order of the members; of a list or map only those of its first invalid
-element.
+An error reports all violations, one per line, in alphabetical order of the members. Of a list or map, it reports only the violations of the
+first invalid element.
 
-The patterns and enums of the document are stricter than HAProxy. They apply to new values only: HAProxy has already loaded a value that the
-present object has, so that value is no violation.
+The patterns and enums of the document are stricter than HAProxy. They apply to new values only. A value that the present object already has
+is valid, because HAProxy has loaded it.
 """
 
 import functools
@@ -25,9 +25,10 @@ from haproxy_native.models import model
 
 
 def sent_back(body: Any, sent: Any, now: Any) -> Any:
-    """Return the normalized body with the zeros (0, false, "") restored that both `sent` and the present object `now` have.
+    """Restore in a normalized body the zeros (0, false, "") that both `sent` and the present object `now` have, and return the result.
 
-    Any other zero means that the member is absent.
+    Normalization drops zeros, because a zero usually means that the member is absent. A zero that the object already has is a value, and a
+    client that sends the object back must not delete it.
     """
     if isinstance(body, dict) and isinstance(sent, Mapping) and isinstance(now, Mapping):
         unchanged = {name: value for name, value in sent.items() if name not in body and _stands(value, now.get(name))}
@@ -50,16 +51,16 @@ def _stands(value: Any, now: Any) -> bool:
 
 
 def _counterparts(sent: Sequence[Any], now: Sequence[Any]) -> list[Any]:
-    """Return for each sent element the equal element of the present list; else the element at the same position, or None."""
+    """Return for each sent element the equal element of the present list, or else the element at the same position, or else None."""
     by_content = {json.dumps(element, sort_keys=True): element for element in now}
     there = [*now, *[None] * len(sent)]
     return [by_content.get(json.dumps(element, sort_keys=True), there[place]) for place, element in enumerate(sent)]
 
 
 def rebased(body: Any, before: Any, now: Any) -> Any:
-    """Return the body for a renamed object: its unchanged members (equal to `before`, the object before the renaming) come from `now`.
+    """Return the body of a PUT that renames an object, with the members that the client has not changed replaced by those of `now`.
 
-    `now` is the object after the renaming, which may differ in members that refer to the object itself.
+    `before` and `now` are the object before and after the renaming, which also changes members that refer to the object itself.
     """
     if body == before:
         return now
@@ -72,7 +73,7 @@ def rebased(body: Any, before: Any, now: Any) -> Any:
 
 
 def merged(now: Any, part: Any) -> Any:
-    """Return the value `now` after the merge patch `part` (RFC 7396): null removes a member, lists are replaced. Neither is modified."""
+    """Return the value `now` after the merge patch `part` (RFC 7396): null removes a member, and lists are replaced. Modify neither."""
     if not isinstance(part, Mapping):
         return part
     merged_value = dict(now) if isinstance(now, Mapping) else {}
@@ -87,19 +88,19 @@ def merged(now: Any, part: Any) -> Any:
 def without_stale(now: Mapping[str, Any], part: Mapping[str, Any], aliases: Mapping[str, str]) -> dict[str, Any]:
     """Return the object `now` without the members that a patch makes stale.
 
-    `aliases` maps a member to the list whose first element it repeats. If the patch has only one of the two, the other is stale.
+    `aliases` maps a member to the list whose first element it repeats. If the patch contains only one of the two, the other is stale.
     """
     pairs = [*aliases.items(), *((target, alias) for alias, target in aliases.items())]
     stale = {other for named, other in pairs if named in part and other not in part}
     return {name: value for name, value in now.items() if name not in stale}
 
 
-# The number of violations in one response.
+# The most violations in one response.
 MOST = 100
-# The number of elements that one call of a model validates.
+# The most elements of a list or map that one call of a model validates.
 AT_ONCE = 32
 Location = tuple[Any, ...]
-# The number of characters above which a message is split into lines, since the first line of an error has at most 300.
+# A longer message is split into lines, because the first line of an error has at most 300 characters.
 LONG = 200
 _TEXTS: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "missing": lambda limits: "is required",
@@ -124,9 +125,11 @@ def validated(
 ) -> Any:
     """Return the body as plain data, normalized and validated.
 
-    `unknown` returns messages about unknown members. `present` returns the value that the body replaces; it is called only if there are
-    violations. Raises ApiError: 400 for wrong types, `unwritable` for texts that no line of a file can have, 422 for any other violation.
-    If the document declares the schema within the operation, wrong types are 422 as well.
+    `unknown` returns messages about unknown members. `present` returns the value that the body replaces. It is called only if there are
+    violations.
+
+    Raises ApiError: 400 for wrong types, the status `unwritable` for texts that no line of a file can contain, 422 for any other violation.
+    If the document declares the schema inline in the operation, wrong types are 422 too.
     """
     shaped = _shaped(value, schema, schemas)
     violated = _of_nameless(shaped, schema) if "properties" in schema else violations(shaped, schema, schemas, present)
@@ -142,9 +145,9 @@ def part_of(
     unwritable: int = 422,
     unknown: Callable[[Shaped], Iterable[str]] = lambda shaped: (),
 ) -> Any:
-    """Return the body of a PATCH with its members named as in the schema; null members stay.
+    """Return the body of a PATCH with its members named as in the schema, including members that are null.
 
-    Types and names are checked here, all other constraints when the patch is merged into the object. Raises ApiError.
+    Check only types and names. All other constraints are checked after the patch is merged into the object. Raises ApiError.
     """
     shaped = _shaped(value, schema, schemas)
     shaped.value = dict.fromkeys(value) | shaped.value
@@ -170,7 +173,7 @@ def _refuse(wrong: Iterable[str], shaped: Shaped, unwritable: int) -> None:
 
 
 def check_outermost(value: Any, schema: Mapping[str, Any], schemas: ResolvedSchemas) -> None:
-    """Raise ApiError (422) if the body as a whole is null, or not an object or array as its schema declares."""
+    """Raise ApiError (422) if the body is null, or is not the object or array that its schema declares."""
     kind = schemas.kind(schema)
     if value is None:
         raise ApiError(422, f"Value is not nullable; send {'an array' if kind == 'array' else 'an object'}")
@@ -191,7 +194,7 @@ def _of_nameless(shaped: Shaped, schema: Mapping[str, Any]) -> Iterable[str]:
 def violations(
     shaped: Shaped, schema: Mapping[str, Any], schemas: ResolvedSchemas, present: Callable[[], Any] = lambda: None
 ) -> Iterable[str]:
-    """Yield one message for each violation of the model, except by values that the present object already has."""
+    """Yield a message for each violation of the model, except by a value that the present object already has."""
     whole = schemas.resolve(schema)
     listed = schemas.kind(schema) == "array"
     name = name_of(whole.get("items", {}) if listed else schema)
@@ -208,7 +211,7 @@ def violations(
 
 
 def _is_new(error: Mapping[str, Any], value: Any, present: Callable[[], Any], schema: Mapping[str, Any], schemas: ResolvedSchemas) -> bool:
-    """Return whether a violation is new: the present object does not have it, neither as a value nor as a missing member."""
+    """Return whether a violation is new: the present object has neither the same value nor lacks the same member."""
     path = tuple(error["loc"])
     if _at(value, path) in _present_values(present(), path):
         return False
@@ -225,7 +228,10 @@ def _is_in_address(value: Any, path: Location, schema: Mapping[str, Any], schema
 
 
 def _present_values(present: Any, path: Location) -> list[Any]:
-    """Return the present value at a path, in every element of a list on the way. A value that a body drops, such as 0, is also ABSENT."""
+    """Return the present values at a path. If the path passes through a list, return those of all its elements.
+
+    The result for a value that normalization drops, such as 0, also contains ABSENT.
+    """
     if not path:
         return [present] if present else [present, ABSENT]
     step, *rest = path
@@ -237,9 +243,9 @@ def _present_values(present: Any, path: Location) -> list[Any]:
 
 
 def _parted(value: Any, schema: Mapping[str, Any], schemas: ResolvedSchemas) -> tuple[Any, list[tuple[Location, str, Any]]]:
-    """Return the value with its large lists and maps cut to AT_ONCE elements, and the other elements as (location, schema's name, element).
+    """Return the value with its lists and maps truncated to AT_ONCE elements, and the rest as (location, name of the schema, element).
 
-    A model validates in one call of C code while the event loop waits, and a section may have thousands of elements.
+    A model validates in one call of native code, which blocks the event loop, and a section may have thousands of elements.
     """
     rest: list[tuple[Location, str, Any]] = []
     own = dict(value) if isinstance(value, dict) else value
@@ -263,7 +269,7 @@ def _errors(
     prefix: Location,
     is_new: Callable[[Mapping[str, Any]], bool],
 ) -> list[Any]:
-    """Return the new violations of the model, with their places in the whole body."""
+    """Return the new violations of the model, each with its location in the whole body."""
     whole = schemas.resolve(schema)
     own, rest = _parted(value, whole.get("items", {}) if prefix else schema, schemas)
     errors: list[Any] = []
@@ -276,7 +282,7 @@ def _errors(
 
 
 def _place_in(value: Any, path: Location) -> Location:
-    """Return the place of an error with the names of the value, in which pydantic replaces bytes that are not UTF-8 by U+FFFD."""
+    """Return the location of an error with the names as in the value. Pydantic replaces bytes that are not UTF-8 by U+FFFD."""
     place: list[str | int] = []
     for step in path:
         if isinstance(value, dict) and step not in value and "\ufffd" in str(step):
@@ -320,7 +326,7 @@ def _text(path: Location, error: Mapping[str, Any], schema: Mapping[str, Any], s
 
 
 def _of_enum(name: str, words: list[str], sent: Any) -> str:
-    """Return the message for a value outside its enum, with the word that was probably meant: before the list of words if that is long."""
+    """Return the message for a value outside its enum, with the similar word of the enum. A long list of words follows on a second line."""
     text = f"{name} in body should be one of [{' '.join(words)}]"
     likely = nearest(sent[:64], words) if isinstance(sent, str) else None
     hint = f'; did you mean "{likely}"?' if likely else ""
@@ -330,7 +336,7 @@ def _of_enum(name: str, words: list[str], sent: Any) -> str:
 
 
 def _is_sent_empty(path: Location, shaped: Shaped) -> bool:
-    """Return whether the body, as sent, has an empty text at a path, which counts as absent."""
+    """Return whether the body, as sent, has an empty text at a path. Normalization drops it."""
     try:
         return bool(functools.reduce(lambda value, step: value[step], path, shaped.sent) == "")
     except (LookupError, TypeError):
@@ -344,7 +350,7 @@ def _at(value: Any, path: Location) -> Any:
 
 
 def _misnamed(path: Location, shaped: Shaped) -> str:
-    """Return a hint if the body has an unknown member whose name resembles that of the missing one; else an empty text."""
+    """Return a hint if the body has an unknown member whose name resembles that of the missing one, or else an empty text."""
     unknown = shaped.unknown.get(".".join(map(str, path[:-1])), set())
     wanted = str(path[-1])
     likely = next((name for name in sorted(unknown) if nearest(name, [wanted])), None)

@@ -1,4 +1,4 @@
-"""Query parameters that every write accepts: `wait` for its reload, and the options that features add."""
+"""Serve the query parameters that every write accepts: `wait`, which waits for the reload, and the options that features add."""
 
 import asyncio
 import time
@@ -14,12 +14,12 @@ from haproxy_native.errors import ReloadFailed
 from haproxy_native.reload.records import FAILED, IN_PROGRESS, ReloadRecord
 
 LOOK_SECONDS = 0.05
-# The time for the answer in addition to `wait`.
+# Seconds. The time limit of the answer is `wait` and this.
 ANSWER_SECONDS = 30.0
 
 
 async def write_options(call: Call, next: Handler) -> Response:
-    """Serve a write with the options that the call has."""
+    """Serve a write with the options that the call has. Raises ApiError."""
     asked = [option for option in call.services.write_options if option.is_asked(call)]
     if not asked:
         return await next(call)
@@ -30,7 +30,7 @@ async def write_options(call: Call, next: Handler) -> Response:
 
 
 def check_options(call: Call) -> None:
-    """Refuse options that a call may not have. Raises ApiError."""
+    """Raise ApiError if an option is invalid in this call."""
     options = call.services.write_options
     if call.query.transaction_id and (given := [name for option in options for name in option.of_commits(call)]):
         raise ApiError(400, f"{given[0]} belongs to the commit of a transaction: send it with the PUT that commits it")
@@ -39,14 +39,15 @@ def check_options(call: Call) -> None:
 
 
 class Wait(WriteOption):
-    """The option `wait`: answer a write when its reload has ended."""
+    """The option `wait`: answer a write after its reload has ended."""
 
     names = ("wait",)
 
     async def serve(self, call: Call, next: Handler) -> Response:
-        """Return the response of the write. If its reload succeeds in time, change the status from 202 to that of a live change.
+        """Make the write, and wait for its reload for at most `wait` seconds. Raises ReloadFailed.
 
-        Raises ReloadFailed. If the client disconnects, the wait ends as if the time were over, because the change has been made.
+        If the reload succeeds in time, the status of the response is that of a change in effect instead of 202. If the client disconnects,
+        the wait ends as after a timeout, because the change has been made.
         """
         response, seconds = await next(call), call.query.wait or 0.0
         reload_id = _reload_id(response)
@@ -69,7 +70,7 @@ class Wait(WriteOption):
 
 
 def _reload_id(response: Response) -> str | None:
-    """Return the id of the reload that a response names; None if it names none."""
+    """Return the id of the reload in the header of a response, or None."""
     return next((value.decode() for name, value in response.raw_headers if name == RELOAD_ID), None)
 
 
@@ -79,9 +80,9 @@ def _own(response: Response) -> list[tuple[bytes, bytes]]:
 
 
 async def _ended(call: Call, reload_id: str, deadline: float, gone: asyncio.Event) -> ReloadRecord:
-    """Wait until the reload has ended, the deadline is over or the client is gone, and return the record of the reload.
+    """Wait until the reload has ended, the deadline has passed or the client has disconnected. Return the record of the reload.
 
-    If the reload failed and another change was rolled back, wait for the reload that loads this call's change, and return its record.
+    If the reload failed and only another change was rolled back, wait for the reload that applies the change of this call instead.
     """
     while (record := call.services.records.get(reload_id)).status == IN_PROGRESS and time.monotonic() < deadline and not gone.is_set():
         with suppress(TimeoutError):

@@ -48,7 +48,7 @@ def test_wrong_content_type(sent: str, wanted: str, said: str) -> None:
 def test_a_compressed_body_is_refused_by_its_header() -> None:
     check_content_encoding("")
     check_content_encoding("Identity")
-    with pytest.raises(ApiError, match='header Content-Encoding has unexpected value "gzip"; send the body as it is') as error:
+    with pytest.raises(ApiError, match='header Content-Encoding has unexpected value "gzip"; send the body uncompressed') as error:
         check_content_encoding("gzip")
     assert error.value.status == 415
 

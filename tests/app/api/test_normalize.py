@@ -99,7 +99,7 @@ def test_wrong_types(sent: Any, said: str) -> None:
         ("a\0b", "a NUL character"),
         ("a\nserver x", "a line break"),
         ("a\rb", "a line break"),
-        ("\ud800", "half a character"),
+        ("\ud800", "an unpaired surrogate"),
         ("\udc80", None),
         ("grün \U0001f600", None),
         ("tab\there", None),
@@ -107,7 +107,7 @@ def test_wrong_types(sent: Any, said: str) -> None:
 )
 def test_what_can_never_stand_in_the_file(text: str, reason: str | None) -> None:
     assert unwritable(text) == reason
-    said = [f"servers.s.name in body must not hold {reason}"] if reason else []
+    said = [f"servers.s.name in body must not contain {reason}"] if reason else []
     assert SCHEMAS.shape({"servers": {"s": {"name": text}}}, BACKEND).unwritable == said
 
 

@@ -57,7 +57,7 @@ def test_a_change_that_has_no_answer_may_have_been_made(tmp_path: Path) -> None:
             raise RuntimeAbsent("h.sock: no answer within 30 s", sent=True)
 
     with Client(settings(tmp_path)) as client:
-        with pytest.raises(RuntimeAbsent, match=r"30 s; the change may have been carried out$"):
+        with pytest.raises(RuntimeAbsent, match=r"30 s; the change may have been made$"):
             client.runner.run(fail(client, "PUT"))
         with pytest.raises(RuntimeAbsent, match=r"30 s$"):
             client.runner.run(fail(client, "GET"))

@@ -61,7 +61,7 @@ def test_what_is_no_file(body: bytes, message: str) -> None:
 
 
 def test_a_boundary_is_short_and_parts_are_few(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ApiError, match="the boundary in Content-Type has 300 characters, and 256 at most") as error:
+    with pytest.raises(ApiError, match="the boundary in Content-Type has 300 characters; at most 256 are allowed") as error:
         boundary(f"multipart/form-data; boundary={'b' * 300}")
     assert error.value.status == 400 and boundary("multipart/form-data; boundary=edge") == EDGE
     monkeypatch.setattr(upload, "MOST_PARTS", 3)

@@ -56,7 +56,7 @@ def refusal(schema: str, body: Any) -> tuple[int, str]:
         ("backend", {"name": "b", "health_check": {"type": "http"}}, 'health_check in body is not known; did you mean "adv_check"?'),
         ("backend", {"name": "b", "httpchk": {"uri": "/"}}, 'httpchk in body is not known; did you mean "httpchk_params"?'),
         ("backend", {"name": "b", "adv-check": "httpchk"}, 'adv-check in body is not known; did you mean "adv_check"?'),
-        ("backend", {"name": "b", "description": "a\nb"}, "description in body must not hold a line break"),
+        ("backend", {"name": "b", "description": "a\nb"}, "description in body must not contain a line break"),
     ],
 )
 def test_violations(schema: str, body: Any, said: str) -> None:

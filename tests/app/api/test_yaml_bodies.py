@@ -23,7 +23,7 @@ MERGED = "a0: &a0 {x: 1}\n" + "".join(f"a{i}: &a{i} {{<<: [{','.join([f'*a{i - 1
         (f"a: 0x{'f' * 6000}", 422, "more than 64 bits"),
         (f"? 0x{'f' * 6000}\n: 1", 422, "more than 64 bits"),
         (f"a: !!set {{? 0x{'f' * 6000}}}", 422, "is a set"),
-        ("a: .inf", 422, "inf in body is no number of JSON"),
+        ("a: .inf", 422, "inf in body is not a JSON number"),
         ("a: !!bool x", 400, "cannot be read"),
         ("a: !!timestamp x", 400, "cannot be read"),
     ],

@@ -83,7 +83,7 @@ def test_json_is_taken_for_it_as_well_and_nothing_else(client: Client) -> None:
         (APP1, {"weight": "x"}, 400, "weight in body must be an integer"),
         (APP1, {"port": 70000}, 422, "port in body should be less than or equal to 65535"),
         (APP1, {"init_addr": "none"}, 422, 'did you mean "init-addr"?'),
-        (APP1, {"cookie": "a\nb"}, 422, "cookie in body must not hold a line break"),
+        (APP1, {"cookie": "a\nb"}, 422, "cookie in body must not contain a line break"),
         (APP1, [], 422, "value must be an object"),
         (APP1, None, 422, "Value is not nullable"),
         (f"{SERVERS}/none", {}, 404, "missing object: server none does not exist"),

@@ -92,7 +92,7 @@ def test_what_is_refused(beside: Beside, ids: dict[str, str]) -> None:
     unknown = "[3]  Unknown ACL identifier. Please use #<id> or <file>. [add acl #99 10.0.0.1] not found"
     refused(beside.client.post(f"{ACLS}/99/entries", {"value": "10.0.0.1"}), 404, f"cannot add ACL files entry for 99: {unknown}")
     refused(beside.client.post(path, {}), 422, "value in body is required and must not be empty")
-    refused(beside.client.post(path, {"value": "a\nb"}), 400, "value in body must not hold a line break")
+    refused(beside.client.post(path, {"value": "a\nb"}), 400, "value in body must not contain a line break")
     refused(beside.client.put(path, [{"value": "1.2.3.4"}, {}]), 422, "1.value in body is required and must not be empty")
 
 

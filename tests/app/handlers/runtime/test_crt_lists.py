@@ -85,8 +85,8 @@ def test_refusals(both: Both, method: str, query: str, status: int, said: str) -
     ("body", "status", "said"),
     [
         ({}, 400, "missing certificate file name"),
-        ({"file": "a\nb.pem x"}, 400, "file in body must not hold a line break"),
-        ({"file": "a.pem", "sni_filter": ["x\n/etc/passwd"]}, 400, "sni_filter.0 in body must not hold a line break"),
+        ({"file": "a\nb.pem x"}, 400, "file in body must not contain a line break"),
+        ({"file": "a.pem", "sni_filter": ["x\n/etc/passwd"]}, 400, "sni_filter.0 in body must not contain a line break"),
         ({"file": "a.pem x"}, 400, "file in body cannot contain"),
         ({"file": "a.pem", "ssl_bind_config": "alpn h2] x"}, 400, "ssl_bind_config in body cannot contain"),
         ({"file": "a.pem", "ssl_bind_config": "nonsense 1"}, 400, ""),

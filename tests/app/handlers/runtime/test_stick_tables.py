@@ -151,7 +151,7 @@ def test_what_is_refused(beside: Beside) -> None:
         (put(beside, COUNTERS, "k" * 300, gpc0=1), 400, f"{master} bad request: the table would store the key"),
         (beside.client.post(COUNTERS, {"data_type": {"gpc0": 1}}), 422, 'Error at "/key": property "key" is missing'),
         (beside.client.post(COUNTERS, {"key": "erin"}), 422, 'Error at "/data_type": property "data_type" is missing'),
-        (put(beside, COUNTERS, "a\nb", gpc0=1), 400, "key in body must not hold a line break"),
+        (put(beside, COUNTERS, "a\nb", gpc0=1), 400, "key in body must not contain a line break"),
         (put(beside, COUNTERS, "a", gpc0="x"), 422, "failed to decode request body: data_type.gpc0 in body must be an integer"),
         (put(beside, COUNTERS, "a", gpc={"idx": 0}), 422, 'Error at "/data_type/gpc": property "value" is missing'),
     ):

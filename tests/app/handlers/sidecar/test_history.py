@@ -79,7 +79,7 @@ def test_finding(client: Client) -> None:
     assert client.get(f"{HISTORY}?author=nobody").json == [] and client.get(f"{HISTORY}?until=2020-01-01T00:00:00Z").json == []
     assert len(client.get(f"{HISTORY}?since=2020-01-01").json) == 3
     wrong = client.get(f"{HISTORY}?since=yesterday")
-    assert wrong.status == 400 and "since in query is no time: write RFC 3339" in wrong.message
+    assert wrong.status == 400 and "since in query is not a time: write RFC 3339" in wrong.message
     assert (
         client.get(f"{HISTORY}/9").status == client.get(f"{HISTORY}/9/raw").status == client.post(f"{HISTORY}/9/revert", None).status == 404
     )

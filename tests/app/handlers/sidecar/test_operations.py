@@ -75,7 +75,7 @@ def test_pages(client: Client) -> None:
         ("GET", f"{PATH}/9", 404, "operation 9 does not exist"),
         ("DELETE", f"{PATH}/nine", 404, "operation nine does not exist"),
         ("GET", f"{PATH}/1?wait=soon", 400, "Invalid format for parameter wait: 'soon' is not a duration such as 10s, 500ms or 1h30m"),
-        ("GET", f"{PATH}/1?wait=11m", 400, "wait in query: 660 seconds are more than the 600 that may be asked for"),
+        ("GET", f"{PATH}/1?wait=11m", 400, "wait in query: 660 seconds exceed the maximum of 600"),
         ("GET", f"{PATH}?limit=0", 400, "limit in query: number must be at least 1"),
         ("POST", f"{RELOADS}?after=-1", 400, "Invalid format for parameter after: '-1' is not a duration such as 10s, 500ms or 1h30m"),
     ],

@@ -76,7 +76,7 @@ def test_of_others(client: Client) -> None:
         ({"role": ["viewer", 7]}, 422, "role in body is the name of a role"),
         ({"role": "views"}, 422, "unknown role 'views'; expected one of viewer, operator"),
         ({"ttl": None}, 422, "ttl in body is required"),
-        ({"ttl": "soon"}, 422, "ttl in body is no duration"),
+        ({"ttl": "soon"}, 422, "ttl in body is not a duration"),
         ({"ttl": "0s"}, 422, "ttl in body must be from 1s to 8784h"),
         ({"ttl": "9000h"}, 422, "ttl in body must be from 1s to 8784h"),
         ({"from": ["10.0.0.1/8"]}, 422, "has host bits set"),
