@@ -345,7 +345,7 @@ class SetForm:
         """Begin the upload of a file. Blocks for the disk. Raises Exists, BadRequest and Forbidden."""
         store = self._store(part.name)
         if not part.file:
-            raise BadRequest("the part has no file name; add filename to its Content-Disposition")
+            raise BadRequest("no file name: each of these parts needs one")
         if not is_file_name(part.file):
             raise BadRequest("the file name points outside the directory; send only its last part")
         upload = store.upload(part.file, self._call.author)

@@ -1,1 +1,1 @@
-"""The operations of the API, in terms of the engine; no handler imports another."""
+"""The handlers of the operations. A handler converts between HTTP and the engine (`haproxy_native`), which does the work."""

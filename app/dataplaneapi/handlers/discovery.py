@@ -1,4 +1,4 @@
-"""The GET paths one segment below a path."""
+"""List the paths directly below a path that have a GET."""
 
 from dataplaneapi.api.call import ReadCall
 from dataplaneapi.api.errors import ApiError
@@ -6,7 +6,7 @@ from dataplaneapi.api.responses import Response, json_response
 
 
 async def root(call: ReadCall) -> Response:
-    """Raise 404: the document declares the root path, but the reference server does not serve it."""
+    """Raise ApiError (404). The document declares the root path, but the Data Plane API does not serve it."""
     raise ApiError(404, "no matching operation was found")
 
 

@@ -1,4 +1,4 @@
-"""Pages that need no credentials: the API reference, and the OpenAPI documents."""
+"""Serve the pages that need no credentials: the API reference, and the OpenAPI documents."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ TYPES = {
     ".json": b"application/json",
     ".png": b"image/png",
 }
-# The pages fetch nothing from other sites, and no site may frame them. Swagger UI needs inline styles and icons in `data:` URLs.
+# The pages load nothing from other sites, and no site may frame them. Swagger UI needs inline styles, and icons in `data:` URLs.
 _POLICY = (
     HeaderName(b"Content-Security-Policy"),
     b"default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'",
@@ -22,7 +22,7 @@ _POLICY = (
 
 
 def page(exchange: Exchange) -> Response | None:
-    """Return the page at a public path; None for any other path."""
+    """Return the page at a public path, or None for any other path."""
     path = exchange.path
     if path == "/swagger.json":
         return Response(200, swagger_document(exchange.scheme))

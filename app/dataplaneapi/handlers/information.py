@@ -1,4 +1,4 @@
-"""Information about the server: its version, the machine, the state of HAProxy, and the OpenAPI document."""
+"""Return information about the server: its version, the machine, the state of HAProxy, and the OpenAPI document."""
 
 import asyncio
 import json
@@ -32,10 +32,10 @@ async def info(call: ReadCall) -> Response:
 
 
 async def health(call: ReadCall) -> Response:
-    """Return `up`, `down` or `unknown`: the result of `status_cmd`, if it is set.
+    """Return the state of HAProxy: `up`, `down` or `unknown`.
 
-    Otherwise `up` if a worker answers, and else the result of the service manager's command. Without such a command, `down` if HAProxy is
-    expected to run.
+    If `status_cmd` is set, its result is the state. Otherwise the state is `up` if a worker answers. If none answers, the status command of
+    the service manager decides. If there is no such command, the state is `down` if HAProxy is expected to run, or else `unknown`.
     """
     settings, engine = call.services.settings, call.services.engine
     if not settings.status_cmd and await _answers(engine):
@@ -50,7 +50,7 @@ async def swagger(call: ReadCall) -> Response:
 
 
 def swagger_document(scheme: str) -> bytes:
-    """Return the Swagger 2 document with `scheme` as its scheme: Swagger UI and generated clients send their calls with it."""
+    """Return the Swagger 2 document. Swagger UI and generated clients send their calls with `scheme`."""
     return _swagger().replace(b'"schemes":["http"]', b'"schemes":["%b"]' % scheme.encode(), 1)
 
 
@@ -73,7 +73,7 @@ async def openapi(call: ReadCall) -> Response:
 
 
 def openapi_document() -> bytes:
-    """Return the OpenAPI 3 document, without operations of features that are removed."""
+    """Return the OpenAPI 3 document without the operations of missing features."""
     return BUNDLE.read_bytes() if not missing() else to_json(served_document())
 
 
@@ -87,7 +87,7 @@ async def _answers(engine: Engine) -> bool:
 
 
 async def _state(command: list[str]) -> str:
-    """Run a status command and return `up` or `down`. A command that fails to start or times out means `down`."""
+    """Run a status command, and return `up` or `down`. Return `down` if it cannot start or takes longer than STATUS_SECONDS."""
     try:
         child = Child(command, stdout=PIPE)
     except OSError:
@@ -106,7 +106,7 @@ async def _state(command: list[str]) -> str:
 
 
 def machine() -> dict[str, Any]:
-    """Return facts about the machine: memory in bytes, the time in seconds since 1970, the uptime in seconds."""
+    """Return facts about the machine. Memory is in bytes, the time a Unix time, and the uptime in seconds."""
     memory = {name: int(kilobytes) * 1024 for name, kilobytes in re.findall(r"^(\w+):\s+(\d+) kB", _proc("meminfo"), re.MULTILINE)}
     resident = int((_proc("self/statm").split() or ["0", "0"])[1]) * os.sysconf("SC_PAGE_SIZE")
     model = re.search(r"^model name\s*:\s*(.*)$", _proc("cpuinfo"), re.MULTILINE)

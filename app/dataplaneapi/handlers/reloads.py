@@ -1,4 +1,4 @@
-"""The outcome of scheduled reloads."""
+"""Return the outcome of reloads in the format of the Data Plane API. handlers/sidecar/reloads.py returns full records."""
 
 from dataplaneapi.api.call import ReadCall
 from dataplaneapi.api.errors import ApiError

@@ -1,4 +1,4 @@
-"""The definitions of service discovery. `source` of the operation selects the kind, such as Consul."""
+"""Read and change the definitions of service discovery. `source` of the operation selects the kind, such as Consul."""
 
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.responses import Response, empty, json_response

@@ -1,4 +1,4 @@
-"""Children with a position inside a section, such as rules, ACLs and log targets."""
+"""Serve the children of a section that have a position, such as rules, ACLs and log targets."""
 
 from dataplaneapi.api.call import Call
 from dataplaneapi.handlers.configuration.objects import (
@@ -16,9 +16,9 @@ from dataplaneapi.handlers.configuration.objects import (
 
 
 async def creating(call: Call) -> Write:
-    """Creates an element before the one at the path's index; a negative index appends."""
+    """Build the write that inserts an element before the element at the index in the path. A negative index appends it."""
     asked = target(call, one=True)
-    # An ACL may be placed above the position that was asked for.
+    # The editor may insert an ACL above the requested position, so the response shows the added object instead of the one at that position.
     return created(call, asked, asked.added_object)
 
 

@@ -1,4 +1,4 @@
-"""References to the object of a call: the error of a refused DELETE lists them, and a renaming updates them."""
+"""Find the references to the object of a call: the error of a refused DELETE lists them, and a renaming updates them."""
 
 from contextlib import suppress
 
@@ -21,7 +21,7 @@ MOST = 50
 
 
 def object_of(call: Call) -> str:
-    """Return the name of a call's object, such as `backend/shop`; empty if lines cannot refer to objects of its kind by name."""
+    """Return the name of the object of a call, such as `backend/shop`. Return an empty text if lines cannot refer to it by name."""
     editor, operation = call.services.editor, call.operation
     resource = editor.resources.by_name.get(operation.resource or "")
     if resource is None or resource.file:
@@ -36,7 +36,7 @@ def object_of(call: Call) -> str:
 
 
 def _condition_of(call: Call) -> str:
-    """Return the name of the ACL whose line a call addresses by its index; empty for any other call."""
+    """Return the name of the ACL that a call addresses by its index. Return an empty text for any other call."""
     editor = call.services.editor
     resource = editor.resources.by_name.get(call.operation.resource or "")
     if resource is None or resource.kind != "indexed":
@@ -51,7 +51,10 @@ def _condition_of(call: Call) -> str:
 
 
 async def uses(call: Call, object_: str) -> list[str]:
-    """Return the splits and discovery definitions that use an object. A caller who may not read everything gets only their kinds."""
+    """Return the splits and service discovery definitions that use an object.
+
+    Return only their kinds if the caller may not read everything.
+    """
     services = call.services
     users = [user for used_by in services.users_of_names for user in await used_by(object_)] if object_ else []
     users += services.discovery.uses(object_) if object_ else []
@@ -59,14 +62,14 @@ async def uses(call: Call, object_: str) -> list[str]:
 
 
 async def refuse_used(call: Call) -> None:
-    """Raises InUse for the DELETE of an object that a split or service discovery uses."""
+    """Refuse to delete an object that a split or service discovery uses. Raises InUse."""
     object_ = object_of(call)
     if users := await uses(call, object_):
         raise InUse(f"{object_} is used by {', '.join(users)}; remove it there first")
 
 
 async def with_places(call: Call, error: Refused) -> Refused:
-    """Return the refusal of a DELETE, extended by the references to the object that the caller may read."""
+    """Return HAProxy's refusal of a DELETE with the references to the object appended, as far as the caller may read them."""
     if not (object_ := object_of(call) or _condition_of(call)):
         return error
     try:
@@ -83,14 +86,14 @@ async def with_places(call: Call, error: Refused) -> Refused:
 
 
 def naming_of(services: Services) -> Naming:
-    """Return the `Naming` whose renamings also update service discovery and what features store under an object's name."""
+    """Return a `Naming` whose renamings also update service discovery, and what features store under the name of an object."""
     return Naming(services.engine, [services.discovery, *services.followers])
 
 
 def permit(by: Author, object_: str, to: str) -> None:
-    """Check that the caller may change something in the object, under its old name and its new name `to`. Raises Forbidden.
+    """Raise Forbidden unless the caller may change a part of the object, under its old name and under its new name `to`.
 
-    The commit authorizes each single change.
+    The commit authorizes each single change later.
     """
     rights = by.rights
     if isinstance(rights, Rights):
@@ -99,7 +102,7 @@ def permit(by: Author, object_: str, to: str) -> None:
 
 
 async def renaming_of(call: Call, to: str) -> Renaming:
-    """Return the change that renames the object of a call, with all references to it."""
+    """Return the change that renames the object of a call to `to` and updates all references. Raises Forbidden."""
     object_, key = object_of(call), call.services.editor.resources[call.operation.resource or ""].key
     permit(call.author, object_, to)
     return await naming_of(call.services).renaming(

@@ -1,4 +1,10 @@
-"""The code shared by the four kinds of configuration resources: address an object, read it, change it."""
+"""Read and change configuration objects, whatever the kind of their resource: section, named child, indexed child or singleton.
+
+`target` returns which object or collection a call addresses. A read returns it from the configuration of the call. A write takes three
+steps: a builder such as `replacing` returns the edits as a `Write`, `change_of` adds what the call expects of the current version, and
+`make` commits the change or adds it to the transaction of the call. An access check makes the first two steps only (`Written.check`), and a
+batch collects the edits of its calls (handlers/sidecar/batch.py).
+"""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,17 +33,20 @@ from haproxy_native.references.naming import Renaming
 from haproxy_native.threads import LARGE, run_in_thread_if
 
 Parent = tuple[Resource, str] | None
-# A configuration, which the engine reads and the editor edits. It is opaque to handlers.
+# A configuration, which the engine returns and the editor edits. Handlers do not look inside.
 Document = Any
 
 
 @dataclass(frozen=True)
 class Target:
-    """The collection or object that a call addresses; `key` is None for a collection."""
+    """The object or collection that a call addresses."""
 
     resource: Resource
+    # The section that contains it, or None.
     parent: Parent
+    # The name or index of the object. None for a collection, and for an object that has neither.
     key: Any
+    # Whether a section is read and written with its children.
     full: bool
 
     @property
@@ -49,7 +58,7 @@ class Target:
         return editor_of(self.place)
 
     def extent(self, document: Document) -> int:
-        """Return how many characters a read of the target searches: those of its section, or of the document."""
+        """Return how many characters of the configuration a read of the target parses: those of its section, or all."""
         above, name = self.parent or (None, "")
         size: int = document.extent(above.section, name) if above and above.kind == "section" else document.size
         return size
@@ -67,7 +76,7 @@ class Target:
         return replace(self, key=key)
 
     def other_name(self, document: Document, body: Mapping[str, Any]) -> str:
-        """Return the new name that a body gives the object; empty if it keeps its name."""
+        """Return the new name of the object in a body. Return an empty text if the object keeps its name or cannot be renamed."""
         name = body.get(self.resource.key)
         if (
             self.resource.kind in ("indexed", "singleton")
@@ -76,12 +85,13 @@ class Target:
             or unquoted_name(name) == unquoted_name(self.key)
         ):
             return ""
-        # If an unnamed section gets a name, references to it are renamed too. An unnamed line is simply replaced.
+        # A section without a written name can be renamed, because other lines may refer to it. A line without a written name is just
+        # replaced.
         is_section = self.resource.kind == "section" and document.find(self.resource.section, str(self.key)) is not None
         return name if is_section or self.editor.has_written_name(document, self.resource, self.parent, self.key) else ""
 
     def as_named_in(self, body: Mapping[str, Any], document: Document) -> dict[str, Any]:
-        """Return the object after an edit, under its new name if `body` names an object that had no name."""
+        """Return the object after an edit, under the name in `body` if the object had no written name before."""
         name, kinds = body.get(self.resource.key), ("named", "section")
         is_new = (
             name not in (None, "", self.key)
@@ -97,13 +107,13 @@ class Target:
 
 
 def target(call: Call, *, one: bool) -> Target:
-    """Return what a call addresses. `one`: an object, whose key is the last name in the path; otherwise a collection."""
+    """Return the object that a call addresses or, without `one`, the collection. The last name in the path is the key of the object."""
     resource, parent, key = place_of(call.operation, call.values, call.services.editor, one=one)
     return Target(resource, parent, key, bool(call.query.full_section))
 
 
 async def read_all(call: ReadCall) -> Response:
-    """Return a collection. Query parameters with the names of members filter it by their values."""
+    """Return a collection, filtered by the query parameters that have the names of members."""
     asked = target(call, one=False)
     document = call.document
     return await run_in_thread_if(asked.extent(document) > LARGE, _listed, call, asked, document)
@@ -127,15 +137,15 @@ async def read_one(call: ReadCall) -> Response:
 
 @dataclass(frozen=True)
 class Write:
-    """The change that a call makes, and how to answer it."""
+    """The edits that a call makes, and how to answer the call."""
 
-    # They begin with the edits of `renaming`, if it is set.
+    # If `renaming` is set, these begin with its edits.
     edits: Sequence[Edit]
-    # The status if no reload or transaction is pending.
+    # The status if the change is in effect. The status is 202 if it waits for a reload or the commit of a transaction.
     done: int
-    # Returns the body of the response, given the documents before and after. Without it, the response has no body.
+    # `stored(before, after)` returns the body of the response from the documents before and after the edits. None: no body.
     stored: Callable[[Document, Document], Any] | None = None
-    # Whether a 202 has no body, and a call inside a transaction answers `done` instead of 202.
+    # Whether a response with a pending reload has no body, and a call inside a transaction answers `done` instead of 202.
     silent: bool = False
     # The renaming of the object, including its changes outside the configuration.
     renaming: Renaming | None = None
@@ -146,7 +156,7 @@ Builder = Callable[[Call], Awaitable[Write]]
 
 @dataclass(frozen=True)
 class Written:
-    """A handler that commits the write which `build` returns."""
+    """A handler of a write, which makes the write that `build` returns."""
 
     build: Builder
 
@@ -155,7 +165,10 @@ class Written:
         return await make(call, await self.build(call))
 
     async def check(self, call: Call) -> bool | None:
-        """Authorize and plan the change without making it. Return whether it would reload HAProxy. Raises the call's error."""
+        """Authorize and plan the change without making it, and return whether it would reload HAProxy.
+
+        Raises the error with which the call would be refused.
+        """
         check_version_or_transaction(call, call.transaction_id, call.query.version or 0)
         write = await self.build(call)
         try:
@@ -187,7 +200,7 @@ def _replacing(call: Call, asked: Target, document: Document, renaming: Renaming
 
 
 async def patching(call: Call) -> Write:
-    """Build the write of a PATCH: merge the body into the present object, validate it as a PUT's body, write what differs."""
+    """Build the write of a PATCH: merge the body into the present object, validate the result as for a PUT, and write what differs."""
     asked, document, renaming = await _addressed(call)
     return await run_in_thread_if(asked.extent(document) > LARGE, _patching, call, asked, document, renaming)
 
@@ -195,7 +208,7 @@ async def patching(call: Call) -> Write:
 def _patching(call: Call, asked: Target, document: Document, renaming: Renaming | None) -> Write:
     edits, named, after = _renamed(asked, document, renaming)
     now = seen(after, named.place, full=named.full)
-    # A missing object is refused when the change is made.
+    # If the object is missing, the edit refuses the change later.
     body = call.body if now is None else _merged(call, now, call.body)
     members = {name: body.get(name) for name in [*(now or ()), *body] if now is None or body.get(name) != now.get(name)}
 
@@ -206,7 +219,7 @@ def _patching(call: Call, asked: Target, document: Document, renaming: Renaming 
 
 
 async def _addressed(call: Call) -> tuple[Target, Document, Renaming | None]:
-    """Return the target of a call, its document, and the renaming if the body has another name."""
+    """Return the target of a call, its document, and the renaming if the body has another name than the path. Raises ApiError."""
     asked, document = target(call, one=True), call.document
     if "replace" in asked.resource.existence_first:
         await run_in_thread_if(document.size > LARGE, asked.check_exists, document, "absent_replace")
@@ -237,7 +250,7 @@ def _merged(call: Call, now: Mapping[str, Any], part: Mapping[str, Any]) -> Any:
 
 
 def _sent_back(call: Call, body: Any, document: Document, asked: Target) -> Any:
-    """Return the body with those zeros (0, false, "") which the client sent and the object has now; other zeros count as absent."""
+    """Return the body with the zeros restored that the client has sent and the present object has (see `validation.sent_back`)."""
     if not has_zero(call.sent) or (now := seen(document, asked.place, full=asked.full)) is None:
         return body
     return sent_back(body, call.sent, now)
@@ -264,7 +277,7 @@ def created(call: Call, asked: Target, stored: Callable[[Document, Document], An
 
 @dataclass(frozen=True)
 class Deleted(Written):
-    """The handler of a DELETE. If HAProxy refuses it, the error lists the references to the object."""
+    """A handler of a DELETE. If HAProxy refuses the change, the error lists the references to the object."""
 
     async def __call__(self, call: JsonCall) -> Response:
         try:
@@ -277,7 +290,7 @@ replace_one, patch_one, replace_all, delete_one = Written(replacing), Written(pa
 
 
 async def change_of(call: Call, write: Write) -> Change:
-    """Return the change that a write makes, on its own or inside a transaction."""
+    """Return the change that makes a write, with what the call expects of the current version. Raises ApiError and Forbidden."""
     reload, expect = Reload.NOW if call.query.force_reload else Reload.AUTO, await _expected(call)
     if write.renaming:
         return replace(write.renaming.change, operations=[*write.edits, *write.renaming.change.files], expect=expect, reload=reload)
@@ -286,9 +299,10 @@ async def change_of(call: Call, write: Write) -> Change:
 
 
 async def make(call: Call, write: Write) -> Response:
-    """Make a change. Answer `done` if it is live, 202 if a reload or the commit of a transaction will make it live.
+    """Commit a write, or add it to the transaction of the call, and return the response.
 
-    The body is the object as it is stored, the same as that of the next GET.
+    The status is `write.done` if the change is in effect, or 202 if it waits for a reload or the commit of the transaction. The body is the
+    object as the next GET returns it.
     """
     engine, transaction_id = call.services.engine, call.transaction_id
     change = await change_of(call, write)
@@ -311,7 +325,7 @@ async def make(call: Call, write: Write) -> Response:
 
 
 async def _expected(call: Call) -> Expect:
-    """Return what a call expects of the configuration that it changes: by `If-Match`, by its version, or nothing."""
+    """Return what a call expects of the configuration that it changes: an ETag, a version, or nothing."""
     version, is_merged = call.query.version or 0, merges(call)
     if IF_MATCH in call.values:
         document = call.document
@@ -324,7 +338,7 @@ async def _expected(call: Call) -> Expect:
 
 
 def _needs_no_version(call: Call) -> bool:
-    """Return whether a write may omit the version: it has `If-Match`, or it patches an object that has no index."""
+    """Return whether a write may omit the version, because it has `If-Match` or patches an object that has no index."""
     return IF_MATCH in call.values or (call.operation.action == PATCH and target(call, one=True).resource.kind != "indexed")
 
 
@@ -335,9 +349,10 @@ def check_version_or_transaction(
     current: int | None = None,
     asked: str = "/v3/services/haproxy/configuration/version",
 ) -> None:
-    """Check that a write has either a version or a transaction, unless it may omit both. Raises ApiError, which says how to send one.
+    """Raise ApiError (400) if a write has both a version and a transaction, or neither although it needs one.
 
-    For a file other than the configuration, `current` is its version, and `asked` the path that returns it.
+    The message says how to send one. For a file other than the configuration, `current` is its version, and `asked` the path that returns
+    it.
     """
     if transaction_id and version:
         raise ApiError(400, "both version and transaction specified, specify only one")

@@ -1,4 +1,4 @@
-"""The configuration as text, and its version."""
+"""Return, validate and replace the configuration as text, and return its version."""
 
 import re
 
@@ -29,7 +29,7 @@ async def read(call: ReadCall) -> Response:
 
 
 async def replace(call: JsonCall) -> Response:
-    """Validate or push a whole text. The body of the response is the configuration afterwards."""
+    """Replace the configuration by a text or, with `only_validate`, only validate it. The body of the response is the configuration."""
     engine, file = call.services.engine, call.query.file
     if call.query.only_validate:
         _check_lines(call)
@@ -46,7 +46,7 @@ async def replace(call: JsonCall) -> Response:
 
 
 async def _push(call: Call) -> Change:
-    """Return the change that a push makes."""
+    """Return the change that replaces the configuration. Raises ApiError."""
     _check_lines(call)
     engine, file = call.services.engine, call.query.file
     if not call.query.skip_version:
@@ -80,12 +80,12 @@ CHECKS = {"replace": _check}
 
 
 async def _readable(call: Call, file: str) -> bytes:
-    """Return the present configuration; empty for a caller who may not read everything."""
+    """Return the current configuration, or an empty text if the caller may not read everything."""
     return b"" if reader(call.author) else await run_in_thread(call.services.engine.raw, file=file)
 
 
 async def _seen(call: Call, file: str) -> Expect:
-    """Return the expectation that the text is still the one that the client has seen. Raises ApiError with 412 if it has changed."""
+    """Return the expectation that the text does not change before the commit. Raises ApiError (412) if it does not match `If-Match`."""
     engine = call.services.engine
     await engine.notice()
     document, name = engine.document, engine.named(file)

@@ -1,4 +1,4 @@
-"""Named sections, such as backends, frontends and defaults."""
+"""Serve named sections, such as backends, frontends and defaults."""
 
 from dataplaneapi.api.call import Call
 from dataplaneapi.handlers.configuration.objects import (

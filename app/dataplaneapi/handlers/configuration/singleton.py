@@ -1,4 +1,4 @@
-"""Sections that exist once and have no name, such as global."""
+"""Serve sections that exist once and have no name, such as global."""
 
 from dataplaneapi.handlers.configuration.objects import delete_one, patch_one, read_one, replace_one
 from dataplaneapi.handlers.configuration.section import create

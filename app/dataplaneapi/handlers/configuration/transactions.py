@@ -1,4 +1,4 @@
-"""Transactions: start, list, commit, delete. On these paths a missing transaction is 404."""
+"""Start, list, commit and delete transactions. On these paths the status for an unknown transaction is 404, elsewhere it is 400."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -25,7 +25,7 @@ async def list_all(call: ReadCall) -> Response:
 
 async def start(call: JsonCall) -> Response:
     engine = call.services.engine
-    # If another process has edited the file, this reads it in a thread. `start_transaction` would block the event loop with it.
+    # If another process has edited the file, this reads it in a thread. Otherwise `start_transaction` would read it in the event loop.
     with suppress(Unreadable):
         await engine.notice()
     transaction = engine.start_transaction(call.query.version, author=call.author)
@@ -39,7 +39,10 @@ async def read(call: ReadCall) -> Response:
 
 
 async def commit(call: JsonCall) -> Response:
-    """Commit a transaction. The body has the version that it started from, as the reference does; the header has the new version."""
+    """Commit a transaction. As in the Data Plane API, the body contains the version that the transaction started from.
+
+    The header Configuration-Version contains the new version.
+    """
     with missing_is_404():
         transaction, outcome = await call.services.engine.commit_transaction(
             call.path.id,

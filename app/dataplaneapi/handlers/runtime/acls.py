@@ -1,4 +1,4 @@
-"""ACLs of the running HAProxy and their patterns; `force_sync` writes the ACL's file as well."""
+"""Read and change the patterns of ACLs in the running HAProxy. With `force_sync` a change also writes the file of the ACL."""
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -36,13 +36,13 @@ async def read_entries(call: ReadCall) -> Response:
     async with asking(call, where) as runtime:
         there = [{"id": reference, "value": pattern} for reference, pattern in await lists.read_acl(runtime, await _name(call))]
     if not there:
-        # Clients recognize an empty ACL by this response.
+        # Clients detect an empty ACL by this response.
         raise NotFound(f"{where} not found")
     return json_response(200, there)
 
 
 async def read_entry(call: ReadCall) -> Response:
-    """Return an entry by its reference or its exact pattern. No pattern is matched against the value."""
+    """Return the entry whose reference or pattern equals the id in the path."""
     parent, entry = call.path.parent_name, call.path.id
     where = f"cannot retrieve ACL file entry for {parent}:"
     async with asking(call, where) as runtime:
@@ -72,7 +72,7 @@ async def delete_entry(call: JsonCall) -> Response:
 
 
 async def replace_entries(call: JsonCall) -> Response:
-    """Replace all patterns at once: HAProxy collects the new ones in a new version of the ACL, then replaces the old version by it."""
+    """Replace all patterns at once. HAProxy collects the new patterns in a new version of the ACL, and then switches to that version."""
     values = [_value(entry, f"{place}.") for place, entry in enumerate(call.body)]
     async with _changing(call, "") as acl:
         await acl.replace(values, sync=_sync(call))
@@ -94,7 +94,10 @@ async def _changing(call: Call, where: str) -> AsyncIterator[LiveAcl]:
 
 
 async def _name(call: Call) -> str:
-    """Return HAProxy's name of the ACL in the path: `#<id>` or its file. For an ACL that is not loaded, HAProxy refuses the name."""
+    """Return the name by which HAProxy knows the ACL in the path: `#<id>` or its file.
+
+    If HAProxy has not loaded such an ACL, it will refuse the returned name.
+    """
     parent: str = call.path.parent_name
     if parent.isdecimal():
         return f"#{parent}"

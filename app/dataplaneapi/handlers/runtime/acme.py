@@ -1,4 +1,4 @@
-"""Certificates that the running HAProxy obtains from an ACME authority: their status, and renewal on demand."""
+"""Return the status of the certificates that the running HAProxy obtains from an ACME authority, and renew them on demand."""
 
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.responses import Response, empty, json_response

@@ -1,4 +1,4 @@
-"""Certificate lists in the memory of HAProxy, and their entries; no file is changed."""
+"""Read and change certificate lists in the memory of HAProxy, but not their files."""
 
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError

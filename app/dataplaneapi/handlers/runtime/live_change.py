@@ -1,6 +1,6 @@
-"""Commit the runtime commands of a call that changes the process alone, so that no other change comes between them.
+"""Commit the runtime commands of a call that changes only the process, so that no other change comes between them.
 
-Such a commit does not wait for a configuration check or a reload.
+Such a commit needs no configuration check and no reload.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -16,7 +16,7 @@ Work = Callable[[Runtime], Awaitable[Sequence[MemberChange] | None]]
 
 
 def permit_change(call: Call, object_: str, members: Iterable[str] = ()) -> None:
-    """Raise Forbidden unless the author of a call may change an object in the process, or these members of it."""
+    """Raise Forbidden unless the author may change the object in the process or, if `members` is not empty, these members of it."""
     call.author.permit(changed(object_, members) if members else Touch(object_, CHANGE, frozenset((ANY,))))
 
 
@@ -30,8 +30,8 @@ async def change(
 ) -> None:
     """Commit `work` on an object, such as `backend/app/server/s1`, with the errors and the time limits of `asking`. Raises Forbidden.
 
-    `work` returns the members that it has changed, as far as the history shows them. `members`: the members that it may change, for which
-    the author needs the right; by default the whole object.
+    `members` are the members that `work` may change, which the author must be allowed to change; by default the whole object. `work`
+    returns the changes of members for the history, or None.
     """
 
     async def apply() -> Sequence[MemberChange] | None:

@@ -1,4 +1,8 @@
-"""Maps of the running HAProxy; `force_sync` writes the map's file as well."""
+"""Read and change maps in the running HAProxy. With `force_sync` a change also writes the file of the map.
+
+Inside a transaction or a batch, a call reads and changes the file as the transaction or batch has staged it (`StagedMap`), and not the
+process. Such a change needs `force_sync`.
+"""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -44,7 +48,7 @@ async def read(call: ReadCall) -> Response:
 
 
 async def fill(call: JsonCall) -> Response:
-    """Replace all entries of the map by those of the body."""
+    """Replace all entries of the map by the entries in the body."""
     large = len(call.body) > MEMBERS
     entries = await run_in_thread_if(large, lambda: [MapEntry(entry.get("key", ""), entry.get("value", "")) for entry in call.body])
     async with _changing(call, "name") as live:
@@ -53,7 +57,7 @@ async def fill(call: JsonCall) -> Response:
 
 
 async def clear(call: JsonCall) -> Response:
-    """Empty the map; with `forceDelete`, delete its file as well."""
+    """Remove all entries of the map. With `forceDelete` also delete its file."""
     async with _changing(call, "name") as live:
         await (live.remove() if call.query.force_delete else live.clear(sync=_sync(call)))
     return empty(204)
@@ -97,7 +101,7 @@ async def delete_entry(call: JsonCall) -> Response:
 
 @asynccontextmanager
 async def _changing(call: Call, named: str) -> AsyncIterator[LiveMap | StagedMap]:
-    """Yield the loaded map that the path names or, inside a transaction or batch, its staged file. Raises ApiError."""
+    """Yield the map that the path names: in the process or, inside a transaction or batch, as staged. Raises ApiError."""
     if staged := _staged(call, named):
         if not (_sync(call) or call.query.force_delete):
             raise ApiError(400, "a transaction can change only the map's file: send force_sync=true")
@@ -115,9 +119,9 @@ async def _changing(call: Call, named: str) -> AsyncIterator[LiveMap | StagedMap
 
 
 async def _found(call: Call, named: str) -> LiveMap:
-    """Return the loaded map that the path names. Raises Forbidden for a GET of a map that the caller may not read.
+    """Return the loaded map that the path names. Raises Forbidden for a GET if the caller may not read the map or entry.
 
-    Changes are authorized by their commit.
+    The commit authorizes changes.
     """
     live, rights = await find_map(call.services.engine.context, _store(call), call.values[named], call.author), call.author.rights
     if isinstance(rights, Rights) and call.operation.method == "GET":
@@ -133,7 +137,7 @@ async def _existing(call: Call, live: LiveMap | StagedMap) -> MapEntry:
 
 
 def _staged(call: Call, named: str) -> StagedMap | None:
-    """Return the map that the path names as the call's transaction or batch has staged it; None for a call outside of both."""
+    """Return the map that the path names as the transaction or batch of the call has staged it. Return None outside of both."""
     if not call.is_part:
         return None
     store = _store(call)
@@ -159,7 +163,7 @@ def _entry(entry: MapEntry) -> dict[str, Any]:
 
 
 async def _check(call: Call) -> None:
-    """Check the right to the entry that the call names, or to the whole map. Raises Forbidden."""
+    """Raise Forbidden unless the caller may change the entry that the call names or, if it names none, the whole map."""
     is_entry = "parent_name" in call.values
     verb, key = _VERBS[call.operation.method], (call.values.get("id") or call.body.get("key", "")) if is_entry else ""
     if staged := _staged(call, "parent_name" if is_entry else "name"):

@@ -1,6 +1,6 @@
-"""The process of the running HAProxy: facts about it, and its counters.
+"""Return facts about the process of the running HAProxy, and its counters.
 
-Clients recognize a failure by the member `error`, next to `runtimeAPI`, the socket. The status of `info` is 200 even then.
+Clients detect a failure by the member `error`, which comes with `runtimeAPI`, the socket. The status of `info` is 200 even then.
 """
 
 from collections.abc import Mapping
@@ -61,9 +61,9 @@ async def stats(call: ReadCall) -> Response:
 
 
 async def _read(runtime: Runtime, kind: str | None, parent: str | None, counters: StatisticsDump) -> None:
-    """Read counters. HAProxy filters the rows by `kind` and, for servers, by the backend `parent` as far as possible."""
+    """Read counters into `counters`. HAProxy filters the rows by `kind` and, for servers, if possible by the backend `parent`."""
     if kind == "server" and parent:
-        # HAProxy picks the first proxy of that name, which may be a frontend.
+        # HAProxy selects the first proxy of that name. If that is a frontend, there are no rows, and all servers are read below.
         with suppress(RuntimeRefused, BadValue):
             await read_long(runtime, f"show stat {argument(parent)} {_BITS[kind]} -1", STATISTICS_HEAD, counters)
         if counters.objects:

@@ -1,4 +1,4 @@
-"""The servers of a backend in the worker in service, which may differ from the file."""
+"""Read and change the servers of a backend in the current worker, which may differ from the file."""
 
 from contextlib import suppress
 from typing import Any
@@ -20,7 +20,7 @@ from haproxy_native.runtime import commands
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.server_state import ServerState
 
-# How long a deletion waits for the last connection of the server to end; seconds.
+# Seconds that a deletion waits for the last connection of the server to end.
 PATIENCE = 1.0
 
 
@@ -36,7 +36,7 @@ async def read(call: ReadCall) -> Response:
 
 async def create(call: JsonCall) -> Response:
     backend, name = call.path.parent_name, _new_name(call)
-    # `work` refuses values that cannot be sent, once the permission for the object is checked.
+    # Values that cannot be sent are ignored here. `work` refuses them, after the permission for the object is checked.
     _permit_values(call)
 
     async def work(runtime: Runtime) -> None:
@@ -52,7 +52,7 @@ async def create(call: JsonCall) -> Response:
 
 
 async def replace(call: JsonCall) -> Response:
-    """Send the members that differ: state, then weight, then address. If HAProxy refuses one, those before it are undone."""
+    """Send the members that differ: state, then weight, then address. If HAProxy refuses one, the preceding ones are rolled back."""
     backend, name = call.path.parent_name, call.path.name
     shown: dict[str, Any] = {}
     changing = _changing(call)
@@ -84,18 +84,18 @@ async def delete(call: JsonCall) -> Response:
 
 
 def _drifts(call: Call, server: str, before: ServerState | None, after: ServerState | None) -> None:
-    """Record as drift that a server in the process now differs from the configuration that the process has loaded."""
+    """Record as drift that a server in the process differs from the configuration that the process has loaded."""
     was, now = before.settings if before else "", after.settings if after else ""
     call.services.engine.context.running.step(Drifted(f"server {server}", was, now))
 
 
 def _new_name(call: Call) -> str:
-    """Return the name of the server to add. Raises ApiError if the body lacks the name or the address."""
+    """Return the name of the server to add. Raises ApiError (400) if the body lacks the name or the address."""
     name: str | None = call.body.get("name")
     if not name:
         raise ApiError(400, "the new server must have a name")
     if not call.body.get("address"):
-        raise ApiError(400, "address in body is required: HAProxy adds no server without one")
+        raise ApiError(400, "address in body is required: HAProxy cannot add a server without an address")
     return name
 
 
@@ -129,7 +129,7 @@ async def _server(runtime: Runtime, backend: str, name: str) -> ServerState:
 
 
 def as_dict(call: Call, server: ServerState) -> dict[str, Any]:
-    """Return a `runtime_server`: the attributes of `server` that have the names of its members. HAProxy reports unknown values as `-`."""
+    """Return a server as the schema `runtime_server` declares it: the attributes of `server` that have the names of members."""
     members = call.services.schemas.resolve({"$ref": "#/components/schemas/runtime_server"})["properties"]
     shown = {name: getattr(server, name) for name in members}
     return {name: value for name, value in shown.items() if value is not None} | {"id": str(server.id)}

@@ -1,4 +1,4 @@
-"""Certificates, CA files and CRL files in the memory of HAProxy; no file is changed."""
+"""Read and change certificates, CA files and CRL files in the memory of HAProxy, but not their files on disk."""
 
 from collections.abc import Awaitable, Callable, Mapping
 
@@ -12,7 +12,7 @@ from haproxy_native.editing.object_names import spelled
 from haproxy_native.runtime import ssl_files
 from haproxy_native.runtime.ssl_files import CA_FILES, CERTIFICATES, CRL_FILES, TlsFileKind
 
-# The size limit of an upload to HAProxy's memory. HAProxy accepts much less in one command.
+# The largest upload in bytes. HAProxy accepts much less in one command.
 MOST_BYTES = 1 << 20
 KINDS: Mapping[TlsFileKind, str] = {CERTIFICATES: "certificate", CA_FILES: "ca_file", CRL_FILES: "crl_file"}
 
@@ -22,7 +22,7 @@ async def certificates(call: ReadCall) -> Response:
 
 
 async def certificate(call: ReadCall) -> Response:
-    """Return a certificate under the requested name, without `file`. Clients find the file of an alias in the configuration."""
+    """Return a certificate under the requested name, which may be an alias, without `file`."""
     shown = ssl_files.parse_certificate(await _shown(call, CERTIFICATES, call.path.name))
     return json_response(200, {name: value for name, value in shown.items() if name != "file"})
 
@@ -102,7 +102,7 @@ async def _shown(call: Call, kind: TlsFileKind, name: str = "", index: int | Non
 
 
 async def _created(call: Call, kind: TlsFileKind) -> Response:
-    """Create a file under the name of the upload; entries of crt-lists can then refer to it."""
+    """Create a file in memory under the name of the upload, so that entries of crt-lists can refer to it."""
     name, pem = call.body.name.rpartition("/")[2], await _pem(call)
     if not name:
         raise ApiError(400, "no file name: the part file_upload needs one")
@@ -121,7 +121,7 @@ async def _pem(call: Call) -> str:
     async for piece in call.body.pieces():
         data += piece
         if len(data) > MOST_BYTES:
-            raise ApiError(413, f"an upload to the memory of HAProxy has at most {MOST_BYTES} bytes")
+            raise ApiError(413, f"the upload exceeds the maximum of {MOST_BYTES} bytes for the memory of HAProxy")
     if not data.strip():
         raise ApiError(400, "the uploaded file is empty")
     if b"\0" in data:
@@ -144,7 +144,7 @@ def _named(names: list[str]) -> list[dict[str, str]]:
 
 
 def _checked(kind: TlsFileKind) -> Callable[[Call], Awaitable[None]]:
-    """Return a check that the caller may change the file that the call names, in its path or in the upload."""
+    """Return the check whether the caller may change the file that the path or the upload names."""
 
     async def check(call: Call) -> None:
         permit_change(call, spelled(KINDS[kind], call.values.get("name") or call.body.name.rpartition("/")[2]))

@@ -1,4 +1,4 @@
-"""Stick tables of the running HAProxy and their entries; the configuration says which values a table stores."""
+"""Read the stick tables of the running HAProxy, and read and set their entries. The configuration determines which data a table stores."""
 
 import re
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ from haproxy_native.runtime.stick_tables import HEAD, Table
 ENTRY = {"$ref": "#/components/schemas/stick_table_entry"}
 BACKENDS, STORED_IN = "backends", ("stick_table", "store")
 _STORED = re.compile(r"(?P<field>[a-z_0-9]+)(?:\((?P<inside>[^)]*)\))?")
-# Members of an entry that are not data.
+# The members of an entry that are not data.
 _ABOUT = frozenset(["id", "key", "use"])
 
 
@@ -57,7 +57,7 @@ async def read_entries(call: ReadCall) -> Response:
 
 
 async def create_entry(call: JsonCall) -> Response:
-    """Set all data of a key by one command, which creates the key if it is missing."""
+    """Set all data of a key by one command, which creates the entry if it is missing."""
     name, key, data = call.path.parent_name, *_given(call.body)
 
     async def work(runtime: Runtime) -> None:
@@ -84,9 +84,9 @@ async def create_entry(call: JsonCall) -> Response:
 
 
 async def _check_length(runtime: Runtime, path: str, key: str, *, made: bool = False) -> None:
-    """Check that a table does not truncate a key to its key length. Raises BadRequest if it does.
+    """Raise BadRequest if the table truncates the key to its key length.
 
-    `made`: the key was set, so that an entry of the truncated key has to be removed.
+    `made` means that the key has been set. Then the entry of the truncated key is removed first.
     """
     for entry in stick_tables.parse_entries(await runtime.read_dump(f"show table {path}", HEAD), frozenset()):
         if entry["key"] != key:
@@ -104,7 +104,7 @@ async def _table(runtime: Runtime, name: str) -> Table | None:
 
 
 def _held(runtime: Runtime, table: Table | None, key: str) -> str:
-    """Return the key as the table stores it. Raises BadRequest if it is not of the table's key type."""
+    """Return the key as the table stores it. Raises BadRequest if the key does not match the key type of the table."""
     try:
         return stick_tables.stored_key(table.type, key) if table else key
     except BadValue as error:
@@ -112,7 +112,7 @@ def _held(runtime: Runtime, table: Table | None, key: str) -> str:
 
 
 def _given(body: dict[str, Any] | None) -> tuple[str, dict[str, Any]]:
-    """Return the key, and the data under HAProxy's names: `gpc0`, or `gpc[2]` in an array of counters. The first needs no index."""
+    """Return the key, and the data under the names of HAProxy, such as `gpc0`, or `gpc[2]` in an array. Raises ApiError."""
     if body is None:
         raise ApiError(400, "value is required but missing")
     given = {member: value for member, value in body["data_type"].items() if member not in _ABOUT}
@@ -151,7 +151,10 @@ def _as_dict(call: Call, table: Table) -> dict[str, Any]:
 
 
 def _store(call: Call, name: str) -> str:
-    """Return what the stick table of a backend stores, as the configuration says, such as `gpc0,conn_rate(10s)`; empty without one."""
+    """Return what the stick table of a backend stores according to the configuration, such as `gpc0,conn_rate(10s)`.
+
+    Return an empty text if the backend has no stick table.
+    """
     editor, document = call.services.editor, call.services.engine.document
     try:
         backend = editor.get_object(document, editor.resources[BACKENDS], None, name)

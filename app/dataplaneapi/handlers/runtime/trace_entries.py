@@ -1,4 +1,4 @@
-"""The entries of the traces section, which have neither name nor index: an entry is identified by its content."""
+"""Create and delete the entries of the traces section. They have neither name nor index, so their content identifies them."""
 
 from typing import Any
 

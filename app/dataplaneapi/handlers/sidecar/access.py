@@ -1,4 +1,4 @@
-"""The caller's identity and rights, and whether a call would be allowed."""
+"""Return who the caller is and what it may do, and check whether a call would be allowed."""
 
 from dataclasses import replace
 from typing import Any
@@ -27,7 +27,7 @@ async def whoami(call: ReadCall) -> Response:
 
 
 async def check(call: JsonCall) -> Response:
-    """Return whether a call would be allowed, with the reason if not, without making it."""
+    """Check a call without making it. Return whether it would be allowed and reload HAProxy, or why it would be refused."""
     described = Described(call.body["method"], call.body["path"], call.sent.get("body"), call.body.get("content_type", ""))
     by = _asked_about(call)
     try:
@@ -38,9 +38,9 @@ async def check(call: JsonCall) -> Response:
 
 
 def _asked_about(call: Call) -> CallAuthor:
-    """Return the author whose rights are checked: the caller or, for admins only, the user or role of the body.
+    """Return the author whose permissions are checked: the caller, or the user or role in the body, which only admins may name.
 
-    Raises ApiError and Forbidden.
+    Raises ApiError (422) and Forbidden.
     """
     by, user, role = call.author, call.body.get("user"), call.body.get("role")
     if user is None and role is None:

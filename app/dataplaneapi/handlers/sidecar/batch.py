@@ -1,4 +1,11 @@
-"""Several calls in one commit. Each call is built on the result of the calls before it, and a single change makes them all."""
+"""Make several calls in one commit.
+
+Each call is built on the result of the calls before it. Its edits, and the files that it stages, become part of one change, which is
+committed as a whole: either all calls take effect or none. If a call is refused, nothing is committed, and the error names the call.
+
+A batch without a version is built on the current configuration. If another commit comes first, the batch is built again, at most ATTEMPTS
+times.
+"""
 
 import asyncio
 import json
@@ -31,11 +38,11 @@ from haproxy_native.threads import LARGE, run_in_thread, run_in_thread_if
 from haproxy_native.transactions.staged import Staged
 
 MOST = 10_000
-# The time limit of the response: a reload may take that long.
+# The time limit of the response in seconds, which includes a reload.
 ANSWER_SECONDS = 60.0
-# How often a batch without a version is built if other commits come first; after that it is refused.
+# How often a batch without a version is built before it is refused, because other commits come first.
 ATTEMPTS = 5
-# Query parameters of the batch as a whole; its calls may not have them.
+# The query parameters of the batch as a whole, which its calls may not have.
 OF_BATCH = (
     "version",
     "transaction_id",
@@ -51,19 +58,19 @@ OF_BATCH = (
 
 @dataclass(frozen=True)
 class BatchStep:
-    """One call of the batch, its operation, and the values of its path."""
+    """One call of the batch, with its operation and the values of its path parameters."""
 
     number: int
     described: Described
     operation: Operation
     values: Mapping[str, str]
-    # The beginning of its error messages.
+    # The prefix of its error messages. Empty for the only call of a batch.
     prefix: str
 
 
 @dataclass(frozen=True)
 class CallAnswer:
-    """The response to a call, without its status: the body, and the headers that list its ignored parameters and members."""
+    """The response to a call without its status: the body, and the headers that list ignored parameters and members."""
 
     body: bytes
     ignored: Iterable[Header]
@@ -71,14 +78,16 @@ class CallAnswer:
 
 @dataclass
 class Made:
-    """The result of the calls so far: the configuration, the stored files, and the edits that lead there."""
+    """The result of the calls so far."""
 
+    # The configuration, and the stored files.
     document: Document
     staged: Staged
+    # The edits that lead to the document.
     edits: list[Edit] = field(default_factory=list)
 
     async def serve(self, call: Call) -> Response:
-        """Handle one call. A write of the configuration edits `document`; other calls go to their handlers."""
+        """Serve one call. A write of the configuration edits `document`. The handlers of other calls use `staged`."""
         handler = call.operation.handler
         if not isinstance(handler, Written):
             return await handler(call)
@@ -94,7 +103,7 @@ class Made:
 def _applied(by: Author, edits: Iterable[Edit], before: Document) -> Document:
     """Return the document after the edits of one call. Raises Forbidden if the author may not make one of them.
 
-    The commit checks whether the author may reload.
+    The commit checks later whether the author may cause a reload.
     """
     after = applied(edits, before)
     permit(by, Texts(before, after))
@@ -123,9 +132,9 @@ def _steps(call: Call) -> list[BatchStep]:
 
 
 def _step(call: Call, number: int, sent: Any) -> BatchStep:
-    """Return one call of a batch. Raises ApiError if it writes neither objects of the configuration nor stored files."""
+    """Return one call of a batch. Raises ApiError if it cannot be part of a batch."""
     described = Described(sent["method"], sent["path"], sent.get("body"), sent.get("content_type", ""), sent.get("file", ""))
-    # A refusal of the only call needs no number.
+    # The error of the only call needs no number.
     prefix = f"call {number} ({described.method} {described.path[:200]}): " if len(call.sent) > 1 else ""
     if described.method == "GET":
         raise ApiError(400, f"{prefix}a batch accepts only writes: send the GET separately", index=number)
@@ -160,7 +169,7 @@ async def _attempt(call: Call, steps: list[BatchStep]) -> Response:
 
 @asynccontextmanager
 async def _built(call: Call, steps: list[BatchStep]) -> AsyncIterator[tuple[Change, list[CallAnswer]]]:
-    """Yield the change that makes all calls, with their responses. Raises ApiError. At the end, the staged files are removed."""
+    """Yield the change that makes all calls, and their responses. Remove the staged files afterwards. Raises ApiError."""
     is_merged, force_reload = merges(call), bool(call.query.force_reload)
     base, version = await call.services.engine.base(call.query.version, merges=is_merged)
     made = Made(base, Staged())
@@ -175,7 +184,7 @@ async def _built(call: Call, steps: list[BatchStep]) -> AsyncIterator[tuple[Chan
 
 
 async def _answered(call: Call, step: BatchStep, made: Made) -> CallAnswer:
-    """Make a call on the result of the calls before it. Raises ApiError with the call's own error if it is refused."""
+    """Make a call on the result of the calls before it. If it is refused, raise ApiError with the error and the number of the call."""
     incoming = step.described.incoming(call, step.operation, step.values, call.author)
     incoming.strict, incoming.base, incoming.staged = call.strict, made.document, made.staged
     response: Response
@@ -192,7 +201,7 @@ async def _answered(call: Call, step: BatchStep, made: Made) -> CallAnswer:
 
 
 def _results(steps: list[BatchStep], answers: list[CallAnswer], *, is_live: bool) -> list[dict[str, Any]]:
-    """Return the result of each call as if it were made alone, except that all are live or all wait for the same reload."""
+    """Return the result of each call as if it were made alone. Either all calls are in effect, or all wait for the same reload."""
     return [_result(step, answer, is_live=is_live) for step, answer in zip(steps, answers, strict=True)]
 
 

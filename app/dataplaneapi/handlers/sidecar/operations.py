@@ -1,4 +1,4 @@
-"""Background operations: list them, wait for their end, cancel them."""
+"""List background operations, wait for their end, and cancel them."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from haproxy_native.editing.object_names import spelled
 from haproxy_native.operations.operations import BackgroundOperation
 from haproxy_native.request_context import Author
 
-# The time limit of a response is the time that it waits for the end, and these seconds.
+# Seconds. The time limit of a response is the time that it waits for the end of the operation, plus this.
 ANSWER_SECONDS = 10.0
 
 
@@ -31,7 +31,7 @@ async def read(call: ReadCall) -> Response:
 
 
 def _is_open_to(by: Author, one: BackgroundOperation) -> bool:
-    """Return whether a caller may see what an operation works on: its initiator may, and callers with the right to read it."""
+    """Return whether the caller may see what an operation works on, because it may read the operation or has started it."""
     if not isinstance(by.rights, Rights) or by.rights.may_read(spelled("operation", one.id)):
         return True
     initiator = Initiator.of(one.by)
@@ -44,7 +44,7 @@ async def cancel(call: JsonCall) -> Response:
 
 
 async def started(call: Call, begun: BackgroundOperation) -> Response:
-    """Answer 202 for an operation that has begun, once it is stored so that it survives a restart."""
+    """Wait until a new operation is stored, so that it survives a restart, and answer 202."""
     await call.services.operations.written()
     return json_response(202, as_dict(begun), [(LOCATION, f"/v3/sidecar/operations/{begun.id}".encode())])
 

@@ -1,4 +1,4 @@
-"""Plans: what a change would do, without making it."""
+"""Plan a change: return what it would do, without making it."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -24,7 +24,7 @@ from haproxy_native.threads import run_in_thread
 
 
 async def plan(call: TextOrFormCall) -> Response:
-    """Plan a text, a transaction, a form with stored files, or added lines. Changes nothing."""
+    """Plan a text, a transaction, a form with stored files, or the lines that `add` names."""
     engine = call.services.engine
     async with _asked(call) as operations:
         id_ = call.transaction_id
@@ -41,22 +41,22 @@ async def plan(call: TextOrFormCall) -> Response:
         shown["conflict"] = str(preview.conflict)
     if isinstance(preview.conflict, Collided):
         shown["conflicts"] = await conflicts_of(call, preview.conflict)
-    # A plan that concerns each of 10,000 servers has a megabyte.
+    # The plan may be large: a change of 10,000 servers results in a megabyte.
     return json_response(200, shown)
 
 
 @asynccontextmanager
 async def _asked(call: Call) -> AsyncIterator[Sequence[Operation]]:
-    """Yield the operations to plan, without those of a transaction. Raises ApiError."""
+    """Yield the operations that the call sends. They do not include those of its transaction. Raises ApiError."""
     if call.query.add:
         yield await _lines(call)
     elif isinstance(call.body, Parts):
         async with received(call) as operations:
             if call.transaction_id is not None and any(isinstance(each, PutText) for each in operations):
-                raise ApiError(400, "send a part configuration, or name a transaction with ?transaction_id=, one of the two")
+                raise ApiError(400, "send either a part configuration or ?transaction_id= of a transaction, not both")
             yield operations
     elif (call.body is None) == (call.transaction_id is None):
-        raise ApiError(400, "send a configuration as text/plain, or name a transaction with ?transaction_id=, one of the two")
+        raise ApiError(400, "send either a configuration as text/plain or ?transaction_id= of a transaction")
     elif call.body is None:
         yield []
     else:
@@ -65,7 +65,7 @@ async def _asked(call: Call) -> AsyncIterator[Sequence[Operation]]:
 
 
 async def _lines(call: Call) -> Sequence[Operation]:
-    """Return the operations that add the lines by which HAProxy pushes the states of servers. Raises ApiError."""
+    """Return the operations that add the lines with which HAProxy logs state changes of servers to a ring. Raises ApiError."""
     if named := [name for name in ("transaction_id", "file") if call.values.get(name)] or ["body"] * (call.body is not None):
         raise ApiError(400, f"add in query plans lines for the current configuration: omit {named[0]}")
     engine = call.services.engine
@@ -75,13 +75,16 @@ async def _lines(call: Call) -> Sequence[Operation]:
 
 
 def _text(call: Call, operations: Sequence[Operation]) -> dict[str, str]:
-    """Return the planned text of the main file as `text`, for a raw push. Empty if another file changes or the caller may not read it."""
+    """Return the planned text of the main file as the member `text`, which the caller can send as the configuration.
+
+    Return no member if another file changes too, or if the caller may not read everything.
+    """
     main, texts = call.services.engine.named(""), {put.name: put.text.data for put in operations if isinstance(put, PutText)}
     return {"text": texts[main].decode(errors="replace")} if texts.keys() == {main} and reader(call.author) is None else {}
 
 
 def with_files(shown: Mapping[str, Any], files: Sequence[FilePreview]) -> dict[str, Any]:
-    """Add the plans of stored files to the plan of a configuration. If any part needs a reload, there are no commands."""
+    """Return the plan of a configuration with the plans of stored files added. If any part needs a reload, there are no commands."""
     plans = [file_plan(file.plan) for file in files]
     reasons = [*shown["reasons"], *(reason for plan in plans if not plan["commands"] for reason in plan["reasons"])]
     commands = [] if reasons else [command for plan in plans for command in plan["commands"]] + shown["commands"]
@@ -89,7 +92,7 @@ def with_files(shown: Mapping[str, Any], files: Sequence[FilePreview]) -> dict[s
 
 
 async def plan_file(call: UploadCall) -> Response:
-    """Plan new content of a stored file, without storing it."""
+    """Plan new content of a stored file."""
     async with received_file(call) as put:
         preview = await call.services.engine.plan(Change([put], validation=Validation.NEVER, author=call.author))
     (file,) = preview.files
@@ -115,7 +118,7 @@ def _file(preview: FilePreview) -> dict[str, Any]:
 
 
 def of_tests(by: Author, verdict: GateVerdict | None) -> dict[str, Any]:
-    """Return the member `tests` of a plan; empty if no routing tests are required."""
+    """Return the member `tests` of a plan. Return no member if no routing tests are required."""
     if verdict is None:
         return {}
     members = {"failed_tests": readable_tests(by, verdict.failed), "failed_before": list(verdict.failed_before)}
@@ -139,7 +142,7 @@ def _message(message: Message) -> dict[str, Any]:
 
 
 async def _check(call: Call) -> bool:
-    """Check that the caller may have HAProxy evaluate the planned configuration."""
+    """Raise Forbidden unless the caller may have HAProxy evaluate the planned configuration. Return False: a plan reloads nothing."""
     engine = call.services.engine
     async with _asked(call) as operations:
         if call.transaction_id:

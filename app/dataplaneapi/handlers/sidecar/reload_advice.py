@@ -1,4 +1,4 @@
-"""The causes of past reloads, and the edits that would avoid such reloads."""
+"""Return the causes of past reloads, and the edits that would avoid such reloads."""
 
 from dataclasses import asdict
 

@@ -1,4 +1,4 @@
-"""Reloads that a caller requests without a change, and the full record of each reload."""
+"""Schedule a reload without a change, and return the full record of a reload."""
 
 import time
 from typing import Any
@@ -32,7 +32,10 @@ async def read(call: ReadCall) -> Response:
 
 
 def as_dict(record: dict[str, Any], raw: str) -> dict[str, Any]:
-    """Return a record for clients. Changes with an entry in the history get `raw`, the path of the configuration after the change."""
+    """Return a record for clients.
+
+    `raw` is a template for the path of the configuration after a change. Changes that have an entry in the history get that path.
+    """
     shown = {name: timestamp(value) if name in TIMES else value for name, value in record.items()}
     if changes := record.get("changes"):
         shown["changes"] = [change | {"raw": raw.format(**change)} if "entry" in change else change for change in changes]

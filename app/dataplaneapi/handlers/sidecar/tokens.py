@@ -1,4 +1,4 @@
-"""Credentials that callers create for programs."""
+"""List, create and revoke tokens: credentials that callers create for programs."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from haproxy_native.errors import Forbidden, NotFound
 from haproxy_native.planning.touches import DELETE
 
 LONGEST_SECONDS = 366 * 86400.0
-ROLES = "role in body is the name of a role, or a list of them"
+ROLES = "role in body must be the name of a role, or a list of names"
 
 
 async def read_list(call: ReadCall) -> Response:
@@ -36,7 +36,7 @@ async def create(call: JsonCall) -> Response:
 
 
 def _asked_for(call: Call) -> tuple[list[str], list[str], float]:
-    """Return the roles, the networks and the lifetime in seconds of a new token. Raises ApiError and Forbidden."""
+    """Return the roles, the networks and the lifetime in seconds of a new token. Raises ApiError (409, 422) and Forbidden."""
     caller, body = call.author.caller, call.body
     if caller.no_tokens:
         raise Forbidden(caller.no_tokens)
@@ -57,12 +57,15 @@ async def revoke(call: JsonCall) -> Response:
 
 
 def _roles(call: Call, given: Any) -> list[str]:
-    """Return the roles of a new token; empty if the settings have none. Raises Forbidden for rights that the caller lacks, and ApiError."""
+    """Return the roles of a new token. Return none if the settings have no roles.
+
+    Raises Forbidden if the roles permit more than the caller may do, and ApiError (409, 422).
+    """
     roles, rights = call.services.roles, call.author.rights
     if roles is None or not isinstance(rights, Rights):
         if given is None:
             return []
-        raise ApiError(409, "the settings have no roles, so a token has none either: omit role (docs/access.md)")
+        raise ApiError(409, "the settings have no roles, so a token cannot have one: omit role (docs/access.md)")
     if given is None:
         raise ApiError(422, "role in body is required")
     names = [given] if isinstance(given, str) else given
@@ -79,15 +82,18 @@ def _roles(call: Call, given: Any) -> list[str]:
 
 
 def _network(text: str) -> str:
-    """Return a network in its usual form. Raises ApiError."""
+    """Return a network in its canonical form. Raises ApiError (422)."""
     try:
         return str(network(text))
     except ValueError as error:
-        raise ApiError(422, f"from in body: write a network or an address, as in 10.0.0.0/8: {str(error)[:100]}") from None
+        raise ApiError(422, f"from in body must be a network or an address, as in 10.0.0.0/8: {str(error)[:100]}") from None
 
 
 def _token(call: Call, verb: str) -> Token:
-    """Return the token that the path names. Raises NotFound. Without the right it raises Forbidden, even if the token does not exist."""
+    """Return the token that the path names. Raises Forbidden if the caller may not use `verb` on it, even if it does not exist.
+
+    Callers may use any verb on their own tokens. Raises NotFound.
+    """
     id_, rights = call.path.id, call.author.rights
     token = call.services.bearers.tokens.get(id_)
     if isinstance(rights, Rights) and not (token and _is_own(call, token)):
@@ -98,7 +104,10 @@ def _token(call: Call, verb: str) -> Token:
 
 
 def _is_own(call: Call, token: Token) -> bool:
-    """Return whether the caller authenticates with the token or, for other credentials, has created it."""
+    """Return whether the token is the caller's own.
+
+    That is a caller that authenticates with the token, or the user or client certificate that has created it.
+    """
     caller = call.author.caller
     return caller.token.id == token.id if caller.token else (caller.group, caller.name) == (token.group, token.creator)
 

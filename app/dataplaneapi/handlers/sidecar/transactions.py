@@ -1,4 +1,4 @@
-"""The transactions with their authors and the objects that they change."""
+"""List the transactions with their authors and the objects that they change."""
 
 from contextlib import suppress
 from typing import Any

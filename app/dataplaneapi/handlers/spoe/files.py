@@ -1,4 +1,4 @@
-"""SPOE files as a whole: list, upload, show, delete, and return the version of a file."""
+"""List, upload, return and delete whole SPOE files, and return the version of a file."""
 
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.responses import RELOAD_ID, Header, Response, empty, json_response
@@ -32,12 +32,12 @@ async def version(call: ReadCall) -> Response:
 
 
 def scheduled(outcome: Outcome) -> list[Header]:
-    """Return the header with the id of the reload that will make a change live. On these paths, the status does not show that."""
+    """Return the header with the id of the reload that applies the change. On these paths the status does not show a pending reload."""
     return [(RELOAD_ID, outcome.reload_id.encode())] if outcome.reload_id else []
 
 
 def permit(call: Call, name: str) -> None:
-    """Raise Forbidden unless the author of a call may change a SPOE file, which need not exist."""
+    """Raise Forbidden unless the author of a call may change the SPOE file, which need not exist."""
     call.author.permit(Touch(spelled("spoe", name), CHANGE, frozenset((ANY,))))
 
 

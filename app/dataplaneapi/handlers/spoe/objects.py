@@ -1,4 +1,4 @@
-"""Agents, groups and messages in a scope of a SPOE file. A header shows a scheduled reload, the status never does."""
+"""Serve the agents, groups and messages in a scope of a SPOE file. Only a header, not the status, shows a pending reload."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -38,7 +38,7 @@ async def create(call: JsonCall) -> Response:
 
 
 async def replace(call: JsonCall) -> Response:
-    """Replace an object. If the body has another name, rename it together with the references in its scope."""
+    """Replace an object. If the body has another name, rename the object and the references to it in its scope."""
     editor, scope, kind, name = call.services.scope_editor, call.path.scope_name, resource(call), call.path.name
     to = call.body.get("name") or name
     stored = None if kind.silent else lambda document: editor.get_object(document, scope, kind, to)
@@ -47,7 +47,7 @@ async def replace(call: JsonCall) -> Response:
     except Refused as error:
         if to == name:
             raise
-        remedy = f"if the configuration names {name}: POST {to}, change those lines, then DELETE {name}"
+        remedy = f"if lines of the configuration name {name}: POST {to}, change these lines, then DELETE {name}"
         raise Refused(f"{error.detail}; {remedy}", place=error.place, alerts=error.alerts) from None
 
 
@@ -73,7 +73,10 @@ def _gone(call: Call) -> Edit:
 
 
 async def change(call: Call, edit: Edit, done: int, stored: Callable[[Document], Any] | None = None) -> Response:
-    """Make an edit and answer `done`. `stored` returns the body, given the document afterwards; without it there is none."""
+    """Make an edit and answer with the status `done`. `stored(document)` returns the body from the document after the edit.
+
+    None: no body.
+    """
     file = call.services.spoe.file(call.path.parent_name)
     transaction_id, version = call.transaction_id, call.query.version or 0
     _check_version(call, file)

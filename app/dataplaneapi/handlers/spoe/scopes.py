@@ -1,4 +1,4 @@
-"""The scopes of a SPOE file, identified by their names in brackets."""
+"""Serve the scopes of a SPOE file. A scope is identified by its name in brackets."""
 
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.responses import Response, json_response

@@ -1,4 +1,4 @@
-"""Transactions of one SPOE file. A missing transaction is 400, not 404 as in the configuration."""
+"""Serve the transactions of one SPOE file. The status for an unknown transaction is 400, not 404 as for the configuration."""
 
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.responses import Response, empty, json_response
@@ -11,7 +11,7 @@ def file(call: Call) -> SpoeFile:
 
 
 async def list_all(call: ReadCall) -> Response:
-    """List the transactions; failed ones are not kept."""
+    """List the transactions. A SPOE file does not store failed transactions."""
     transactions = file(call).transactions(author=call.author)
     return json_response(200, [transaction.as_dict() for transaction in transactions if call.query.status in ("", transaction.status)])
 
@@ -27,7 +27,7 @@ async def read(call: ReadCall) -> Response:
 
 
 async def commit(call: JsonCall) -> Response:
-    """Commit a transaction. The body has the version that it started from, as the reference does."""
+    """Commit a transaction. As in the Data Plane API, the body contains the version that the transaction started from."""
     is_forced = bool(call.query.force_reload)
     transaction, outcome = await file(call).commit_transaction(call.path.id, author=call.author, force_reload=is_forced)
     return json_response(202 if outcome.reload_id else 200, transaction.as_dict(), scheduled(outcome))

@@ -1,4 +1,4 @@
-"""Stored certificates: their properties are returned, never their text."""
+"""Serve stored certificates. Responses contain properties of a certificate but not its text, which may include the private key."""
 
 import asyncio
 import logging
@@ -72,7 +72,7 @@ async def _stored(call: Call, upload: Upload, done: int) -> Response:
 
 
 async def _content(store: CertificateStore, path: Path) -> tuple[CertificateFile, Path, int]:
-    """Return the certificates in a file, its path, and its size in bytes. Raises Missing if the file was deleted meanwhile."""
+    """Return the certificates in a file, the path of the file, and its size in bytes. Raises Missing if the file does not exist."""
     try:
         content, size = await asyncio.to_thread(store.read, path)
     except OSError:
@@ -85,7 +85,7 @@ def _described(store: CertificateStore, content: CertificateFile, path: Path, si
 
 
 async def _check_new(call: Call) -> None:
-    """Check that the file may be stored. Only its content decides whether it needs a reload."""
+    """Check that the file may be stored. Return None, since its content determines whether it needs a reload."""
     await check_new(call)
 
 

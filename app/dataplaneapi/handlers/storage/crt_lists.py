@@ -1,4 +1,4 @@
-"""Stored certificate lists and their entries."""
+"""Serve stored certificate lists and their entries."""
 
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError
@@ -54,14 +54,14 @@ async def delete_entry(call: JsonCall) -> Response:
 
 
 async def _stored(call: Call, upload: Upload, done: int) -> Response:
-    """Store an upload. The `size` in the response is that of the upload, without the newline that is added if it lacks a final one."""
+    """Store an upload. The `size` in the response is that of the upload. The stored file may have a final newline in addition."""
     outcome = await received(call, upload, reloading(call))
     description = described(upload.path, lists_of(call).description, upload.size)
     return answered(outcome, json_response(done, description), json_response(202, description))
 
 
 async def _check_new(call: Call) -> None:
-    """Check that the file may be stored. Only its content decides whether it needs a reload."""
+    """Check that the file may be stored. Return None, since its content determines whether it needs a reload."""
     await check_new(call)
 
 

@@ -1,4 +1,4 @@
-"""Stored files: list, upload, download, delete. `store` of the operation selects the store."""
+"""List, upload, download and delete stored files. `store` of the operation selects the store."""
 
 import asyncio
 from pathlib import Path
@@ -14,7 +14,10 @@ from haproxy_native.storage.store import Store, Upload
 
 
 def store_of(call: Call) -> Store:
-    """Return the store as the call's transaction or batch sees it. Raises ApiError if the settings have no directory for it."""
+    """Return the store of the call, with the files that its transaction or batch has staged.
+
+    Raises ApiError if the settings have no directory for the store, or if the call controls the reload inside a transaction or batch.
+    """
     stores: dict[str, Store] = call.services.engine.stores
     name = call.operation.store
     if name not in stores:
@@ -61,7 +64,7 @@ async def delete(call: JsonCall) -> Response:
 
 
 async def received(call: Call, upload: Upload, reload: Reload) -> Outcome:
-    """Store the body of a call as the file."""
+    """Receive the body of a call and commit it as the content of the file."""
     body: File = call.body
     try:
         upload.admit(call.services.engine.context)
@@ -73,7 +76,7 @@ async def received(call: Call, upload: Upload, reload: Reload) -> Outcome:
 
 
 def outcome_response(outcome: Outcome, done: int) -> Response:
-    """Return a response without a body: `done` if the change is live, 202 if a reload will make it live."""
+    """Return a response without a body. The status is `done` if the change is in effect, or 202 if it waits for a reload."""
     return answered(outcome, empty(done), empty(202))
 
 
@@ -83,12 +86,12 @@ def described(path: Path, description: str, size: int | None = None) -> dict[str
 
 
 def reloading(call: Call) -> Reload:
-    """Return how the query wants a reload; `skip_reload` takes precedence over `force_reload`."""
+    """Return when the query requests a reload. `skip_reload` takes precedence over `force_reload`."""
     return Reload.NONE if call.query.skip_reload else Reload.NOW if call.query.force_reload else Reload.AUTO
 
 
 def answered(outcome: Outcome, done: Response, scheduled: Response) -> Response:
-    """Return `done` if the change is live, else `scheduled` with the id of the reload that will make it live."""
+    """Return `done` if the change is in effect, or else `scheduled` with the id of the reload that applies it."""
     if outcome.live or not outcome.reload_id:
         return done
     scheduled.raw_headers.append((RELOAD_ID, outcome.reload_id.encode()))
@@ -96,13 +99,13 @@ def answered(outcome: Outcome, done: Response, scheduled: Response) -> Response:
 
 
 async def check_new(call: Call) -> bool:
-    """Check that a file of that name may be stored. Return False: a new file needs no reload."""
+    """Check that a new file of that name may be stored. Return False, since a new file needs no reload."""
     store_of(call).upload_new(call.body.name, call.author).discard()
     return False
 
 
 async def check_other(call: Call) -> None:
-    """Check that the caller may change the file. The content may need further rights, and may need a reload."""
+    """Check that the caller may change the file. The commit checks whether the content needs further permissions or a reload."""
     store_of(call).upload_existing(call.path.name, call.author).discard()
 
 

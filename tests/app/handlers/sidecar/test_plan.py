@@ -95,7 +95,7 @@ def test_of_a_transaction(client: Client) -> None:
 @pytest.mark.parametrize(("query", "body"), [("", None), ("?transaction_id=x", b"global\n")])
 def test_of_both_or_neither(shared_client: Client, query: str, body: bytes | None) -> None:
     got = shared_client.post(PLAN + query, body, headers={"Content-Type": "text/plain"})
-    assert (got.status, "one of the two" in got.message) == (400, True)
+    assert (got.status, "?transaction_id= of a transaction" in got.message) == (400, True)
 
 
 def form(*parts: tuple[str, str | None, bytes]) -> tuple[bytes, dict[str, str]]:
@@ -126,7 +126,7 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
         ([("maps", "x.map", b"a b\n"), ("maps", "x", b"a b\n")], "part maps, x: the form already has a part for x.map"),
         ([("maps", "../x.map", b"a b\n")], "part maps, ../x.map: the file name points outside the directory; send only its last part"),
         ([("general", "..", b"x\n")], "part general, ..: the file name points outside the directory; send only its last part"),
-        ([("maps", None, b"a b\n")], "part maps: the part has no file name; add filename"),
+        ([("maps", None, b"a b\n")], "part maps: no file name: each of these parts needs one"),
         ([("acls", "x", b"a\n")], "part acls, x: there is no directory for acls: set dataplaneapi.resources.acl_dir"),
         ([("ssl_certificates", "site.pem", b"no certificate\n")], "part ssl_certificates, site.pem: "),
         ([("configuration", None, b"global\n"), ("configuration", "haproxy.cfg", b"global\n")], "haproxy.cfg: a part for this file of the"),
@@ -149,7 +149,7 @@ def test_a_form_that_is_cut_short(client: Client, temporary: Path) -> None:
 def test_a_form_and_a_transaction(client: Client, temporary: Path) -> None:
     body, headers = form(("maps", "x.map", b"a b\n"), ("configuration", None, b"global\n"))
     got = client.post(f"{PLAN}?transaction_id=x", body, headers=headers)
-    assert (got.status, "one of the two" in got.message) == (400, True)
+    assert (got.status, "?transaction_id= of a transaction" in got.message) == (400, True)
 
 
 def test_of_one_of_several_files(tmp_path: Path) -> None:

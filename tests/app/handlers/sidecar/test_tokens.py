@@ -80,7 +80,7 @@ def test_of_others(client: Client) -> None:
         ({"ttl": "0s"}, 422, "ttl in body must be from 1s to 8784h"),
         ({"ttl": "9000h"}, 422, "ttl in body must be from 1s to 8784h"),
         ({"from": ["10.0.0.1/8"]}, 422, "has host bits set"),
-        ({"from": ["here"]}, 422, "from in body: write a network or an address"),
+        ({"from": ["here"]}, 422, "from in body must be a network or an address"),
         ({"from": "10.0.0.0/8"}, 400, "from"),
         ({"note": "x" * 201}, 422, "note in body should be at most 200"),
     ],
