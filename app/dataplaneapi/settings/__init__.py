@@ -1,1 +1,1 @@
-"""All settings and their sources, and the reading and editing of the settings file."""
+"""Define all settings, combine them from their sources, and read and edit the settings file."""

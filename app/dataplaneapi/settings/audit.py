@@ -1,4 +1,4 @@
-"""The settings of the audit log: the member `audit` of the settings file."""
+"""Parse the settings of the audit log: the member `audit` of the settings file."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,14 +14,14 @@ EXAMPLE = "{target: file, file: /var/log/dataplaneapi/audit.log, reads: false}"
 class AuditSettings:
     """Where the audit log is written, and what it contains."""
 
-    # The file; None for syslog.
+    # The file. None: the syslog of the machine.
     path: Path | None
-    # Whether GETs have lines, too.
+    # Whether the log also contains reads.
     reads: bool = False
 
 
 def read_audit(given: Mapping[str, Any]) -> AuditSettings | None:
-    """Parse the audit settings. Return None if `given` is empty: there is no audit log then. Raises ValueError."""
+    """Parse the audit settings. Return None if `given` is empty, which means no audit log. Raises ValueError."""
     if not given:
         return None
     if unknown := next((name for name in given if name not in ("target", "file", "reads")), None):

@@ -1,6 +1,6 @@
-"""The directories of the settings, by the names of their settings.
+"""Return the directories that the settings name, and report those that cannot be used.
 
-If a directory cannot be used, the server logs that at its start, and only the operations that need the directory fail.
+A directory that cannot be used does not prevent the start of the server. Only the operations that need the directory fail.
 """
 
 import logging
@@ -11,7 +11,7 @@ from dataplaneapi.settings.table import Settings
 from haproxy_native.disk.directories import Directory
 
 logger = logging.getLogger(__name__)
-# The mode of each directory if the server creates it.
+# The settings that name directories, with the mode of the directory if the server creates it.
 NAMED = {
     "transaction_dir": 0o755,
     "maps_dir": 0o750,
@@ -22,6 +22,7 @@ NAMED = {
     "spoe_dir": 0o750,
     "spoe_transaction_dir": 0o755,
 }
+# Settings that may be empty.
 OPTIONAL = ("acl_dir",)
 # Directories that no other user may write to.
 OWN = ("transaction_dir", "spoe_transaction_dir")
@@ -36,7 +37,7 @@ def directories(settings: Settings) -> dict[str, Directory]:
 
 
 def unusable(named: Iterable[Directory]) -> list[str]:
-    """Return why directories cannot be used, a text for each unusable one."""
+    """Return a text for each directory that cannot be used, which says why."""
     return [trouble for directory in named if (trouble := directory.trouble())]
 
 

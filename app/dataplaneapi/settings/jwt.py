@@ -1,4 +1,4 @@
-"""The settings of the issuer of JWTs: the member `jwt` of the settings file."""
+"""Parse the settings of the issuer of JWTs: the member `jwt` of the settings file."""
 
 import re
 from collections.abc import Mapping
@@ -12,24 +12,24 @@ from dataplaneapi.settings.packages import EXTRAS
 from dataplaneapi.settings.roles import CLAIMS
 
 DEFAULTS = {"issuer": "", "audience": "", "jwks": "", "claim": "groups", "name": "sub", "ca_file": ""}
-# The oldest version of PyJWT whose keys know their algorithms.
+# The oldest usable version of PyJWT: the first whose keys have their algorithm.
 OLDEST = "2.10"
 EXAMPLE = "{issuer: https://login.example.com, audience: dataplane, claim: groups}"
 
 
 @dataclass(frozen=True)
 class JwtSettings:
-    """An issuer whose tokens are accepted, and the claims of these tokens that are used."""
+    """The issuer whose JWTs are accepted, and the claims that the server reads."""
 
     issuer: str
     audience: str
-    # The URL of the issuer's keys; empty if its discovery document contains that.
+    # The URL of the issuer's keys. Empty: the discovery document of the issuer contains the URL.
     jwks: str = ""
     # The claim whose values `role_of` maps to roles.
     claim: str = DEFAULTS["claim"]
-    # The claim with the caller's name.
+    # The claim that contains the name of the caller.
     name: str = DEFAULTS["name"]
-    # A file of authorities to trust instead of those of the system.
+    # A file with the authorities to trust instead of those of the system. Empty: those of the system.
     ca_file: str = ""
 
     @property
@@ -39,7 +39,7 @@ class JwtSettings:
 
 
 def read_jwt(given: Mapping[str, Any], role_of: Mapping[str, Any]) -> JwtSettings | None:
-    """Parse the JWT settings. Return None if `given` is empty. Does not read `ca_file`. Raises ValueError, which names the wrong member."""
+    """Parse the JWT settings without reading `ca_file`. Return None if `given` is empty. Raises ValueError, which names the member."""
     if bool(given) != bool(role_of.get(CLAIMS)):
         lacks = f"role_of: {CLAIMS}, which maps claims to roles" if given else f"jwt, which names the issuer of the claims, as in {EXAMPLE}"
         raise ValueError(f"the settings lack {lacks}")
@@ -74,7 +74,10 @@ def _numbers(text: str) -> list[int]:
 
 
 def _check_url(member: str, url: str) -> None:
-    """Raise ValueError unless a URL has https, or http to this machine: other keys without TLS could be replaced on their way."""
+    """Raise ValueError unless a URL is https, or http to this machine.
+
+    Anybody on the network could replace keys that are sent without TLS.
+    """
     try:
         parts = urlsplit(url)
         _ = parts.port

@@ -1,4 +1,4 @@
-"""Move definitions of service discovery from the settings file of an older version to the present store."""
+"""Move definitions of service discovery from the settings file, where an older version stored them, to the current store."""
 
 import json
 import logging
@@ -11,12 +11,12 @@ from haproxy_native.errors import NativeError
 
 logger = logging.getLogger(__name__)
 SECTION = "service_discovery"
-# For each member of the section: the kind, its name in messages, and the member that identifies an entry.
+# For each member of the section: the kind of definition, its name in messages, and the member that identifies an entry.
 _KINDS = {"consuls": ("consul", "Consul", "id"), "aws_regions": ("aws", "AWS Region", "name")}
 
 
 def migrate(settings: Settings, discovery: Discovery) -> None:
-    """Move the definitions, then remove the section from the settings file. A failure is logged, and the section stays."""
+    """Move the definitions, then remove the section from the settings file. If that fails, log the error and leave the section."""
     if not settings.service_discovery or settings.read_only:
         return
     try:

@@ -1,4 +1,4 @@
-"""Optional Python packages, and the commands that install them for this server."""
+"""List the optional Python packages, and the commands that install them for this server."""
 
 import importlib.util
 import sys
@@ -7,10 +7,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Optional:
-    """An optional package. `module` is its Python module, `packages` its names on PyPI, `debian` its Debian package or empty."""
+    """An optional package."""
 
+    # The Python module that it provides.
     module: str
+    # Its names on PyPI, separated by spaces.
     packages: str
+    # The name of its Debian package. Empty: Debian has none.
     debian: str = ""
 
     @property
@@ -19,14 +22,14 @@ class Optional:
 
     @property
     def remedy(self) -> str:
-        """The command that installs the package: pip in a virtual environment, otherwise apt if Debian has the package."""
+        """The command that installs the package: pip in a virtual environment, else apt, else pip if Debian lacks the package."""
         if sys.prefix == sys.base_prefix and self.debian:
             return f"apt-get install {self.debian}"
         where = f"{sys.prefix}/bin/" if sys.prefix != sys.base_prefix else ""
         return f"{where}pip install {self.packages}"
 
 
-# By the extras of pyproject.toml.
+# The optional packages by the extra in pyproject.toml that installs them.
 EXTRAS = {
     "metrics": Optional("prometheus_client", "prometheus-client", "python3-prometheus-client"),
     "aws": Optional("botocore", "botocore", "python3-botocore"),

@@ -1,14 +1,14 @@
-"""Trusted proxies in front of this server, whose X-Forwarded-For has the addresses of clients."""
+"""Determine the address of a client behind trusted proxies, which report it in X-Forwarded-For."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
-# The address of a client that connects over a unix socket.
+# The address of a client that connects to a Unix socket.
 UNIX = "unix"
 FORWARDED_FOR = b"x-forwarded-for"
-# How many addresses of the header are read, from its end.
+# The most addresses that are read from the header. They are the last ones.
 _MOST_PROXIES = 32
 # The length of the prefix ::ffff:0:0/96 in an IPv4-mapped IPv6 address, in bits.
 _MAPPED_BITS = 96
@@ -18,17 +18,17 @@ Network = IPv4Network | IPv6Network
 
 @dataclass(frozen=True)
 class Proxies:
-    """The trusted proxies."""
+    """The proxies whose X-Forwarded-For is trusted."""
 
     networks: Sequence[Network] = ()
-    # Whether clients of unix sockets are trusted proxies.
+    # Whether the clients of Unix sockets are trusted proxies.
     unix: bool = False
 
     def client(self, peer: str, headers: Iterable[tuple[bytes, bytes]]) -> str:
         """Return the address of the client. `peer` is the peer address of the connection, or UNIX.
 
-        If the peer is a trusted proxy, this is the last address in `X-Forwarded-For` that is not a trusted proxy. The client may have sent
-        anything before it. If there is no such address, or an invalid one after it, the peer address is returned.
+        If the peer is a trusted proxy, return the last address in `X-Forwarded-For` that is not a trusted proxy. The client may have
+        forged the addresses before it. If there is no such address, or an invalid one follows it, return the peer address.
         """
         if not self.unix and not self.networks:
             return peer if ":" not in peer else str(_known(peer))
@@ -55,12 +55,12 @@ def read_proxies(given: Iterable[str]) -> Proxies:
     try:
         return Proxies([network(text) for text in texts if text != UNIX], UNIX in texts)
     except ValueError as error:
-        raise ValueError(f"{error}; a network is as in 10.0.0.0/8, 192.0.2.7 or fd00::/8, and unix stands for unix sockets") from None
+        raise ValueError(f"{error}; expected a network such as 10.0.0.0/8, 192.0.2.7 or fd00::/8, or unix for Unix sockets") from None
 
 
 @lru_cache(maxsize=4096)
 def network(text: str) -> Network:
-    """Parse a network. An IPv4-mapped IPv6 network is returned as IPv4. Raises ValueError."""
+    """Parse a network. Convert an IPv4-mapped IPv6 network to IPv4. Raises ValueError."""
     given = ip_network(text)
     mapped = given.network_address.ipv4_mapped if isinstance(given, IPv6Network) and given.prefixlen >= _MAPPED_BITS else None
     return IPv4Network((mapped, given.prefixlen - _MAPPED_BITS)) if mapped else given
@@ -88,6 +88,6 @@ def _is_port(text: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def _known(text: str) -> Address:
-    """Parse an address. An IPv4-mapped IPv6 address is returned as IPv4. Raises ValueError."""
+    """Parse an address. Convert an IPv4-mapped IPv6 address to IPv4. Raises ValueError."""
     address = ip_address(text)
     return (address.ipv4_mapped or address) if isinstance(address, IPv6Address) else address

@@ -1,4 +1,4 @@
-"""Parse durations (`1h30m`, `500ms`) and sizes (`1MiB`, `64 kb`) of the command line, the settings file and queries."""
+"""Parse durations (`1h30m`, `500ms`) and sizes (`1MiB`, `64 kb`) in the command line, the settings file and queries."""
 
 import re
 
@@ -6,12 +6,12 @@ _UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0
 _PART = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h)")
 _NUMBER = re.compile(r"[0-9]{1,12}(?:\.[0-9]{1,12})?")
 _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?(?:([kmgtp])?i?b?)", re.IGNORECASE)
-# IEC suffixes are decimal here, too, as in the reference: 1MiB is 1,000,000.
+# As in the Data Plane API, IEC suffixes are decimal: 1MiB is 1,000,000 bytes.
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
 
 
 def duration(text: str) -> float:
-    """Parse a duration to seconds. Raises ValueError."""
+    """Parse a duration and return its seconds. Raises ValueError."""
     text = text.strip()
     if text == "0":
         return 0.0
@@ -22,12 +22,12 @@ def duration(text: str) -> float:
 
 
 def seconds(text: str) -> float:
-    """Parse a duration of a query to seconds; a bare number means seconds. Raises ValueError."""
+    """Parse a duration and return its seconds. A number without a unit is in seconds, unlike in `duration`. Raises ValueError."""
     return float(text) if _NUMBER.fullmatch(text) else duration(text[:100])
 
 
 def size(text: str) -> int:
-    """Parse a size to bytes. Raises ValueError."""
+    """Parse a size and return its bytes. Raises ValueError."""
     match = _SIZE.fullmatch(text.strip())
     if match is None:
         raise ValueError(f"{text!r} is not a size such as 512, 64KB or 1MiB")

@@ -1,4 +1,4 @@
-"""Roles and their assignment: the members `roles`, `role_of` and `user` of the settings file."""
+"""Parse the roles and their assignment to callers: the members `roles`, `role_of` and `user` of the settings file."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,28 +15,28 @@ _RELOADS = {"any": True, "never": False}
 
 
 class WrongRoles(ValueError):
-    """The roles are invalid. The message names the member and what it expects."""
+    """Raised if the roles in the settings are invalid. The message names the member and what it expects."""
 
 
 @dataclass(frozen=True)
 class Roles:
     """The rules of all roles, and the roles of all callers."""
 
-    # By the name of the role.
+    # The rules of a role by its name.
     rules: Mapping[str, Sequence[AccessRule]]
-    # The names of roles, by group (such as USERS) and name of the caller. A name may end in `*` for any ending.
+    # The names of the roles of a caller, by its group (such as USERS) and its name. A name may end with `*`, which matches any ending.
     owners: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
-    # The object with the users of this API, if they are in HAProxy's configuration.
+    # The name of the userlist with the users of this API, if it is in the configuration of HAProxy. Else empty.
     userlist: str = ""
 
     def rights(self, group: str, *names: str) -> Rights:
-        """Return the rights of a caller with these names in a group. If no name has a role, they permit nothing."""
+        """Return the permissions of a caller that has these names in a group. A caller without a role is permitted nothing."""
         owners = self.owners.get(group, {})
         held = [role for pattern, roles in owners.items() if any(_is_meant(pattern, name) for name in names) for role in roles]
         return self.of(held)
 
     def of(self, names: Iterable[str]) -> Rights:
-        """Return the rights of some roles. Unknown names add no rights."""
+        """Return the combined permissions of roles. Ignore unknown names."""
         return replace(rights_of((name, self.rules[name]) for name in names if name in self.rules), userlist=self.userlist)
 
 
@@ -50,7 +50,7 @@ def read_roles(
 ) -> Roles | None:
     """Parse the roles. Return None if the settings have none. Raises WrongRoles, also if nobody has the role admin.
 
-    `userlist`: the userlist section with the users of this API if `users` is empty.
+    If `users` is empty, the users of this API are in the section `userlist`.
     """
     if not roles and not role_of and not any("role" in user for user in users):
         return None
@@ -67,7 +67,7 @@ def read_roles(
         raise WrongRoles(f"role_of: unknown group {unknown}; expected one of {', '.join(owners)}")
     owners[USERS] |= _owned("user", {str(user.get("name", "")): user["role"] for user in users if "role" in user}, rules)
     if not any("admin" in names for group in owners.values() for names in group.values()):
-        raise WrongRoles("role_of: nobody has the role admin; give it to at least one user, as in role: admin")
+        raise WrongRoles("role_of: nobody has the role admin; assign it to at least one user, as in role: admin")
     return Roles(rules, owners, spelled("userlist", userlist) if userlist and not users else "")
 
 

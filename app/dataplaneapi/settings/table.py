@@ -1,6 +1,6 @@
-"""All settings in one table: their flags, keys in the YAML file, environment variables, defaults and meanings.
+"""Define all settings in one table, with flags, keys in the YAML file, environment variables, defaults and help, and combine their sources.
 
-The order of precedence is: flag, environment variable (listener settings only), YAML file, default.
+The first source that has a value takes precedence: flag, environment variable (only listeners have them), YAML file, default.
 """
 
 import contextlib
@@ -19,29 +19,29 @@ from dataplaneapi.version import VERSION
 API, TLS, HAPROXY = "dataplaneapi", "dataplaneapi.tls", "haproxy"
 RELOAD, TRANSACTION, RESOURCES, USERLIST = "haproxy.reload", "dataplaneapi.transaction", "dataplaneapi.resources", "dataplaneapi.userlist"
 
-NO_WAIT = "the server starts without waiting for HAProxy, and looks for its socket when needed"
+NO_WAIT = "the server starts without waiting for HAProxy, and connects to its socket when needed"
 CHOICES = {"on_conflict": ("refuse", "merge"), "tests": ("ignore", "require")}
-# The length of a DES hash, which has no `$` to recognize it by.
+# The length of a DES hash. Unlike other hashes, it contains no `$` that would identify it.
 _DES_LENGTH = 13
 
 
 class SettingsError(Exception):
-    """The settings cannot be used. The message is for the operator."""
+    """Raised if the settings cannot be used. The message is for the operator."""
 
 
 @dataclass(frozen=True)
 class SettingSource:
-    """Where the value of a setting may come from."""
+    """The sources of a setting, and how to parse it."""
 
     flags: tuple[str, ...]
-    # The path of the key in the YAML file, with dots.
+    # The path of the key in the YAML file, separated by dots.
     yaml: str
-    # text, number, switch, duration, size or texts.
+    # `text`, `number`, `switch`, `duration`, `size` or `texts`.
     kind: str
     help: str
-    # The environment variable.
+    # The environment variable, or None.
     env: str | None
-    # Why a setting of the reference has no effect here. It is accepted with a warning.
+    # Why a setting of the Data Plane API has no effect. It is accepted with a warning. Empty: the setting has an effect.
     unused: str
 
     @property
@@ -50,7 +50,7 @@ class SettingSource:
 
 
 def _from(flags: str, where: str, kind: str, default: Any, help: str, *, key: str = "", env: str | None = None, unused: str = "") -> Any:
-    """Return a field of the table. Its YAML key in the map `where` is `key`, by default the name of the long flag."""
+    """Return a field of `Settings`. In the YAML file its key is `key` in the map `where`. The default key is the name of the long flag."""
     names = tuple(flags.split())
     yaml = f"{where}.{key or names[-1].lstrip('-').replace('-', '_')}" if where else ""
     about = {"source": SettingSource(names, yaml, kind, help, env, unused)}
@@ -61,7 +61,7 @@ def _from(flags: str, where: str, kind: str, default: Any, help: str, *, key: st
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Settings:
-    """All settings with their effective values; durations in seconds, sizes in bytes. Never printed: users have passwords."""
+    """All settings with their effective values. Durations are in seconds, sizes in bytes. `users` contains passwords: do not log it."""
 
     scheme: list[str] = _from("--scheme", API, "texts", None, "listener to open: http, https or unix; may be repeated")
     cleanup_timeout: float = _from("--cleanup-timeout", API, "duration", 10.0, "close idle connections after this time")
@@ -212,7 +212,7 @@ class Settings:
         "unit for new time values: nearest, none, ms, s, m, h or d",
         key="preferred_time_suffix",
     )
-    # Settings that only the YAML file has, the file's path, and the warnings about all settings.
+    # Settings that only the YAML file can contain, the path of that file, and the warnings about all settings.
     name: str = ""
     listeners: list[dict[str, Any]] = field(default_factory=list)
     users: list[dict[str, Any]] = field(default_factory=list)
@@ -242,7 +242,7 @@ def source(name: str) -> SettingSource:
 
 
 def at(data: Any, path: str) -> Any:
-    """Return the value at a dotted path; None if any key on the path is missing or is not in a map."""
+    """Return the value at a dotted path, or None if the path does not exist."""
     for key in path.split("."):
         data = data.get(key) if isinstance(data, Mapping) else None
     return data
@@ -259,12 +259,12 @@ _PARSERS: dict[str, Callable[[str], Any]] = {"text": str, "number": _number, "du
 
 
 def parse(kind: str, text: str) -> Any:
-    """Parse a value of the command line or of an environment variable. Raises ValueError."""
+    """Parse a value from the command line or an environment variable. Raises ValueError."""
     return _PARSERS[kind](text)
 
 
 def combine(flags: Mapping[str, Any], environ: Mapping[str, str], data: Any, *, file: str = "") -> Settings:
-    """Combine the settings from all sources. Harmless mistakes become warnings. Raises SettingsError, which lists all other mistakes."""
+    """Combine the settings from all sources. Harmless mistakes become `warnings`. Raises SettingsError, which lists all other mistakes."""
     warnings: list[str] = []
     wrong: list[str] = []
     values = {}
@@ -300,12 +300,12 @@ def combine(flags: Mapping[str, Any], environ: Mapping[str, str], data: Any, *, 
 
 
 def _unusable_passwords(users: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield a warning for each plain-text password without `insecure`: it counts as a hash, which no password matches."""
+    """Yield a warning for each plain-text password without `insecure`. It counts as a hash, so no password matches it."""
     for user in users:
         password = str(user.get("password", ""))
         if not user.get("insecure") and "$" not in password and len(password) != _DES_LENGTH:
             name = user.get("name", "")
-            yield f"the password of user {name} is not a hash, so no login matches it: hash it (openssl passwd -5) or set insecure: true"
+            yield f"the password of user {name} is not a hash, so every login fails: hash it (openssl passwd -5) or set insecure: true"
 
 
 def _value(
@@ -333,7 +333,7 @@ def _from_yaml(source: SettingSource, value: Any, default: Any, warnings: list[s
 
 
 def yaml_value(kind: str, place: str, value: Any) -> Any:
-    """Convert a value of the YAML file to a kind of setting. Raises SettingsError, which names `place`."""
+    """Convert a value of the YAML file to the kind of the setting. Raises SettingsError, which names `place`."""
     if kind in ("duration", "size"):
         try:
             return parse(kind, str(value))
@@ -348,7 +348,7 @@ def yaml_value(kind: str, place: str, value: Any) -> Any:
     raise SettingsError(f"{place} must be {wanted}, not {value!r}")
 
 
-# Existing files use the other words that YAML 1.1 has for true and false.
+# Existing files also use the other words of YAML 1.1 for true and false.
 _SWITCH = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 _WORDS: dict[str, Callable[[str], Any]] = {"text": str, "number": int, "switch": lambda word: _SWITCH[word.lower()]}
 
@@ -393,7 +393,7 @@ _ORIGIN = re.compile(r"https?://(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?"
 
 
 def _unusable_parts(settings: Settings) -> Iterator[str]:
-    """Yield the mistakes in settings that other modules parse. These are imported only if there is something to parse."""
+    """Yield the mistakes in settings that other modules parse. Import these modules only if there is something to parse."""
     for name, known in CHOICES.items():
         if getattr(settings, name) not in known:
             yield f"dataplaneapi.{name} must be {' or '.join(known)}, not {getattr(settings, name)!r}"
@@ -416,7 +416,7 @@ def _unusable_parts(settings: Settings) -> Iterator[str]:
 
 
 def _unusable_programs(settings: Settings) -> Iterator[str]:
-    """Yield a mistake for each program that is in a directory of stored files, since clients may replace these."""
+    """Yield a mistake for each program in a directory of stored files, which clients may replace, and for each relative path."""
     stored = {name: os.path.realpath(path) for name, _, _ in table() if name.endswith("_dir") and (path := getattr(settings, name))}
     for program in settings.acme_programs:
         real = os.path.realpath(program)
@@ -434,7 +434,7 @@ def _unusable(place: str, read: Callable[[], Any]) -> Iterator[str]:
 
 
 def _troubles(settings: Settings) -> Iterator[str]:
-    """Yield the mistakes in values that are of the right kind."""
+    """Yield the mistakes in values that have the right kind."""
     yield from _unusable_numbers(settings)
     if wrong := [scheme for scheme in settings.scheme if scheme not in ("http", "https", "unix")]:
         yield f"scheme {wrong[0]!r} is not one of http, https, unix"

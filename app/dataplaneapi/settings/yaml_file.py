@@ -1,6 +1,6 @@
-"""The settings file: read it, report unknown keys with the nearest known key, and complete it without losing comments.
+"""Read the settings file, report unknown keys with a similar known key, and complete the file without losing comments.
 
-The server writes the file only if a required key is missing or has another value.
+The server writes the file only if a required key is missing or has another value than the settings.
 """
 
 import functools
@@ -17,7 +17,7 @@ from dataplaneapi.settings import yaml_text as settings_text
 from dataplaneapi.settings.table import Settings, SettingsError, at, table
 from haproxy_native.disk.atomic import write_atomically
 
-# Known keys that are not in the table of settings.
+# Known keys that have no entry in the table of settings.
 _MORE = (
     "config_version name dataplaneapi.user dataplaneapi.listeners dataplaneapi.advertised.api_address dataplaneapi.advertised.api_port "
     "dataplaneapi.roles dataplaneapi.role_of dataplaneapi.jwt dataplaneapi.audit "
@@ -27,7 +27,7 @@ _OURS = re.compile(rb"^(?:dataplaneapi|haproxy|config_version|log_targets) *:", 
 
 
 def is_settings_file(path: str) -> bool:
-    """Return whether a file is a settings file and not an HAProxy configuration, judged by its content."""
+    """Return whether a file is a settings file rather than an HAProxy configuration, according to its content."""
     try:
         with open(path, "rb") as file:
             return _OURS.search(file.read(1 << 16)) is not None
@@ -36,9 +36,9 @@ def is_settings_file(path: str) -> bool:
 
 
 def read(path: str) -> Any:
-    """Return the data of the file; an empty map if the file is empty, None if it does not exist. Raises SettingsError.
+    """Return the data of the file. Return an empty map for an empty file, and None if the file does not exist. Raises SettingsError.
 
-    The data is cached and shared, so the caller must not change it.
+    The data is cached and shared, so the caller must not modify it.
     """
     from ruamel.yaml.error import YAMLError
 
@@ -60,10 +60,10 @@ def read(path: str) -> Any:
 
 @functools.lru_cache(maxsize=2)
 def _parsed(text: str) -> Any:
-    """Parse only the values, which takes half the time of `loaded`. Raises YAMLError and ValueError.
+    """Parse only the values, which takes half as long as `loaded`. Raises YAMLError and ValueError.
 
-    A text with tags, which the safe loader refuses, is parsed as in `loaded`. The result is cached, because a start reads the file twice:
-    for its settings, and to complete it.
+    If the text contains tags, which the safe loader refuses, parse it like `loaded`. The result is cached, because the server reads the
+    file twice when it starts: for its settings, and to complete it.
     """
     from ruamel.yaml import YAML
     from ruamel.yaml.constructor import ConstructorError
@@ -80,13 +80,13 @@ def _not_valid(path: str, detail: str) -> SettingsError:
 
 
 def unknown_keys(data: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a warning for each unknown key, with the nearest known key."""
+    """Yield a warning for each unknown key, with the known key that was probably meant."""
     for path, place in unknown(data):
         yield f"unknown key {path} in the settings file" + (f"; did you mean {place}?" if place else "")
 
 
 def unknown(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the path of each unknown key, and the path that was probably meant; empty if there is no similar one."""
+    """Yield the path of each unknown key, and the path that was probably meant. That is empty if no known key is similar."""
     known = {source.yaml for _, source, _ in table() if source.yaml} | set(_MORE.split())
     yield from _unknown(data, "", known)
 
@@ -112,7 +112,7 @@ def _groups(known: set[str]) -> set[str]:
 
 
 def required(settings: Settings) -> dict[str, Any]:
-    """Return the keys and values that the file always has after a start."""
+    """Return the keys and values that the file must contain after a start."""
     return {
         "config_version": 2,
         "name": settings.name,
@@ -125,7 +125,7 @@ def required(settings: Settings) -> dict[str, Any]:
 
 
 def write_back(settings: Settings) -> bool:
-    """Complete the file. Return whether it was written. Raises OSError."""
+    """Write the required keys to the file unless it already contains them. Return whether the file was written. Raises OSError."""
     target = Path(os.path.realpath(settings.file))
     old = target.read_bytes().decode() if target.exists() else ""
     changes = dict(_changes(read(settings.file) or {}, settings))
@@ -136,14 +136,14 @@ def write_back(settings: Settings) -> bool:
 
 
 def remove(file: str, path: str) -> None:
-    """Remove a top-level key of the file, if it is there. Raises OSError if the file cannot be written."""
+    """Remove a top-level key from the file, if the file contains it. Raises OSError if the file cannot be written."""
     target = Path(os.path.realpath(file))
     if path in (read(file) or {}):
         _replace(target, _changed(target.read_bytes().decode(), {path: None}))
 
 
 def _changed(old: str, changes: Mapping[str, Any]) -> str:
-    """Return the changed text, edited in place. If that does not parse to the changed values, ruamel writes the text instead."""
+    """Return the text with the changes, edited in place. If the result does not parse to the changed values, let ruamel write the text."""
     values, new = deepcopy(_values(old)), _edited(old, changes)
     _apply(changes, values)
     if _values(new) == values:
@@ -155,7 +155,7 @@ def _changed(old: str, changes: Mapping[str, Any]) -> str:
 
 
 def _values(text: str) -> Any:
-    """Return the values of a text; an empty map if it is not YAML."""
+    """Return the values of a text, or an empty map if it is not YAML."""
     from ruamel.yaml.error import YAMLError
 
     try:
@@ -166,7 +166,7 @@ def _values(text: str) -> Any:
 
 
 def _changes(data: Any, settings: Settings) -> Iterator[tuple[str, Any]]:
-    """Yield the path and the new value of each key to change; None removes the key."""
+    """Yield the path and the new value of each key to change. None as the value removes the key."""
     if "log_targets" in data and not data["log_targets"]:
         yield "log_targets", None
     if settings.scheme == ["http"] and not at(data, "dataplaneapi.scheme") and not settings.listeners:
@@ -194,7 +194,7 @@ def _apply(changes: Mapping[str, Any], data: Any) -> None:
 
 
 def put(data: Any, keys: list[str], value: Any) -> None:
-    """Set a value at the path `keys`. Missing maps on the path are created."""
+    """Set a value at the path `keys`, and create missing maps on the path."""
     *above, key = keys
     for line in above:
         if not isinstance(data.get(line), Mapping):
@@ -204,7 +204,7 @@ def put(data: Any, keys: list[str], value: Any) -> None:
 
 
 def loaded(text: str) -> Any:
-    """Parse a text to ruamel's round-trip data, which keeps comments; None if it is not YAML."""
+    """Parse a text to ruamel's round-trip data, which contains the comments. Return None if the text is not YAML."""
     from ruamel.yaml.error import YAMLError
 
     try:
@@ -225,12 +225,12 @@ def dumped(data: Any, *, like: str = "") -> str:
 
 
 def _replace(target: Path, text: str) -> None:
-    """Replace the file, keeping its owner and mode. A new file may contain users, so only its owner can read it."""
+    """Replace the file, and keep its owner and mode. Only the owner can read a new file, because it may contain users."""
     write_atomically(target, text.encode(), like=target)
 
 
 def _yaml() -> Any:
-    from ruamel.yaml import YAML  # Imported here, since it takes 40 ms, which `--help` does not need.
+    from ruamel.yaml import YAML  # Imported here, because the import takes 40 ms and `--help` does not need it.
 
     yaml = YAML()
     yaml.preserve_quotes, yaml.width = True, 4096

@@ -1,6 +1,6 @@
-"""Edit the text of a settings file in place: replace a value or add a line, and keep every other byte.
+"""Edit the text of a settings file in place: replace a value, add lines or remove a key, and keep every other byte.
 
-Positions in the text come from ruamel's composed nodes, which have start and end marks.
+The positions in the text are the start and end marks of ruamel's composed nodes.
 """
 
 import json
@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 TextEdit = Callable[[str], str]
-# Keys and their values. A value that is a tree is a nested map.
+# A map from keys to values. A value that is a tree is a nested map.
 Tree = Mapping[str, Any]
 
 _PLAIN = re.compile(r"[A-Za-z/][\w./-]*")
@@ -18,9 +18,9 @@ _SPECIAL = frozenset("y n yes no on off true false null nan inf".split())
 
 
 def with_values(text: str, values: Mapping[str, Any]) -> str:
-    """Set values at dotted paths of a text: texts, numbers or lists of texts. Return the new text.
+    """Return the text with values set at dotted paths. A value is a text, a number or a list of texts. Raises YAMLError.
 
-    The edits are made from the end of the text to its beginning, so that the positions of the others stay valid.
+    The edits are made from the end of the text to its beginning, so that the positions of the remaining edits stay valid.
     """
     root, missing = _composed(text), dict[tuple[str, ...], dict[str, Any]]()
     edits: list[tuple[int, int, TextEdit]] = []
@@ -32,7 +32,7 @@ def with_values(text: str, values: Mapping[str, Any]) -> str:
         else:
             edits.append((node.start_mark.index, 0, partial(_replaced, node=node, value=value)))
     edits += [_insertion(text, root, list(above), tree) for above, tree in missing.items()]
-    # If two insertions have the same place, the inner one comes first in the text, so it is made last.
+    # If two insertions have the same position, the inner one comes first in the text, so it is made last.
     for _, _, edit in sorted(edits, key=lambda row: (-row[0], row[1])):
         text = edit(text)
     return text
@@ -50,7 +50,7 @@ def _replaced(text: str, node: Any, value: Any) -> str:
 
 
 def _insertion(text: str, root: Any, above: list[str], tree: Tree) -> tuple[int, int, TextEdit]:
-    """Return (place, depth, edit) for the insertion of keys below an existing path."""
+    """Return (position, depth, edit) for the insertion of keys below the existing path `above`."""
     if root is None:
         return len(text), 0, partial(_appended, after=len(text), indent="", tree=tree)
     node, _ = _deepest(root, above)
@@ -69,7 +69,7 @@ def _insertion(text: str, root: Any, above: list[str], tree: Tree) -> tuple[int,
 
 
 def without(text: str, key: str) -> str:
-    """Return the text without a key of the outermost map and its value."""
+    """Return the text without a top-level key and its value."""
     for name, value in _composed(text).value:
         if name.value == key:
             return text[: name.start_mark.index] + text[_line_end(text, value.end_mark.index) + 1 :]
@@ -83,7 +83,7 @@ def _composed(text: str) -> Any:
 
 
 def _deepest(node: Any, keys: list[str]) -> tuple[Any, list[str]]:
-    """Return the innermost existing node on a path, and the rest of the path, whose keys are missing."""
+    """Return the innermost existing node on a path, and the missing rest of the path."""
     while keys and node is not None and isinstance(node.value, list):
         inner = next((value for name, value in node.value if name.value == keys[0]), None)
         if inner is None:
@@ -93,10 +93,10 @@ def _deepest(node: Any, keys: list[str]) -> tuple[Any, list[str]]:
 
 
 def _end(node: Any) -> int:
-    """Return the end of a node's last item. The end mark of a block comes after the blank lines below it."""
+    """Return the position of the end of a node's last item. The end mark of a block would be after the blank lines that follow."""
     while isinstance(node.value, list) and node.value:
         last = node.value[-1]
-        # For a key without a value, use the end of the key: the end of the empty value is after the comments that follow.
+        # If a key has no value, the end of the empty value is after the comments that follow, so use the end of the key.
         key, node = last if isinstance(last, tuple) else (None, last)
         if key and node.start_mark.index == node.end_mark.index:
             return int(key.end_mark.index)
@@ -112,7 +112,7 @@ def _key(root: Any, path: list[str]) -> Any:
 
 
 def _appended(text: str, after: int, indent: str, tree: Tree) -> str:
-    """Return the text with new lines below the line of position `after`."""
+    """Return the text with new lines below the line that contains the position `after`."""
     newline = "\r\n" if "\r\n" in text else "\n"
     end = _line_end(text, len(text[:after].rstrip()))
     before, behind = text[:end], text[end + 1 :]

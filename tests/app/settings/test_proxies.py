@@ -81,5 +81,5 @@ def test_any_header_names_an_address_that_is_no_proxy_or_the_peer() -> None:
 
 @pytest.mark.parametrize("text", ["10.0.0.1/8", "10.0.0.0/33", "proxy.example.com", "", "unix:"])
 def test_what_is_no_network(text: str) -> None:
-    with pytest.raises(ValueError, match="a network is as in 10.0.0.0/8"):
+    with pytest.raises(ValueError, match="expected a network such as 10.0.0.0/8"):
         read_proxies([text])
