@@ -1,1 +1,1 @@
-"""Logs, counters and traces."""
+"""Write logs and the audit log, count events, and export traces."""

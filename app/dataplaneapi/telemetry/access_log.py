@@ -1,4 +1,4 @@
-"""Access lines in Apache's log format. A format is compiled once, to functions of a request and its response."""
+"""Write access lines in Apache's log format. A format is compiled once to functions, whose argument is an answered request."""
 
 import re
 import urllib.parse
@@ -9,7 +9,7 @@ from dataplaneapi.api.exchange import Exchange
 from dataplaneapi.settings.proxies import UNIX
 
 DEFAULT = '%h %l %u %t "%m %U%q %H" %>s %b "%{Referer}i" "%{User-agent}i"'
-# The most characters of a path, a query or a header in a line.
+# The most characters of a path, a query or a header in an access line.
 LONGEST = 1000
 _PART = re.compile(r"%(?:\{([^}]*)\})?(>s|[%bDhHlmpqrstTuUvVioe])")
 Writer = Callable[[Exchange, float], str]
@@ -20,7 +20,7 @@ def line(parts: Sequence["str | Writer"], exchange: Exchange, seconds: float) ->
 
 
 def fields(exchange: Exchange, seconds: float) -> dict[str, str | int | float]:
-    """Return the content of an access line as fields, for structured formats. `duration` is in seconds. Unknown fields are left out."""
+    """Return the content of an access line as fields, for structured formats. `duration` is in seconds. Omit unknown fields."""
     values = {
         "client": _client(exchange, seconds),
         "user": _user(exchange, seconds),
@@ -36,7 +36,10 @@ def fields(exchange: Exchange, seconds: float) -> dict[str, str | int | float]:
 
 
 def compiled(layout: str) -> list[str | Writer]:
-    """Compile a format to its parts: literal text, and functions that write a directive. Raises ValueError for an unknown directive."""
+    """Compile a format to its parts: literal texts, and functions that return the text of a directive.
+
+    Raises ValueError for an unknown directive.
+    """
     parts: list[str | Writer] = []
     end = 0
     for match in _PART.finditer(layout):
@@ -44,7 +47,7 @@ def compiled(layout: str) -> list[str | Writer]:
         end = match.end()
     parts.append(layout[end:])
     if any(isinstance(part, str) and "%" in part for part in parts):
-        raise ValueError(f"acl_format {layout!r} holds an unknown directive")
+        raise ValueError(f"acl_format {layout!r} contains an unknown directive")
     return parts
 
 
@@ -66,7 +69,7 @@ def _writer(name: str | None, directive: str) -> Writer:
 
 
 def _sent(exchange: Exchange, name: str) -> str:
-    """Return a request header, quoted; `-` for a missing header and for headers with credentials."""
+    """Return a request header with its quotes escaped. Return `-` for a missing header and for headers with credentials."""
     secret = name.lower() in ("authorization", "proxy-authorization", "cookie")
     return "-" if secret else _quoted(exchange.headers.get(name.lower().encode(), b"-"))
 
@@ -76,7 +79,7 @@ def _quoted(value: bytes) -> str:
 
 
 def short(text: str) -> str:
-    """Truncate a text of a client to LONGEST characters."""
+    """Truncate a text that a client has sent to LONGEST characters."""
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
 
 
@@ -85,7 +88,7 @@ def _client(exchange: Exchange, seconds: float) -> str:
 
 
 def _user(exchange: Exchange, seconds: float) -> str:
-    """Return the authenticated caller: the name in the client certificate, or else the name of the user or token; `-` if there is none."""
+    """Return the name in the client certificate, or else the name of the user or token. Return `-` if the caller has no name."""
     if exchange.status == 401:
         return "-"
     by = exchange.author if exchange.authenticated else None

@@ -1,6 +1,11 @@
-"""The audit log: a line for each change, made or refused, for each refused login and, if the settings say so, for each read.
+"""Write the audit log: a line for each change, made or refused, for each refused login and, if `reads` is set, for each read.
 
-`Audit` listens to the engine's events, among which there is one for each request (`RequestAnswered`).
+`Audit` subscribes to the events of the engine and builds the lines. `AuditLog` queues the lines and writes them in a thread to a `Sink`: a
+file or the syslog of the machine.
+
+No change waits for the audit log. If the sink fails, `AuditLog` retries with the same line every PAUSE seconds, and queues up to KEPT lines
+meanwhile. Lines beyond that are lost and counted. After the sink works again, a line of the event `lost` reports their number. If the
+server crashes, the lines in the queue are lost without a report.
 """
 
 import json
@@ -28,14 +33,16 @@ from haproxy_native.planning.effects import Effect
 from haproxy_native.request_context import Author
 
 logger = logging.getLogger(__name__)
-# authpriv.info
+# The syslog priority: facility authpriv (10), severity info (6).
 _PRIORITY = 10 * 8 + 6
+# The most queued lines, the seconds between two attempts to write, and the seconds that `close` waits.
 KEPT, PAUSE, LAST_SECONDS = 10_000, 1.0, 2.0
+# Returns a line, or None for no line. It is called in the thread that writes.
 Line = Callable[[], Mapping[str, Any] | None]
 
 
 class Sink(Protocol):
-    """A destination of lines. `write` and `renew` raise OSError; the caller then retries with the same line."""
+    """A destination of lines. `write` and `renew` raise OSError, after which the caller retries with the same line."""
 
     def write(self, line: bytes) -> None: ...
 
@@ -45,13 +52,15 @@ class Sink(Protocol):
 
 
 class FileSink:
+    """Appends lines to a file that only this user can read."""
+
     def __init__(self, path: Path) -> None:
         self._path, self._file = path, -1
-        # The rest of a line that was written in part, because the disk was full.
+        # The rest of a line that was written only in part because the disk was full.
         self._rest = b""
 
     def write(self, line: bytes) -> None:
-        """Write a line. Reopen the file first if it was renamed or deleted."""
+        """Write a line. If the file was renamed or deleted, create it again first. Raises OSError."""
         if self._file < 0 or not self._is_at_path():
             self.renew()
         left = self._rest or line + b"\n"
@@ -77,7 +86,7 @@ class FileSink:
 
 
 class SyslogSink:
-    """Writes lines in the format of syslog(3), which every collector at /dev/log reads."""
+    """Sends lines to the syslog of the machine in the format of syslog(3), which every collector at /dev/log accepts."""
 
     def __init__(self) -> None:
         self._collector = Collector("unixgram", COLLECTOR)
@@ -94,11 +103,10 @@ class SyslogSink:
 
 
 class AuditLog:
-    """A log that only appends: to a file that only this user can read, or to the machine's syslog.
+    """A queue of lines, and the thread that writes them to a sink.
 
-    A separate thread writes the lines, so that no change waits for a disk or a collector. It keeps up to KEPT lines in memory and retries
-    until it can write them. A line reports how many others were lost. `name` is the name of the sink. `trouble` says why lines cannot be
-    written at present; it is empty if they can.
+    `name` is the name of the sink in messages. `trouble` is the reason why lines cannot be written at present, or empty. `written` and
+    `lost` count lines.
     """
 
     def __init__(self, sink: Sink, name: str) -> None:
@@ -112,7 +120,7 @@ class AuditLog:
         self._thread.start()
 
     def add(self, line: Line) -> None:
-        """Queue a line without blocking. `line` is called in the thread that writes."""
+        """Queue a line without blocking. If the queue is full, the line is lost."""
         try:
             self._lines.put_nowait(line)
         except queue.Full:
@@ -120,17 +128,17 @@ class AuditLog:
             self._unreported += 1
 
     def renew(self) -> None:
-        """Reopen the file before the next line."""
+        """Reopen the sink before the next line."""
         self.add(self._renew)
 
     def close(self) -> None:
-        """Write the remaining lines. Blocks for LAST_SECONDS at most."""
+        """Write the queued lines and end the thread. Blocks for at most LAST_SECONDS."""
         self._ending.set()
         with suppress(queue.Full):
             self._lines.put_nowait(None)
         self._thread.join(LAST_SECONDS)
         if self.trouble:
-            logger.error("the audit log could not be written to %s up to the end; %d lines were lost", self._name, self.lost)
+            logger.error("writing the last lines of the audit log to %s failed; %d lines were lost", self._name, self.lost)
 
     def _renew(self) -> None:
         self._try(self._sink.renew)
@@ -139,7 +147,7 @@ class AuditLog:
         with closing(self._sink):
             for line in self._made():
                 if not self._write(line):
-                    # The lines after it would fail as well, and each attempt may take seconds.
+                    # The remaining lines would fail too, and each attempt may take seconds.
                     self.lost += 1 + sum(1 for _ in left_in(self._lines, self._ending))
                     return
 
@@ -148,7 +156,7 @@ class AuditLog:
             try:
                 line = make()
             except Exception:
-                logger.exception("a line of the audit log cannot be made")
+                logger.exception("building a line of the audit log failed")
                 continue
             if line is not None:
                 yield line
@@ -157,7 +165,7 @@ class AuditLog:
                 yield {"event": "lost", "lines": lost}
 
     def _write(self, line: Mapping[str, Any]) -> bool:
-        """Write a line, with retries until the log is closed. Return whether it was written."""
+        """Write a line, and retry until the log is closed. Return whether the line was written."""
         data = json.dumps(line).encode()
         while not self._try(lambda: self._sink.write(data)):
             if self._ending.is_set():
@@ -171,48 +179,52 @@ class AuditLog:
             work()
         except OSError as error:
             if not self.trouble:
-                logger.error("the audit log cannot be written to %s: %s; its lines wait in memory", self._name, error.strerror or error)
+                logger.error(
+                    "writing the audit log to %s failed: %s; its lines stay in memory until it succeeds",
+                    self._name,
+                    error.strerror or error,
+                )
             self.trouble = f"{self._name}: {error.strerror or error}"
             return False
         if self.trouble:
-            logger.warning("the audit log is written to %s again; %d lines were lost", self._name, self.lost)
+            logger.warning("writing the audit log to %s succeeds again; %d lines were lost", self._name, self.lost)
         self.trouble = ""
         return True
 
 
-# Limits of a line, since clients choose the length of its parts: the number of objects, and characters.
+# The most objects, and the most characters of a path and a reason in a line. Clients choose the length of these.
 MOST_OBJECTS, LONGEST_PATH, LONGEST_REASON = 50, 500, 300
-# The beginning of the command in HAProxy's refusal of it.
+# The beginning of the command at the end of HAProxy's refusal.
 _COMMAND = re.compile(r" \[[a-z]")
-# Quoted words in a message. They come from a file or a body, and may be secrets.
+# The quoted words in a message. They are from a file or a body, and may be secrets.
 _QUOTED = re.compile(r"""(?<!\w)(?:'[^']*(?:'(?!\w)|$)|"[^"]*(?:"|$))""")
 
 
 class Audit:
-    """Writes the audit log for the engine's events; `heard` is the listener."""
+    """The audit log of the server. `heard` is the listener for the events of the engine. Without settings it writes nothing."""
 
     def __init__(self, settings: AuditSettings | None) -> None:
         self._settings, self._log = settings, _log(settings)
-        # The rates of lines for refused logins, which anyone can cause: low for LIMITED clients, otherwise higher than people mistype.
+        # The rates of lines for refused logins, which anybody can cause. The rate of REFUSED is higher than that of typing mistakes.
         self._logins = {LIMITED: Rate(10), REFUSED: Rate(100)}
 
     @property
     def reads(self) -> bool:
-        """Whether reads have lines."""
+        """Whether the audit log contains reads."""
         return self._settings is not None and self._settings.reads
 
     @property
     def trouble(self) -> str:
-        """Why lines cannot be written at present; empty if they can, or if there is no audit log."""
+        """The reason why lines cannot be written at present. Empty if they can, or without an audit log."""
         return self._log.trouble if self._log else ""
 
     @property
     def counts(self) -> Mapping[str, int]:
-        """The number of lines by outcome, `written` or `lost`; empty without an audit log."""
+        """The number of lines by their outcome, `written` or `lost`. Empty without an audit log."""
         return {"written": self._log.written, "lost": self._log.lost} if self._log else {}
 
     def change(self, settings: AuditSettings | None) -> None:
-        """Apply new settings. If the destination is the same, reopen its file. Does not wait for lines to the former destination."""
+        """Apply new settings. If the destination remains the same, reopen it. Otherwise close the former one without waiting for it."""
         if self._log and settings and self._settings and settings.path == self._settings.path:
             self._log.renew()
         else:
@@ -222,12 +234,13 @@ class Audit:
         self._settings = settings
 
     def close(self) -> None:
-        """Write the remaining lines. Blocks for LAST_SECONDS at most."""
+        """Write the queued lines. Blocks for at most LAST_SECONDS."""
         former, self._log = self._log, None
         if former:
             former.close()
 
     def heard(self, event: Event) -> None:
+        """Queue the line for an event, if it has one. Does not block."""
         if (log := self._log) is None:
             return
         now = time.time()
@@ -243,7 +256,7 @@ class Audit:
 
 
 def asked(event: RequestAnswered, now: float, left_out: int) -> dict[str, Any]:
-    """Return the line for a request. `left_out`: how many such lines were left out before this one."""
+    """Return the line for a request without a commit. `left_out` is the number of such lines that the rate limit has dropped before."""
     request = event.author.request
     objects = [request.object] if request and request.object else []
     outcome = REFUSED if event.outcome == LIMITED else event.outcome
@@ -251,6 +264,7 @@ def asked(event: RequestAnswered, now: float, left_out: int) -> dict[str, Any]:
 
 
 def committed(event: Committed, change: Change, now: float) -> dict[str, Any]:
+    """Return the line for a commit, which was made or refused or has failed."""
     outcome, reason = (GRANTED, "") if event.error is None else (_outcome(event.error), str(event.error))
     objects = objects_of(change, event.result)
     about = {"made": event.outcome if event.result else "", "entry": str(event.result.entry or "") if event.result else ""}
@@ -262,11 +276,12 @@ def _outcome(error: Exception) -> str:
 
 
 def edited(event: Edited, now: float) -> dict[str, Any]:
+    """Return the line for an edit that another process has made to the configuration file."""
     return _line(now, CHANGE, event.author, GRANTED, "", objects=_named(event.effects), made="outside", owner=event.owner)
 
 
 def objects_of(change: Change, outcome: Outcome | None) -> list[str]:
-    """Return the objects that a change affected or, if it was refused, would have affected."""
+    """Return the objects that a change has affected or, if it was refused, would have affected."""
     objects: list[str] = []
     if outcome:
         objects = [
@@ -284,7 +299,7 @@ def _named(effects: Iterable[Effect]) -> list[str]:
 
 
 def _line(now: float, kind: str, by: Author, outcome: str, reason: str, *, objects: list[str], **about: Any) -> dict[str, Any]:
-    """Return a line; empty members are left out."""
+    """Return a line without empty members."""
     request = by.request
     line = {
         "time": datetime.fromtimestamp(now, UTC).isoformat(timespec="microseconds").replace("+00:00", "Z"),
@@ -294,7 +309,7 @@ def _line(now: float, kind: str, by: Author, outcome: str, reason: str, *, objec
         "address": by.address,
         "request_id": by.request_id,
         "operation": request.operation if request else "",
-        # Only for requests without an operation. The path of an operation may contain values, such as the key of a map entry.
+        # Only for a request without an operation, since the path of an operation may contain values, such as the key of a map entry.
         "path": request.path[:LONGEST_PATH] if request and not request.operation else "",
         "objects": objects[:MOST_OBJECTS],
         "more_objects": max(0, len(objects) - MOST_OBJECTS),
@@ -307,9 +322,9 @@ def _line(now: float, kind: str, by: Author, outcome: str, reason: str, *, objec
 
 
 def without_values(text: str) -> str:
-    """Return the first line of a message, with quoted words and runtime commands masked, of at most LONGEST_REASON characters.
+    """Return the first line of a message with quoted words and runtime commands masked, truncated to LONGEST_REASON characters.
 
-    Further lines of a message quote the configuration.
+    The other lines of a message quote the configuration, which may contain secrets.
     """
     line = text.partition("\n")[0]
     if line.endswith("]") and (command := _COMMAND.search(line)):
@@ -322,6 +337,6 @@ def _log(settings: AuditSettings | None) -> AuditLog | None:
         return None
     sink: Sink = FileSink(settings.path) if settings.path else SyslogSink()
     log = AuditLog(sink, str(settings.path or "syslog"))
-    # Open the file now, so that `trouble` shows early if that fails.
+    # Open the sink now, so that `trouble` reports early if that fails.
     log.renew()
     return log

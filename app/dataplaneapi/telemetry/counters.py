@@ -1,4 +1,4 @@
-"""Counters of the running server, as plain numbers; `app/dataplaneapi/features/metrics/feature.py` exposes them."""
+"""Count requests and events of the engine. `app/dataplaneapi/features/metrics/feature.py` serves the counters at `/metrics`."""
 
 from bisect import bisect_left
 from collections import Counter
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from haproxy_native.commit.events import ChangedLive, Committed, Event, Reloaded, Validated
 
 SECONDS = (0.001, 0.005, 0.025, 0.1, 0.25, 1.0, 2.5, 10.0, 60.0)
-# The operation of requests that are not for an operation of the document: unknown paths, pages, probes.
+# The operation of requests without an operation of the document: unknown paths, pages, probes.
 NO_OPERATION = ""
 
 
@@ -17,7 +17,7 @@ class Durations:
 
     # The sum of all durations, in seconds.
     total: float = 0.0
-    # For each bucket, how many durations are in it. SECONDS has the upper bounds; the last bucket has none.
+    # The number of durations in each bucket. SECONDS has the upper bounds of the buckets. The last bucket has no bound.
     counts: list[int] = field(default_factory=lambda: [0] * (len(SECONDS) + 1))
 
     def add(self, seconds: float) -> None:
@@ -26,7 +26,7 @@ class Durations:
 
 
 class Tally:
-    """Counts requests and the engine's events; `heard` is the listener."""
+    """The counters of requests and of events of the engine. `heard` is the listener for the events."""
 
     def __init__(self) -> None:
         self.requests: Counter[tuple[str, int]] = Counter()
@@ -55,7 +55,7 @@ class Tally:
 
 
 def kind_of(command: str) -> str:
-    """Return the kind of a runtime command, without its object and value: `set server weight` for `set server b/s weight 5`."""
+    """Return a runtime command without its object and value, such as `set server weight` for `set server b/s weight 5`."""
     words = command.split()
     return " ".join([*words[:2], words[3]] if words[:2] == ["set", "server"] else words[:2])
 

@@ -1,7 +1,7 @@
-"""Log handlers: one for each entry of `log_targets`, with its own level, format and kinds of lines.
+"""Set up the log handlers: one for each entry of `log_targets`, with its own level, format and kinds of lines.
 
-Access lines go to the logger `access` at info level. Their records contain the request with its response, which each target writes in its
-own format. Lines of all other loggers are server lines. Secrets are masked.
+Access lines use the logger `access` at the level info. Their records contain the request with its response, which each target writes in its
+own format. The lines of all other loggers are server lines. Secrets in warnings and errors are masked.
 """
 
 import json
@@ -28,7 +28,7 @@ _AN_ERROR = logging.makeLogRecord({"name": "app", "levelno": logging.ERROR})
 
 
 class Layout(logging.Formatter):
-    """Writes the message, followed by ` key=value` for each field. A caller passes fields as `extra={"fields": {...}}`."""
+    """Formats a record as its message, followed by ` key=value` for each field. Callers pass fields as `extra={"fields": {...}}`."""
 
     def __init__(self, access_format: str = access.DEFAULT) -> None:
         super().__init__()
@@ -43,7 +43,7 @@ class Layout(logging.Formatter):
         return f"{message}\n{self.formatException(record.exc_info)}" if record.exc_info else message
 
     def about(self, record: logging.LogRecord) -> tuple[str, str]:
-        """Return the time (ISO 8601) and the name of the level."""
+        """Return the time in ISO 8601 and the name of the level."""
         time = datetime.fromtimestamp(record.created).astimezone().isoformat(timespec="seconds")
         return time, _NAMES.get(record.levelno, record.levelname.lower())
 
@@ -58,18 +58,18 @@ class Layout(logging.Formatter):
 
 
 def _masked(record: logging.LogRecord) -> str:
-    """Return the message with its secrets masked: HAProxy quotes the lines that it refuses."""
+    """Return the message. Mask the secrets in a warning or error, in which HAProxy may quote lines of the configuration."""
     message = record.getMessage()
     if record.levelno < logging.WARNING:
         return message
-    # Imported here because the grammar is large, and most commands of this package log no warning.
+    # Imported here, because it imports the large grammar, and most commands of this package log no warning.
     from haproxy_native.editing.secrets import masked_text
 
     return masked_text(message)
 
 
 class Logfmt(Layout):
-    """Writes `time="..." level=... msg="..." key=value`."""
+    """Formats a record as `time="..." level=... msg="..." key=value`."""
 
     def format(self, record: logging.LogRecord) -> str:
         time, level = self.about(record)
@@ -77,7 +77,7 @@ class Logfmt(Layout):
 
 
 class Json(Layout):
-    """Writes a JSON object with the same members. An access line has its content as further members."""
+    """Formats a record as a JSON object with the same members. An access line has its content as further members."""
 
     def format(self, record: logging.LogRecord) -> str:
         time, level = self.about(record)
@@ -87,7 +87,7 @@ class Json(Layout):
 
 
 def setup(targets: Iterable[Mapping[str, Any]]) -> None:
-    """Replace all handlers. A target that cannot be used is reported on standard error and to the other targets."""
+    """Replace all log handlers. Report a target that cannot be used on standard error and to the other targets."""
     root = logging.getLogger()
     handlers: list[logging.Handler] = []
     troubles: list[str] = []
@@ -130,7 +130,7 @@ def _handler(target: Mapping[str, Any], troubles: list[str]) -> logging.Handler:
 
 
 def _layout(target: Mapping[str, Any], kinds: list[str], troubles: list[str]) -> tuple[Layout, list[str]]:
-    """Return the layout of a target and its kinds of lines. With an invalid `acl_format` it gets no access lines."""
+    """Return the layout of a target, and its kinds of lines. If `acl_format` is invalid, these do not include access lines."""
     json = str(target.get("log_format", "")).lower() == "json"
     kind = Json if json else Layout if target.get("log_to") == "syslog" else Logfmt
     try:
@@ -141,7 +141,7 @@ def _layout(target: Mapping[str, Any], kinds: list[str], troubles: list[str]) ->
 
 
 class ToJournal(logging.StreamHandler):  # type: ignore[type-arg]
-    """Begins each line with its priority, which the journal removes and stores as the level (sd-daemon(3))."""
+    """A handler that prefixes each line with its priority, which the journal removes and stores as the level (sd-daemon(3))."""
 
     def format(self, record: logging.LogRecord) -> str:
         priority = f"<{severity(record)}>"
@@ -170,6 +170,6 @@ def _output(target: Mapping[str, Any]) -> logging.Handler:
         path.parent.mkdir(parents=True, exist_ok=True)
         from logging.handlers import WatchedFileHandler
 
-        # It reopens the file after logrotate has moved it away, without a signal.
+        # This handler reopens the file after logrotate has moved it, without a signal.
         return WatchedFileHandler(path)
     raise ValueError("log_to must be stdout, file or syslog")

@@ -1,6 +1,7 @@
 """Send log lines to a syslog collector (RFC 5424) over a unix socket, UDP or TCP (octet counting, RFC 6587).
 
-A separate thread sends the lines, so that no request waits for a collector. It keeps up to KEPT lines in memory and retries.
+A separate thread sends the lines, so that no request waits for a collector. If the collector fails, the thread retries with the same line
+every PAUSE seconds. Up to KEPT lines are queued meanwhile, and further lines are lost and counted.
 """
 
 import contextlib
@@ -37,13 +38,13 @@ _FAMILIES = {"": socket.AF_UNSPEC, "4": socket.AF_INET, "6": socket.AF_INET6}
 _PROTOCOL = re.compile(r"(?P<kind>tcp|udp)(?P<family>[46]?)|unix|unixgram")
 _ADDRESS = re.compile(r"(?P<host>\[[^\]]+\]|[^:]*)(?::(?P<port>\d+))?")
 PORT, KEPT, FAILURES = 514, 10_000, 3
-# A datagram that is too large is truncated to this size, which every collector should accept (RFC 5426, section 3.2).
+# Bytes. A datagram that is too large is truncated to this size, which every collector should accept (RFC 5426, section 3.2).
 SHORTEST = 2048
 PATIENCE, PAUSE, LAST_SECONDS = 10.0, 1.0, 2.0
 
 
 def _is_host_and_port(address: str) -> bool:
-    """Return whether an address is valid: `getaddrinfo` raises UnicodeError for some hosts, and wraps ports beyond 65535."""
+    """Return whether an address is valid. For others, `getaddrinfo` raises UnicodeError or reduces a port beyond 65535."""
     if not (match := _ADDRESS.fullmatch(address)):
         return False
     try:
@@ -54,7 +55,10 @@ def _is_host_and_port(address: str) -> bool:
 
 
 class Collector:
-    """The destination of lines. `protocol` is tcp, tcp4, tcp6, udp, udp4, udp6, unix or unixgram; `address` is host:port or a path."""
+    """The destination of lines, with a connection that is opened when needed.
+
+    `protocol` is tcp, tcp4, tcp6, udp, udp4, udp6, unix or unixgram. `address` is host:port or the path of a Unix socket.
+    """
 
     def __init__(self, protocol: str, address: str) -> None:
         kind = _PROTOCOL.fullmatch(protocol)
@@ -72,7 +76,7 @@ class Collector:
         self._socket: socket.socket | None = None
 
     def send(self, line: bytes) -> None:
-        """Send a line. Raises OSError if that fails; the next call then reconnects."""
+        """Send a line. Blocks for at most PATIENCE seconds at a time. Raises OSError, after which the next call reconnects."""
         try:
             if self._socket is None or self._is_over(self._socket):
                 self.close()
@@ -99,7 +103,7 @@ class Collector:
             to.send(line[:SHORTEST])
 
     def _is_over(self, connection: socket.socket) -> bool:
-        """Return whether the collector has closed the connection: the first line sent after that would be lost without an error."""
+        """Return whether the collector has closed the connection. The first line after that would be lost without an error."""
         if not self._stream:
             return False
         poll = select.poll()
@@ -154,7 +158,7 @@ class Syslog(logging.Handler):
             self._lost += 1
 
     def close(self) -> None:
-        """Send the remaining lines. Blocks for LAST_SECONDS at most."""
+        """Send the queued lines. Blocks for at most LAST_SECONDS."""
         if not self._ending.is_set():
             self._ending.set()
             with contextlib.suppress(queue.Full):
@@ -194,7 +198,10 @@ class Syslog(logging.Handler):
 
 
 def left_in(lines: "queue.Queue[Line | None]", ending: threading.Event) -> Iterator[Line]:
-    """Yield the items of a queue until `ending` is set and the queue is empty. None is skipped: it wakes a waiting reader."""
+    """Yield the items of a queue until `ending` is set and the queue is empty. Blocks for the next item.
+
+    To wake the reader after `ending` is set, put None into the queue, which is not yielded.
+    """
     while not (ending.is_set() and lines.empty()):
         if (line := lines.get()) is not None:
             yield line

@@ -1,6 +1,7 @@
-"""Spans of requests and of the engine's work for them, exported over OTLP and configured by the standard environment variables.
+"""Record spans of requests and of the engine's work for them, and export them over OTLP.
 
-The optional extra `otlp` installs OpenTelemetry's SDK, which is imported only if the environment names an endpoint.
+The standard environment variables of OpenTelemetry configure the export. Its SDK, which the optional extra `otlp` installs, is imported
+only if the environment names an endpoint.
 """
 
 import logging
@@ -22,6 +23,7 @@ _current: ContextVar["Span | None"] = ContextVar("span", default=None)
 
 
 def from_environment(environ: Mapping[str, str]) -> "Traces | None":
+    """Return the traces that the environment configures, or None if it names no endpoint or the SDK is missing."""
     if not any(environ.get(name) for name in ENDPOINTS) or environ.get("OTEL_SDK_DISABLED", "").lower() == "true":
         return None
     try:
@@ -32,7 +34,7 @@ def from_environment(environ: Mapping[str, str]) -> "Traces | None":
 
 
 class Traces:
-    """Records spans. `begin` and `end` are called around each request, in its task; `heard` is the listener of the engine's events."""
+    """Records spans. Call `begin` and `end` around each request, in its task. `heard` is the listener for the events of the engine."""
 
     def __init__(self) -> None:
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
@@ -46,7 +48,10 @@ class Traces:
         self._tracer = self._provider.get_tracer("dataplaneapi")
 
     def begin(self, method: str, fields: Mapping[str, str]) -> dict[str, str]:
-        """Begin the span of a request. Return its ids for log lines. `fields`: the caller's `trace_id` and `parent_id`, if it sent any."""
+        """Begin the span of a request, and return its ids for log lines.
+
+        `fields` has `trace_id` and `parent_id` if the client sent a `traceparent`.
+        """
         from opentelemetry.trace import SpanKind
 
         span = self._tracer.start_span(method, _parent(fields), SpanKind.SERVER, {"http.request.method": method})
@@ -55,6 +60,7 @@ class Traces:
         return {"trace_id": f"{known.trace_id:032x}", "span_id": f"{known.span_id:016x}"}
 
     def end(self, operation: str, status: int) -> None:
+        """End the span of the request. Rename it to the operation, unless that is empty."""
         from opentelemetry.trace import StatusCode
 
         if (span := _current.get()) is None:
@@ -76,7 +82,7 @@ class Traces:
         self._tracer.start_span(type(event).__name__, context, start_time=began, attributes=_attributes(event)).end(now)
 
     def close(self) -> None:
-        """Send the remaining spans."""
+        """Send the remaining spans. Blocks."""
         self._provider.shutdown()
 
 
