@@ -1,1 +1,1 @@
-"""The machine the server runs on: the service manager, HAProxy's master as parent, credentials, mounts."""
+"""Interact with the machine: the service manager, HAProxy's master as parent process, credentials, mounts, and the own process."""

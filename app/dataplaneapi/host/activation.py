@@ -1,6 +1,7 @@
-"""Sockets from the service manager, which keeps them open: clients wait in their backlog while this process is replaced.
+"""Accept listening sockets from the service manager.
 
-They are passed as in sd_listen_fds(3): as descriptors from 3 on, with their number and names in environment variables.
+The service manager keeps the sockets open while this process is replaced, so clients wait in the backlog meanwhile. It passes them as
+descriptors from 3 on, with their number and names in environment variables (sd_listen_fds(3)).
 """
 
 import os
@@ -15,7 +16,7 @@ FIRST = 3
 def sockets(environ: MutableMapping[str, str]) -> list[tuple[str, socket.socket]]:
     """Return (scheme, listening socket) for each socket from the service manager. Raises SettingsError.
 
-    A socket whose unit has `FileDescriptorName=https` serves TLS. The variables are removed from `environ`, and child processes do not
+    A socket whose unit has `FileDescriptorName=https` serves TLS. Remove the variables from `environ`, and prevent that child processes
     inherit the descriptors.
     """
     process, number, names = (environ.pop(name, "") for name in ("LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"))

@@ -1,6 +1,6 @@
-"""Credentials: files that the service manager passes to this process only (`LoadCredential=`).
+"""Find credentials: files that the service manager passes to this process only (`LoadCredential=`).
 
-A credential is used if the settings name no file for its purpose.
+The server uses a credential if the settings name no file for the same purpose.
 """
 
 import os
@@ -12,7 +12,7 @@ UNIT_USERS = Path("/etc/dataplaneapi/users")
 
 
 def path(name: str) -> str:
-    """Return the path of a credential; an empty text if it was not passed or is an empty file."""
+    """Return the path of a credential, or an empty text if it was not passed or the file is empty."""
     directory = os.environ.get("CREDENTIALS_DIRECTORY", "")
     file = Path(directory, name)
     return str(file) if directory and file.is_file() and file.stat().st_size else ""

@@ -1,4 +1,4 @@
-"""The mount that a file is on, from /proc/self/mountinfo (proc_pid_mountinfo(5)), and whether a file can be replaced there."""
+"""Find the mount that contains a file (proc_pid_mountinfo(5)), and what prevents changes of a file."""
 
 import errno
 import os
@@ -14,12 +14,14 @@ _ESCAPED = re.compile(r"\\([0-7]{3})")
 
 
 class Mount(NamedTuple):
+    """A mount: its path, and the type of its file system."""
+
     point: Path
     kind: str
 
 
 def of(file: Path, table: Path = MOUNTS) -> Mount:
-    """Return the innermost mount that contains an absolute path. Of several mounts at one point, the last one is on top."""
+    """Return the innermost mount that contains an absolute path. Of several mounts at the same path, return the last one."""
     mount = Mount(Path("/"), "")
     for line in _lines(table):
         head, _, tail = line.partition(" - ")
@@ -30,7 +32,7 @@ def of(file: Path, table: Path = MOUNTS) -> Mount:
 
 
 def refused_writes(file: Path, state: Path | None = None) -> list[str]:
-    """Return why this process cannot write a change to a file, neither by replacing it nor in place; empty if it can.
+    """Return why this process can neither replace a file nor write it in place. Return an empty list if it can.
 
     `state` is the directory for drafts if the directory of the file is not writable.
     """
@@ -38,13 +40,16 @@ def refused_writes(file: Path, state: Path | None = None) -> list[str]:
         return _no_room(file, file.parent)
     if os.access(file, os.W_OK):
         drafts_go = state is None or os.access(state, os.W_OK)
-        troubles = [] if drafts_go else [f"neither {file.parent} nor {state} can be written to, so that no new text can be tried"]
+        troubles = [] if drafts_go else [f"neither {file.parent} nor {state} can be written to, so a new text cannot be validated"]
         return troubles or _no_room(file, file, *filter(None, [state]))
     return _no_room(file, file.parent, only=errno.EROFS) or [f"neither {file} nor its directory can be written to"]
 
 
 def _no_room(file: Path, *places: Path, only: int | None = None) -> list[str]:
-    """Return the places that have no space for another text of the file's size, or are read-only. `only` limits this to one errno."""
+    """Return a message for each place that is read-only or lacks space for another text of the file's size.
+
+    `only` limits the messages to this errno.
+    """
     troubles = []
     for place in places:
         try:

@@ -1,4 +1,4 @@
-"""Settings from HAProxy's master if it has started this server (section `program`, up to HAProxy 3.2): its socket and its files."""
+"""Adapt the settings to HAProxy's master if it has started this server (section `program`, up to HAProxy 3.2)."""
 
 import dataclasses
 import os
@@ -8,9 +8,9 @@ from dataplaneapi.settings.table import Settings, SettingsError
 
 
 def adapted(settings: Settings, environ: Mapping[str, str]) -> Settings:
-    """Return the settings with the socket of the master that has started this server; unchanged if none has.
+    """Return the settings with the socket of the master that has started this server, or unchanged if no master has.
 
-    Raises SettingsError if HAProxy does not load the configuration file or userlist file of the settings.
+    Raises SettingsError if HAProxy does not load the configuration file or the userlist file that the settings name.
     """
     if environ.get("HAPROXY_MWORKER") != "1":
         return settings
@@ -20,7 +20,7 @@ def adapted(settings: Settings, environ: Mapping[str, str]) -> Settings:
 
 
 def _path(address: str) -> str:
-    """Return the path of a Unix socket; an empty text for other addresses."""
+    """Return the path of a Unix socket, or an empty text for any other address."""
     path = address.removeprefix("unix@")
     return path if path.startswith("/") else ""
 

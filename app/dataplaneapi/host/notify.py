@@ -1,6 +1,6 @@
 """Notify the service manager that the server is ready, what its status is, and that its event loop runs.
 
-A notification is a datagram of `NAME=value` lines (sd_notify(3)). Without a service manager nothing is sent.
+A notification is a datagram of `NAME=value` lines (sd_notify(3)). If there is no service manager, the functions do nothing.
 """
 
 import asyncio
@@ -10,16 +10,17 @@ import socket
 import time
 from collections.abc import MutableMapping
 
-# Environment variables from the service manager. They are for this process only, not for its children.
+# The environment variables from the service manager. Child processes must not inherit them.
 _ADDRESS, _INTERVAL, _PROCESS = "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"
-# Pings in one interval of the watchdog: more than one, so that a late ping does no harm.
+# The pings in one interval of the watchdog. There are several, so that a late ping does not cause a restart.
 _PINGS = 3
 
 
 class Manager:
-    """The service manager. `address` is the path of its socket, or `@` and an abstract name; empty if there is no manager.
+    """The service manager.
 
-    `watchdog` is the interval of the watchdog in seconds, 0 for none.
+    `address` is the path of its socket, or `@` and an abstract name, or empty if there is no manager. `watchdog` is the interval of the
+    watchdog in seconds, or 0 for none.
     """
 
     def __init__(self, address: str = "", watchdog: float = 0.0) -> None:
@@ -27,7 +28,7 @@ class Manager:
         self.watchdog, self._status = watchdog, ""
 
     def ready(self, status: str = "") -> None:
-        """Report that the server is ready. An empty `status` means the same status as last time."""
+        """Report that the server is ready. If `status` is empty, repeat the previous status."""
         self._status = status or self._status
         self._tell(READY="1", STATUS=self._status)
 
@@ -38,7 +39,7 @@ class Manager:
         self._tell(STOPPING="1", STATUS="Finishing running requests")
 
     async def keep_watch(self) -> None:
-        """Ping the watchdog until this is cancelled. A blocked event loop sends no pings, so the manager restarts the server."""
+        """Ping the watchdog until cancelled. If the event loop blocks, the pings stop and the manager restarts the server."""
         while self.watchdog:
             self._tell(WATCHDOG="1")
             await asyncio.sleep(self.watchdog / _PINGS)
@@ -46,14 +47,14 @@ class Manager:
     def _tell(self, **lines: str) -> None:
         if not self._address:
             return
-        # If the manager does not listen, the server goes on.
+        # A manager that does not listen is ignored.
         with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as connection:
             connection.connect(self._address)
             connection.sendall("\n".join(f"{name}={value}" for name, value in lines.items()).encode())
 
 
 def manager(environ: MutableMapping[str, str]) -> Manager:
-    """Return the service manager. Its variables are removed from `environ`, so that no child process can notify in the server's name."""
+    """Return the service manager. Remove its variables from `environ`, so that child processes cannot send notifications."""
     address, interval, process = (environ.pop(name, "") for name in (_ADDRESS, _INTERVAL, _PROCESS))
     ours = not process or process == str(os.getpid())
     return Manager(address, int(interval) / 1e6 if interval.isdigit() and ours else 0.0)

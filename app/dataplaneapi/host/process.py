@@ -1,4 +1,4 @@
-"""Properties of the process in the operating system: pid file, limits, umask, user and group."""
+"""Set the properties of this process in the operating system: pid file, limit of open files, umask, user and group."""
 
 import os
 import pwd
@@ -9,12 +9,12 @@ from pathlib import Path
 from dataplaneapi.settings.table import SettingsError
 from haproxy_native.disk.atomic import write_atomically
 
-# The group may read, as it may in the directories of the settings (0750). Other users have no access.
+# The group may read, as in the directories of the settings (0750). Other users have no access.
 UMASK = 0o027
 
 
 def write_pid_file(path: str) -> None:
-    """Write the pid of this process to a file. Raises SettingsError if the file has the pid of another running process, or no pid."""
+    """Write the pid of this process to a file. Raises SettingsError if the file contains the pid of another running process, or no pid."""
     target = Path(path)
     try:
         held = target.read_text(errors="replace") if target.exists() else ""
@@ -35,7 +35,10 @@ def _check_owner(held: str) -> None:
 
 
 def allow_open_files(wanted: int) -> int:
-    """Raise the soft limit of open files to `wanted`, or to the hard limit if that is lower. Return the number that may be open."""
+    """Raise the soft limit of open files to `wanted`, or to the hard limit if that is lower.
+
+    Return the number of files that may be open.
+    """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY or soft >= wanted:
         return wanted
@@ -52,8 +55,8 @@ def limit_modes() -> None:
 def drop_privileges(uid: int, gid: int) -> None:
     """Change the groups of this process, then its user. 0 means no change. Raises SettingsError.
 
-    With a `uid` the process gets the supplementary groups of this user and, if `gid` is 0, the user's primary group: it does not stay in
-    root's group. A process without root's rights that already has this user and group keeps its groups, because it cannot change them.
+    With a `uid` the process gets the supplementary groups of that user. If `gid` is 0, it also gets the primary group of the user, so that
+    it leaves the group of root. A process that is not root cannot change its groups. It keeps them if it already has the user and group.
     """
     if os.getuid() and uid in (0, os.getuid()) and gid in (0, os.getgid()):
         return
@@ -64,7 +67,7 @@ def drop_privileges(uid: int, gid: int) -> None:
             user = pwd.getpwuid(uid)
         except KeyError:
             if not gid:
-                raise SettingsError(f"set uid: there is no user with the id {uid}, and so no group; name gid as well") from None
+                raise SettingsError(f"set uid: there is no user with the id {uid} whose group could be used; set gid as well") from None
         else:
             name, gid = user.pw_name, gid or user.pw_gid
     if gid:

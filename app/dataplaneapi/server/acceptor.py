@@ -22,7 +22,7 @@ GRACE_SECONDS, LOOK_SECONDS = 1.0, 0.1
 
 
 class ConnectionSlot:
-    """The slot of a connection, or its wait for a slot. `taken`: whether the connection has a slot, which counts against the limit.
+    """A connection's slot, or its wait for one. `taken` is whether the connection has a slot, which counts against the limit.
 
     The protocol sets two callbacks. `given` is called when the connection gets the slot that it has requested, and `evicted` when the
     connection must be closed.
@@ -37,7 +37,7 @@ class ConnectionSlot:
         self.evicted: Callable[[], object] = bool
 
     def ask(self, *, is_probe: bool) -> bool:
-        """Request a slot if the connection has none. Return whether its request can be served now; if not, a callback follows."""
+        """Request a slot if the connection has none. Return whether its request can be served now. If not, a callback follows."""
         self.is_probe = is_probe
         if not self.taken and not is_probe:
             self.asks = True
@@ -45,14 +45,15 @@ class ConnectionSlot:
         return self.taken or is_probe
 
     def leave(self) -> None:
+        """Return the slot at the end of the connection."""
         self._acceptor.left(self)
 
 
 class Acceptor:
     """Accepts the connections of a listening socket.
 
-    `protocol` creates the protocol of a connection, which must call `leave` of its slot at the end. `limit` returns the number of slots, 0
-    for any number. `context` returns the TLS context for the next connection, None for no TLS.
+    `protocol` creates the protocol of a connection, which must call `leave` of its slot at the end. `limit` returns the number of slots, or
+    0 for no limit. `context` returns the TLS context for the next connection, or None without TLS.
     """
 
     def __init__(
@@ -188,6 +189,7 @@ class Acceptor:
             slot.given()
 
     def left(self, slot: ConnectionSlot) -> None:
+        """Make the slot of a closed connection free, and assign it to a waiting request."""
         if slot.taken:
             self._open -= 1
             slot.taken = False

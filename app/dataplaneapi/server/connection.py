@@ -17,7 +17,7 @@ LARGEST = 1 << 16
 class Outlet:
     """A wrapper of the transport, through which uvicorn writes a response.
 
-    `close` replaces that of the transport. uvicorn calls it after the last response of a connection.
+    uvicorn calls `close` instead of that of the transport after the last response of a connection.
     """
 
     def __init__(self, transport: asyncio.Transport, close: Callable[[], None]) -> None:
@@ -47,39 +47,39 @@ class RecordingOutlet:
 
     @property
     def written(self) -> bytes:
-        """The recorded reply; empty if it has more than LARGEST bytes."""
+        """The recorded reply. Empty if the reply has more than LARGEST bytes."""
         return b"".join(self._written)
 
 
-# The order of alternative names by kind: the first name of a certificate identifies the client. A SPIFFE id is a URI.
+# The order of alternative names by their kind. The first name of a certificate identifies the client. A SPIFFE id is a URI.
 _ORDER = (URI, "DNS", "email", "IP Address")
 
 
 @dataclass(frozen=True)
 class Connection:
-    """A connection to an endpoint, and the identity of the client by its certificate."""
+    """A connection to an endpoint, and the identity of the client according to its certificate."""
 
     endpoint: Endpoint
-    # The first name in the client's certificate; empty without a certificate.
+    # The first name in the certificate of the client. Empty without a certificate.
     name: str = ""
-    # Why all requests are refused; empty if they are not.
+    # Why all requests on the connection are refused. Empty if they are not.
     refused: str = ""
     # Whether the name is a SPIFFE id, and not another kind of name that looks like one.
     is_spiffe: bool = False
 
 
 UNKNOWN = Connection(Endpoint())
-# The key under which an ASGI scope has the Channel of its request. It is the only key that ASGI does not define.
+# The key of the Channel of a request in its ASGI scope. It is the only key of ours there.
 EXCHANGE = "exchange"
 WritePart = Callable[[bytes], bool]
 
 
 def no_deadline(seconds: float) -> None:
-    """Set no deadline: no connection waits for the response."""
+    """Do nothing. This is `answer_within` of a channel without a connection."""
 
 
 class Channel:
-    """The connection of one request, as the application uses it. The protocol makes it; the application extends it (api/exchange.py)."""
+    """What one request may do with its connection. The protocol creates it, and the application extends it (api/exchange.py)."""
 
     __slots__ = ("answer_within", "at_end", "connection", "recording", "when_gone", "write_part")
 

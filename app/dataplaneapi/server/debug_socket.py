@@ -1,4 +1,4 @@
-"""Answer commands for diagnosis on a Unix socket that only its owner can open. Each connection has one command."""
+"""Answer diagnostic commands on a Unix socket that only its owner can open. Each connection sends one command."""
 
 import asyncio
 import contextlib
@@ -23,7 +23,7 @@ dapiconf                           its settings, without users
 
 
 class Commands:
-    """The commands: each method whose name does not begin with an underscore is one."""
+    """The commands. Each public method except `answer` is the command of that name."""
 
     def __init__(self, engine: Engine, settings: Callable[[], Settings]) -> None:
         self._engine, self._settings = engine, settings
@@ -59,7 +59,7 @@ class Commands:
 
 @asynccontextmanager
 async def opened(path: str, commands: Commands) -> AsyncIterator[None]:
-    """Answer commands on a Unix socket at `path` until the body ends; no socket if it is empty. Raises SettingsError if it is in use."""
+    """Answer commands on a Unix socket at `path` until the body ends. Do nothing if `path` is empty. Raises SettingsError."""
     if not path:
         yield
         return

@@ -26,7 +26,7 @@ class Deadline:
         self._timer: asyncio.TimerHandle | None = None
 
     def within(self, seconds: float, action: Callable[[], object]) -> None:
-        """Call `action` after so many seconds, and drop the pending action. 0 means never."""
+        """Replace the pending action: call `action` after this many seconds. 0 means never."""
         if not seconds:
             self.clear()
             return
@@ -65,7 +65,7 @@ def _nothing() -> None:
 
 
 LINGER_SECONDS, CLOSING_SECONDS = 2.0, 30.0
-# The same headers as `protection` in dataplaneapi.api.responses has for all other responses.
+# The headers that `protection` in dataplaneapi.api.responses adds to all other responses.
 _PROTECTION = "X-Content-Type-Options: nosniff\r\nX-Frame-Options: DENY\r\nCache-Control: no-store\r\n"
 _REASONS = {
     400: "Bad Request",
@@ -77,13 +77,13 @@ _REASONS = {
 
 
 class Ending(HttpToolsProtocol):
-    """uvicorn's protocol with its own ways to end a connection. Its subclass `Protocol` handles requests and responses.
+    """uvicorn's protocol, with our own ways to end a connection. Its subclass `Protocol` handles requests and responses.
 
-    `_deaf`: whether data from the client is ignored. `_in_head` and `_in_body`: whether the client has sent only a part of a request's head
-    or body.
+    `_deaf` is whether data from the client is ignored. `_in_head` and `_in_body` are whether the client has sent only a part of the head or
+    body of a request.
     """
 
-    # uvicorn's own attributes are in a dictionary, which would double in size if it had these as well.
+    # The attributes of uvicorn are in a dictionary, which would double in size if it contained these too.
     __slots__ = ("_deadline", "_deaf", "_endpoint", "_in_body", "_in_head", "_reader")
 
     def __init__(self, endpoint: Endpoint, *arguments: Any, **named: Any) -> None:
@@ -94,7 +94,7 @@ class Ending(HttpToolsProtocol):
         self._reader: asyncio.TimerHandle | None = None
 
     def pause_writing(self) -> None:
-        """Abort the connection in `write_timeout` seconds unless the client reads on. Called when the write buffer is full."""
+        """Abort the connection in `write_timeout` seconds unless the client reads. asyncio calls this when the write buffer is full."""
         super().pause_writing()
         if self._endpoint.write_timeout and self._reader is None:
             self._reader = self.loop.call_later(self._endpoint.write_timeout, self.transport.abort)
@@ -104,7 +104,7 @@ class Ending(HttpToolsProtocol):
         super().resume_writing()
 
     def timeout_keep_alive_handler(self) -> None:
-        """Close an idle connection. A response that the client does not read must not keep it open, so the connection is then aborted."""
+        """Close an idle connection. Abort it if the client has not read the last response, which otherwise would keep it open."""
         if self.transport.get_write_buffer_size():
             self.transport.abort()
         super().timeout_keep_alive_handler()
@@ -124,7 +124,7 @@ class Ending(HttpToolsProtocol):
             self._hang_up()
 
     def _hang_up(self) -> None:
-        """Close the connection. If the client is still sending, first wait LINGER_SECONDS: a reset could discard the unread response."""
+        """Close the connection. If the client is still sending, first wait LINGER_SECONDS, because a reset could discard the response."""
         if self.transport.is_closing():
             return
         if not (self._deaf or self._in_head or self._in_body):

@@ -12,16 +12,16 @@ from typing import Any
 from dataplaneapi.host import credentials
 from dataplaneapi.settings.table import Settings, SettingsError, source, yaml_value
 
-# The keys of an entry, which are names of settings. With https, a key in TLS_OWN means the setting with the prefix `tls_`.
+# The keys of an entry, which are names of settings. For https, a key in TLS_OWN stands for the setting with the prefix `tls_`.
 KEYS = (
     "scheme host port socket_path socket_mode listen_limit keep_alive cleanup_timeout read_timeout write_timeout max_header_size "
     "tls_certificate tls_key tls_ca tls_crl tls_client_names basic_auth"
 ).split()
 TLS_OWN = ("host", "port", "listen_limit", "keep_alive", "read_timeout", "write_timeout")
-# The kind of a certificate's name that is a URI, as the module `ssl` has it, and the prefix of SPIFFE ids.
+# The kind of the names in a certificate that are URIs, in the words of the module `ssl`, and the prefix of SPIFFE ids.
 URI, SPIFFE = "URI", "spiffe:"
 _SPIFFE_ID = re.compile(r"spiffe://[a-z0-9._-]+(?:/[A-Za-z0-9._-]+)*")
-# The settings that listeners depend on. A change of one is applied to the listeners of a running process.
+# The settings that listeners depend on. A running process applies changes of these to its listeners.
 OF_LISTENERS = frozenset({*KEYS, *(f"tls_{key}" for key in TLS_OWN), "graceful_timeout"})
 
 
@@ -68,13 +68,13 @@ def _meets(wanted: str, names: Iterable[str]) -> bool:
 
 
 def spiffe_id(names: Iterable[tuple[str, str]]) -> str:
-    """Return the SPIFFE id of a certificate with these names: its only URI; empty if it has no SPIFFE id, or several URIs."""
+    """Return the SPIFFE id of a certificate with these names, which is its only URI. Return an empty text if it has no SPIFFE id."""
     uris = [value for kind, value in names if kind == URI]
     return uris[0] if len(uris) == 1 and _is_spiffe_id(uris[0]) else ""
 
 
 def _is_spiffe_id(uri: str) -> bool:
-    """Return whether a URI is a SPIFFE ID by the specification: no empty or dot segments, nothing encoded."""
+    """Return whether a URI is a valid SPIFFE id, without empty segments, dot segments and percent-encoding."""
     return _SPIFFE_ID.fullmatch(uri) is not None and not {".", ".."} & set(uri.split("/"))
 
 
@@ -84,12 +84,12 @@ def endpoints(settings: Settings) -> tuple[Endpoint, ...]:
     result += [_entry(f"dataplaneapi.listeners[{number}]", entry, settings) for number, entry in enumerate(settings.listeners)]
     for number, endpoint in enumerate(result):
         if endpoint.place in [other.place for other in result[:number]] and (endpoint.port or endpoint.path):
-            raise SettingsError(f"two listeners at {endpoint.path or f'{endpoint.host}:{endpoint.port}'}")
+            raise SettingsError(f"two listeners have the same address {endpoint.path or f'{endpoint.host}:{endpoint.port}'}")
     return tuple(result)
 
 
 def one_of(scheme: str, settings: Settings) -> Endpoint:
-    """Return the endpoint for a socket that another process has opened: the first of its scheme, else one with default options."""
+    """Return the endpoint for a socket that another process has opened: the first of its scheme, or else one with default options."""
     return next((endpoint for endpoint in endpoints(settings) if endpoint.scheme == scheme), None) or _endpoint(scheme, settings)
 
 
@@ -113,7 +113,7 @@ def _endpoint(scheme: str, settings: Settings) -> Endpoint:
 def _secured(plain: Endpoint, settings: Settings) -> Endpoint:
     """Return the endpoint with TLS. Raises SettingsError.
 
-    A client certificate replaces the password, unless the port is chosen at random, as in the reference.
+    If the settings have `tls_ca` and `tls_port`, clients authenticate by their certificate instead of a password, as in the Data Plane API.
     """
     certificate = settings.tls_certificate or credentials.path(credentials.CERTIFICATE)
     key = settings.tls_key or credentials.path(credentials.KEY)
@@ -171,7 +171,7 @@ def _basic_auth(place: str, made: Endpoint, wanted: Any) -> bool:
     if not isinstance(wanted, bool | None):
         raise SettingsError(f"{place}.basic_auth must be true or false, not {wanted!r}")
     if wanted is False and made.scheme != "unix" and not made.authority:
-        raise SettingsError(f"{place}.basic_auth: false needs tls_ca or a unix socket; otherwise anybody could change everything")
+        raise SettingsError(f"{place}.basic_auth: false needs tls_ca or a unix socket; without these, anybody could change everything")
     return made.basic_auth if wanted is None else wanted
 
 

@@ -1,18 +1,18 @@
-"""Check the head of a request more strictly than the parser, so that no proxy on the way can interpret it as a different request."""
+"""Check the head of a request more strictly than the parser does, so that a proxy cannot interpret it as a different request."""
 
 import re
 from collections.abc import Sequence
 
 from dataplaneapi.server.endpoint import Endpoint
 
-# Far above what any client sends. Each field and each byte of a URL takes time on the event loop.
+# Far more than any client needs. Each field, and each byte of a URL, takes time in the event loop.
 MOST_FIELDS, LONGEST_URL = 1000, 1 << 16
 _HOST = re.compile(rb"[A-Za-z0-9._~!$&'()*+,;=%:\[\]-]*")
 Headers = Sequence[tuple[bytes, bytes]]
 
 
 class RequestRefused(Exception):
-    """Raised to refuse a request. The connection ends with a response that has this status and message."""
+    """Raised to refuse a request. The connection ends after a response with this status and message."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
@@ -22,7 +22,7 @@ class RequestRefused(Exception):
 def check(endpoint: Endpoint, version: str, method: bytes, url: bytes, headers: Headers, arrived: int) -> None:
     """Check the head of a request. Raises RequestRefused.
 
-    `arrived` is an upper bound of the head's size in bytes; the exact size is computed only if the bound exceeds `max_header_size`.
+    `arrived` is an upper bound of the size of the head in bytes. The exact size is computed only if the bound exceeds `max_header_size`.
     """
     if len(url) > LONGEST_URL:
         raise RequestRefused(414, f"request target exceeds the maximum allowed size of {LONGEST_URL} bytes")
@@ -55,13 +55,13 @@ def too_large(endpoint: Endpoint) -> RequestRefused:
 
 
 class HalfHeads:
-    """Limits the total number of bytes of incomplete heads on all connections."""
+    """The total number of bytes of incomplete heads on all connections, and its limit."""
 
     def __init__(self, most: int = 32 << 20) -> None:
         self.most, self.held = most, 0
 
     def hold(self, size: int) -> None:
-        """Add to the total; a negative size subtracts. Raises RequestRefused (503) if the total exceeds the limit."""
+        """Add a size, which may be negative, to the total. Raises RequestRefused (503) if the total exceeds the limit."""
         self.held += size
         if size > 0 and self.held > self.most:
             raise RequestRefused(503, "too many requests are arriving slowly; send the request's head at once")

@@ -1,4 +1,4 @@
-"""Replace the application of a running server. Requests wait meanwhile, so that no client is refused."""
+"""Replace the application of a running server. Requests wait meanwhile, so that no request is refused."""
 
 import asyncio
 from typing import Any, Protocol
@@ -7,7 +7,7 @@ from starlette.types import Receive, Scope, Send
 
 
 class ReplyingApp(Protocol):
-    """An ASGI application that can also return a cached reply (`reply`), without being called for the request."""
+    """An ASGI application whose method `reply` returns a cached reply to a request that the application is not called for."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None: ...
 
@@ -34,15 +34,16 @@ class Doorway:
             self._inside.discard(task)
 
     def reply(self, *asked: Any) -> bytes | None:
-        """Return the current application's cached reply to a request; None if there is no reply or no application."""
+        """Return the cached reply of the current application, or None if there is no cached reply or no application."""
         return self._app.reply(*asked) if self._app is not None else None
 
     def open(self, app: ReplyingApp) -> None:
+        """Pass requests, including those that wait, to this application."""
         self._app = app
         self._opened.set()
 
     async def close(self, patience: float) -> None:
-        """Make new requests wait. Requests in progress have `patience` seconds to end, then they are cancelled."""
+        """Make new requests wait, and wait for the requests in progress. After `patience` seconds, cancel these."""
         self._app = None
         self._opened.clear()
         late = set(self._inside)

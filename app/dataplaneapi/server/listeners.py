@@ -29,7 +29,10 @@ CURVE = "prime256v1"
 
 
 class Identity:
-    """Certificate, key, client CA and CRLs of a listener, read from their files. Raises SettingsError if they cannot be used."""
+    """The certificate, key, client CA and CRLs of a listener, which are read from their files.
+
+    The constructor raises SettingsError if the files cannot be used.
+    """
 
     def __init__(self, certificate: str, key: str, authority: str = "", revoked: str = "") -> None:
         self._files = (certificate, key, authority, revoked)
@@ -40,7 +43,7 @@ class Identity:
             raise SettingsError(f"TLS cannot be served: {_reason(self._files, error)}") from None
 
     def context(self) -> ssl.SSLContext:
-        """Return the context for the next connection. If changed files cannot be used, as in a rotation, keep the context and log this."""
+        """Return the TLS context for the next connection. If changed files cannot be used, log the error and return the former context."""
         if (stamps := self._stamps()) != self._seen:
             self._seen = stamps
             try:
@@ -61,7 +64,7 @@ def _context(certificate: str, key: str, authority: str, revoked: str) -> ssl.SS
     context.set_ciphers(CIPHERS)
     context.set_ecdh_curve(CURVE)
     context.set_alpn_protocols(["http/1.1"])
-    # An encrypted key must not make OpenSSL ask on the terminal.
+    # Without a password, OpenSSL would prompt for that of an encrypted key on the terminal.
     context.load_cert_chain(certificate, key, password=lambda: b"")
     if authority:
         context.load_verify_locations(authority)
@@ -72,7 +75,7 @@ def _context(certificate: str, key: str, authority: str, revoked: str) -> ssl.SS
     if revoked and not lists:
         raise ValueError(f"{revoked} contains no CRL")
     if lists:
-        # As with HAProxy's crl-file, each authority of the chain needs a CRL that has not expired. It may be in the file of the client CA.
+        # As for HAProxy's crl-file, each authority of the chain needs a CRL that has not expired. The file of the client CA may contain it.
         context.verify_flags |= ssl.VerifyFlags.VERIFY_CRL_CHECK_CHAIN
     return context
 
@@ -94,9 +97,9 @@ class Listener:
 
     endpoint: Endpoint
     socket: socket.socket
-    # The file of a Unix socket, which is removed when the listener closes; empty for none.
+    # The file of a Unix socket, which is removed when the listener closes. Empty: there is no file to remove.
     path: str = ""
-    # Whether another process, the service manager, has the socket as well.
+    # Whether the service manager has the socket open too.
     kept: bool = False
     _identity: Identity | None = field(init=False)
     _inode: int = field(init=False)
@@ -106,7 +109,7 @@ class Listener:
         self._inode = os.stat(self.path).st_ino if self.path else 0
 
     def identity(self, endpoint: Endpoint) -> Identity | None:
-        """Return the certificates for an endpoint; None without TLS. Raises SettingsError if the files cannot be used."""
+        """Return the TLS files of an endpoint, or None without TLS. Raises SettingsError if they cannot be used."""
         if endpoint.scheme != "https":
             return None
         return Identity(endpoint.certificate, endpoint.key, endpoint.authority, endpoint.revoked)
@@ -118,7 +121,7 @@ class Listener:
             os.chmod(self.path, endpoint.mode)
 
     def context(self) -> ssl.SSLContext | None:
-        """Return the TLS context for the next connection; None without TLS."""
+        """Return the TLS context for the next connection, or None without TLS."""
         return self._identity.context() if self._identity else None
 
     @property
@@ -130,7 +133,7 @@ class Listener:
         return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
 
     def close(self) -> None:
-        """Close the socket and remove its file. The file stays if another server has bound its own socket to the path."""
+        """Close the socket and remove its file, unless another server has bound its own socket to the path."""
         self.socket.close()
         with contextlib.suppress(FileNotFoundError):
             if self.path and os.stat(self.path).st_ino == self._inode:
@@ -138,18 +141,18 @@ class Listener:
 
 
 def handed_over(settings: Settings, environ: MutableMapping[str, str]) -> list[Listener]:
-    """Return listeners for the sockets from the service manager, which keeps them open as well. The settings have their options."""
+    """Return listeners for the sockets from the service manager, with the options from the settings. Raises SettingsError."""
     return [Listener(one_of(scheme, settings), opened, kept=True) for scheme, opened in activation.sockets(environ)]
 
 
 def passed_over(wanted: Iterable[Endpoint], served: list[Listener]) -> list[str]:
-    """Return the addresses in the settings whose ports are not among the sockets from the service manager."""
+    """Return the addresses in the settings that are not served, because the service manager has passed no socket with their port."""
     ports = {listener.socket.getsockname()[1] for listener in served if listener.endpoint.scheme != "unix"}
     return [f"{endpoint.scheme}://{endpoint.host}:{endpoint.port}" for endpoint in wanted if endpoint.port and endpoint.port not in ports]
 
 
 def open_all(wanted: Iterable[Endpoint]) -> list[Listener]:
-    """Open all listeners. Raises SettingsError if one cannot be opened; then none stays open."""
+    """Open all listeners. If one cannot be opened, close the others and raise SettingsError."""
     opened: list[Listener] = []
     try:
         for endpoint in wanted:
@@ -175,7 +178,7 @@ def _open(endpoint: Endpoint) -> Listener:
 def _bind(host: str, port: int) -> socket.socket:
     """Bind a TCP socket. Prefer an IPv4 address of the host, as most clients expect for `localhost`. Raises SettingsError."""
     try:
-        # `getaddrinfo` would encode a text with the codec `idna`, which takes 4 ms to import.
+        # Bytes, because `getaddrinfo` would encode a text with the codec `idna`, whose import takes 4 ms.
         name = host.encode() if host.isascii() else host
         addresses = socket.getaddrinfo(name or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         family, kind, protocol, _, address = min(addresses, key=lambda row: row[0] != socket.AF_INET)
@@ -195,10 +198,10 @@ def _bind(host: str, port: int) -> socket.socket:
 
 
 def open_unix(path: str, mode: int | None) -> socket.socket:
-    """Bind a Unix socket to a path. `mode` is that of its file, None for the mode that the umask allows.
+    """Bind a Unix socket to a path. `mode` is the mode of its file, or None for the mode that the umask permits.
 
-    The file never has a wider mode, not even briefly. A socket file that an ended server has left is replaced. Raises SettingsError, also
-    for a path in use.
+    The file never has a wider mode, not even briefly. The socket file of a server that has ended is replaced. Raises SettingsError, also if
+    the path is in use.
     """
     opened = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
@@ -217,7 +220,7 @@ def open_unix(path: str, mode: int | None) -> socket.socket:
 
 
 def _is_abandoned(path: str) -> bool:
-    """Return whether no process listens on the socket. A socket of another user, or with a full backlog, has other errors than refusal."""
+    """Return whether no process listens on the socket. A full backlog or a lack of permission causes other errors than ECONNREFUSED."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         probe.setblocking(False)
         return probe.connect_ex(path) == errno.ECONNREFUSED

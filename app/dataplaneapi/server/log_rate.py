@@ -13,9 +13,10 @@ class Rate:
         self._periods: dict[str, tuple[float, int]] = {}
 
     def left_out(self, line: str) -> int | None:
-        """Count a line. Return None if it exceeds the limit, else how many equal lines exceeded it in the preceding period.
+        """Count a line. Return None if it exceeds the limit and must be dropped.
 
-        That number is above 0 only for the first line of a period.
+        Otherwise return how many equal lines were dropped in the preceding period, which is more than 0 only for the first line of a
+        period.
         """
         now = self._clock()
         begin, count = self._periods.get(line, (now, 0))
@@ -27,7 +28,7 @@ class Rate:
 
 
 class RateLimit(logging.Filter):
-    """A logging filter that passes `most` records of each message in `seconds`; the next record reports how many were left out."""
+    """A logging filter that passes `most` records of each message in `seconds`. A later record reports how many were dropped."""
 
     def __init__(self, most: int = 10, seconds: float = 10.0, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Serve HTTP/1.1 connections by uvicorn's protocol, with limits on heads and chunked bodies, deadlines, and the peer's identity.
+"""Serve HTTP/1.1 connections with uvicorn's protocol, extended by limits on heads and chunked bodies, deadlines, and client identities.
 
 Every state of a connection has a deadline:
 
@@ -37,11 +37,11 @@ from dataplaneapi.server.replies import is_whole
 logger = logging.getLogger(__name__)
 logger.addFilter(RateLimit())
 ANSWER_SECONDS = 300.0
-# Seconds that an idle connection stays open when the server stops: a connection without a request so far, and any other.
+# Seconds that an idle connection stays open when the server stops: a connection that has not sent a request yet, and any other.
 FIRST_CALL, LAST_CALL = 5.0, 0.5
-# Requests that may wait on one connection for earlier responses.
+# The most requests on one connection that wait for earlier responses.
 PIPELINED = 32
-# The framing that a chunked body may have, in bytes: FRAMING, and FRAMING_EACH for each byte of content.
+# The most bytes of framing in a chunked body: FRAMING, plus FRAMING_EACH for each byte of content.
 FRAMING, FRAMING_EACH = 1 << 16, 16
 
 
@@ -70,7 +70,7 @@ class ListenerState(ServerState):
 
 
 class Protocol(Ending):
-    """One connection to an endpoint."""
+    """One connection to an endpoint: it receives requests, calls the application, and sends responses."""
 
     __slots__ = (
         *("_active", "_arrived_bytes", "_connection", "_head_bytes", "_held", "_is_new", "_kept"),
@@ -119,7 +119,7 @@ class Protocol(Ending):
         self._slot.leave()
 
     def shutdown(self) -> None:
-        """Close the connection after the responses in progress. Close an idle one after a short wait, in case a request is on its way."""
+        """Close the connection after the responses in progress. Close an idle connection after a short wait, since a request may arrive."""
         self._stopping = True
         if self._active is not None:
             self.cycle.keep_alive = False
@@ -129,7 +129,7 @@ class Protocol(Ending):
             self.loop.call_later(patience, self._end_call)
 
     def _end_response(self) -> None:
-        """End the current response if it would not end without this, such as a stream."""
+        """End the current response if it is a stream, which does not end by itself."""
         if self._active is not None and (at_end := _channel(self._active).at_end):
             at_end()
 
@@ -159,7 +159,7 @@ class Protocol(Ending):
             self._misunderstand(error)
 
     def _sends_kept(self, request: bytes) -> bool:
-        """Send the cached reply to a request. Return False if there is none. After a reply, the connection waits for the next request."""
+        """Send the cached reply to a request, and wait for the next request. Return False if there is no cached reply."""
         if self._active or self._stopping or not self._slot.taken or self.flow.write_paused or self._connection.refused:
             return False
         ((_, date),) = self.server_state.default_headers
@@ -180,7 +180,7 @@ class Protocol(Ending):
             self._pass_over_offer(data[offered.args[0] :])
 
     def _pass_over_offer(self, rest: bytes) -> None:
-        """Parse the head again without the header `Upgrade`, by which Java offers HTTP/2. With the header the parser drops the body."""
+        """Parse the head again without the header `Upgrade`, with which Java offers HTTP/2. With the header, the parser drops the body."""
         headers = [b"%s: %s\r\n" % header for header in self.headers if header[0] != b"upgrade"]
         method, version = self.parser.get_method(), self.parser.get_http_version().encode()
         head = b"%s %s HTTP/%s\r\n%s\r\n" % (method, self.url, version, b"".join(headers))
@@ -199,7 +199,7 @@ class Protocol(Ending):
             self._refuse(400, f"invalid HTTP request: {cause}")
 
     def _count_head(self, size: int) -> None:
-        """Record how many bytes of an incomplete head have arrived, 0 when it is complete. Raises RequestRefused for too many."""
+        """Record how many bytes of an incomplete head have arrived. 0: the head is complete. Raises RequestRefused if they are too many."""
         more, self._head_bytes = size - self._head_bytes, size
         self.server_state.half_heads.hold(more)
         if size and self._endpoint.max_header_size and size > self._endpoint.max_header_size:
@@ -265,14 +265,14 @@ class Protocol(Ending):
         self._start(cycle, app)
 
     def _start(self, cycle: RequestResponseCycle, app: Any) -> None:
-        """Call the application. The deadline allows for the body as well, which has its own deadline only if the application reads it."""
+        """Call the application. The deadline includes the time for the body, because the body has none if the application ignores it."""
         seconds = 0.0 if cycle.more_body and not self._endpoint.read_timeout else self._patience
         self._deadline.within(seconds + self._endpoint.read_timeout if cycle.more_body else seconds, self._give_up_answer)
 
         async def serve(scope: Any, receive: Any, send: Any) -> None:
             async def sending(message: Any) -> None:
                 if cycle.more_body and message["type"] == "http.response.start":
-                    # The rest of the body is not read, so the connection must close: the next request would not be found.
+                    # The rest of the body is not read, so the beginning of a next request is unknown, and the connection must close.
                     cycle.keep_alive = False
                 await send(message)
                 if message.get("more_body"):
@@ -339,7 +339,7 @@ class Protocol(Ending):
             self._refuse(408, f"request did not arrive within {self._endpoint.read_timeout:g} seconds")
 
     def _refuse(self, status: int, message: str) -> None:
-        """Send an error response and close the connection. If earlier responses are in progress, only close it after the last of them."""
+        """Send an error response and close the connection. If earlier responses are in progress, close it after these without the error."""
         level = logging.INFO if status == 408 else logging.WARNING
         logger.log(level, "bad request from %s: %d %s", self._peer, status, message)
         broken = self.cycle if self._in_body else None
@@ -384,4 +384,4 @@ def _channel(cycle: RequestResponseCycle) -> Channel:
 
 
 def _nothing_kept(*asked: object) -> None:
-    """Stand in for `reply` of an application without a cache of replies."""
+    """Return no reply. This replaces `reply` of an application that has no cache."""

@@ -1,7 +1,7 @@
 """Cache replies by the bytes of their request, so that an equal request is answered without being parsed.
 
-A reply is sent again only on an equal connection (listener, client certificate), for the same document and version, while users and their
-rights are unchanged, and if the gate admits the credentials at once. Date and request id are replaced each time.
+A reply is sent again only if the connection is equal (listener, client certificate), the document, the version, the users and their
+permissions are unchanged, and the gate admits the credentials without a check. The date and the request id are replaced each time.
 """
 
 from dataclasses import dataclass
@@ -25,11 +25,11 @@ class KeptReply:
     connection: Connection
     document: object
     version: int
-    # The generation of users and rights.
+    # The generation of the users.
     generation: int
     # The exchange of the recorded request, for the access log.
     exchange: Exchange
-    # The bytes before the date, between date and request id, and after the request id.
+    # The bytes before the date, between the date and the request id, and after the request id.
     parts: tuple[bytes, bytes, bytes]
 
     def holds(self, connection: Connection, document: object, version: int, generation: int) -> bool:
@@ -43,12 +43,13 @@ class KeptReply:
         )
 
     def at(self, date: bytes, request_id: bytes) -> bytes:
+        """Return the reply with this date and request id."""
         before, between, behind = self.parts
         return b"".join((before, date, between, request_id, behind))
 
 
 class Replies:
-    """The cached replies by the bytes of their request. The cache is cleared when it would exceed MOST_BYTES."""
+    """The cached replies by the bytes of their request. A reply that would exceed MOST_BYTES clears the cache first."""
 
     def __init__(self) -> None:
         self._size = 0
@@ -72,7 +73,7 @@ class Replies:
 
 
 def _parts(reply: bytes, request_id: bytes) -> tuple[bytes, bytes, bytes] | None:
-    """Return the parts of a reply around its date and its request id; None if the reply cannot be cached."""
+    """Return the parts of a reply around its date and its request id, or None if the reply cannot be cached."""
     end = reply.find(b"\r\n\r\n")
     date = reply.find(_DATE, 0, end) + len(_DATE)
     behind_date = reply.find(b"\r\n", date)

@@ -1,6 +1,7 @@
 """Serve the listeners, each with its own uvicorn server in the same event loop, and apply changed settings.
 
-A listener whose address stays the same keeps its socket and its connections. New listeners are opened before removed ones are drained.
+When the settings change, a listener whose address remains keeps its socket and its connections. New listeners are opened before removed
+ones are drained.
 """
 
 import asyncio
@@ -23,12 +24,12 @@ from dataplaneapi.settings.table import Settings
 
 logger = logging.getLogger(__name__)
 BACKLOG = 2048
-# The open files to allow for in addition to connections, and the connections to allow for on a listener without a limit.
+# The open files needed in addition to connections, and the connections assumed for a listener without a limit.
 OTHER_FILES, UNLIMITED = 512, 16384
 
 
 class ListenerServer(uvicorn.Server):
-    """A uvicorn server whose connections come from an Acceptor. The program handles signals, this server does not.
+    """A uvicorn server that gets its connections from an Acceptor. Signals are handled by the program.
 
     uvicorn wakes up ten times a second to check `should_exit` and to update the date header. This server sleeps until it is stopped.
     """
@@ -68,7 +69,8 @@ class ListenerServer(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Finish the requests on accepted connections.
 
-        If the service manager has the socket as well, connections that are not accepted yet stay in the backlog for the next server.
+        If the service manager has the socket open too, connections in the backlog stay there for the next server. Otherwise they are
+        accepted and served first.
         """
         self.server_state.stopping = True
         if not self.listener.kept:
@@ -83,7 +85,7 @@ class ListenerServer(uvicorn.Server):
         await super()._wait_tasks_to_complete()
 
     def follow(self, graceful_timeout: float) -> None:
-        """Apply changed settings, after those of the listener have been applied."""
+        """Apply a changed `graceful_timeout` and a changed limit of the listener."""
         self.config.timeout_graceful_shutdown = int(graceful_timeout)
         for server in self.servers:
             server.watch()
@@ -111,13 +113,15 @@ def _config(app: ASGIApp, graceful_timeout: float) -> uvicorn.Config:
 
 @dataclass
 class Served:
+    """A listener, its server, and the task in which the server runs."""
+
     listener: Listener
     server: ListenerServer
     task: asyncio.Task[None]
 
 
 class Serving:
-    """All listeners of the process. With `kept`, the sockets belong to the service manager, so only their options can change."""
+    """All listeners of the process. `kept`: the sockets belong to the service manager, so that only their options can change."""
 
     def __init__(self, app: ASGIApp, settings: Settings, opened: list[Listener], *, kept: bool) -> None:
         self._app, self._settings, self._kept = app, settings, kept
@@ -137,7 +141,10 @@ class Serving:
         return Served(listener, server, asyncio.ensure_future(server.serve(sockets=[listener.socket])))
 
     async def change(self, settings: Settings) -> None:
-        """Apply new settings. If they cannot be applied, nothing is changed and SettingsError is raised."""
+        """Apply new settings, and wait until removed listeners are drained.
+
+        Raises SettingsError and changes nothing if that is impossible.
+        """
         wanted = endpoints(settings)
         stay = [(server.listener, endpoint) for server in self._served if (endpoint := self._successor(server.listener.endpoint, settings))]
         ready = [(listener, endpoint, listener.identity(endpoint)) for listener, endpoint in stay]
@@ -155,13 +162,13 @@ class Serving:
         await _drained(gone)
 
     def _successor(self, endpoint: Endpoint, settings: Settings) -> Endpoint | None:
-        """Return the endpoint that new settings have for a listener; None if they remove it."""
+        """Return the endpoint of a listener in new settings, or None if they remove the listener."""
         if self._kept:
             return one_of(endpoint.scheme, settings)
         return next((endpoint_ for endpoint_ in endpoints(settings) if endpoint_.place == endpoint.place), None)
 
     async def stop(self) -> None:
-        """Close all listeners. Requests in progress have up to `graceful_timeout` to end."""
+        """Close all listeners, and wait for the requests in progress for at most `graceful_timeout` seconds."""
         await _drained(self._served)
 
 
