@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 class Bearers:
-    """The tokens of this server, and the issuer of JWTs if there is one. Use it as an async context manager.
+    """The tokens of this server, and the issuer of JWTs if the settings have one. Use it as an async context manager.
 
-    A token whose creator is no longer in `users` has no rights, unless the creator is the name in a client certificate.
+    A token permits nothing if its creator was a user that no longer exists.
     """
 
     def __init__(self, users: Users, tokens: Tokens, jwt: JwtSettings | None = None) -> None:
@@ -39,7 +39,7 @@ class Bearers:
         await self.tokens.__aexit__(kind, error, trace)
 
     async def change(self, jwt: JwtSettings | None) -> None:
-        """Apply new settings. After a change, all JWTs are verified again. Known keys are reused if their source is the same."""
+        """Apply new settings. If they have changed, verify all JWTs again. Reuse the known keys if their source is the same."""
         if jwt != self._jwt:
             former = self._issuer
             self._take(jwt)
@@ -51,19 +51,22 @@ class Bearers:
     def _take(self, jwt: JwtSettings | None) -> None:
         former, self._jwt, self._issuer = self._issuer, jwt, None
         if jwt:
-            # It imports packages that only the extra `oidc` installs.
+            # Imported here, because it imports packages that only the extra `oidc` installs.
             from dataplaneapi.auth.issuer import Issuer
 
             self._issuer = Issuer(jwt, former.keys if former and former.settings.source == jwt.source else None)
 
     def caller(self, bearer: bytes) -> Caller:
-        """Return the caller of an admitted request."""
+        """Return the caller of an admitted request: an EndedCaller if the token has expired or was revoked since."""
         if token := self.tokens.find(bearer):
             return self.of(token)
         return (self._issuer.known(bearer) if self._issuer else None) or EndedCaller()
 
     def present(self, caller: Caller) -> Caller | None:
-        """Return the caller with the current state of its token; None if the token has ended or the settings no longer name the issuer."""
+        """Return the caller with the current state of its token.
+
+        Return None if the token has ended, or if the settings no longer name the issuer of its JWT.
+        """
         if isinstance(caller, JwtCaller):
             return caller if self._jwt and caller.issuer == self._jwt.issuer else None
         if caller.token is None:
@@ -72,7 +75,7 @@ class Bearers:
         return self.of(token) if token else None
 
     def user(self, caller: Caller) -> User | None:
-        """Return the user that the caller logged in as; None if it has other credentials or the user no longer exists."""
+        """Return the user that the caller logged in as. Return None if it has other credentials or the user no longer exists."""
         return self._users.find(caller.name) if caller.group == USERS else None
 
     def of(self, token: Token) -> TokenCaller:
@@ -80,9 +83,9 @@ class Bearers:
         return TokenCaller.of(token, is_orphan=is_orphan)
 
     def rights_now(self, roles: Roles | None, group: str, name: str) -> Rights | None:
-        """Return the current rights of a caller without a request, given the group and the name that its changes have recorded.
+        """Return the current permissions of the author of an earlier change, by the group and the name that the change has recorded.
 
-        None means that everything is allowed. A caller that no longer exists has no rights.
+        None means that everything is permitted. A caller that no longer exists is permitted nothing.
         """
         if group == TOKENS:
             token = self.tokens.get(id_of(name))
@@ -94,7 +97,7 @@ class Bearers:
         return Caller(group, name).rights(roles)
 
     def admits(self, bearer: bytes, address: str) -> bool:
-        """Return whether a token is valid for a request from this address. If it is, record its use."""
+        """Return whether a token is valid for a request from this address. If it is a valid token of this server, record its use."""
         token = self.tokens.find(bearer)
         if token is None:
             return self._issuer is not None and self._issuer.known(bearer) is not None
@@ -104,15 +107,18 @@ class Bearers:
         return True
 
     def takes(self, bearer: bytes) -> bool:
-        """Return whether a token is of a kind that this server supports. Other tokens are refused as in the Data Plane API."""
+        """Return whether a token is of a kind that this server supports. The refusal of any other token is that of the Data Plane API."""
         return self._issuer is not None or is_well_formed(bearer)
 
     def is_guess(self, bearer: bytes) -> bool:
-        """Return whether a token is well-formed but unknown."""
+        """Return whether a token is a well-formed token of this server but unknown, as a guess would be."""
         return is_well_formed(bearer) and self.tokens.find(bearer) is None
 
     async def refusal(self, bearer: bytes, address: str) -> str:
-        """Return why a token is not valid for a request from this address; empty for a valid JWT. Raises IssuerAway."""
+        """Verify a JWT, or find out why `admits` is False for a token. Return the reason, or an empty text for a valid JWT.
+
+        Raises IssuerAway. Waits for the keys of the issuer if they are unknown.
+        """
         if self._issuer and bearer.count(b".") == 2:
             return await self._issuer.refusal(bearer)
         if (token := self.tokens.find(bearer)) is not None:
@@ -121,6 +127,6 @@ class Bearers:
 
 
 def parse_bearer(authorization: bytes) -> bytes | None:
-    """Return the token of an `Authorization: Bearer` value; None for anything else."""
+    """Return the token of an `Authorization: Bearer` value, or None for anything else."""
     scheme, _, token = authorization.partition(b" ")
     return token.strip() if scheme.lower() == b"bearer" else None

@@ -1,4 +1,4 @@
-"""Callers of requests, and their rights."""
+"""Define the callers of requests by their kind of credentials, and determine what each may do."""
 
 from dataclasses import dataclass, field
 
@@ -11,31 +11,31 @@ TOKENS = "tokens"
 
 
 class IssuerAway(Exception):
-    """Raised if no key of the issuer is known, so that no JWT can be verified."""
+    """Raised if no JWT can be verified, because no key of the issuer is known."""
 
 
 @dataclass(frozen=True)
 class Caller:
-    """A user, or the name in a client certificate; subclasses are callers with other credentials."""
+    """A caller that is a user or the name in a client certificate. Subclasses are callers with other credentials."""
 
-    # The group in role_of that the name belongs to, or TOKENS.
+    # The group in `role_of` that the name belongs to, or TOKENS.
     group: str = ""
     name: str = ""
-    # The token of a TokenCaller; None for other callers.
+    # The token of a TokenCaller. None for any other caller.
     token: Token | None = None
 
     @property
     def expires(self) -> float:
-        """The Unix time when the credentials expire; infinity if they do not."""
+        """The Unix time when the credentials expire, or infinity if they do not expire."""
         return self.token.expires if self.token else float("inf")
 
     def rights(self, roles: Roles | None) -> Rights | None:
-        """Return the caller's rights. None means that everything is allowed, which is the case if the settings have no roles."""
+        """Return what the caller may do. None means everything, which is the case if the settings have no roles."""
         return roles.rights(self.group, self.name) if roles else None
 
     @property
     def no_tokens(self) -> str:
-        """Why the caller may not create tokens; empty if it may."""
+        """Why the caller may not create tokens. Empty if it may."""
         return ""
 
 
@@ -56,9 +56,9 @@ class TokenCaller(Caller):
         return f"a token cannot create tokens; {self.token.creator} can, with its own credentials"
 
     def rights(self, roles: Roles | None) -> Rights | None:
-        """Return the rights of the token's roles, limited by the creator's current rights.
+        """Return what the roles of the token permit, limited to what its creator may do now.
 
-        A token without roles may do everything (None) if the settings have no roles, and nothing if they have.
+        A token without roles may do everything (None) if the settings have no roles, and nothing if they have roles.
         """
         assert self.token is not None
         creator = self.token.creator
@@ -86,7 +86,7 @@ class JwtCaller(Caller):
 
     # The values of the claim that determines the roles.
     values: tuple[str, ...] = ()
-    # When the JWT expires, as Unix time.
+    # The Unix time when the JWT expires.
     until: float = 0.0
     issuer: str = ""
 
@@ -109,7 +109,7 @@ class JwtCaller(Caller):
 
 
 def id_of(name: str) -> str:
-    """Return the token's id from the name of a TokenCaller."""
+    """Return the id of the token from the name of a TokenCaller."""
     return name.split(" ")[1]
 
 
@@ -122,6 +122,6 @@ class EndedCaller(Caller):
 
 @dataclass(frozen=True)
 class CallAuthor(Author):
-    """The author of the changes that a call makes. `caller`: who has sent the call."""
+    """The author of the changes that a call makes. `caller` has sent the call."""
 
     caller: Caller = field(default_factory=Caller, compare=False, repr=False)

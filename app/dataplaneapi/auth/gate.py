@@ -1,9 +1,13 @@
-"""Authenticate every request by password or token. Correct passwords are cached, so that a slow hash is not computed for each request.
+"""Authenticate every request by password or token, and limit guessing.
 
-The number of wrong passwords is limited by address and name (guessing.py). Above the limit, passwords are refused without a check. The
-exception is a name that has logged in from the address before. Its passwords are still checked, so that other clients at the address cannot
-lock the user out: one at a time, with a pause of PAUSE seconds after a wrong one. A correct password is then not cached, because an
-immediate answer would reveal that a guess was correct. A valid token is always accepted.
+A password check computes a slow hash, so correct passwords are cached for REMEMBERED_SECONDS. A change of the users clears the cache.
+
+The number of wrong passwords is limited by address and name (guessing.py). Above the limit, the gate refuses passwords without a check
+(429). The exception is a name that has logged in from the address before. Its passwords are still checked, so that other clients at the
+address cannot lock the user out. These checks run one at a time, with a pause of PAUSE seconds after a wrong password. A correct password
+is then not cached, because an immediate answer would reveal that a guess was correct.
+
+A valid token is always accepted. Unknown tokens are limited by address like wrong passwords.
 """
 
 import asyncio
@@ -34,12 +38,12 @@ from dataplaneapi.settings.roles import USERS
 
 LOGGED_NAME = 64
 REMEMBERED_SECONDS, REMEMBERED_AT_MOST = 60.0, 1024
-# The value of Retry-After if the keys of the issuer cannot be fetched.
+# Seconds: the value of Retry-After if the keys of the issuer cannot be fetched.
 RETRY_SECONDS = 10
 # The pause in seconds after a wrong password that is checked although the limit is exceeded.
 PAUSE = 0.2
 logger = logging.getLogger(__name__)
-# A pool of its own, so that many wrong passwords from many addresses do not occupy the threads that write to the disk.
+# A separate pool, so that many wrong passwords from many addresses do not occupy the threads that write to the disk.
 _HASHING = ThreadPoolExecutor(max(2, os.cpu_count() or 1), "passwords")
 limit_logger = logger.getChild("limit")
 limit_logger.addFilter(RateLimit())
@@ -49,7 +53,7 @@ BEARER_CHALLENGE = (HeaderName(b"WWW-Authenticate"), b'Bearer realm="API", error
 
 @dataclass(frozen=True, repr=False)
 class Login:
-    """One attempt to log in. `digest` identifies address and credentials."""
+    """An attempt to log in. `digest` identifies the address and the credentials."""
 
     name: str
     password: str
@@ -62,24 +66,24 @@ class Login:
 
 
 class Gate:
-    """Decides whether a request is admitted. `address` is always the address of the client."""
+    """The authentication of all requests. In all methods `address` is the address of the client."""
 
     def __init__(self, users: Users, clock: Callable[[], float] = time.monotonic, bearers: Bearers | None = None) -> None:
         self._users, self._clock, self._bearers = users, clock, bearers
         self._key = os.urandom(32)
-        # The cache of correct credentials: the time until which they need no check, and their address and name.
+        # The cache of correct credentials by digest: the time until which they need no check, and their address and name.
         self._verdicts: dict[bytes, tuple[float, Pair]] = {}
         self._generation = users.generation
         self.guessing = Guessing(clock)
-        # Running checks, by digest: all requests with the same credentials wait for one check.
+        # The running checks by digest. All requests with the same credentials wait for one check.
         self._checks: dict[bytes, asyncio.Task[Response | None]] = {}
-        # The last of the checks that run one at a time.
+        # For each pair, the last of the checks that run one at a time.
         self._turns: dict[Pair, asyncio.Task[Any]] = {}
-        # Refused requests by reason. Anybody may read this as a metric, so reasons do not reveal whether a name is known.
+        # The number of refused requests by reason. It is a public metric, so the reasons do not reveal whether a name is known.
         self.refused: Counter[str] = Counter()
 
     def admits_at_once(self, authorization: bytes, address: str = "-") -> bool:
-        """Return whether an Authorization header has a valid token, or a password that is cached as correct for this address."""
+        """Return whether an Authorization header has a valid token, or a password that the cache contains for this address."""
         self._users.refresh()
         if self._generation != self._users.generation:
             self._verdicts.clear()
@@ -91,7 +95,10 @@ class Gate:
         return known is not None and known[0] > self._clock()
 
     async def refusal(self, authorization: bytes, address: str = "-") -> Response | None:
-        """Check an Authorization header. Return None if it is valid, else the error response. Logs wrong passwords with the name."""
+        """Check an Authorization header, with a hash in a thread if necessary. Return None if it is valid, or else the error response.
+
+        Log the name of a user whose password is wrong.
+        """
         if self.admits_at_once(authorization, address):
             return None
         if self._bearers and (bearer := parse_bearer(authorization)) is not None:
@@ -115,14 +122,14 @@ class Gate:
         return await asyncio.shield(check)
 
     def caller(self, authorization: bytes) -> Caller | None:
-        """Return the caller of an admitted request; None if it sent no credentials."""
+        """Return the caller of an admitted request, or None if it has sent no credentials."""
         if self._bearers and (bearer := parse_bearer(authorization)) is not None:
             return self._bearers.caller(bearer)
         credentials = parse_basic(authorization)
         return Caller(USERS, credentials[0]) if credentials else None
 
     async def _refused_bearer(self, bearers: Bearers, bearer: bytes, address: str) -> Response | None:
-        """Return the error response to a bearer token; None for a valid JWT. Limits unknown tokens from an address like wrong passwords."""
+        """Return the error response to a bearer token, or None for a valid JWT. Count an unknown token as a failure of its address."""
         if bearers.is_guess(bearer):
             of = pair(address, "")
             if seconds := self.guessing.wait(of):
@@ -143,6 +150,7 @@ class Gate:
         return None if await self._is_right(login) else self._refused("wrong", "unauthorized")
 
     async def _in_turn(self, login: Login) -> Response | None:
+        """Check a login above the limit, after the preceding check of its pair. Return None if it is correct, or else the response 429."""
         before, turn = self._turns.get(login.pair), asyncio.current_task()
         assert turn is not None
         self._turns[login.pair] = turn
@@ -169,7 +177,7 @@ class Gate:
         return True
 
     def _too_many(self, address: str, seconds: float) -> Response:
-        """Return the response 429 to credentials that may be tried again after so many seconds."""
+        """Return the response 429 to credentials that may be sent again in this many seconds."""
         self.refused["limited"] += 1
         limit_logger.warning("too many wrong passwords or tokens from %s", address)
         seconds = max(1, ceil(seconds))
@@ -182,7 +190,7 @@ class Gate:
         self._verdicts[login.digest] = self._clock() + REMEMBERED_SECONDS, login.pair
 
     def _forget_over_limit(self, of: Pair) -> None:
-        """Remove the cached credentials of an address for which the limit is reached now."""
+        """Remove the cached credentials of an address that exceed a limit now."""
         if self.guessing.wait(of):
             remaining = {key: known for key, known in self._verdicts.items() if known[1][0] != of[0] or not self.guessing.wait(known[1])}
             self._verdicts = remaining
@@ -196,7 +204,7 @@ class Gate:
 
 
 def parse_basic(authorization: bytes) -> tuple[str, str] | None:
-    """Return (name, password) of an `Authorization: Basic` value; None for anything else."""
+    """Return (name, password) of an `Authorization: Basic` value, or None for anything else."""
     scheme, _, encoded = authorization.partition(b" ")
     if scheme.lower() != b"basic":
         return None

@@ -1,7 +1,7 @@
-"""Limit wrong credentials for each pair of address and name, and for each address. Pure.
+"""Count wrong credentials for each pair of address and name, and for each address, and limit both. Pure.
 
-Above a limit, credentials are refused without a check, so that the answer is cheap, and the same for correct and wrong ones. The failures
-of one address do not affect other addresses: an address that tries many names only exceeds its own limit.
+Above a limit the gate refuses credentials without a check. The answer is then cheap, and is the same for correct and wrong credentials. The
+failures of one address do not affect others: an address that tries many names only exceeds its own limit.
 """
 
 import time
@@ -9,28 +9,29 @@ from collections import OrderedDict, deque
 from collections.abc import Callable
 from ipaddress import IPv6Address
 
-# The period in seconds, and the failures that are permitted in it: for one name at one address, and for one address.
+# The period in seconds, and the most failures in a period: for one name at one address, and for one address.
 SECONDS, PER_NAME, PER_ADDRESS = 60.0, 5, 50
-# The number of stored failures and successful pairs. Above it, the failures of the address that failed least recently are deleted.
+# The most stored failures and successful pairs. Beyond it, the failures of the address, or the pair, with the oldest last attempt are
+# deleted.
 MOST_FAILURES, MOST_SUCCESSES = 20_000, 4_096
 LONGEST_NAME = 64
-# The prefix length of an IPv6 network; a client can choose the rest of its address.
+# The prefix length of an IPv6 network. A client can choose the rest of its address.
 _NETWORK = 64
 Pair = tuple[str, str]
 
 
 class Guessing:
-    """The failures and successes of pairs of address and name. `clock` returns seconds."""
+    """The recent failures, and the successes, of pairs of address and name. `clock` returns seconds."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        # By address: time and name of each failure. The address that failed most recently is the last.
+        # The time and name of each failure, by address. The address that failed most recently is the last.
         self._failures: OrderedDict[str, deque[tuple[float, str]]] = OrderedDict()
         self._number = 0
         self._successes: OrderedDict[Pair, None] = OrderedDict()
 
     def wait(self, pair: Pair) -> float:
-        """Return the seconds until credentials of this pair may be checked; 0.0 if they may be checked now."""
+        """Return the seconds until credentials of this pair may be checked, or 0.0 if they may be checked now."""
         address, name = pair
         now = self._clock()
         recent = [failure for failure in self._failures.get(address, ()) if failure[0] > now - SECONDS]
@@ -41,7 +42,7 @@ class Guessing:
         return max(over) + SECONDS - now if over else 0.0
 
     def fail(self, pair: Pair) -> None:
-        """Count an attempt as failed. This is called before the check; `succeed` removes the failure again."""
+        """Count an attempt as failed. Call this before the check, and `succeed` if the credentials are correct."""
         address, name = pair
         self._forget_old(address)
         self._failures.setdefault(address, deque()).append((self._clock(), name))
@@ -51,7 +52,7 @@ class Guessing:
             self._number -= len(self._failures.popitem(last=False)[1])
 
     def succeed(self, pair: Pair) -> None:
-        """Remove the failures of a pair, and store that it has succeeded."""
+        """Remove the failures of a pair, and record that it has succeeded."""
         address, name = pair
         before = self._failures.get(address, deque())
         left = deque(failure for failure in before if failure[1] != name)
@@ -73,7 +74,7 @@ class Guessing:
         return self._number
 
     def _forget_old(self, address: str) -> None:
-        """Remove the failures older than SECONDS of this address, and addresses that have only such failures."""
+        """Delete failures older than SECONDS: all but the last of this address, and addresses that have only such failures."""
         limit = self._clock() - SECONDS
         own = self._failures.get(address)
         while own and len(own) > 1 and own[0][0] <= limit:
@@ -84,7 +85,10 @@ class Guessing:
 
 
 def pair(address: str, name: str) -> Pair:
-    """Return the pair by which failures are counted: the network of an IPv6 address, and the first LONGEST_NAME characters of the name."""
+    """Return the pair for which failures are counted.
+
+    It consists of the address, or the network of an IPv6 address, and the first LONGEST_NAME characters of the name.
+    """
     if ":" in address:
         address = str(IPv6Address((int(IPv6Address(address.partition("%")[0])) >> _NETWORK) << _NETWORK))
     return address, name[:LONGEST_NAME]

@@ -1,4 +1,11 @@
-"""Verify JWTs (RFC 7519) of an OpenID Connect issuer: signature, times, issuer and audience. A claim determines the roles."""
+"""Verify JWTs (RFC 7519) of an OpenID Connect issuer: signature, times, issuer and audience.
+
+`KeySet` fetches the public keys of the issuer, and `Issuer` verifies JWTs with them. A verified JWT is cached, so that later requests with
+it need no check. A claim of the JWT determines the roles of the caller.
+
+The server starts without waiting for the issuer. If the issuer does not answer, the known keys remain valid without limit. Only if no key
+is known, no JWT can be verified (IssuerAway).
+"""
 
 import asyncio
 import hashlib
@@ -20,7 +27,7 @@ from dataplaneapi.settings.jwt import JwtSettings
 from haproxy_native.background import Background
 
 log = logging.getLogger(__name__)
-# The timeout of a fetch, the shortest time between two fetches, and the age at which keys are fetched again.
+# Seconds: the timeout of a fetch, the shortest time between two fetches, and the age at which keys are fetched again.
 FETCH_SECONDS, PAUSE_SECONDS, FRESH_SECONDS = 3.0, 10.0, 900.0
 MOST_BYTES, MOST_KEYS = 1 << 18, 100
 # The shortest RSA key (RFC 7518, section 3.3).
@@ -37,16 +44,17 @@ class KeysFailed(Exception):
 
 @dataclass(frozen=True)
 class VerificationKey:
-    """A public key of the issuer, with the algorithms that its signatures may have."""
+    """A public key of the issuer, with the algorithms that its signatures may use."""
 
     key: Any
     algorithms: tuple[str, ...]
 
 
 class KeySet:
-    """The public keys of an issuer (RFC 7517), which are fetched when needed. If fetching fails, known keys stay valid.
+    """The public keys of an issuer (RFC 7517), which are fetched when needed. If fetching fails, the known keys remain valid.
 
-    `fetch`: returns the document with the keys. `generation`: a number that changes whenever the keys change.
+    `fetch` returns the document with the keys. `generation` is a number that changes whenever the keys change. `trouble` is the reason why
+    the last fetch failed, or empty.
     """
 
     def __init__(self, fetch: Callable[[], Awaitable[Any]], clock: Callable[[], float] = time.monotonic) -> None:
@@ -62,7 +70,7 @@ class KeySet:
         await self._works.stop()
 
     def get(self, id_: str | None) -> VerificationKey | None:
-        """Return the key with this id; without an id, the key of an issuer that has only one. None if there is no such key."""
+        """Return the key with this id. If the id is None, return the only key of the issuer. Return None if there is no such key."""
         if id_ is not None:
             return self._keys.get(id_)
         return next(iter(self._keys.values())) if len(self._keys) == 1 else None
@@ -71,14 +79,14 @@ class KeySet:
         return len(self._keys)
 
     def freshen(self) -> None:
-        """Begin to fetch the keys again if they are older than FRESH_SECONDS. Does not wait for the result."""
+        """Start fetching the keys again if they are older than FRESH_SECONDS. Does not wait for the result."""
         if self._clock() - self._fetched > FRESH_SECONDS:
             self._begin()
 
     async def look_for(self, id_: str | None) -> VerificationKey | None:
-        """Return a key as `get` does. If it is missing, fetch the keys first, unless the last fetch began less than PAUSE_SECONDS ago.
+        """Return a key like `get`. If it is unknown, first fetch the keys, unless the last fetch began less than PAUSE_SECONDS ago.
 
-        Waits up to FETCH_SECONDS.
+        Waits for at most FETCH_SECONDS.
         """
         if self.get(id_) is None and (fetching := self._begin()) is not None:
             await asyncio.wait([fetching])
@@ -109,7 +117,7 @@ class KeySet:
 
 
 def usable(document: Any) -> dict[str, VerificationKey]:
-    """Return the signature keys of a JWK set, by id. Other keys are skipped; unusable ones are logged. Raises KeysFailed."""
+    """Return the signature keys of a JWK set by id. Skip other keys, and log unusable signature keys. Raises KeysFailed."""
     rows = document.get("keys") if isinstance(document, Mapping) else None
     if not isinstance(rows, Sequence) or isinstance(rows, str):
         raise KeysFailed("it has no list of keys (RFC 7517)")
@@ -129,17 +137,17 @@ def _key(row: Mapping[str, Any]) -> VerificationKey | None:
         algorithms = (known.algorithm_name,) if row.get("alg") else ALGORITHMS.get(row["kty"], (known.algorithm_name,))
         if not ASYMMETRIC.issuperset(algorithms):
             raise ValueError(f"its algorithm {', '.join(algorithms)} is not one of {', '.join(sorted(ASYMMETRIC))}")
-    # PyJWT passes on what each of its algorithms raises: NotImplementedError for `none`.
-    except Exception as error:  # noqa: BLE001 - what cannot be used is skipped
+    # PyJWT passes on the exceptions of its algorithms, such as NotImplementedError for `none`.
+    except Exception as error:  # noqa: BLE001 - an unusable key is skipped
         log.warning("skipping key %r of the JWT issuer: %s", str(row.get("kid", ""))[:100], error or type(error).__name__)
         return None
     return VerificationKey(known.key, algorithms)
 
 
 async def fetch(settings: JwtSettings) -> Any:
-    """Fetch the document with the keys of an issuer: from `jwks` in the settings, else from the URL in the issuer's discovery document.
+    """Fetch the document with the keys of an issuer. Raises KeysFailed.
 
-    Raises KeysFailed.
+    Its URL is `jwks` in the settings, or else in the discovery document of the issuer.
     """
     try:
         context = await asyncio.to_thread(ssl.create_default_context, cafile=settings.ca_file or None)
@@ -176,20 +184,20 @@ async def _json(client: httpx2.AsyncClient, url: str) -> Any:
         raise KeysFailed(f"{url} does not return JSON") from None
 
 
-# The tolerated difference between the clocks of issuer and server.
+# The tolerated difference between the clocks of the issuer and this server.
 LEEWAY_SECONDS = 10.0
 LONGEST, LONGEST_NAME, MOST_VALUES, REMEMBERED_AT_MOST = 1 << 14, 200, 500, 1024
-# Claims whose value is a text of several words (RFC 8693, section 4.2).
+# The claims whose value is a list of words in one text (RFC 8693, section 4.2).
 SCOPES = ("scope", "scp")
 _DECODER = jwt.PyJWT({"require": ["exp", "iss", "aud"]})
 
 
 class BadJwt(Exception):
-    """Raised for an invalid JWT, with the reason as message."""
+    """Raised for an invalid JWT. The message is the reason."""
 
 
 class Issuer:
-    """The issuer of JWTs in the settings. A verified JWT is cached until it expires or the keys change."""
+    """The issuer of JWTs in the settings, and the cache of verified JWTs. A JWT is cached until it expires or the keys change."""
 
     def __init__(self, settings: JwtSettings, keys: KeySet | None = None, clock: Callable[[], float] = time.time) -> None:
         self.settings, self._clock = settings, clock
@@ -198,21 +206,21 @@ class Issuer:
         self._generation = self.keys.generation
 
     def begin(self) -> None:
-        """Begin to fetch the keys, before a request needs them."""
+        """Start fetching the keys, before a request needs them."""
         self.keys.freshen()
 
     async def close(self) -> None:
         await self.keys.close()
 
     def known(self, token: bytes) -> JwtCaller | None:
-        """Return the caller of a JWT that has been verified before and has not expired; else None."""
+        """Return the caller of a JWT that the cache contains. Return None if the JWT is not cached or has expired."""
         self.keys.freshen()
         self._follow_keys()
         caller = self._verdicts.get(_digest(token))
         return caller if caller and caller.expires > self._clock() else None
 
     async def refusal(self, token: bytes) -> str:
-        """Verify a JWT. Return why it is invalid; if it is valid, cache it and return an empty text. Raises IssuerAway."""
+        """Verify a JWT. Return why it is invalid. If it is valid, cache it and return an empty text. Raises IssuerAway."""
         try:
             caller = await self._verified(token)
         except BadJwt as error:
@@ -230,7 +238,7 @@ class Issuer:
             self._generation = self.keys.generation
 
     async def _verified(self, token: bytes) -> JwtCaller:
-        """Return the caller of a JWT. Fetches the keys of the issuer if the key of the JWT is unknown. Raises BadJwt and IssuerAway."""
+        """Verify a JWT and return its caller. If the key of the JWT is unknown, fetch the keys. Raises BadJwt and IssuerAway."""
         header = _header(token)
         id_, algorithm = header.get("kid"), header.get("alg")
         if id_ is not None and not isinstance(id_, str):
@@ -248,7 +256,10 @@ class Issuer:
         return self._caller(_claims(token, key, self.settings))
 
     def _caller(self, claims: Mapping[str, Any]) -> JwtCaller:
-        """Return the caller of these claims. Its name is the claim unchanged: a shortened one could be another caller's. Raises BadJwt."""
+        """Return the caller of these claims.
+
+        Raises BadJwt, also for a name that is too long, as a truncated one could be another caller's.
+        """
         claim, name = self.settings.name, claims.get(self.settings.name)
         if not isinstance(name, str) or not name.strip():
             raise BadJwt(f"the JWT has no claim {claim} with the name of the caller")
@@ -260,7 +271,7 @@ class Issuer:
 
 
 def values(claims: Mapping[str, Any], name: str) -> tuple[str, ...]:
-    """Return the texts of a claim. If no claim has this name, its dots separate a path of members, as in `realm_access.roles`."""
+    """Return the texts of a claim. If no claim has this name, it is a path of members with dots, as in `realm_access.roles`."""
     claim: Any = claims.get(name)
     if claim is None:
         claim = claims

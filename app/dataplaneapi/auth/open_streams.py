@@ -1,4 +1,4 @@
-"""Close open streams when the rights or the credentials of their callers change."""
+"""Close open streams when the permissions or the credentials of their callers change."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -22,9 +22,9 @@ class _Stream:
 
 
 class OpenStreams:
-    """The open streams of the server. `review` must be called whenever users or rights may have changed.
+    """The open streams of the server. Call `review` whenever users, tokens or permissions may have changed.
 
-    A stream is closed automatically when the credentials of its caller expire.
+    The handler of a stream ends it when the credentials of its caller expire.
     """
 
     def __init__(self, bearers: Bearers) -> None:
@@ -33,7 +33,10 @@ class OpenStreams:
 
     @contextmanager
     def opened(self, caller: Caller, roles: Roles | None, close: Callable[[], None]) -> Iterator[None]:
-        """Register a stream until the body ends. `close` is called if the caller's rights or password change, or the user is removed."""
+        """Register a stream until the body ends.
+
+        `review` calls `close` if the caller is gone or its permissions or password have changed.
+        """
         stream = _Stream(caller, self._bearers.user(caller), caller.rights(roles), close)
         self._streams.add(stream)
         try:
@@ -42,6 +45,7 @@ class OpenStreams:
             self._streams.discard(stream)
 
     def review(self, roles: Roles | None) -> None:
+        """Close the streams of callers that are gone, or whose permissions or password have changed."""
         for stream in list(self._streams):
             now = self._bearers.present(stream.caller)
             if now is None or now.rights(roles) != stream.rights or self._bearers.user(now) != stream.user:

@@ -1,6 +1,6 @@
 """Check a password against a stored one: clear text, a variable, or any hash that the system's libcrypt supports.
 
-`crypt_r` of libcrypt is called directly: Python has removed its module `crypt`, and no package implements yescrypt.
+The module calls `crypt_r` of libcrypt, because Python has removed its module `crypt`, and no package implements yescrypt.
 """
 
 import ctypes
@@ -14,31 +14,31 @@ from functools import cache
 from haproxy_native.editing.userlist import User
 from haproxy_native.text import words
 
-# The method and parameters in a hash of bcrypt or scrypt, which do not end with a `$`.
+# The method and parameters in a hash of bcrypt or scrypt. In hashes of other methods, a `$` follows them.
 _FIXED = re.compile(r"\$2[a-z]?\$\d+|\$7\$.{11}")
-# Larger than `struct crypt_data` of any libcrypt.
+# More bytes than `struct crypt_data` has in any libcrypt.
 _STATE_BYTES = 1 << 18
 
 
 def expanded(stored: str) -> str | None:
-    """Return the stored password, with variables such as `"${NAME}"` expanded; None if a variable is unset or empty."""
+    """Return the stored password with variables such as `"${NAME}"` expanded. Return None if a variable is unset or empty."""
     return words.expanded(stored, os.environ) if is_variable(stored) else stored
 
 
 def is_variable(stored: str) -> bool:
-    """Return whether the stored text names an environment variable that has the password."""
+    """Return whether the stored text names an environment variable that contains the password."""
     return words.has_variable(stored)
 
 
 def is_usable(stored: str) -> bool:
-    """Return whether the stored text is a hash of a known method. No password matches any other text, except as clear text."""
+    """Return whether the stored text is a hash of a supported method. If it is not, no password matches it, except in clear text."""
     wanted = expanded(stored)
     made = hashed("", wanted) if wanted else None
     return made is not None and len(made) == len(wanted or "")
 
 
 def verify(password: str, stored: str, *, clear: bool) -> bool:
-    """Return whether the password is the stored one. Blocks while it computes the hash, so do not call it in the event loop."""
+    """Return whether the password is the stored one. Blocks while it computes the hash. Do not call this in the event loop."""
     wanted = expanded(stored)
     if wanted is None:
         return False
@@ -47,7 +47,7 @@ def verify(password: str, stored: str, *, clear: bool) -> bool:
 
 
 def cost(stored: str, *, clear: bool) -> str:
-    """Return the method and parameters of a stored hash, on which the time of a check depends; empty if no hash is computed."""
+    """Return the method and parameters of a stored hash, on which the time of a check depends. Return "" if a check computes no hash."""
     wanted = expanded(stored)
     if clear or not wanted:
         return ""
@@ -58,8 +58,8 @@ def cost(stored: str, *, clear: bool) -> str:
 def verify_evenly(password: str, user: User | None, hashes: Mapping[str, str]) -> bool:
     """Return whether the password is that of the user. `user` is None if the name is unknown.
 
-    The check takes equally long for every name, so that timing does not reveal whether a name exists: the password is hashed once for each
-    cost in use. `hashes` has one stored hash for each cost.
+    The check takes equally long for every name, so that its time does not reveal whether a name exists. To that end it hashes the password
+    once for each cost in use. `hashes` has one stored hash for each cost. Blocks.
     """
     own = cost(user.password, clear=user.clear) if user else ""
     for hash_, stored in hashes.items():
@@ -69,9 +69,9 @@ def verify_evenly(password: str, user: User | None, hashes: Mapping[str, str]) -
 
 
 def hashed(password: str, setting: str) -> str | None:
-    """Return the hash of a password. `setting` is a hash, or the beginning of one, with the method and salt to use.
+    """Return the hash of a password. `setting` is a hash, or the beginning of one, with the method and the salt to use.
 
-    Returns None if libcrypt does not support the method, or a text has a NUL character.
+    Return None if libcrypt does not support the method, or if a text contains a NUL character. Blocks.
     """
     secret, salt = password.encode("utf-8", "surrogateescape"), setting.encode("utf-8", "surrogateescape")
     if b"\0" in secret or b"\0" in salt:
@@ -81,7 +81,7 @@ def hashed(password: str, setting: str) -> str | None:
 
 
 def new_hash(password: str) -> str | None:
-    """Return a SHA-256 hash with a random salt, as `openssl passwd -5` does; None for a password that cannot be hashed."""
+    """Return a SHA-256 hash with a random salt, like `openssl passwd -5`. Return None for a password that cannot be hashed. Blocks."""
     return hashed(password, f"$5${secrets.token_hex(8)}")
 
 

@@ -1,7 +1,11 @@
-"""Create, verify and revoke tokens, the credentials that callers create for programs. Only their hashes are stored.
+"""Create, verify and revoke tokens: the credentials that callers create for programs.
 
-A token is a random text of 256 bits, so a plain SHA-256 is a sufficient hash. Tokens are found by their hash, so the time that this takes
-reveals nothing about them.
+Only the hash of a token is stored. A token has 256 random bits, so a plain SHA-256 is a sufficient hash. A token is looked up by its hash,
+so the time of the lookup reveals nothing about valid tokens.
+
+The database is the source of truth, and `Tokens` has all tokens in memory. A new token is written before its secret is returned. A revoked
+token is invalid at once. If the revocation cannot be written, the token is valid again after a restart, and the caller gets an error. Last
+uses are written every TIDY_SECONDS, so a crash loses the latest.
 """
 
 import asyncio
@@ -26,8 +30,9 @@ from haproxy_native.errors import Unusable
 
 log = logging.getLogger(__name__)
 PREFIX = "dps_"
+# The most tokens in all, and of one creator.
 MOST, MOST_OF_ONE = 1000, 100
-# The interval at which last uses are written and expired tokens are deleted.
+# The interval in seconds at which last uses are written and expired tokens are deleted.
 TIDY_SECONDS = 60.0
 TABLES = Tables("tokens", "CREATE TABLE token (hash TEXT PRIMARY KEY, data TEXT NOT NULL)")
 _WELL_FORMED = re.compile(rb"dps_[A-Za-z0-9_-]{43}")
@@ -40,20 +45,20 @@ class Token:
     id: str
     hash: str
     roles: tuple[str, ...]
-    # Group and name of the creator, as in role_of.
+    # The group and the name of the creator, as in `role_of`.
     group: str
     creator: str
     created: float
     expires: float
-    # The networks of clients that may use the token; empty for any address.
+    # The networks of clients that may use the token. Empty: any client.
     networks: tuple[str, ...] = ()
     note: str = ""
-    # The time and the client's address of the last use.
+    # The time of the last use, and the address of its client.
     used: float | None = None
     used_from: str = ""
 
     def is_from(self, address: str) -> bool:
-        """Return whether a client with this address may use the token. If the token has networks, clients of a Unix socket may not."""
+        """Return whether a client with this address may use the token. Clients of a Unix socket may not if the token has networks."""
         if not self.networks:
             return True
         with suppress(ValueError):
@@ -68,13 +73,13 @@ def is_well_formed(secret: bytes) -> bool:
 
 
 class Tokens:
-    """The tokens in a database. As a context manager, it writes last uses every TIDY_SECONDS and at the end."""
+    """All tokens, in memory and in a database. While it is entered as a context manager, it calls `tidy` every TIDY_SECONDS."""
 
     def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
         database.declare(TABLES)
         self._database, self._clock = database, clock
         self._by_hash: dict[str, Token] = {}
-        # The hashes of tokens whose last use is not written yet, and whether the stored tokens have been read.
+        # The hashes of the tokens whose last use is not written yet, and whether the tokens in the database have been read.
         self._used, self._is_read = set[str](), False
         try:
             self._know(database.read(_stored))
@@ -102,14 +107,14 @@ class Tokens:
         return next((token for token in self.all() if token.id == id_), None)
 
     def find(self, secret: bytes) -> Token | None:
-        """Return the token with this secret; None if it is unknown or has expired."""
+        """Return the token with this secret, or None if it is unknown or has expired."""
         token = self._by_hash.get(_hash(secret)) if is_well_formed(secret) else None
         return token if token and token.expires > self._clock() else None
 
     async def create(
         self, roles: Sequence[str], group: str, creator: str, seconds: float, networks: Sequence[str] = (), note: str = ""
     ) -> tuple[Token, str]:
-        """Create a token that is valid for so many seconds. Return (token, its secret). The secret is not stored.
+        """Create a token that is valid for this many seconds. Return the token and its secret, which is not stored.
 
         Raises ApiError (429) if there are too many tokens, and Unusable if the token cannot be stored.
         """
@@ -130,7 +135,7 @@ class Tokens:
         return token, secret
 
     async def revoke(self, token: Token, by: str) -> None:
-        """Revoke a token at once. `by`: the caller's name, for the log. Raises Unusable if a restart would make the token valid again."""
+        """Revoke a token. `by` is the name of the caller for the log. Raises Unusable if a restart could make the token valid again."""
         self._by_hash.pop(token.hash, None)
         log.info("token %s of %s was revoked by %s", token.id, token.creator, by)
         delete = partial(_delete, [token.hash])
@@ -139,16 +144,16 @@ class Tokens:
         except Unusable as error:
             self._database.post(delete)
             raise Unusable(
-                f"the token is revoked, but it is valid again if the server restarts before the disk accepts the change: {error}"
+                f"the token is revoked, but it becomes valid again if the server restarts before the change is written: {error}"
             ) from error
 
     def use(self, token: Token, address: str) -> None:
-        """Record the time and the client's address of a use."""
+        """Record the time of a use and the address of the client."""
         self._by_hash[token.hash] = replace(token, used=self._clock(), used_from=address)
         self._used.add(token.hash)
 
     async def tidy(self) -> None:
-        """Delete expired tokens, and write the last uses."""
+        """Delete expired tokens, and write the last uses. If the stored tokens could not be read before, read them."""
         if not self._is_read:
             with suppress(Unusable):
                 self._know(await self._database.run(_stored))

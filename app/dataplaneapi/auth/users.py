@@ -1,7 +1,11 @@
-"""Read the users of the API from the storage directory and the settings file, or, if there are none, from a userlist of HAProxy.
+"""Read the users of the API.
 
-After every change of the configuration, by a commit or by others, the userlist in haproxy.cfg is read again if its section has changed. The
-files with users are read again if they have changed.
+The users are those in `cluster.json` in the storage directory and those in the settings file. If there are none, they are those in the
+userlist of `userlist_file` or, if that is not set, of the credential `users`. If there is no such file, they are those in the userlist of
+the HAProxy configuration.
+
+After every change of the configuration, by a commit or by another process, the userlist in the configuration is read again if its section
+has changed, and a file with users is read again if it has changed.
 """
 
 import json
@@ -25,7 +29,7 @@ class NoUsers(Exception):
 
 
 class Users:
-    """The current users, by name. `document` returns the committed configuration. `generation` changes whenever the users do."""
+    """The current users by name. `document` returns the committed configuration. `generation` changes whenever the users are read."""
 
     def __init__(self, settings: Settings, document: Callable[[], Any]) -> None:
         self._settings, self._document = settings, document
@@ -33,13 +37,13 @@ class Users:
         self._seen: Any = None
         self._section: Any = None
         self._by_name: dict[str, User] = {}
-        # One stored hash for each cost, for `passwords.verify_evenly`.
+        # One stored hash for each cost, which `passwords.verify_evenly` needs.
         self.hashes: Mapping[str, str] = {}
         self.generation = 0
         self.read(settings)
 
     def read(self, settings: Settings) -> None:
-        """Read all sources again. If one cannot be read, keep the users and raise NoUsers."""
+        """Read all sources. If one cannot be read, keep the former users and raise NoUsers."""
         stored, file = Path(settings.dataplane_storage_dir) / "cluster.json", settings.userlist_file or credentials.path(credentials.USERS)
         stamps = {str(file_): stamp(file_) for file_ in (stored, file) if file_}
         own = [*_stored(stored), *map(_user, settings.users)]
@@ -54,7 +58,7 @@ class Users:
             self._accept(userlist.users(self._section))
 
     def refresh(self) -> None:
-        """Read the users again if the configuration has changed. This is cheap while it is the same."""
+        """Read the users again if the configuration has changed. This is cheap if it has not, so call it before every use."""
         if (document := self._document()) is self._seen:
             return
         if any(stamp(file) != former for file, former in self._stamps.items()):
@@ -68,7 +72,7 @@ class Users:
             self._accept(userlist.users(section))
 
     def _read_again(self) -> None:
-        """Read all sources again. If one cannot be read, keep the users and log the error."""
+        """Read all sources again. If one cannot be read, keep the former users and log the error."""
         try:
             self.read(self._settings)
         except NoUsers as error:

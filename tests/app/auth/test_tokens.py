@@ -110,7 +110,7 @@ def test_a_disk_that_takes_nothing(database: Database, caplog: pytest.LogCapture
     place.unlink()
     token, secret = create(tokens)
     asyncio.run(damage(database))
-    with pytest.raises(Unusable, match="is revoked, but it is valid again if the server restarts"):
+    with pytest.raises(Unusable, match="is revoked, but it becomes valid again if the server restarts"):
         asyncio.run(tokens.revoke(token, "ann"))
     assert tokens.find(secret.encode()) is None
     asyncio.run(tokens.tidy())
