@@ -1,1 +1,1 @@
-"""The doctor finds problems of an installation, and how to repair them."""
+"""Find problems of an installation, and how to repair them (`dataplaneapi doctor`)."""

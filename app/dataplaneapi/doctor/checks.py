@@ -1,6 +1,6 @@
-"""`dataplaneapi check` and `dataplaneapi doctor`: find problems of an installation, each with its remedy.
+"""Find problems of an installation, each with its remedy: `dataplaneapi check` and `dataplaneapi doctor`.
 
-Nothing is changed, and no running server is needed. `check` is limited to the settings and the configuration.
+`check` covers only the settings and the configuration. Neither command changes anything or needs a running server.
 """
 
 import asyncio
@@ -50,8 +50,11 @@ OFTEN_WANTED = ("metrics", "aws", "acme")
 
 
 def report(settings: Settings, command: str, *, as_json: bool = False, fix: bool = False) -> int:
-    """Print the findings and return the exit status: 1 if one is an error. `fix` writes corrected settings next to the file."""
-    # Suppress the log of the code that the checks call: the findings report the same.
+    """Print the findings and return the exit status, which is 1 if one is an error.
+
+    With `fix`, write corrected settings next to the file.
+    """
+    # Suppress the log lines of the code that the checks call, because the findings report the same.
     logging.getLogger().addHandler(logging.NullHandler())
     rows = list(findings(settings) if command == "doctor" else essentials(settings))
     if fix:
@@ -64,7 +67,7 @@ def report(settings: Settings, command: str, *, as_json: bool = False, fix: bool
 
 
 def fixed(file: str) -> DoctorFinding:
-    """Write corrected settings next to a settings file, which may have errors. Return what was done as a finding."""
+    """Write corrected settings next to a settings file, which may be invalid. Return a finding that says what was done."""
     try:
         written = settings_repair.write_beside(Path(file))
     except OSError as error:
@@ -76,12 +79,13 @@ def fixed(file: str) -> DoctorFinding:
 
 
 def essentials(settings: Settings) -> Iterator[DoctorFinding]:
+    """Yield the findings about the settings and the configuration."""
     yield from _of_settings(settings)
     yield from _of_configuration(settings)
 
 
 def findings(settings: Settings, places: Sequence[Path] = units.PLACES) -> Iterator[DoctorFinding]:
-    """Yield all findings. `places` are the directories of systemd's units."""
+    """Yield all findings. `places` are the directories with systemd units, the one that takes precedence first."""
     yield DoctorFinding(OK, "server", f"dataplaneapi {VERSION}")
     yield from _of_rights()
     yield from _of_settings(settings)
@@ -104,7 +108,7 @@ def findings(settings: Settings, places: Sequence[Path] = units.PLACES) -> Itera
 
 
 def _of_rights() -> Iterator[DoctorFinding]:
-    """Yield a note if root runs the doctor: it has more permissions than the user of the service."""
+    """Yield a note if root runs the doctor, because root has more permissions than the user of the service."""
     with suppress(KeyError):
         if os.geteuid() == 0 and pwd.getpwnam(UNIT_USER):
             what = f"run by root: checks that succeed here may fail for {UNIT_USER}, the user of the unit"
@@ -132,7 +136,7 @@ def _of_programs(settings: Settings, places: Sequence[Path]) -> Iterator[DoctorF
 
 
 def _of_acme(settings: Settings) -> Iterator[DoctorFinding]:
-    """Yield an error for each `acme` section whose challenges fail because its program is not among `acme_programs`."""
+    """Yield an error for each `acme` section whose challenges will fail because its program is not in `acme_programs`."""
     try:
         document = Document.parse(config_files(settings).read())
     except Unreadable:
@@ -161,7 +165,7 @@ def _of_binary(settings: Settings) -> Iterator[DoctorFinding]:
 
 
 def _of_sandbox(settings: Settings) -> DoctorFinding:
-    """Return how well the check of a configuration is confined."""
+    """Return a finding about the sandbox in which HAProxy checks a configuration."""
     if lacks := unconfined(settings):
         return DoctorFinding(WARNING, "sandbox", "; ".join(lacks), "docs/security.md, Checks and explanations are confined")
     return DoctorFinding(OK, "sandbox", f"haproxy -c is confined by Landlock, version {sandbox.version()}, and by a filter of system calls")
@@ -200,7 +204,7 @@ def _of_configuration(settings: Settings) -> Iterator[DoctorFinding]:
 
 
 def _of_file(file: Path) -> Iterator[DoctorFinding]:
-    """Yield how changes are written to the configuration file, and what prevents that."""
+    """Yield findings about how changes are written to the configuration file, and what prevents that."""
     if not file.exists():
         return
     if file.is_symlink():
@@ -285,13 +289,16 @@ def _needed_below_tmp(settings: Settings) -> list[str]:
 
 
 def _with_unit_users(settings: Settings) -> Settings:
-    """Return the settings with the users that the unit passes to the service, if they can be read here."""
+    """Return the settings with the file of users that the unit passes to the service, if this user can read the file."""
     there = credentials.UNIT_USERS.is_file() and os.access(credentials.UNIT_USERS, os.R_OK) and credentials.UNIT_USERS.stat().st_size
     return replace(settings, userlist_file=str(credentials.UNIT_USERS)) if there and not settings.userlist_file else settings
 
 
 def _belongs_to_unit(path: Path) -> bool:
-    """Return whether root runs the doctor and the service's user owns a path. Root would refuse to use it, but the service can."""
+    """Return whether root runs the doctor and the user of the service owns a path.
+
+    Such a path is unusable for root but not for the service.
+    """
     with suppress(KeyError, OSError):
         return os.geteuid() == 0 and path.stat().st_uid == pwd.getpwnam(UNIT_USER).pw_uid
     return False
@@ -369,8 +376,8 @@ def _of_extras() -> Iterator[DoctorFinding]:
 
 
 def issuer_trouble(settings: JwtSettings) -> str:
-    """Return why the keys of an issuer of JWTs cannot be fetched; empty if they can. Blocks for some seconds."""
-    # It needs the extra `oidc`.
+    """Return why the keys of an issuer of JWTs cannot be fetched, or an empty text if they can. Blocks for at most FETCH_SECONDS."""
+    # Imported here, because it needs the extra `oidc`.
     from dataplaneapi.auth.issuer import FETCH_SECONDS, KeysFailed, fetch, usable
 
     async def fetch_keys() -> None:
@@ -387,7 +394,7 @@ def issuer_trouble(settings: JwtSettings) -> str:
 
 
 def audit_trouble(settings: AuditSettings, collector: str = COLLECTOR) -> str:
-    """Return why this user cannot write the audit log; empty if it can. Writes nothing."""
+    """Return why this user cannot write the audit log, or an empty text if it can. Does not write to the log."""
     return _collector_trouble(collector) if settings.path is None else _file_trouble(settings.path)
 
 
@@ -401,7 +408,7 @@ def _collector_trouble(path: str) -> str:
 
 
 def _file_trouble(path: Path) -> str:
-    """Return why a log file cannot be written; empty if it can. A missing file may be in missing directories: the server creates them."""
+    """Return why a log file cannot be written, or an empty text if it can. The server can create the file and its directories."""
     try:
         there = os.lstat(path)
     except FileNotFoundError:

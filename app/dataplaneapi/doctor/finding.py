@@ -1,4 +1,4 @@
-"""A finding of the doctor. It has a module of its own because the `doctor` modules of features import it as well."""
+"""Define a finding of the doctor. The `doctor` modules of features import it as well."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ class DoctorFinding:
     # The part of the installation that was checked, such as `users`.
     part: str
     what: str
-    # How to fix it; empty if there is nothing to do.
+    # How to fix it. Empty if there is nothing to do.
     remedy: str = ""
 
     def __str__(self) -> str:

@@ -1,6 +1,6 @@
-"""`dataplaneapi doctor --fix`: write corrected settings next to the settings file.
+"""Write corrected settings next to the settings file (`dataplaneapi doctor --fix`).
 
-Misplaced keys are moved to the right place, passwords in clear text are hashed, and a random port becomes a fixed one.
+Move misplaced keys to the right place, hash passwords in clear text, and set a fixed port instead of a random one.
 """
 
 import difflib
@@ -20,7 +20,7 @@ _ROUNDS = 10
 
 
 def repaired(text: str) -> str:
-    """Return the text of a settings file with all corrections that need no decision of the operator."""
+    """Return the text of a settings file with all corrections that need no decision by the operator."""
     data = settings_file.loaded(text)
     if not isinstance(data, MutableMapping):
         return text
@@ -29,9 +29,9 @@ def repaired(text: str) -> str:
 
 
 def write_beside(file: Path) -> tuple[Path, str] | None:
-    """Write corrected settings. Return their path and the difference without passwords; None if there is nothing to correct.
+    """Write corrected settings next to `file`. Return their path, and the difference without passwords in clear text.
 
-    Raises OSError.
+    Return None if there is nothing to correct. Raises OSError.
     """
     old = file.read_text()
     new = repaired(old)
@@ -44,12 +44,12 @@ def write_beside(file: Path) -> tuple[Path, str] | None:
 
 
 def _masked(text: str) -> str:
-    """Return a text with its passwords masked. Hashes stay, to show that a password became one."""
+    """Return a text with its passwords masked, except hashes, which show that a password was hashed."""
     return _PASSWORD.sub(lambda match: match[0] if passwords.is_usable(match[2].strip("'\"")) else f"{match[1]}***", text)
 
 
 def _moved(data: MutableMapping[str, Any]) -> Iterator[str]:
-    """Move misplaced keys to the right place, and yield them. It takes several rounds: a moved key may contain other misplaced keys."""
+    """Move misplaced keys to the right place, and yield their paths. Since a moved key may contain misplaced keys, repeat this."""
     for _ in range(_ROUNDS):
         moved = [path for path, place in list(settings_file.unknown(data)) if place and _move(data, path, place)]
         if not moved:
@@ -58,7 +58,7 @@ def _moved(data: MutableMapping[str, Any]) -> Iterator[str]:
 
 
 def _move(data: MutableMapping[str, Any], path: str, place: str) -> bool:
-    """Move a key from `path` to `place`, and return whether anything was moved. Existing values at the new place stay."""
+    """Move a key from `path` to `place` without overwriting values there. Return whether anything was moved."""
     value, there = at(data, path), at(data, place)
     if isinstance(value, Mapping) and isinstance(there, MutableMapping):
         free = [key for key in value if key not in there]

@@ -1,6 +1,6 @@
-"""The systemd units of this server and of HAProxy, and the programs that the settings and the unit start.
+"""Read the systemd units of this server and of HAProxy, and list the programs that the settings and the unit start.
 
-Units are read from their files, so that this works without a running systemd.
+The units are read from their files, which works without a running systemd.
 """
 
 import fnmatch
@@ -28,6 +28,7 @@ OURS, OUR_SOCKETS, HAPROXY = "dataplaneapi.service", "dataplaneapi*.socket", "ha
 _SERVER = re.compile(r"data-?plane-?api")
 _YES = ("yes", "true", "1", "on", "connected", "disconnected")
 _TRYING = ("active", "activating", "reloading")
+# The Debian packages of programs.
 PACKAGES = {
     "haproxy": "haproxy",
     "kill": "procps",
@@ -41,7 +42,7 @@ PACKAGES = {
 
 @dataclass(frozen=True)
 class Unit:
-    """A service. `options` has the values in its section `[Service]` by key, followed by those of its drop-ins."""
+    """A systemd service. `options` has the values of each key in the section `[Service]`, those of drop-ins last."""
 
     path: Path
     options: dict[str, list[str]] = field(default_factory=dict)
@@ -52,7 +53,7 @@ class Unit:
 
     @property
     def command(self) -> list[str]:
-        """Return the words of the command that starts the service; none if it has none or cannot be split."""
+        """The words of the command that starts the service. Empty if there is no command, or if it cannot be split into words."""
         texts = self.options.get("ExecStart", [""])
         with suppress(ValueError):
             return shlex.split(texts[-1].lstrip("-@:+!"))
@@ -64,7 +65,7 @@ class Unit:
 
 
 def unit(name: str, places: Sequence[Path]) -> Unit | None:
-    """Return the service of this name from the directory that takes precedence, with its drop-ins; None if there is none."""
+    """Return the service of this name from the first directory that has it, with its drop-ins, or None if there is none."""
     path = next((place / name for place in places if (place / name).is_file()), None)
     if path is None:
         return None
@@ -77,14 +78,14 @@ def unit(name: str, places: Sequence[Path]) -> Unit | None:
 
 
 def other_servers(places: Sequence[Path]) -> list[Unit]:
-    """Return the other services that start a server of this API."""
+    """Return the services other than ours that start a server of this API."""
     names = sorted({file.name for place in places for file in place.glob("*.service")} - {OURS})
     units = (unit(name, places) for name in names)
     return [unit for unit in units if unit and unit.command and _SERVER.search(os.path.basename(unit.command[0]))]
 
 
 def is_wanted(name: str, places: Sequence[Path]) -> bool:
-    """Return whether a unit is enabled: another unit wants or requires it. `name` may be a pattern."""
+    """Return whether a unit is enabled, because another unit wants or requires it. `name` may be a pattern."""
     wanting = [path for place in places for kind in ("*.wants", "*.requires") for path in place.glob(kind)]
     return any(fnmatch.filter(os.listdir(directory), name) for directory in wanting)
 
@@ -120,7 +121,7 @@ def _options(file: Path) -> Iterator[tuple[str, str]]:
 class ExternalProgram:
     """A program that the settings or the unit start."""
 
-    # A path, or a name that is looked up in PATH.
+    # A path, or a name to look up in PATH.
     name: str
     # What it does, as the end of a sentence: "reloads HAProxy".
     use: str
@@ -129,7 +130,7 @@ class ExternalProgram:
 
     @property
     def path(self) -> str | None:
-        """Return the path of the program; None if it cannot be run."""
+        """The path of the program, or None if it cannot be run."""
         return shutil.which(self.name)
 
     @property
@@ -167,7 +168,7 @@ def _of_the_unit(places: Sequence[Path]) -> Iterator[ExternalProgram]:
 
 
 def _started(words: Sequence[str], use: str, key: str) -> Iterator[ExternalProgram]:
-    """Yield the program of a command; for sudo also the one that it starts."""
+    """Yield the program of a command. If that is sudo, also yield the program that sudo starts."""
     for word in words[:1]:
         yield ExternalProgram(word, use, key)
         if os.path.basename(word) == "sudo":
@@ -175,7 +176,7 @@ def _started(words: Sequence[str], use: str, key: str) -> Iterator[ExternalProgr
 
 
 def _words(command: str) -> list[str]:
-    """Return the words of a command; none if it cannot be split, which other checks report."""
+    """Return the words of a command. Return none if it cannot be split, which other checks report."""
     with suppress(ValueError):
         return shlex.split(command)
     return []
