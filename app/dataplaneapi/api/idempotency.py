@@ -58,7 +58,7 @@ _OLDEST_OF_ONE = "SELECT name FROM call WHERE caller = ? ORDER BY began DESC LIM
 
 
 @dataclass(frozen=True)
-class KeptCall:
+class StoredCall:
     """A stored call and its response."""
 
     # Unix time.
@@ -88,44 +88,45 @@ class CallStore:
     def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
         database.declare(Tables("calls", _STATEMENTS))
         self._database, self._clock = database, clock
-        self._in_memory: dict[str, KeptCall] = {}
+        self._in_memory: dict[str, StoredCall] = {}
 
-    async def find(self, name: str) -> KeptCall | None:
+    async def find(self, name: str) -> StoredCall | None:
         """Return the call of this name, or None if the last day has none. Raises Unusable if the database cannot be read."""
-        stored_call = self._in_memory.get(name) or await self._done(partial(_find, name))
+        stored_call = self._in_memory.get(name) or await self._run(partial(_select_call, name))
         return stored_call if stored_call and stored_call.began > self._clock() - SECONDS else None
 
-    async def begin(self, name: str, id_: str = "") -> KeptCall:
+    async def begin(self, name: str, id_: str = "") -> StoredCall:
         """Store a call that is about to be made, and wait until it is written. `id_` is the id of its request. Raises Unusable."""
-        call = KeptCall(self._clock(), id=id_)
+        call = StoredCall(self._clock(), id=id_)
         oldest = call.began - SECONDS
-        self._in_memory = {each: kept for each, kept in self._in_memory.items() if kept.began > oldest}
-        await self._done(partial(_begin, name, call, oldest))
+        self._in_memory = {each: stored_call for each, stored_call in self._in_memory.items() if stored_call.began > oldest}
+        await self._run(partial(_write_new_call, name, call, oldest))
         return call
 
-    async def end(self, name: str, call: KeptCall, *, is_secret: bool) -> None:
+    async def end(self, name: str, call: StoredCall, *, is_secret: bool) -> None:
         """Store the response of a call. A secret response, or a response that cannot be written, is stored in memory only."""
         is_large = len(call.body or b"") > LARGEST
         try:
-            await self._database.store(partial(_store, name, replace(call, body=None) if is_secret or is_large else call))
+            await self._database.store(partial(_write_call, name, replace(call, body=None) if is_secret or is_large else call))
         except Unusable as error:
             log.warning("writing the answer to a call with an Idempotency-Key failed; the answer is lost at the next start: %s", error)
-            self._remember(name, replace(call, body=None) if is_large else call)
+            self._store_in_memory(name, replace(call, body=None) if is_large else call)
             return
         if is_secret and not is_large:
-            self._remember(name, call)
+            self._store_in_memory(name, call)
 
     def forget(self, name: str) -> None:
         """Delete a call that has done nothing, so that its key can be used again. Does not wait for the database."""
-        self._database.post(partial(_forget, name))
+        self._database.post(partial(_delete_call, name))
 
-    async def _done(self, work: Work[Result]) -> Result:
+    async def _run(self, work: Work[Result]) -> Result:
+        """Run work that precedes the call. Raises Unusable, which says that the call was not made."""
         try:
             return await self._database.run(work)
         except Unusable as error:
             raise Unusable(f"nothing was done: {error}") from error
 
-    def _remember(self, name: str, call: KeptCall) -> None:
+    def _store_in_memory(self, name: str, call: StoredCall) -> None:
         self._in_memory[name] = call
         known = [(_caller(each), -place, 0, each) for place, each in enumerate(self._in_memory)]
         for gone in shares.surplus(known, MOST_SECRET + 1, 0, _caller(name)):
@@ -136,16 +137,16 @@ def _caller(name: str) -> str:
     return name[: name.rindex("-")]
 
 
-def _find(name: str, state: State) -> KeptCall | None:
+def _select_call(name: str, state: State) -> StoredCall | None:
     row = state.execute("SELECT data, body FROM call WHERE name = ?", (name,)).fetchone()
     if row is None:
         return None
     stored = json.loads(row[0])
     headers, ignored = (tuple((name, value) for name, value in stored[member]) for member in ("headers", "ignored"))
-    return KeptCall(**stored | {"headers": headers, "ignored": ignored, "body": row[1]})
+    return StoredCall(**stored | {"headers": headers, "ignored": ignored, "body": row[1]})
 
 
-def _begin(name: str, call: KeptCall, oldest: float, state: State) -> None:
+def _write_new_call(name: str, call: StoredCall, oldest: float, state: State) -> None:
     """Write a call. Delete the calls that began before `oldest`, a Unix time, and the calls beyond the limits."""
     caller = _caller(name)
     with state.transaction():
@@ -155,21 +156,21 @@ def _begin(name: str, call: KeptCall, oldest: float, state: State) -> None:
         if number >= MOST or size > MOST_BYTES:
             left = state.execute("SELECT caller, -began, size, name FROM call").fetchall()
             state.executemany("DELETE FROM call WHERE name = ?", [(gone,) for gone in shares.surplus(left, MOST, MOST_BYTES, caller)])
-        _insert(name, call, state)
+        _insert_call(name, call, state)
 
 
-def _store(name: str, call: KeptCall, state: State) -> None:
+def _write_call(name: str, call: StoredCall, state: State) -> None:
     with state.transaction():
-        _insert(name, call, state)
+        _insert_call(name, call, state)
 
 
-def _insert(name: str, call: KeptCall, state: State) -> None:
+def _insert_call(name: str, call: StoredCall, state: State) -> None:
     data = json.dumps(asdict(replace(call, body=None)))
     row = (name, _caller(name), call.began, len(data) + len(call.body or b""), data, call.body)
     state.execute("INSERT OR REPLACE INTO call VALUES (?, ?, ?, ?, ?, ?)", row)
 
 
-def _forget(name: str, state: State) -> None:
+def _delete_call(name: str, state: State) -> None:
     with state.transaction():
         state.execute("DELETE FROM call WHERE name = ?", (name,))
 
@@ -178,7 +179,7 @@ HEADER = b"idempotency-key"
 REPLAYED = HeaderName(b"Idempotent-Replayed")
 LONGEST = 255
 _KEY = re.compile(rb"[\x20-\x7e]{1,%d}" % LONGEST)
-_SAID = "Idempotency-Key in header"
+_IN_HEADER = "Idempotency-Key in header"
 _UNAVAILABLE = 503
 
 
@@ -200,25 +201,27 @@ class Idempotency:
             return await next(exchange)
         name = _name(exchange, key)
         if name in self._running:
-            raise ApiError(409, f"{_SAID} belongs to a call that is still running; try again later", headers=[(RETRY_AFTER, b"1")])
+            raise ApiError(409, f"{_IN_HEADER} belongs to a call that is still running; try again later", headers=[(RETRY_AFTER, b"1")])
         self._running.add(name)
         try:
             body = HashedBody(exchange, key, is_read=exchange.matched.body is not None)
             if stored_call := await self._store.find(name):
                 if not stored_call.status:
-                    raise ApiError(409, await self._cut_off(stored_call))
+                    raise ApiError(409, await self._interrupted_message(stored_call))
                 return await _replayed(stored_call, body, exchange)
-            return await self._first(name, exchange, body, next)
+            return await self._make_first(name, exchange, body, next)
         finally:
             self._running.discard(name)
 
-    async def _cut_off(self, kept: KeptCall) -> str:
+    async def _interrupted_message(self, stored_call: StoredCall) -> str:
         """Return the error message for an interrupted call."""
-        if kept.id and (entry := await self._entry_of(kept.id, kept.began)):
-            return f"{_SAID} belongs to a call that was interrupted after its request {kept.id} made entry {entry} of /v3/sidecar/history"
-        return f"{_SAID} belongs to a call that was interrupted and may or may not have been made; read the object, then send another key"
+        if stored_call.id and (entry := await self._entry_of(stored_call.id, stored_call.began)):
+            made = f"request {stored_call.id} made entry {entry} of /v3/sidecar/history"
+            return f"{_IN_HEADER} belongs to a call that was interrupted after its {made}"
+        text = "belongs to a call that was interrupted and may or may not have been made; read the object, then send another key"
+        return f"{_IN_HEADER} {text}"
 
-    async def _first(self, name: str, exchange: Exchange, body: "HashedBody", next: Next) -> Response:
+    async def _make_first(self, name: str, exchange: Exchange, body: "HashedBody", next: Next) -> Response:
         """Make a call for the first time, and store its response unless the response is a refusal.
 
         If this raises, the outcome of the call is unknown, and the call remains stored without a response.
@@ -231,7 +234,7 @@ class Idempotency:
             self._store.forget(name)
         else:
             digest, headers, ignored = await body.digest(), _plain(response.raw_headers), _plain(exchange.ignored)
-            made = KeptCall(call.began, digest, status, headers, ignored, answer, rights=rights_digest(exchange.author))
+            made = StoredCall(call.began, digest, status, headers, ignored, answer, rights=rights_digest(exchange.author))
             operation = exchange.matched
             is_secret = operation.secret or await run_in_thread_if(len(answer) > LARGE, holds_secret, operation, response)
             await self._store.end(name, made, is_secret=is_secret)
@@ -244,7 +247,7 @@ def key_of(exchange: Exchange) -> bytes | None:
     if sent is None or operation.method != "POST" or not operation.writes or operation.is_dry(exchange.query):
         return None
     if not _KEY.fullmatch(key := sent.strip()):
-        raise ApiError(400, f"{_SAID} must have 1 to {LONGEST} printable ASCII characters, such as a UUID")
+        raise ApiError(400, f"{_IN_HEADER} must have 1 to {LONGEST} printable ASCII characters, such as a UUID")
     return key
 
 
@@ -329,18 +332,20 @@ def holds_secret(operation: Operation, response: Response) -> bool:
     return str(masked_value(body.decode("utf-8", "surrogateescape"), schema)).encode("utf-8", "surrogateescape") != body
 
 
-async def _replayed(kept: KeptCall, body: HashedBody, exchange: Exchange) -> Response:
-    if await body.digest() != kept.request:
-        raise ApiError(422, f"{_SAID} was already sent with another body; nothing was done. Send another key")
-    if kept.rights != rights_digest(exchange.author):
-        text = f"belongs to a call that was answered with {kept.status}; your permissions have changed, so the answer is not repeated"
-        raise ApiError(409, f"{_SAID} {text}")
-    if kept.body is None:
-        text = f"belongs to a call that was answered with {kept.status}; the answer was secret or too large to store"
-        raise ApiError(409, f"{_SAID} {text}")
-    exchange.ignored, exchange.is_replayed = _encoded(kept.ignored), True
-    response = Response(kept.status)
-    response.body, response.raw_headers = kept.body, [*_encoded(kept.headers), (REPLAYED, b"true")]
+async def _replayed(stored_call: StoredCall, body: HashedBody, exchange: Exchange) -> Response:
+    if await body.digest() != stored_call.request:
+        raise ApiError(422, f"{_IN_HEADER} was already sent with another body; nothing was done. Send another key")
+    if stored_call.rights != rights_digest(exchange.author):
+        text = (
+            f"belongs to a call that was answered with {stored_call.status}; your permissions have changed, so the answer is not repeated"
+        )
+        raise ApiError(409, f"{_IN_HEADER} {text}")
+    if stored_call.body is None:
+        text = f"belongs to a call that was answered with {stored_call.status}; the answer was secret or too large to store"
+        raise ApiError(409, f"{_IN_HEADER} {text}")
+    exchange.ignored, exchange.is_replayed = _encoded(stored_call.ignored), True
+    response = Response(stored_call.status)
+    response.body, response.raw_headers = stored_call.body, [*_encoded(stored_call.headers), (REPLAYED, b"true")]
     return response
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dataplaneapi.api import idempotency
-from dataplaneapi.api.idempotency import LARGEST, CallStore, KeptCall
+from dataplaneapi.api.idempotency import LARGEST, CallStore, StoredCall
 from haproxy_native.disk.database import Database
 from haproxy_native.errors import Unusable
 from tests.databases import damage
@@ -29,7 +29,7 @@ def database(tmp_path: Path) -> Database:
     return Database(tmp_path / "state")
 
 
-def ended(began: KeptCall) -> KeptCall:
+def ended(began: StoredCall) -> StoredCall:
     return replace(began, request="12ab", status=201, headers=(("Content-Type", "x"),), ignored=(("X-I", "y"),), body=b"\xff\0 body")
 
 
