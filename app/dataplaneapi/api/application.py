@@ -15,7 +15,7 @@ from starlette.types import Lifespan
 
 from dataplaneapi.api.errors import ApiError, error_response, response_to
 from dataplaneapi.api.operations import BASE, Operation
-from dataplaneapi.api.response_cache import KeptReplies, ResponseCache
+from dataplaneapi.api.response_cache import ReplyCache, ResponseCache
 from dataplaneapi.api.responses import Response
 from dataplaneapi.api.services import Services
 from dataplaneapi.api.stack import OperationRoute, RouteOfExchange, Stack
@@ -38,11 +38,11 @@ class Application(FastAPI):
             exception_handlers=HANDLERS,
             telemetry={"tracing": False, "metrics": False, "logs": False},
         )
-        self.services, self.kept, self.responses = services, KeptReplies(services), ResponseCache()
-        self.reply = self.kept.reply
+        self.services, self.reply_cache, self.responses = services, ReplyCache(services), ResponseCache()
+        self.reply = self.reply_cache.reply
         self.operation_routes: dict[Operation, OperationRoute] = {}
         self._tags: dict[str, APIRouter] = {}
-        self.add_middleware(Stack, services=services, kept=self.kept, cache=self.responses, routes=self.operation_routes)
+        self.add_middleware(Stack, services=services, reply_cache=self.reply_cache, cache=self.responses, routes=self.operation_routes)
         self.router.routes[:] = [RouteOfExchange()]
         for operation in services.index.operations:
             self.serve(operation)

@@ -1,6 +1,6 @@
 """Cache the answers to reads of the configuration until it changes, in two caches.
 
-`ResponseCache` caches responses of operations, for callers whose permissions no role limits. `KeptReplies` caches complete replies as
+`ResponseCache` caches responses of operations, for callers whose permissions no role limits. `ReplyCache` caches complete replies as
 bytes. The protocol (server/protocol.py) sends such a reply without calling the application, if the same bytes arrive again as one packet.
 """
 
@@ -25,7 +25,7 @@ Key = tuple[bytes, bytes, bytes | None]
 
 
 class ResponseCache:
-    """A cache of responses that were built from one document. `keep` clears it if the document has changed or `most` bytes are exceeded."""
+    """A cache of responses that were built from one document. `add` clears it if the document has changed or `most` bytes are exceeded."""
 
     def __init__(self, most: int = 16 << 20) -> None:
         self._most, self._size = most, 0
@@ -35,7 +35,7 @@ class ResponseCache:
     def get(self, document: object, key: Key) -> Response | None:
         return self._responses.get(key) if document is self._document else None
 
-    def keep(self, document: object, key: Key, response: Response) -> None:
+    def add(self, document: object, key: Key, response: Response) -> None:
         size = len(response.body) + 1000
         if document is not self._document or self._size + size > self._most:
             self._document, self._responses, self._size = document, {}, 0
@@ -59,11 +59,11 @@ async def cached(services: Services, cache: ResponseCache, exchange: Exchange, n
     response = await next(exchange)
     if response.cacheable and not exchange.ignored:
         response.operation = exchange.operation
-        cache.keep(document, key, response)
+        cache.add(document, key, response)
     return response
 
 
-class KeptReplies:
+class ReplyCache:
     """The cache of complete replies, and the source of request ids. As a layer, it adds the replies that can be sent again."""
 
     def __init__(self, services: Services) -> None:
@@ -78,21 +78,21 @@ class KeptReplies:
         response = await next(exchange)
         if exchange.response and exchange.response.cacheable and not self.services.traces and exchange.recording:
             version, generation = request_log.version_of(self.services, exchange), self.services.users.generation
-            self.replies.keep(exchange.recording, exchange.document, version, generation, exchange)
+            self.replies.add(exchange.recording, exchange.document, version, generation, exchange)
         return response
 
-    def reply(self, packet: bytes, over: Connection, client: Peer, server: Peer, date: bytes) -> bytes | None:
+    def reply(self, packet: bytes, connection: Connection, client: Peer, server: Peer, date: bytes) -> bytes | None:
         """Return the cached reply to the request in a packet, with the current date and a new request id, and record the request.
 
         Return None if the application must answer.
         """
         began = time.perf_counter()
         stored, engine = self.replies.get(packet), self.services.engine
-        if stored is None or not stored.holds(over, engine.read(None), engine.version(), self.services.users.generation):
+        if stored is None or not stored.is_valid_for(connection, engine.read(None), engine.version(), self.services.users.generation):
             return None
         authorization = stored.exchange.headers.get(b"authorization", b"")
         address = self.services.proxies.client(peer(client), stored.exchange.raw_headers)
-        if over.endpoint.basic_auth and not self.services.gate.admits_at_once(authorization, address):
+        if connection.endpoint.basic_auth and not self.services.gate.admits_at_once(authorization, address):
             return None
         request_id = self.next_id()
         seconds = time.perf_counter() - began
@@ -100,7 +100,7 @@ class KeptReplies:
         if access_logger.isEnabledFor(logging.INFO) or self.services.audit.reads:
             again = stored.exchange.again(request_id, client, server, address)
             contextvars.copy_context().run(self._record, again, seconds)
-        return stored.at(date, request_id.encode())
+        return stored.with_date_and_id(date, request_id.encode())
 
     def _record(self, exchange: Exchange, seconds: float) -> None:
         origin.set({"request_id": exchange.request_id, **trace_context.fields(exchange.headers.get(b"traceparent"))})

@@ -32,7 +32,7 @@ from dataplaneapi.api.exchange import Exchange, Layer, Next, exchange_of, peer
 from dataplaneapi.api.operations import READS, Handler, Operation
 from dataplaneapi.api.place import with_known_names
 from dataplaneapi.api.request_log import RequestLog, common_headers, note_created, note_object
-from dataplaneapi.api.response_cache import KeptReplies, ResponseCache, cached
+from dataplaneapi.api.response_cache import ReplyCache, ResponseCache, cached
 from dataplaneapi.api.responses import RESPONSE, Response
 from dataplaneapi.api.services import Services
 from dataplaneapi.api.write_options import write_options
@@ -77,10 +77,10 @@ class OperationRoute(APIRoute):
 Routes = Mapping[Operation, OperationRoute]
 
 
-def around_fastapi(services: Services, kept: KeptReplies, cache: ResponseCache, routes: Routes) -> Sequence[Layer]:
+def around_fastapi(services: Services, reply_cache: ReplyCache, cache: ResponseCache, routes: Routes) -> Sequence[Layer]:
     """Return the layers of a request, outermost first."""
     return (
-        kept,
+        reply_cache,
         RequestLog(services),
         errors,
         certificate,
@@ -109,10 +109,10 @@ AROUND_HANDLERS: Sequence[tuple[CallLayer, Callable[[Operation], bool]]] = (
 class Stack:
     """The layers of a request, as the one middleware of FastAPI."""
 
-    def __init__(self, app: ASGIApp, services: Services, kept: KeptReplies, cache: ResponseCache, routes: Routes) -> None:
-        self._app, self._services, self._kept = app, services, kept
+    def __init__(self, app: ASGIApp, services: Services, reply_cache: ReplyCache, cache: ResponseCache, routes: Routes) -> None:
+        self._app, self._services, self._reply_cache = app, services, reply_cache
         self._serve: Next = self._in_fastapi
-        for layer in reversed(around_fastapi(services, kept, cache, routes)):
+        for layer in reversed(around_fastapi(services, reply_cache, cache, routes)):
             self._serve = partial(layer, next=self._serve)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -120,7 +120,7 @@ class Stack:
             await self._app(scope, receive, send)
             return
         exchange = scope[EXCHANGE] = Exchange(scope, receive, send, partial(common_headers, self._services))
-        exchange.request_id = self._kept.next_id()
+        exchange.request_id = self._reply_cache.next_id()
         exchange.address = self._services.proxies.client(peer(exchange.client), exchange.raw_headers)
         try:
             await self._serve(exchange)

@@ -73,7 +73,7 @@ class Protocol(Ending):
     """One connection to an endpoint: it receives requests, calls the application, and sends responses."""
 
     __slots__ = (
-        *("_active", "_arrived_bytes", "_connection", "_head_bytes", "_held", "_is_new", "_kept"),
+        *("_active", "_arrived_bytes", "_connection", "_head_bytes", "_held", "_cached_reply", "_is_new"),
         *("_outlet", "_patience", "_peer", "_slot", "_stopping", "_whole"),
     )
     server_state: ListenerState
@@ -90,7 +90,7 @@ class Protocol(Ending):
         self._is_new = True
         # The packet that is being parsed, if it may be one complete request.
         self._whole: bytes | None = None
-        self._kept: Callable[..., bytes | None] = getattr(self.config.app, "reply", _nothing_kept)
+        self._cached_reply: Callable[..., bytes | None] = getattr(self.config.app, "reply", _no_reply)
 
     # The connection
 
@@ -144,7 +144,7 @@ class Protocol(Ending):
             return
         between = not (self._in_head or self._in_body)
         self._whole = data if between and is_whole(data) else None
-        if self._whole and self._sends_kept(data):
+        if self._whole and self._send_cached_reply(data):
             return
         self._arrived_bytes += len(data)
         try:
@@ -158,12 +158,12 @@ class Protocol(Ending):
         except (RequestRefused, httptools.HttpParserError) as error:
             self._misunderstand(error)
 
-    def _sends_kept(self, request: bytes) -> bool:
+    def _send_cached_reply(self, request: bytes) -> bool:
         """Send the cached reply to a request, and wait for the next request. Return False if there is no cached reply."""
         if self._active or self._stopping or not self._slot.taken or self.flow.write_paused or self._connection.refused:
             return False
         ((_, date),) = self.server_state.default_headers
-        reply = self._kept(request, self._connection, self.client, self.server, date)
+        reply = self._cached_reply(request, self._connection, self.client, self.server, date)
         if reply is None:
             return False
         self.server_state.total_requests += 1
@@ -383,5 +383,5 @@ def _channel(cycle: RequestResponseCycle) -> Channel:
     return channel
 
 
-def _nothing_kept(*asked: object) -> None:
+def _no_reply(*asked: object) -> None:
     """Return no reply. This replaces `reply` of an application that has no cache."""

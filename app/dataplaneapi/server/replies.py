@@ -19,7 +19,7 @@ def is_whole(data: bytes) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptReply:
+class CachedReply:
     """A cached reply, and the conditions under which it is valid."""
 
     connection: Connection
@@ -32,7 +32,7 @@ class KeptReply:
     # The bytes before the date, between the date and the request id, and after the request id.
     parts: tuple[bytes, bytes, bytes]
 
-    def holds(self, connection: Connection, document: object, version: int, generation: int) -> bool:
+    def is_valid_for(self, connection: Connection, document: object, version: int, generation: int) -> bool:
         """Return whether the reply is valid for a request on this connection now."""
         return (
             self.document is document
@@ -42,7 +42,7 @@ class KeptReply:
             and (self.connection.name, self.connection.is_spiffe) == (connection.name, connection.is_spiffe)
         )
 
-    def at(self, date: bytes, request_id: bytes) -> bytes:
+    def with_date_and_id(self, date: bytes, request_id: bytes) -> bytes:
         """Return the reply with this date and request id."""
         before, between, behind = self.parts
         return b"".join((before, date, between, request_id, behind))
@@ -53,12 +53,12 @@ class Replies:
 
     def __init__(self) -> None:
         self._size = 0
-        self._replies: dict[bytes, KeptReply] = {}
+        self._replies: dict[bytes, CachedReply] = {}
 
-    def get(self, packet: bytes) -> KeptReply | None:
+    def get(self, packet: bytes) -> CachedReply | None:
         return self._replies.get(packet)
 
-    def keep(self, recording: RecordingOutlet, document: object, version: int, generation: int, exchange: Exchange) -> None:
+    def add(self, recording: RecordingOutlet, document: object, version: int, generation: int, exchange: Exchange) -> None:
         """Cache the recorded reply, unless it closes the connection, is too large, or lacks the date or the request id."""
         reply = recording.written
         parts = _parts(reply, exchange.request_id.encode())
@@ -68,7 +68,7 @@ class Replies:
         size = len(recording.packet) + 2 * len(reply) + 1000
         if self._size + size > MOST_BYTES:
             self._replies, self._size = {}, 0
-        self._replies[recording.packet] = KeptReply(exchange.connection, document, version, generation, exchange, parts)
+        self._replies[recording.packet] = CachedReply(exchange.connection, document, version, generation, exchange, parts)
         self._size += size
 
 

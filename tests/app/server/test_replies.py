@@ -264,9 +264,9 @@ def test_what_is_kept_has_bounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         sizes = []
         for number in range(100):
             site.send(get(f"{CONFIG}/backends/app/servers/app1", f"X-Number: {number}"))
-            sizes.append(site.app.kept.replies._size)
+            sizes.append(site.app.reply_cache.replies._size)
         assert 0 < max(sizes) <= 100_000
-        assert len(site.app.kept.replies._replies) < 100
+        assert len(site.app.reply_cache.replies._replies) < 100
 
 
 def test_what_is_kept_is_no_answer_where_too_many_passwords_were_wrong(tmp_path: Path) -> None:
@@ -326,15 +326,15 @@ def test_replies_with_a_place_for_what_differs(reply: bytes, kept: bool) -> None
     recording.write(reply[20:])
     exchange = bare_exchange(over=over)
     exchange.request_id = "id-1"
-    replies.keep(recording, document, 1, 1, exchange)
+    replies.add(recording, document, 1, 1, exchange)
     found = replies.get(b"GET")
     assert (found is not None) is kept
     if found:
-        assert found.at(b"then", b"id-22") == b"HTTP/1.1 200 OK\r\ndate: then\r\nX-Request-Id: id-22\r\n\r\nbody id-1"
-        assert found.holds(over, document, 1, 1)
-        assert not found.holds(over, document, 2, 1)
-        assert not found.holds(over, document, 1, 2)
-        assert not found.holds(over, object(), 1, 1)
-        assert not found.holds(Connection(Endpoint()), document, 1, 1)
-        assert not found.holds(Connection(over.endpoint, "other"), document, 1, 1)
-        assert not found.holds(Connection(over.endpoint, is_spiffe=True), document, 1, 1)
+        assert found.with_date_and_id(b"then", b"id-22") == b"HTTP/1.1 200 OK\r\ndate: then\r\nX-Request-Id: id-22\r\n\r\nbody id-1"
+        assert found.is_valid_for(over, document, 1, 1)
+        assert not found.is_valid_for(over, document, 2, 1)
+        assert not found.is_valid_for(over, document, 1, 2)
+        assert not found.is_valid_for(over, object(), 1, 1)
+        assert not found.is_valid_for(Connection(Endpoint()), document, 1, 1)
+        assert not found.is_valid_for(Connection(over.endpoint, "other"), document, 1, 1)
+        assert not found.is_valid_for(Connection(over.endpoint, is_spiffe=True), document, 1, 1)
