@@ -109,7 +109,7 @@ def readable_part(call: Call, rights: Rights, answer: Any) -> Any:
     if call.operation.rows == OBJECTS:
         return _readable_objects(rights, answer)
     if call.operation.rows == COUNTERS:
-        return {**answer, "stats": [row for row in answer.get("stats", ()) if rights.may(READ, _counted(row))]}
+        return {**answer, "stats": [row for row in answer.get("stats", ()) if rights.may(READ, _counted_object(row))]}
     if not isinstance(answer, list):
         return answer
     if call.operation.rows:
@@ -134,7 +134,7 @@ class _Names(dict[str, str]):
         return ""
 
 
-def _counted(row: Mapping[str, Any]) -> str:
+def _counted_object(row: Mapping[str, Any]) -> str:
     proxy, name = row.get("backend_name", ""), row.get("name", "")
     return spelled("backend", proxy, "server", name) if row.get("type") == "server" else spelled(row.get("type", ""), name)
 
@@ -197,8 +197,8 @@ async def answer_within_rights(call: Call, next: Handler) -> Response:
         response = await next(call)
     except (ApiError, NativeError) as error:
         response = _refusal(call, rights, error)
-    if view := view_of(call, rights, response.status_code, is_read=_verb(operation) == READ or bool(operation.rows)):
-        await _apply(view, response)
+    if view := view_of(call, rights, response.status_code, is_read=_verb_of(operation) == READ or bool(operation.rows)):
+        await _hide_invisible(view, response)
     return await response.complete()
 
 
@@ -245,7 +245,7 @@ def _require(operation: Operation, call: Call, rights: Rights) -> None:
 
     The commit checks the changes later.
     """
-    verb = READ if operation.action == PATCH else _verb(operation)
+    verb = READ if operation.action == PATCH else _verb_of(operation)
     if (transaction := call.query.transaction_id) and (verb == READ or operation.rows):
         # If the transaction does not exist, the handler raises its own error.
         with suppress(NoTransaction):
@@ -258,7 +258,7 @@ def _require(operation: Operation, call: Call, rights: Rights) -> None:
     elif operation.access != EFFECTS:
         rights.require(verb, name_from_template(operation.access, call.values) or ALL)
     elif (object_ := object_to_change(operation, call)) and not rights.may_change_within(object_):
-        raise Forbidden(rights.refusal(_verb(operation), object_), object_=object_)
+        raise Forbidden(rights.refusal(_verb_of(operation), object_), object_=object_)
 
 
 def reader(by: Author) -> Callable[[str], bool] | None:
@@ -273,7 +273,7 @@ def readable_tests(by: Author, failed: Sequence[Mapping[str, Any]]) -> list[dict
     return [{member: test[member] for member in ("test", "name", "passed") if member in test} for test in failed]
 
 
-def _verb(operation: Operation) -> str:
+def _verb_of(operation: Operation) -> str:
     return READ if operation.access == READING else _VERBS[operation.method]
 
 
@@ -294,22 +294,24 @@ def view_of(call: Call, rights: Rights, status: int, *, is_read: bool) -> View |
     return view if hides_objects or hides_secrets else None
 
 
-async def _apply(view: View, response: Response) -> None:
+async def _hide_invisible(view: View, response: Response) -> None:
     """Remove from a response, in place, what its caller may not see. Raises Forbidden."""
     if isinstance(response, Reply):
         response.value = await run_in_thread_if(is_large(response.value), lambda: view(_as_decoded(response.value), JSON))
         return
-    kind, body = _kind(response), bytes(response.body)
+    kind, body = _media_type(response), bytes(response.body)
     if not body or kind not in (JSON, TEXT):
         return
-    seen = await run_in_thread_if(len(body) > LARGE, lambda: to_json(view(decode(body), JSON)) if kind == JSON else of_text(view, body))
+    seen = await run_in_thread_if(
+        len(body) > LARGE, lambda: to_json(view(decode(body), JSON)) if kind == JSON else visible_text(view, body)
+    )
     if seen != body:
         # The checksum covers the secrets, so it does not match the masked text.
         headers = [header for header in response.raw_headers if header[0] not in (CONTENT_LENGTH, CONFIGURATION_CHECKSUM)]
         response.body, response.raw_headers = seen, [*headers, (CONTENT_LENGTH, b"%d" % len(seen))]
 
 
-def of_text(view: View, text: bytes) -> bytes:
+def visible_text(view: View, text: bytes) -> bytes:
     """Return the part of a text that the caller may see."""
     return str(view(text.decode("utf-8", "surrogateescape"), TEXT)).encode("utf-8", "surrogateescape")
 
@@ -321,5 +323,5 @@ def _as_decoded(value: Any) -> Any:
     return [_as_decoded(each) for each in value] if isinstance(value, list | tuple) else value
 
 
-def _kind(response: Response) -> bytes:
+def _media_type(response: Response) -> bytes:
     return next((value.partition(b";")[0] for name, value in response.raw_headers if name == CONTENT_TYPE), b"")

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
-from dataplaneapi.api.access import object_to_read, of_text, reader
+from dataplaneapi.api.access import object_to_read, reader, visible_text
 from dataplaneapi.api.call import Call
 from dataplaneapi.api.conventions import present, timestamp
 from dataplaneapi.api.errors import ApiError
@@ -48,10 +48,10 @@ async def explain_collisions(call: Call, next: Handler) -> Response:
     try:
         return await next(call)
     except Collided as error:
-        raise await _shown(call, error) from None
+        raise await _error_of_collision(call, error) from None
 
 
-async def _shown(call: Call, error: Collided) -> ApiError:
+async def _error_of_collision(call: Call, error: Collided) -> ApiError:
     conflicts = await conflicts_of(call, error)
     if isinstance(error, Diverged):
         entry = next((each for each in conflicts if "entry" in each), None)
@@ -71,17 +71,17 @@ async def conflicts_of(call: Call, error: Collided) -> list[dict[str, Any]]:
     may_read = reader(call.author)
     try:
         await call.services.history.settled()
-        entries = await call.services.history.ask(_authors, error)
+        entries = await call.services.history.ask(_newest_entries, error)
     except Unusable:
         entries = {}
-    return [_as_dict(clash, entries.get(clash.object), may_read is None or may_read(clash.object)) for clash in error.clashes]
+    return [_conflict_row(clash, entries.get(clash.object), may_read is None or may_read(clash.object)) for clash in error.clashes]
 
 
-def _authors(journal: Journal, error: Collided) -> dict[str, Entry]:
+def _newest_entries(journal: Journal, error: Collided) -> dict[str, Entry]:
     """Return the newest history entry of each object. Omit objects without an entry after the version that the change is based on."""
     entries = {}
     for object_ in dict.fromkeys(clash.object for clash in error.clashes):
-        if entry := next(_since(journal, object_, error.version), None):
+        if entry := next(_entries_since(journal, object_, error.version), None):
             entries[object_] = entry
     return entries
 
@@ -96,23 +96,23 @@ async def last_changes(call: Call, objects: Sequence[str]) -> dict[str, dict[str
     try:
         await call.services.history.settled()
         entries = await call.services.history.ask(newest)
-        return await run_in_thread(lambda: {object_: _by(entry) for object_, entry in entries.items()})
+        return await run_in_thread(lambda: {object_: _authorship(entry) for object_, entry in entries.items()})
     except Unusable:
         return {}
 
 
-def _since(journal: Journal, object_: str, version: int) -> Iterator[Entry]:
+def _entries_since(journal: Journal, object_: str, version: int) -> Iterator[Entry]:
     return (entry for entry in journal.find(object_) if entry.kind == CONFIGURATION and entry.version > version)
 
 
-def _as_dict(clash: Clash, entry: Entry | None, is_readable: bool) -> dict[str, Any]:
-    by = _by(entry) if entry else {}
+def _conflict_row(clash: Clash, entry: Entry | None, is_readable: bool) -> dict[str, Any]:
+    by = _authorship(entry) if entry else {}
     theirs = clash.theirs if is_readable else None
     # An outer layer masks secrets in `theirs` and `mine`. It recognizes them by `member`.
     return present({"object": clash.object, "member": clash.member, "theirs": theirs, "mine": clash.mine, **by})
 
 
-def _by(entry: Entry) -> dict[str, Any]:
+def _authorship(entry: Entry) -> dict[str, Any]:
     return {"author": entry.author.name, "entry": str(entry.id), "version": entry.version, "time": timestamp(entry.time)}
 
 
@@ -125,17 +125,17 @@ def compares_one(call: Call) -> bool:
     return not call.operation.resource or call.operation.action in _OF_ONE
 
 
-def expected_object(call: Call, document: Document, place: ObjectPlace, ways: Iterable[bool]) -> Expect:
+def expected_object(call: Call, document: Document, place: ObjectPlace, forms: Iterable[bool]) -> Expect:
     """Return what the commit of a write with `If-Match` expects: the value with that ETag, or an expectation that always fails.
 
-    `ways` lists the forms in which GET returns the object: True for a section with its children, False for a section without them. Raises
+    `forms` lists the forms in which GET returns the object: True for a section with its children, False for a section without them. Raises
     Forbidden if the caller may not read the object.
     """
     wanted: str = call.values[IF_MATCH]
     rights, number = call.author.rights, call.query.version or 0
     if isinstance(rights, Rights) and compares_one(call):
         rights.require(READ, object_to_read(call.operation, call))
-    for full in ways:
+    for full in forms:
         value = seen(document, place, full=full)
         if value is not None and wanted.strip() == ANY:
             return Version(number) if number else ANY_VERSION
@@ -146,7 +146,7 @@ def expected_object(call: Call, document: Document, place: ObjectPlace, ways: It
 
 def matches_text(call: Call, text: bytes) -> bool:
     """Return whether `If-Match` contains the ETag of this text, in the form that GET returns to the caller."""
-    return holds(call.values[IF_MATCH], tag_of(of_text(call.view, text)))
+    return holds(call.values[IF_MATCH], tag_of(visible_text(call.view, text)))
 
 
 def precondition_failed(call: Call) -> ApiError:
