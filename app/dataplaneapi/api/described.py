@@ -1,4 +1,4 @@
-"""Handle calls that the body of another call describes: the calls of a batch, and the call of an access check (`verdict`)."""
+"""Handle calls that the body of another call describes: the calls of a batch, and the call of an access check (`check_described_call`)."""
 
 import json
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ _SAFE = "/?%:@!$&'()+,*;=~[]"
 
 
 @dataclass(frozen=True)
-class Described:
+class DescribedCall:
     """A call that the body of another call describes."""
 
     method: str
@@ -62,7 +62,7 @@ class Described:
         head = f'--{self._boundary}\r\nContent-Disposition: form-data; name="{PART}"; filename="{name}"\r\n\r\n'
         return head.encode("utf-8", "surrogatepass") + content + f"\r\n--{self._boundary}--\r\n".encode()
 
-    def found(self, services: Services) -> tuple[Operation, dict[str, str]]:
+    def find_operation(self, services: Services) -> tuple[Operation, dict[str, str]]:
         """Return the operation of the call and the values of its path parameters. Raises ApiError (404 or 405)."""
         path, query = self._place
         operation, values = services.index.find(self.method, path, query)
@@ -94,12 +94,12 @@ class Described:
         return Incoming(call.services, exchange)
 
 
-async def verdict(call: Call, described: Described, author: CallAuthor) -> bool | None:
+async def check_described_call(call: Call, described: DescribedCall, author: CallAuthor) -> bool | None:
     """Check a described call by this author without making it. Return whether it would reload HAProxy, or None if that is unknown.
 
     `call` is the call whose body describes it. Raises the ApiError or NativeError with which the described call would be refused.
     """
-    operation, values = described.found(call.services)
+    operation, values = described.find_operation(call.services)
     require_role(author, operation)
     if call.services.settings.read_only and operation.writes and not operation.is_dry(described.query):
         raise Forbidden(READ_ONLY)

@@ -5,7 +5,7 @@ from typing import Any
 
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.conventions import present, timestamp
-from dataplaneapi.api.described import Described, verdict
+from dataplaneapi.api.described import DescribedCall, check_described_call
 from dataplaneapi.api.errors import ApiError, response_to
 from dataplaneapi.api.responses import Response, json_response
 from dataplaneapi.auth.caller import CallAuthor, Caller
@@ -28,10 +28,10 @@ async def whoami(call: ReadCall) -> Response:
 
 async def check(call: JsonCall) -> Response:
     """Check a call without making it. Return whether it would be allowed and reload HAProxy, or why it would be refused."""
-    described = Described(call.body["method"], call.body["path"], call.sent.get("body"), call.body.get("content_type", ""))
+    described = DescribedCall(call.body["method"], call.body["path"], call.sent.get("body"), call.body.get("content_type", ""))
     by = _asked_about(call)
     try:
-        return json_response(200, present({"allowed": True, "reload": await verdict(call, described, by)}))
+        return json_response(200, present({"allowed": True, "reload": await check_described_call(call, described, by)}))
     except (ApiError, NativeError) as error:
         refusal = response_to(error)
     return json_response(200, {"allowed": False, "code": refusal.status_code, "reason": refusal.value["message"]})

@@ -18,7 +18,7 @@ from dataplaneapi.api.access import answer_within_rights
 from dataplaneapi.api.call import Call, JsonCall
 from dataplaneapi.api.conflicts import merges
 from dataplaneapi.api.conventions import present
-from dataplaneapi.api.described import Described
+from dataplaneapi.api.described import DescribedCall
 from dataplaneapi.api.errors import ApiError, response_to
 from dataplaneapi.api.ignored import MEMBERS, PARAMETERS
 from dataplaneapi.api.operations import Operation
@@ -61,7 +61,7 @@ class BatchStep:
     """One call of the batch, with its operation and the values of its path parameters."""
 
     number: int
-    described: Described
+    described: DescribedCall
     operation: Operation
     values: Mapping[str, str]
     # The prefix of its error messages. Empty for the only call of a batch.
@@ -133,13 +133,13 @@ def _steps(call: Call) -> list[BatchStep]:
 
 def _step(call: Call, number: int, sent: Any) -> BatchStep:
     """Return one call of a batch. Raises ApiError if it cannot be part of a batch."""
-    described = Described(sent["method"], sent["path"], sent.get("body"), sent.get("content_type", ""), sent.get("file", ""))
+    described = DescribedCall(sent["method"], sent["path"], sent.get("body"), sent.get("content_type", ""), sent.get("file", ""))
     # The error of the only call needs no number.
     prefix = f"call {number} ({described.method} {described.path[:200]}): " if len(call.sent) > 1 else ""
     if described.method == "GET":
         raise ApiError(400, f"{prefix}a batch accepts only writes: send the GET separately", index=number)
     try:
-        operation, values = described.found(call.services)
+        operation, values = described.find_operation(call.services)
     except ApiError as error:
         raise ApiError(error.status, f"{prefix}{error.message}", headers=error.headers, index=number) from None
     if not operation.is_batched:
