@@ -129,17 +129,17 @@ class Stack:
             exchange.finish()
 
     async def _in_fastapi(self, exchange: Exchange) -> Response:
-        returned = Returned()
-        await self._app(exchange.scope, exchange.receive, returned.take)
-        return returned.response
+        capture = ResponseCapture()
+        await self._app(exchange.scope, exchange.receive, capture.receive)
+        return capture.response
 
 
-class Returned:
-    """An ASGI `send` function, `take`, that stores the response which FastAPI sends."""
+class ResponseCapture:
+    """An ASGI `send` function, `receive`, that stores the response which FastAPI sends."""
 
     response: Response
 
-    async def take(self, message: Message) -> None:
+    async def receive(self, message: Message) -> None:
         assert message["type"] == RESPONSE
         self.response = message["response"]
 
@@ -221,10 +221,10 @@ async def role(exchange: Exchange, next: Next) -> Response:
 async def abandonable_reads(exchange: Exchange, next: Next) -> Response:
     """Cancel a request that changes nothing when its client disconnects."""
     work = next(exchange)
-    return await (while_there(exchange, work) if exchange.matched.is_read(exchange.query) else work)
+    return await (while_connected(exchange, work) if exchange.matched.is_read(exchange.query) else work)
 
 
-async def while_there(exchange: Exchange, work: Awaitable[Result]) -> Result:
+async def while_connected(exchange: Exchange, work: Awaitable[Result]) -> Result:
     """Return the result of the work. If the client disconnects first, cancel the work and end its computations in threads.
 
     Raises what the work raises, and ApiError (400) if the client disconnects first.

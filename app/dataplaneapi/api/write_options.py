@@ -13,7 +13,7 @@ from dataplaneapi.api.responses import RELOAD_ID, Response, empty
 from haproxy_native.errors import ReloadFailed
 from haproxy_native.reload.records import FAILED, IN_PROGRESS, ReloadRecord
 
-LOOK_SECONDS = 0.05
+POLL_SECONDS = 0.05
 # Seconds. The time limit of the answer is `wait` and this.
 ANSWER_SECONDS = 30.0
 
@@ -57,7 +57,7 @@ class Wait(WriteOption):
         gone = asyncio.Event()
         call.exchange.when_gone = gone.set
         try:
-            record = await _ended(call, reload_id, time.monotonic() + seconds, gone)
+            record = await _wait_for_reload(call, reload_id, time.monotonic() + seconds, gone)
         finally:
             call.exchange.when_gone = None
         if record.status == FAILED and not record.keeps_those_of(call.author.request_id):
@@ -66,7 +66,7 @@ class Wait(WriteOption):
             return response
         response.raw_headers = [header for header in response.raw_headers if header[0] != RELOAD_ID]
         response.status_code = call.operation.in_effect
-        return response if response.status_code != 204 else empty(204, _own(response))
+        return response if response.status_code != 204 else empty(204, _headers_without_body(response))
 
 
 def _reload_id(response: Response) -> str | None:
@@ -74,19 +74,19 @@ def _reload_id(response: Response) -> str | None:
     return next((value.decode() for name, value in response.raw_headers if name == RELOAD_ID), None)
 
 
-def _own(response: Response) -> list[tuple[bytes, bytes]]:
+def _headers_without_body(response: Response) -> list[tuple[bytes, bytes]]:
     """Return the headers of a response without those that describe a body."""
     return [header for header in response.raw_headers if header[0].lower() not in (b"content-type", b"content-length")]
 
 
-async def _ended(call: Call, reload_id: str, deadline: float, gone: asyncio.Event) -> ReloadRecord:
+async def _wait_for_reload(call: Call, reload_id: str, deadline: float, gone: asyncio.Event) -> ReloadRecord:
     """Wait until the reload has ended, the deadline has passed or the client has disconnected. Return the record of the reload.
 
     If the reload failed and only another change was rolled back, wait for the reload that applies the change of this call instead.
     """
     while (record := call.services.records.get(reload_id)).status == IN_PROGRESS and time.monotonic() < deadline and not gone.is_set():
         with suppress(TimeoutError):
-            await asyncio.wait_for(gone.wait(), LOOK_SECONDS)
+            await asyncio.wait_for(gone.wait(), POLL_SECONDS)
     if record.rest_reload_id and record.keeps_those_of(call.author.request_id):
-        return await _ended(call, record.rest_reload_id, deadline, gone)
+        return await _wait_for_reload(call, record.rest_reload_id, deadline, gone)
     return record

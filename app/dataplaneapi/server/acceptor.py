@@ -17,8 +17,8 @@ logger = logging.getLogger(__name__)
 AT_ONCE, HANDSHAKE_SECONDS, PAUSE_SECONDS, RESERVED = 64, 10.0, 1.0, 64
 # Paths that are answered without a slot and without a password.
 PROBE_PATHS = frozenset({"/livez", "/readyz", "/metrics"})
-# If RESERVED connections have no slot, the oldest may be closed for a new one after GRACE_SECONDS. LOOK_SECONDS is the polling interval.
-GRACE_SECONDS, LOOK_SECONDS = 1.0, 0.1
+# If RESERVED connections have no slot, the oldest may be closed for a new one after GRACE_SECONDS. POLL_SECONDS is the polling interval.
+GRACE_SECONDS, POLL_SECONDS = 1.0, 0.1
 
 
 class ConnectionSlot:
@@ -116,7 +116,7 @@ class Acceptor:
         for _ in range(AT_ONCE):
             if not self._has_room():
                 self._rest()
-                self._loop.call_later(LOOK_SECONDS, self.watch)
+                self._loop.call_later(POLL_SECONDS, self.watch)
                 return
             try:
                 if not self._accept():

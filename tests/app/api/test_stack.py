@@ -7,7 +7,7 @@ import pytest
 
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.exchange import Exchange
-from dataplaneapi.api.stack import while_there
+from dataplaneapi.api.stack import while_connected
 from dataplaneapi.auth.caller import CallAuthor
 from haproxy_native import abandonment
 from haproxy_native.abandonment import check
@@ -35,7 +35,7 @@ async def work(result: int) -> int:
 
 def test_the_result_of_the_work() -> None:
     given = exchange()
-    assert asyncio.run(while_there(given, work(7))) == 7
+    assert asyncio.run(while_connected(given, work(7))) == 7
     assert given.when_gone is None
 
 
@@ -44,12 +44,12 @@ def test_errors_of_the_work() -> None:
         raise ValueError("no")
 
     with pytest.raises(ValueError, match="no"):
-        asyncio.run(while_there(exchange(), fails()))
+        asyncio.run(while_connected(exchange(), fails()))
 
 
 def test_a_task_that_is_cancelled_otherwise() -> None:
     async def run() -> None:
-        task = asyncio.create_task(while_there(exchange(), asyncio.Event().wait()))
+        task = asyncio.create_task(while_connected(exchange(), asyncio.Event().wait()))
         await asyncio.sleep(0)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -73,7 +73,7 @@ def test_a_client_that_leaves() -> None:
     async def run() -> None:
         root = CallAuthor("root", group="users", request=Request())
         each = [exchange(root) for _ in range(THREADS + 3)]
-        tasks = [asyncio.create_task(while_there(given, run_in_thread(compute))) for given in each]
+        tasks = [asyncio.create_task(while_connected(given, run_in_thread(compute))) for given in each]
         for _ in range(THREADS):
             await asyncio.to_thread(begun.acquire)
         is_full = len(computations().held) == THREADS
@@ -86,7 +86,7 @@ def test_a_client_that_leaves() -> None:
         assert not begun.acquire(blocking=False)
         while computations().held:
             await asyncio.sleep(0)
-        assert await while_there(exchange(), run_in_thread(int, "7")) == 7
+        assert await while_connected(exchange(), run_in_thread(int, "7")) == 7
 
     try:
         asyncio.run(run())
@@ -111,7 +111,7 @@ def test_what_others_wait_for_goes_on() -> None:
             shared.append(asyncio.create_task(run_in_thread(compute)))
             await asyncio.shield(shared[0])
 
-        task = asyncio.create_task(while_there(given, begin()))
+        task = asyncio.create_task(while_connected(given, begin()))
         while not shared:
             await asyncio.sleep(0)
         leave(given)
@@ -141,7 +141,7 @@ def test_a_cleanup_is_not_interrupted() -> None:
 
         async def serve() -> int:
             with pytest.raises(ApiError):
-                await while_there(given, work())
+                await while_connected(given, work())
             task = asyncio.current_task()
             assert task
             return task.cancelling()
@@ -177,7 +177,7 @@ def test_a_part_of_a_request_ends_with_it() -> None:
         async def begin() -> None:
             await abandonment.create_task(run_in_thread(compute))
 
-        task = asyncio.create_task(while_there(given, begin()))
+        task = asyncio.create_task(while_connected(given, begin()))
         await asyncio.to_thread(begun.wait)
         leave(given)
         with pytest.raises(ApiError):

@@ -12,7 +12,7 @@ import pytest
 
 from dataplaneapi.api.exchange import Exchange
 from dataplaneapi.api.responses import StreamResponse
-from dataplaneapi.api.stack import while_there
+from dataplaneapi.api.stack import while_connected
 from dataplaneapi.server import listeners, protocol
 from dataplaneapi.server.connection import EXCHANGE
 from dataplaneapi.server.endpoint import Endpoint
@@ -375,7 +375,7 @@ def test_a_stream_whose_client_leaves_ends_without_an_error() -> None:
         async def stream(scope: Any, receive: Any, send: Any) -> None:
             exchange = scope[EXCHANGE] = Exchange(scope, receive, send)
             response = StreamResponse(parts, ended.set, b"text/plain", [], 60.0)  # type: ignore[arg-type]
-            tasks.append(asyncio.create_task(while_there(exchange, exchange.respond(response))))
+            tasks.append(asyncio.create_task(while_connected(exchange, exchange.respond(response))))
             await asyncio.wait(tasks)
 
         async with served(given(), stream) as (_, address), asyncio.timeout(60):
