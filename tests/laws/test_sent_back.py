@@ -7,7 +7,7 @@ import pytest
 
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.normalize import ResolvedSchemas
-from dataplaneapi.api.validation import sent_back, validated
+from dataplaneapi.api.validation import validated, with_sent_zeros
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.resources import Resource
 from haproxy_native.errors import NativeError
@@ -32,7 +32,7 @@ def accepted(resource: Resource, shown: Any, *, listed: bool = False, present: A
     schema = {"$ref": f"#/components/schemas/{resource.schema}"}
     declared = {"type": "array", "items": schema} if listed else schema
     body = validated(shown, declared, SCHEMAS, present=lambda: shown if present is None else present)
-    return sent_back(body, shown, shown)
+    return with_sent_zeros(body, shown, shown)
 
 
 def odd(sample: dict[str, Any], number: int) -> Iterator[dict[str, Any]]:

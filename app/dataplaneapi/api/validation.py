@@ -24,18 +24,18 @@ from haproxy_native.grammar.synopsis import Composed
 from haproxy_native.models import model
 
 
-def sent_back(body: Any, sent: Any, now: Any) -> Any:
+def with_sent_zeros(body: Any, sent: Any, now: Any) -> Any:
     """Restore in a normalized body the zeros (0, false, "") that both `sent` and the present object `now` have, and return the result.
 
     Normalization drops zeros, because a zero usually means that the member is absent. A zero that the object already has is a value, and a
     client that sends the object back must not delete it.
     """
     if isinstance(body, dict) and isinstance(sent, Mapping) and isinstance(now, Mapping):
-        unchanged = {name: value for name, value in sent.items() if name not in body and _stands(value, now.get(name))}
-        return {name: sent_back(element, sent.get(name), now.get(name)) for name, element in body.items()} | unchanged
+        unchanged = {name: value for name, value in sent.items() if name not in body and _is_unchanged_zero(value, now.get(name))}
+        return {name: with_sent_zeros(element, sent.get(name), now.get(name)) for name, element in body.items()} | unchanged
     if isinstance(body, list) and isinstance(sent, list) and isinstance(now, list) and len(body) == len(sent) and has_zero(sent):
         pairs = zip(body, sent, _counterparts(sent, now), strict=True)
-        return [sent_back(element, own, other) for element, own, other in pairs]
+        return [with_sent_zeros(element, own, other) for element, own, other in pairs]
     return body
 
 
@@ -46,7 +46,7 @@ def has_zero(sent: Any) -> bool:
     return isinstance(sent, (int, float, str)) and not sent
 
 
-def _stands(value: Any, now: Any) -> bool:
+def _is_unchanged_zero(value: Any, now: Any) -> bool:
     return isinstance(value, (int, float, str)) and not value and type(now) is type(value) and now == value
 
 
@@ -132,8 +132,8 @@ def validated(
     If the document declares the schema inline in the operation, wrong types are 422 too.
     """
     shaped = _shaped(value, schema, schemas)
-    violated = _of_nameless(shaped, schema) if "properties" in schema else violations(shaped, schema, schemas, present)
-    _refuse([*violated, *shaped.misnamed, *unknown(shaped)], shaped, unwritable)
+    violated = _inline_violations(shaped, schema) if "properties" in schema else violations(shaped, schema, schemas, present)
+    _raise_if_wrong([*violated, *shaped.misnamed, *unknown(shaped)], shaped, unwritable)
     return shaped.value
 
 
@@ -151,7 +151,7 @@ def part_of(
     """
     shaped = _shaped(value, schema, schemas)
     shaped.value = dict.fromkeys(value) | shaped.value
-    _refuse([*shaped.misnamed, *unknown(shaped)], shaped, unwritable)
+    _raise_if_wrong([*shaped.misnamed, *unknown(shaped)], shaped, unwritable)
     return schemas.respelt(value, schema)
 
 
@@ -166,7 +166,7 @@ def _shaped(value: Any, schema: Mapping[str, Any], schemas: ResolvedSchemas) -> 
     return shaped
 
 
-def _refuse(wrong: Iterable[str], shaped: Shaped, unwritable: int) -> None:
+def _raise_if_wrong(wrong: Iterable[str], shaped: Shaped, unwritable: int) -> None:
     texts = dict.fromkeys(wrong)
     if texts or shaped.unwritable:
         raise ApiError(422 if texts else unwritable, "\n".join([*texts, *shaped.unwritable]))
@@ -181,7 +181,7 @@ def check_outermost(value: Any, schema: Mapping[str, Any], schemas: ResolvedSche
         raise ApiError(422, f"value must be {'an array' if kind == 'array' else 'an object'}, not {str(value)[:80]!r}")
 
 
-def _of_nameless(shaped: Shaped, schema: Mapping[str, Any]) -> Iterable[str]:
+def _inline_violations(shaped: Shaped, schema: Mapping[str, Any]) -> Iterable[str]:
     for name, declared in schema["properties"].items():
         value, pattern = shaped.value.get(name), None if declared.get("x-existing") else declared.get("pattern")
         if value is None and name in schema.get("required", ()):
@@ -204,7 +204,7 @@ def violations(
     for place, value in enumerate(shaped.value) if listed else [(None, shaped.value)]:
         prefix = () if place is None else (place,)
         errors = _errors(name, value, schema, schemas, prefix, lambda error: _is_new(error, shaped.value, known, schema, schemas))
-        texts = [_text(tuple(error["loc"]), error, schema, schemas, shaped) for error in errors]
+        texts = [_message(tuple(error["loc"]), error, schema, schemas, shaped) for error in errors]
         yield from texts
         if listed and texts:
             return
@@ -213,7 +213,7 @@ def violations(
 def _is_new(error: Mapping[str, Any], value: Any, present: Callable[[], Any], schema: Mapping[str, Any], schemas: ResolvedSchemas) -> bool:
     """Return whether a violation is new: the present object has neither the same value nor lacks the same member."""
     path = tuple(error["loc"])
-    if _at(value, path) in _present_values(present(), path):
+    if _value_at(value, path) in _present_values(present(), path):
         return False
     return error["type"] != "missing" or not _is_in_address(value, path, schema, schemas)
 
@@ -224,7 +224,7 @@ def _is_in_address(value: Any, path: Location, schema: Mapping[str, Any], schema
     declared = list(schemas.at(schema, tuple(where)))[-1].get("properties", {})
     codecs = [(name, CODECS.get(each.get("x-haproxy", {}).get("codec", ""))) for name, each in declared.items()]
     addresses = [codec(name) for name, codec in codecs if codec]
-    return any(member in node.meant(_at(value, tuple(where))) for node in addresses if isinstance(node, Composed))
+    return any(member in node.meant(_value_at(value, tuple(where))) for node in addresses if isinstance(node, Composed))
 
 
 def _present_values(present: Any, path: Location) -> list[Any]:
@@ -242,7 +242,7 @@ def _present_values(present: Any, path: Location) -> list[Any]:
     return _present_values(present.get(step, ABSENT), tuple(rest))
 
 
-def _parted(value: Any, schema: Mapping[str, Any], schemas: ResolvedSchemas) -> tuple[Any, list[tuple[Location, str, Any]]]:
+def _split_large(value: Any, schema: Mapping[str, Any], schemas: ResolvedSchemas) -> tuple[Any, list[tuple[Location, str, Any]]]:
     """Return the value with its lists and maps truncated to AT_ONCE elements, and the rest as (location, name of the schema, element).
 
     A model validates in one call of native code, which blocks the event loop, and a section may have thousands of elements.
@@ -271,17 +271,17 @@ def _errors(
 ) -> list[Any]:
     """Return the new violations of the model, each with its location in the whole body."""
     whole = schemas.resolve(schema)
-    own, rest = _parted(value, whole.get("items", {}) if prefix else schema, schemas)
+    own, rest = _split_large(value, whole.get("items", {}) if prefix else schema, schemas)
     errors: list[Any] = []
     for location, element, part in [((), name, own), *rest]:
-        located = [{**error, "loc": (*prefix, *location, *_place_in(part, error["loc"]))} for error in _model_errors(element, part)]
+        located = [{**error, "loc": (*prefix, *location, *_location_in(part, error["loc"]))} for error in _model_errors(element, part)]
         errors += filter(is_new, located)
         if len(errors) > MOST:
             break
     return _first_of_each_collection(errors, schema, schemas, prefix) if errors else []
 
 
-def _place_in(value: Any, path: Location) -> Location:
+def _location_in(value: Any, path: Location) -> Location:
     """Return the location of an error with the names as in the value. Pydantic replaces bytes that are not UTF-8 by U+FFFD."""
     place: list[str | int] = []
     for step in path:
@@ -312,20 +312,20 @@ def _first_of_each_collection(errors: list[Any], schema: Mapping[str, Any], sche
     return sorted(first_errors, key=lambda error: [str(step) for step in error["loc"]])
 
 
-def _text(path: Location, error: Mapping[str, Any], schema: Mapping[str, Any], schemas: ResolvedSchemas, shaped: Shaped) -> str:
+def _message(path: Location, error: Mapping[str, Any], schema: Mapping[str, Any], schemas: ResolvedSchemas, shaped: Shaped) -> str:
     declared = list(schemas.at(schema, path))[-1]
     name = ".".join(map(str, path))
     kind = error["type"]
     if kind in ("literal_error", "enum"):
-        return _of_enum(name, [str(choice) for choice in declared.get("enum", ())], _at(shaped.value, path))
+        return _enum_message(name, [str(choice) for choice in declared.get("enum", ())], _value_at(shaped.value, path))
     write = _TEXTS.get(kind)
     violation = write({**declared, **error.get("ctx", {})}) if write else f"is wrong: {error['msg']}"
     if kind == "missing":
-        violation += " and must not be empty" if _is_sent_empty(path, shaped) else _misnamed(path, shaped)
+        violation += " and must not be empty" if _is_sent_empty(path, shaped) else _misnamed_hint(path, shaped)
     return f"{name} in body {violation}"
 
 
-def _of_enum(name: str, words: list[str], sent: Any) -> str:
+def _enum_message(name: str, words: list[str], sent: Any) -> str:
     """Return the message for a value outside its enum, with the similar word of the enum. A long list of words follows on a second line."""
     text = f"{name} in body should be one of [{' '.join(words)}]"
     likely = nearest(sent[:64], words) if isinstance(sent, str) else None
@@ -343,13 +343,13 @@ def _is_sent_empty(path: Location, shaped: Shaped) -> bool:
         return False
 
 
-def _at(value: Any, path: Location) -> Any:
+def _value_at(value: Any, path: Location) -> Any:
     for step in path:
         value = value[step] if isinstance(value, list) else value.get(step, ABSENT)
     return value
 
 
-def _misnamed(path: Location, shaped: Shaped) -> str:
+def _misnamed_hint(path: Location, shaped: Shaped) -> str:
     """Return a hint if the body has an unknown member whose name resembles that of the missing one, or else an empty text."""
     unknown = shaped.unknown.get(".".join(map(str, path[:-1])), set())
     wanted = str(path[-1])

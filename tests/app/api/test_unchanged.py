@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from dataplaneapi.api.validation import has_zero, sent_back
+from dataplaneapi.api.validation import has_zero, with_sent_zeros
 
 RULES = [{"type": "allow"}, {"type": "deny", "nice": 0}]
 
@@ -26,7 +26,7 @@ RULES = [{"type": "allow"}, {"type": "deny", "nice": 0}]
     ],
 )
 def test_what_stands_and_is_sent_back_stays(body: Any, sent: Any, now: Any, kept: Any) -> None:
-    assert sent_back(body, sent, now) == kept
+    assert with_sent_zeros(body, sent, now) == kept
 
 
 def test_a_zero_is_found_wherever_it_is() -> None:

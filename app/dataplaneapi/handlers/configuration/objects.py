@@ -17,7 +17,7 @@ from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.operations import IF_MATCH, PATCH
 from dataplaneapi.api.place import place_of
 from dataplaneapi.api.responses import RELOAD_ID, UNPARSED_LINES, Header, Response, empty, json_response
-from dataplaneapi.api.validation import has_zero, rebased, sent_back, validated
+from dataplaneapi.api.validation import has_zero, rebased, validated, with_sent_zeros
 from dataplaneapi.did_you_mean import nearest
 from dataplaneapi.handlers.configuration import naming
 from haproxy_native.changes.expect import ANY, Expect, Rebase, Version, seen
@@ -185,7 +185,7 @@ async def replacing(call: Call) -> Write:
 def _replacing(call: Call, asked: Target, document: Document, renaming: Renaming | None) -> Write:
     edits, named, now = _renamed(asked, document, renaming)
     body = rebased(call.body, asked.object(document), named.object(now)) if renaming else call.body
-    body = _sent_back(call, body, now, named)
+    body = _with_sent_zeros(call, body, now, named)
 
     def stored(_: Document, after: Document) -> Any:
         return named.as_named_in(body, after)
@@ -246,19 +246,19 @@ def _merged(call: Call, now: Mapping[str, Any], part: Mapping[str, Any]) -> Any:
         now = validation.without_stale(now, part, services.editor.aliases(resource))
     whole = validation.merged(now, part)
     shaped = validated(whole, declared.schema, services.schemas, unwritable=call.operation.unwritable, present=lambda: now)
-    return sent_back(shaped, whole, now)
+    return with_sent_zeros(shaped, whole, now)
 
 
-def _sent_back(call: Call, body: Any, document: Document, asked: Target) -> Any:
-    """Return the body with the zeros restored that the client has sent and the present object has (see `validation.sent_back`)."""
+def _with_sent_zeros(call: Call, body: Any, document: Document, asked: Target) -> Any:
+    """Return the body with the zeros restored that the client has sent and the present object has (see `validation.with_sent_zeros`)."""
     if not has_zero(call.sent) or (now := seen(document, asked.place, full=asked.full)) is None:
         return body
-    return sent_back(body, call.sent, now)
+    return with_sent_zeros(body, call.sent, now)
 
 
 async def replacing_all(call: Call) -> Write:
     asked, document = target(call, one=False), call.document
-    bodies = await run_in_thread_if(asked.extent(document) > LARGE, _sent_back, call, call.body, document, asked)
+    bodies = await run_in_thread_if(asked.extent(document) > LARGE, _with_sent_zeros, call, call.body, document, asked)
     return Write([ReplaceAll(asked.place, bodies, call.services.editor)], 200, lambda _, after: asked.objects(after))
 
 
