@@ -13,8 +13,16 @@ from haproxy_native.grammar.schema import name_of
 
 ABSENT: Any = object()
 _TYPES: dict[str, tuple[type, ...]] = {"string": (str,), "integer": (int,), "number": (int, float), "boolean": (bool,)}
-_SAID = {str: "a string", bool: "a boolean", int: "a number", float: "a number", list: "an array", dict: "an object", type(None): "null"}
-_WANTED = {
+_TYPE_NAMES = {
+    str: "a string",
+    bool: "a boolean",
+    int: "a number",
+    float: "a number",
+    list: "an array",
+    dict: "an object",
+    type(None): "null",
+}
+_WANTED_TYPES = {
     "string": "a string",
     "integer": "an integer",
     "number": "a number",
@@ -102,7 +110,7 @@ class ResolvedSchemas:
     def shape(self, value: Any, schema: Mapping[str, Any]) -> Shaped:
         """Normalize a body."""
         shaped = Shaped(value)
-        shaped.value = self._take(value, self.resolve(schema), self.kind(schema), "", shaped)
+        shaped.value = self._normalized(value, self.resolve(schema), self.kind(schema), "", shaped)
         return shaped
 
     def respelt(self, value: Any, schema: Mapping[str, Any]) -> Any:
@@ -144,7 +152,7 @@ class ResolvedSchemas:
             resolved = self.resolve(inner) if isinstance(inner, Mapping) else {}
             yield resolved
 
-    def _take(self, value: Any, schema: Mapping[str, Any], kind: str, path: str, shaped: Shaped) -> Any:
+    def _normalized(self, value: Any, schema: Mapping[str, Any], kind: str, path: str, shaped: Shaped) -> Any:
         if value is None or kind == "any":
             return ABSENT if value is None else value
         if isinstance(value, str) and self._too_long(value, schema, path, shaped):
@@ -167,25 +175,25 @@ class ResolvedSchemas:
     def _list(self, value: list[Any], schema: Mapping[str, Any], path: str, shaped: Shaped) -> Any:
         items = self.resolve(schema.get("items", {}))
         kind = self.kind(items)
-        taken = [self._take(element, items, kind, _below(path, str(place)), shaped) for place, element in enumerate(value)]
-        return [{} if element is ABSENT else element for element in taken if element is not ABSENT or kind == "object"]
+        normalized = [self._normalized(element, items, kind, _below(path, str(place)), shaped) for place, element in enumerate(value)]
+        return [{} if element is ABSENT else element for element in normalized if element is not ABSENT or kind == "object"]
 
     def _object(self, value: dict[str, Any], schema: Mapping[str, Any], path: str, shaped: Shaped) -> Any:
         if "properties" not in schema:
             return self._map(value, schema, path, shaped)
         members = self._members(schema)
-        given = value if value.keys() <= members.keys() else _respelt(value, members)
-        taken = {}
-        for member, name in sorted(((members[name], name) for name in given if name in members), key=_place):
-            element = self._take(given[name], member.schema, member.kind, _below(path, name), shaped)
+        sent_value = value if value.keys() <= members.keys() else _respelt(value, members)
+        normalized = {}
+        for member, name in sorted(((members[name], name) for name in sent_value if name in members), key=_position):
+            element = self._normalized(sent_value[name], member.schema, member.kind, _below(path, name), shaped)
             if not member.is_absent(element):
-                taken[name] = element
-        if unknown := given.keys() - members.keys():
+                normalized[name] = element
+        if unknown := sent_value.keys() - members.keys():
             shaped.unknown[path], shaped.known[path] = unknown, members
-            sent = [name for name in sorted(unknown) if given[name]]
-            renamed = [(name, meant) for name in sent if (meant := _todays_name(name, members)) and meant not in taken]
+            sent = [name for name in sorted(unknown) if sent_value[name]]
+            renamed = [(name, meant) for name in sent if (meant := _current_name(name, members)) and meant not in normalized]
             shaped.misnamed += [f'{_below(path, name)} in body is not known; did you mean "{meant}"?' for name, meant in renamed]
-        return taken
+        return normalized
 
     def _map(self, value: dict[str, Any], schema: Mapping[str, Any], path: str, shaped: Shaped) -> Any:
         inner = schema.get("additionalProperties")
@@ -200,8 +208,8 @@ class ResolvedSchemas:
             return value
         kind, where = self.kind(inner), f"a key of {path}"
         keys = [key for key in value if not self._too_long(key, {}, where, shaped)]
-        taken = {key: self._take(value[key], inner, kind, _below(path, key), shaped) for key in keys}
-        return {key: element for key, element in taken.items() if element is not ABSENT}
+        normalized = {key: self._normalized(value[key], inner, kind, _below(path, key), shaped) for key in keys}
+        return {key: element for key, element in normalized.items() if element is not ABSENT}
 
 
 def _below(path: str, name: str) -> str:
@@ -218,23 +226,23 @@ def _respelt(value: Mapping[str, Any], members: Mapping[str, Any]) -> dict[str, 
     return {meant[name] if name in members or meant[name] not in value else name: member_value for name, member_value in value.items()}
 
 
-def _place(known: tuple[Member, str]) -> int:
+def _position(known: tuple[Member, str]) -> int:
     return known[0].place
 
 
-def _todays_name(name: str, members: Mapping[str, Member]) -> str | None:
+def _current_name(name: str, members: Mapping[str, Member]) -> str | None:
     """Return the current name of a member that is sent under a former name, or with dashes for underscores. Return None for any other."""
-    alike = name.replace("-", "_")
-    return next((known for known, member in members.items() if known.replace("-", "_") == alike or name in member.former_names), None)
+    spelling = name.replace("-", "_")
+    return next((known for known, member in members.items() if known.replace("-", "_") == spelling or name in member.former_names), None)
 
 
 def _mistyped(value: Any, kind: str, schema: Mapping[str, Any], path: str, shaped: Shaped) -> Any:
     where = f"{path} in body" if path else "value"
-    shaped.mistyped.append(f"{where} must be {_WANTED[kind]}{_of(schema)}, not {_SAID.get(type(value), 'that')}")
+    shaped.mistyped.append(f"{where} must be {_WANTED_TYPES[kind]}{_expected_values(schema)}, not {_TYPE_NAMES.get(type(value), 'that')}")
     return ABSENT
 
 
-def _of(schema: Mapping[str, Any]) -> str:
+def _expected_values(schema: Mapping[str, Any]) -> str:
     """Return the addition to a message about a wrong type: the unit of a number, or the words of a short enum."""
     if schema.get("x-duration") or schema.get("x-default-unit"):
         return f" of {_UNITS.get(schema.get('x-default-unit', 'ms'), 'milliseconds')}"
