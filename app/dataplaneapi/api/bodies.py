@@ -24,10 +24,10 @@ OBJECT_BYTES, WHOLE_BYTES, FILE_BYTES = 1_000_000, 50_000_000, 1_000_000_000
 _memory = cache(memory)
 
 
-async def read(receive: Receive, headers: Iterable[Header], limit: int, seconds: float, held: Holding | None = None) -> bytes:
+async def read(receive: Receive, headers: Iterable[Header], limit: int, seconds: float, share: Holding | None = None) -> bytes:
     """Wait for the whole body and return it.
 
-    `limit` is in bytes. 0 as `limit` or `seconds` means no limit. `held` counts the bytes for the caller. Raises ApiError: 413 as soon as
+    `limit` is in bytes. 0 as `limit` or `seconds` means no limit. `share` counts the bytes for the caller. Raises ApiError: 413 as soon as
     the body is known to be too large, 408 if it does not arrive in time. Raises ShareExceeded if the bodies of the caller's concurrent
     requests are together too large.
     """
@@ -36,12 +36,12 @@ async def read(receive: Receive, headers: Iterable[Header], limit: int, seconds:
         raise too_large(limit)
     try:
         async with asyncio.timeout(seconds or None):
-            return await _collect(receive, limit, held)
+            return await _collect(receive, limit, share)
     except TimeoutError:
         raise ApiError(408, f"request body did not arrive within {seconds:g} seconds") from None
 
 
-async def _collect(receive: Receive, limit: int, held: Holding | None) -> bytes:
+async def _collect(receive: Receive, limit: int, share: Holding | None) -> bytes:
     chunks, size, total = [], 0, max(_memory() // 16, 4 * (limit or WHOLE_BYTES))
     while True:
         message = await receive()
@@ -51,8 +51,8 @@ async def _collect(receive: Receive, limit: int, held: Holding | None) -> bytes:
         size += len(chunk)
         if limit and size > limit:
             raise too_large(limit)
-        if held:
-            held.add(len(chunk), total)
+        if share:
+            share.add(len(chunk), total)
         chunks.append(chunk)
         if not message.get("more_body"):
             return b"".join(chunks)

@@ -60,7 +60,9 @@ class Incoming:
     async def body(self, limit: int) -> bytes:
         """Wait for the whole body and return it. It may have up to `limit` bytes; 0 is no limit. Raises ApiError and ShareExceeded."""
         exchange = self.exchange
-        return await bodies.read(exchange.receive, exchange.raw_headers, limit, exchange.connection.endpoint.read_timeout, exchange.held)
+        return await bodies.read(
+            exchange.receive, exchange.raw_headers, limit, exchange.connection.endpoint.read_timeout, exchange.body_share
+        )
 
     def header(self, name: bytes) -> str:
         """Return all values of a header, joined by commas."""

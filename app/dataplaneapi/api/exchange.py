@@ -23,11 +23,11 @@ REQUEST_ID = HeaderName(b"X-Request-Id")
 Peer = tuple[str, int] | None
 
 
-async def _to_nobody(message: Message) -> None:
+async def _discard(message: Message) -> None:
     """Discard a message. This is the `send` of an exchange without a connection: a finished or a described one (api/described.py)."""
 
 
-async def _from_nobody() -> Message:
+async def _report_disconnect() -> Message:
     """Report that the client has disconnected. This is the `receive` of a finished exchange."""
     return {"type": "http.disconnect"}
 
@@ -40,7 +40,7 @@ class Exchange(Channel):
     """A request and its response. The request has arrived on a connection, or another call describes it (api/described.py)."""
 
     __slots__ = (
-        *("_common", "_send", "address", "authenticated", "author", "began", "client", "document", "headers", "held", "http_version"),
+        *("_common", "_send", "address", "authenticated", "author", "began", "body_share", "client", "document", "headers", "http_version"),
         *("ignored", "is_replayed", "method", "operation", "path", "path_values", "query", "raw_headers", "raw_path", "receive"),
         *("request_id", "response", "route", "scheme", "scope", "sent_headers", "server", "size", "status"),
     )
@@ -49,7 +49,7 @@ class Exchange(Channel):
         self,
         scope: Scope,
         receive: Receive,
-        send: Send = _to_nobody,
+        send: Send = _discard,
         common: "Callable[[Exchange], list[Header]]" = _no_headers,
     ) -> None:
         """Create the exchange of a request.
@@ -87,7 +87,7 @@ class Exchange(Channel):
         # The configuration that a GET reads.
         self.document: Document | None = None
         # Counts the bytes of the request body for the caller.
-        self.held: Holding | None = None
+        self.body_share: Holding | None = None
         # Response headers that list ignored parameters and members.
         self.ignored: list[Header] = []
         # Whether the response is the stored one of an earlier call with the same Idempotency-Key.
@@ -142,11 +142,11 @@ class Exchange(Channel):
 
     def finish(self) -> None:
         """Release the connection, the response and the configuration. Keep the fields that log lines show."""
-        self.receive, self._send, self._common = _from_nobody, _to_nobody, _no_headers
+        self.receive, self._send, self._common = _report_disconnect, _discard, _no_headers
         self.answer_within, self.write_part, self.recording, self.when_gone, self.at_end = no_deadline, None, None, None, None
-        self.scope, self.route, self.document, self.response, self.held = {}, None, None, None, None
+        self.scope, self.route, self.document, self.response, self.body_share = {}, None, None, None, None
 
-    def again(self, request_id: str, client: Peer, server: Peer, address: str) -> Self:
+    def copy_for(self, request_id: str, client: Peer, server: Peer, address: str) -> Self:
         """Return a copy of a finished exchange for a later request that gets the same reply. The arguments describe that request."""
         other = copy.copy(self)
         other.request_id, other.client, other.server, other.address = request_id, client, server, address

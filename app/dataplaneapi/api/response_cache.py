@@ -98,8 +98,8 @@ class ReplyCache:
         seconds = time.perf_counter() - began
         self.services.tally.answered(operation_of(stored.exchange), stored.exchange.status, seconds)
         if access_logger.isEnabledFor(logging.INFO) or self.services.audit.reads:
-            again = stored.exchange.again(request_id, client, server, address)
-            contextvars.copy_context().run(self._record, again, seconds)
+            copied = stored.exchange.copy_for(request_id, client, server, address)
+            contextvars.copy_context().run(self._record, copied, seconds)
         return stored.with_date_and_id(date, request_id.encode())
 
     def _record(self, exchange: Exchange, seconds: float) -> None:

@@ -41,7 +41,7 @@ def test_what_is_finished_holds_no_connection() -> None:
     copied.finish()
     asyncio.run(copied.send({"type": "http.response.body", "body": b"more"}))
     assert len(sent) == 3 and asyncio.run(copied.receive())["type"] == "http.disconnect"
-    again = copied.again("id-2", ("192.0.2.1", 1), None, "192.0.2.7")
+    again = copied.copy_for("id-2", ("192.0.2.1", 1), None, "192.0.2.7")
     assert again.sent_headers == [(b"a", b"b"), (REQUEST_ID, b"id-2")]
     assert (again.request_id, again.client, again.address) == ("id-2", ("192.0.2.1", 1), "192.0.2.7")
     assert copied.sent_headers[-1] == (REQUEST_ID, b"id-1")
