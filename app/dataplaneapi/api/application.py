@@ -61,24 +61,24 @@ class Application(FastAPI):
         return dict(self.services.bundle)
 
 
-async def _known(request: Request, error: Exception) -> Response:
+async def _answer_known_error(request: Request, error: Exception) -> Response:
     return response_to(error)
 
 
-async def _of_starlette(request: Request, error: Exception) -> Response:
+async def _answer_http_exception(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     return error_response(error.status_code, str(error.detail))
 
 
-async def _of_fastapi(request: Request, error: Exception) -> Response:
+async def _answer_invalid_request(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     return error_response(422, "\n".join(f"{detail['loc'][-1]} in {detail['loc'][0]}: {detail['msg']}" for detail in error.errors()))
 
 
 # These functions answer exceptions in handlers. The layer `errors` in api/stack.py logs and answers any other exception.
 HANDLERS: dict[int | type[Exception], Any] = {
-    ApiError: _known,
-    NativeError: _known,
-    HTTPException: _of_starlette,
-    RequestValidationError: _of_fastapi,
+    ApiError: _answer_known_error,
+    NativeError: _answer_known_error,
+    HTTPException: _answer_http_exception,
+    RequestValidationError: _answer_invalid_request,
 }

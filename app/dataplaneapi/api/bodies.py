@@ -83,11 +83,11 @@ def _undecodable(reason: str) -> ApiError:
     return ApiError(400, f"failed to decode request body: {reason}")
 
 
-def _no_constant(name: str) -> None:
+def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
 
 
-_DECODER = json.JSONDecoder(parse_constant=_no_constant)
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
 _SCAN: Callable[[str, int], tuple[Any, int]] = c_make_scanner(_DECODER)
 _ARRAY: Callable[..., tuple[Any, int]] = json.decoder.JSONArray  # type: ignore[attr-defined]
 _OBJECT: Callable[..., tuple[Any, int]] = json.decoder.JSONObject  # type: ignore[attr-defined]
@@ -182,7 +182,7 @@ LARGEST = OBJECT_BYTES
 MOST, MOST_MERGED = 2_000_000, 100_000
 _INT64 = 1 << 63
 # Exceptions, besides YAMLError, that ruamel raises for a value that does not match its explicit tag, such as `!!bool x`.
-_OF_TAGS = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+_TAG_ERRORS = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
 
 def of_yaml(data: bytes) -> Any:
@@ -201,11 +201,11 @@ def of_yaml(data: bytes) -> Any:
         value = yaml.load(data.decode())
     except MaxDepthExceededError:
         raise ApiError(400, f"the YAML cannot be read: nested deeper than {DEEPEST} levels") from None
-    except (YAMLError, *_OF_TAGS) as error:
+    except (YAMLError, *_TAG_ERRORS) as error:
         place = getattr(error, "problem_mark", None)
         where = f"line {place.line + 1}: " if place else ""
         raise ApiError(400, f"the YAML cannot be read: {where}{getattr(error, 'problem', None) or error}") from None
-    return _plain(value, [0], 0)
+    return _json_value(value, [0], 0)
 
 
 @cache
@@ -241,7 +241,7 @@ def _constructor() -> Any:
     return Constructor
 
 
-def _plain(value: Any, counted: list[int], depth: int) -> Any:
+def _json_value(value: Any, counted: list[int], depth: int) -> Any:
     """Return a YAML value as a JSON value. `counted`, a list of one element, is the number of values so far.
 
     Raises ApiError (422) for a value that JSON lacks, and if aliases expand to too many values.
@@ -250,9 +250,9 @@ def _plain(value: Any, counted: list[int], depth: int) -> Any:
     if counted[0] > MOST or depth > DEEPEST:
         raise ApiError(422, f"the YAML has more than {MOST} values, or more than {DEEPEST} levels")
     if isinstance(value, dict):
-        return {str(_scalar(name)): _plain(each, counted, depth + 1) for name, each in value.items()}
+        return {str(_scalar(name)): _json_value(each, counted, depth + 1) for name, each in value.items()}
     if isinstance(value, list):
-        return [_plain(element, counted, depth + 1) for element in value]
+        return [_json_value(element, counted, depth + 1) for element in value]
     return _scalar(value)
 
 

@@ -41,7 +41,7 @@ AnyStore = TypeVar("AnyStore", bound=Store)
 View = Callable[[Any, bytes], Any]
 
 
-def _all_of(answer: Any, kind: bytes) -> Any:
+def _unfiltered(answer: Any, kind: bytes) -> Any:
     return answer
 
 
@@ -98,7 +98,7 @@ class Call:
     # Whether unknown parameters and members are an error.
     strict: bool = False
     # `view(answer, media_type)` removes from a JSON value or a text what the caller may not see.
-    view: View = _all_of
+    view: View = _unfiltered
     # In a batch, the configuration and stored files after the preceding calls. None: those of the transaction, or the current ones.
     base: Document | None = field(default=None, repr=False)
     staged: Staged | None = None
@@ -216,12 +216,12 @@ async def json_call(incoming: Arriving) -> Call:
     _check_parent(call)
     unwritable = call.operation.unwritable
     unknown = partial(ignored.members, embedded=_embedded(call), strict=call.strict, headers=call.exchange.ignored)
-    make = part_of if call.operation.action == PATCH else partial(validated, present=partial(_present, call))
-    made = await run_in_thread_if(large, make, value, declared.schema, services.schemas, unwritable=unwritable, unknown=unknown)
-    return replace(call, body=made, sent=sent)
+    validate_body = part_of if call.operation.action == PATCH else partial(validated, present=partial(_replaced_value, call))
+    body = await run_in_thread_if(large, validate_body, value, declared.schema, services.schemas, unwritable=unwritable, unknown=unknown)
+    return replace(call, body=body, sent=sent)
 
 
-def _present(call: Call) -> Any:
+def _replaced_value(call: Call) -> Any:
     """Return the value that the body of a PUT replaces. Return None for other methods."""
     return present_value(call.operation, call.values, call.services, call.base) if call.operation.method == "PUT" else None
 

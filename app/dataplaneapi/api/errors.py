@@ -34,7 +34,7 @@ def summarized(message: str) -> str:
     line = _LONG_QUOTED.sub(_shortened, line)
     if len(line) > LONGEST:
         line = _LONG_WORD.sub(_shortened, line)
-    return _broken(line) + end + rest
+    return _broken_line(line) + end + rest
 
 
 def _shortened(match: re.Match[str]) -> str:
@@ -44,7 +44,7 @@ def _shortened(match: re.Match[str]) -> str:
     return text[:side] + _MARK + text[-side:]
 
 
-def _broken(line: str) -> str:
+def _broken_line(line: str) -> str:
     if len(line) <= LONGEST:
         return line
     ends = [
@@ -171,22 +171,22 @@ def response_to(error: Exception) -> Reply:
     if isinstance(error, ApiError):
         return error_response(error.status, error.message, error.headers, **error.members)
     if isinstance(error, native.NativeError):
-        return error_response(status_of(error), _text(error), _headers(error), **_places(error))
+        return error_response(status_of(error), _message(error), _headers_of(error), **_further_members(error))
     return error_response(500, f"unexpected failure: {type(error).__name__}; the log has the traceback")
 
 
-def _text(error: native.NativeError) -> str:
+def _message(error: native.NativeError) -> str:
     text, call = str(error) or type(error).__name__, CALLS.get(type(error))
     return f"{text}; {call.format_map(vars(error))}" if call else text
 
 
-def _headers(error: native.NativeError) -> list[Header]:
+def _headers_of(error: native.NativeError) -> list[Header]:
     if isinstance(error, native.ShareExceeded):
         return [(RETRY_AFTER, b"1")]
     return [(RETRY_AFTER, b"%d" % ceil(error.seconds_left))] if isinstance(error, native.Unconfirmed) else []
 
 
-def _places(error: native.NativeError) -> dict[str, Any]:
+def _further_members(error: native.NativeError) -> dict[str, Any]:
     """Return the further members of an error body: remedy, pending confirmation, failed tests, alerts of HAProxy, and place."""
     members: dict[str, Any] = {}
     if remedy := REMEDIES.get(type(error)):

@@ -45,7 +45,7 @@ def parameters(operation: "Operation", query: Mapping[str, list[str]], *, strict
             _check_guards(operation, name, known)
     ignored = dict.fromkeys(unknown, known)
     if strict and ignored:
-        raise ApiError(422, "\n".join(_texts(ignored, "query")))
+        raise ApiError(422, "\n".join(_messages(ignored, "query")))
     return _header(PARAMETERS, ignored)
 
 
@@ -59,7 +59,7 @@ def members(shaped: "Shaped", embedded: Iterable[str], *, strict: bool, headers:
         ignored |= {f"{path}.{name}" if path else name: shaped.known[path] for name in sorted(names)}
     ignored |= {name: WHOLE for name in embedded if name in shaped.value}
     if strict:
-        return list(_texts(ignored, "body"))
+        return list(_messages(ignored, "body"))
     headers += _header(MEMBERS, ignored)
     return []
 
@@ -73,9 +73,9 @@ def _check_guards(operation: "Operation", name: str, known: Iterable[str]) -> No
             raise ApiError(400, f"{name[:LONGEST]} in query is not known; {meant} Nothing has been changed.")
 
 
-def _texts(ignored: Mapping[str, Known], place: str) -> Iterator[str]:
+def _messages(ignored: Mapping[str, Known], place: str) -> Iterator[str]:
     for name, known in list(ignored.items())[:MOST]:
-        likely, why = _meant(name, known), "is read" if known is WHOLE else "is not known"
+        likely, why = _likely_name(name, known), "is read" if known is WHOLE else "is not known"
         hint = f" with {WHOLE} only" if known is WHOLE else f'; did you mean "{likely}"?' if likely else ""
         yield f"{name[:LONGEST]} in {place} {why}{hint}"
     if len(ignored) > MOST:
@@ -88,11 +88,11 @@ def _header(header: HeaderName, ignored: Mapping[str, Known]) -> list[Header]:
         return []
     named = []
     for name, known in list(ignored.items())[:MOST]:
-        likely = _meant(name, known)
+        likely = _likely_name(name, known)
         named.append(quote(name[:LONGEST], safe="[]/:@", errors="surrogatepass") + (f" ({likely}?)" if likely else ""))
     more = [f"and {len(ignored) - MOST} more"] if len(ignored) > MOST else []
     return [(header, ", ".join(named + more).encode())]
 
 
-def _meant(name: str, known: Known) -> str | None:
+def _likely_name(name: str, known: Known) -> str | None:
     return known if isinstance(known, str) else nearest(name.rpartition(".")[2][:LONGEST], known)

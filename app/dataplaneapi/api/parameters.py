@@ -94,9 +94,9 @@ def convert(
         if parameter.place == "path":
             values[parameter.name] = _convert(parameter, path[parameter.name])
         elif parameter.place == "query":
-            _take_query(parameter, query.get(parameter.name, []), values)
+            _convert_query(parameter, query.get(parameter.name, []), values)
         else:
-            _take_header(parameter, headers, values)
+            _convert_header(parameter, headers, values)
     return values
 
 
@@ -114,48 +114,48 @@ def check(
                 raise ApiError(400, f"{parameter.name} in {parameter.place}: {reason}")
 
 
-def _take_query(each: Parameter, sent: list[str], values: dict[str, Any]) -> None:
+def _convert_query(parameter: Parameter, sent: list[str], values: dict[str, Any]) -> None:
     if not sent:
-        if each.required:
-            raise ApiError(400, f"Query argument {each.name} is required, but not found")
-    elif each.repeated:
-        values[each.name] = [_convert(each, item) for text in sent for item in text.split(",") if item]
+        if parameter.required:
+            raise ApiError(400, f"Query argument {parameter.name} is required, but not found")
+    elif parameter.repeated:
+        values[parameter.name] = [_convert(parameter, item) for text in sent for item in text.split(",") if item]
     elif len(sent) > 1:
-        raise ApiError(400, f"Invalid format for parameter {each.name}: multiple values for single value parameter '{each.name}'")
-    elif sent[0] or each.required or each.kind not in ("string", DURATION):
-        values[each.name] = _convert(each, sent[0])
-    elif each.guards:
-        raise ApiError(400, f"{each.name} in query is empty: give it a value, or leave it out")
+        raise ApiError(400, f"Invalid format for parameter {parameter.name}: multiple values for single value parameter '{parameter.name}'")
+    elif sent[0] or parameter.required or parameter.kind not in ("string", DURATION):
+        values[parameter.name] = _convert(parameter, sent[0])
+    elif parameter.guards:
+        raise ApiError(400, f"{parameter.name} in query is empty: give it a value, or leave it out")
 
 
-def _take_header(each: Parameter, headers: Iterable[tuple[bytes, bytes]], values: dict[str, Any]) -> None:
-    wanted = each.name.lower().encode()
+def _convert_header(parameter: Parameter, headers: Iterable[tuple[bytes, bytes]], values: dict[str, Any]) -> None:
+    wanted = parameter.name.lower().encode()
     sent = [value.decode("latin-1") for name, value in headers if name == wanted]
     if len(sent) > 1:
-        raise ApiError(400, f"Expected one value for {each.name}, got {len(sent)}")
+        raise ApiError(400, f"Expected one value for {parameter.name}, got {len(sent)}")
     if sent:
-        values[each.name] = _convert(each, sent[0])
-    elif each.required:
-        raise ApiError(400, f"Header parameter {each.name} is required, but not found")
+        values[parameter.name] = _convert(parameter, sent[0])
+    elif parameter.required:
+        raise ApiError(400, f"Header parameter {parameter.name} is required, but not found")
 
 
-def _convert(each: Parameter, text: str) -> Any:
-    if each.kind == "string":
+def _convert(parameter: Parameter, text: str) -> Any:
+    if parameter.kind == "string":
         return text
-    if each.kind == DURATION:
-        return _duration(each, text)
-    value = BOOLEANS.get(text) if each.kind == "boolean" else _integer(text)
+    if parameter.kind == DURATION:
+        return _duration(parameter, text)
+    value = BOOLEANS.get(text) if parameter.kind == "boolean" else _integer(text)
     if value is None:
-        wanted = "one of true, false, 1, 0, t, f" if each.kind == "boolean" else "an integer of 64 bits"
-        raise ApiError(400, f'Invalid format for parameter {each.name}: "{text}" is not {wanted}')
+        wanted = "one of true, false, 1, 0, t, f" if parameter.kind == "boolean" else "an integer of 64 bits"
+        raise ApiError(400, f'Invalid format for parameter {parameter.name}: "{text}" is not {wanted}')
     return value
 
 
-def _duration(each: Parameter, text: str) -> float:
+def _duration(parameter: Parameter, text: str) -> float:
     try:
         return seconds(text)
     except ValueError as error:
-        raise ApiError(400, f"Invalid format for parameter {each.name}: {error}") from None
+        raise ApiError(400, f"Invalid format for parameter {parameter.name}: {error}") from None
 
 
 def _integer(text: str) -> int | None:
@@ -165,16 +165,16 @@ def _integer(text: str) -> int | None:
     return value if -_INT64 <= value < _INT64 else None
 
 
-def _violation(each: Parameter, value: Any) -> str | None:
-    if each.pattern is not None and not matches(each.pattern, value):
-        return f'string doesn\'t match the regular expression "{each.pattern}"'
-    if each.choices and value not in each.choices:
-        return "value is not one of the allowed values [" + ",".join(f'"{choice}"' for choice in each.choices) + "]"
-    if each.minimum is not None and value < each.minimum:
-        return f"number must be at least {each.minimum:g}"
-    if each.longest is not None and value > each.longest:
-        return f"{value:g} seconds exceed the maximum of {each.longest:g}"
-    if check := _OBJECTS.get(each.format):
+def _violation(parameter: Parameter, value: Any) -> str | None:
+    if parameter.pattern is not None and not matches(parameter.pattern, value):
+        return f'string doesn\'t match the regular expression "{parameter.pattern}"'
+    if parameter.choices and value not in parameter.choices:
+        return "value is not one of the allowed values [" + ",".join(f'"{choice}"' for choice in parameter.choices) + "]"
+    if parameter.minimum is not None and value < parameter.minimum:
+        return f"number must be at least {parameter.minimum:g}"
+    if parameter.longest is not None and value > parameter.longest:
+        return f"{value:g} seconds exceed the maximum of {parameter.longest:g}"
+    if check := _OBJECTS.get(parameter.format):
         try:
             check(value)
         except BadRequest as error:

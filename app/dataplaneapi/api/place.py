@@ -37,7 +37,7 @@ def present_value(operation: Operation, values: Mapping[str, Any], services: "Se
     resource = services.editor.resources.by_name.get(operation.resource or "")
     try:
         if resource is None or resource.file:
-            return _in_scope(operation, values, services)
+            return _spoe_object(operation, values, services)
         one = operation.is_of_one or resource.kind == "singleton"
         resource, parent, key = place_of(operation, values, services.editor, one=one)
         document = services.engine.read(values.get("transaction_id")) if base is None else base
@@ -50,7 +50,7 @@ def present_value(operation: Operation, values: Mapping[str, Any], services: "Se
         return None
 
 
-def _in_scope(operation: Operation, values: Mapping[str, Any], services: "Services") -> Any:
+def _spoe_object(operation: Operation, values: Mapping[str, Any], services: "Services") -> Any:
     """Return an object of a SPOE file, or None if the operation is not for one object. Raises NativeError."""
     editor = services.scope_editor
     if operation.resource not in editor.resources.by_name or "name" not in values:

@@ -19,7 +19,7 @@ from haproxy_native.reload.agent import WAITS
 if TYPE_CHECKING:
     from dataplaneapi.api.services import Services
 
-PATIENCE = 2.0
+PROBE_SECONDS = 2.0
 _OK = {"status": "ok"}
 _NOT_READY = ("failed", "waiting")
 
@@ -57,7 +57,7 @@ async def _configuration(services: "Services") -> dict[str, Any]:
         return _failed(f"{file} cannot be read")
     if not services.settings.read_only and (troubles := mounts.refused_writes(file.resolve(), state)):
         return _failed(troubles[0])
-    if trouble := await engine.soundness.refusal(PATIENCE):
+    if trouble := await engine.soundness.refusal(PROBE_SECONDS):
         return _failed(trouble)
     return _OK | {"version": engine.version()}
 
@@ -70,10 +70,10 @@ async def _runtime(services: "Services") -> dict[str, Any]:
     engine = services.engine
     runtime, part = engine.runtime, _failed if engine.expects_haproxy() else _unknown
     try:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(PROBE_SECONDS):
             worker = await runtime.worker()
     except TimeoutError:
-        return part(f"{runtime.address}: no answer within {PATIENCE:g} s")
+        return part(f"{runtime.address}: no answer within {PROBE_SECONDS:g} s")
     except RuntimeFailure as error:
         return part(str(error))
     return _OK | {"pid": worker.pid, "socket": runtime.address}
