@@ -3,8 +3,8 @@
 `upload_call` creates a call whose body is a file, sent in a form or as the whole body. `text_or_form_call` creates a call whose body is a
 text or the parts of a form.
 
-`received` converts a form with texts of the configuration and stored files to operations. Texts are collected in memory. Files are written
-to drafts, which the commit publishes. Each part is checked when it begins, before its content arrives.
+`form_operations` converts a form with texts of the configuration and stored files to operations. Texts are collected in memory. Files are
+written to drafts, which the commit publishes. Each part is checked when it begins, before its content arrives.
 """
 
 import asyncio
@@ -58,7 +58,7 @@ class File:
     async def begin(self) -> None:
         """Wait for the first piece. Raises ApiError (400) if there is none."""
         while self._more and not self._first:
-            self._first = await self._arrived()
+            self._first = await self._receive_piece()
         if not self._first:
             raise ApiError(400, "value is required but missing")
 
@@ -66,9 +66,9 @@ class File:
         """Yield the content."""
         yield self._first
         while self._more:
-            yield await self._arrived()
+            yield await self._receive_piece()
 
-    async def _arrived(self) -> bytes:
+    async def _receive_piece(self) -> bytes:
         try:
             async with asyncio.timeout_at(self._deadline):
                 message = await self._receive()
@@ -97,7 +97,7 @@ class Parts(File):
 
     def __init__(self, receive: Receive, limit: int, seconds: float, boundary: bytes) -> None:
         super().__init__(receive, limit, seconds)
-        self._found: list[Part | bytes] = []
+        self._events: list[Part | bytes] = []
         self._field = self._value = b""
         self._part = Part("", None)
         self._ended, self._number = False, 0
@@ -114,7 +114,7 @@ class Parts(File):
     async def parts(self) -> AsyncIterator[Part | bytes]:
         """Yield each part, followed by the pieces of its content."""
         while self._more:
-            for each in self.parsed(await self._arrived()):
+            for each in self.parsed(await self._receive_piece()):
                 yield each
 
     def check_ended(self) -> None:
@@ -124,12 +124,12 @@ class Parts(File):
 
     def parsed(self, data: bytes) -> list[Part | bytes]:
         """Return the parts, and the pieces of their content, in the next bytes of the form. Raises ApiError."""
-        self._found = []
+        self._events = []
         try:
             self._parser.write(data)
         except FormParserError as error:
             raise ApiError(400, f"the form cannot be read: {error}") from None
-        return self._found
+        return self._events
 
     def _header_field(self, data: bytes, start: int, end: int) -> None:
         self._field += data[start:end]
@@ -148,11 +148,11 @@ class Parts(File):
         self._number += 1
         if self._number > MOST_PARTS:
             raise ApiError(413, f"the form exceeds the maximum allowed number of {MOST_PARTS} parts")
-        self._found.append(self._part)
+        self._events.append(self._part)
         self._part = Part("", None)
 
     def _part_data(self, data: bytes, start: int, end: int) -> None:
-        self._found.append(data[start:end])
+        self._events.append(data[start:end])
 
     def _end(self) -> None:
         self._ended = True
@@ -248,10 +248,10 @@ CONFIGURATION = "configuration"
 
 
 @asynccontextmanager
-async def received(call: Call) -> AsyncIterator[Sequence[Operation]]:
+async def form_operations(call: Call) -> AsyncIterator[Sequence[Operation]]:
     """Yield the operations of the form in a call, and remove its drafts afterwards. Raises ApiError, which names the part."""
     async with drafts_aside():
-        form = SetForm(call)
+        form = ConfigurationForm(call)
         try:
             async for part in call.body.parts():
                 if isinstance(part, Part):
@@ -267,7 +267,7 @@ async def received(call: Call) -> AsyncIterator[Sequence[Operation]]:
 
 
 @asynccontextmanager
-async def received_file(call: Call) -> AsyncIterator[PutFile]:
+async def file_operation(call: Call) -> AsyncIterator[PutFile]:
     """Yield the operation that stores the file in a call, and remove its draft afterwards. Raises ApiError."""
     stores: Mapping[str, Store] = call.services.engine.stores
     if (store := stores.get(call.path.store)) is None:
@@ -282,7 +282,7 @@ async def received_file(call: Call) -> AsyncIterator[PutFile]:
             upload.discard()
 
 
-class SetForm:
+class ConfigurationForm:
     """The texts and files of a form. Call `begin` and `append` as parts arrive, and `end` after the last. Then discard `uploads`."""
 
     def __init__(self, call: Call) -> None:
@@ -294,16 +294,16 @@ class SetForm:
         # The part that is arriving: the upload of a file, or the key of its text in `texts`.
         self._upload: Upload | None = None
         self._text: str | None = None
-        self._part, self._pieces, self._held = "", bytearray(), 0
+        self._part, self._pieces, self._text_bytes = "", bytearray(), 0
 
     async def begin(self, part: Part) -> None:
-        await self._finish()
+        await self._finish_part()
         self._part = f"part {part.name}" + (f", {part.file}" if part.file else "")
         try:
             if part.name == CONFIGURATION:
-                self._text = self._begun_text(part)
+                self._text = self._begin_text(part)
             else:
-                self._upload = upload = await asyncio.to_thread(self._begun_file, part)
+                self._upload = upload = await asyncio.to_thread(self._begin_file, part)
                 self.uploads[upload.path] = upload
         except (Exists, BadRequest, NotFound) as error:
             raise ApiError(400, f"{self._part}: {error}") from None
@@ -312,22 +312,22 @@ class SetForm:
         if self._upload:
             return await self._upload.append(data)
         self._pieces += data
-        if self._largest and self._held + len(self._pieces) > self._largest:
+        if self._largest and self._text_bytes + len(self._pieces) > self._largest:
             most = f"the maximum allowed size of {self._largest} bytes, which the setting max_body_size changes"
             raise ApiError(413, f"{self._part}: texts exceed {most}")
 
     async def end(self) -> None:
-        await self._finish()
+        await self._finish_part()
         if not self.texts and not self.files:
-            raise ApiError(400, f"the form has no part; send {_known()}")
+            raise ApiError(400, f"the form has no part; send {_known_parts()}")
 
-    async def _finish(self) -> None:
+    async def _finish_part(self) -> None:
         """Add the operation of the part that has arrived completely."""
         if (name := self._text) is not None:
             text, self._text, self._pieces = bytes(self._pieces), None, bytearray()
             refuse_masked_text(text)
             self.texts[name] = PutText(name, await run_in_thread(text_as_sent, text))
-            self._held += len(text)
+            self._text_bytes += len(text)
         elif upload := self._upload:
             self._upload = None
             try:
@@ -335,13 +335,13 @@ class SetForm:
             except BadRequest as error:
                 raise ApiError(400, f"{self._part}: {error.detail}") from None
 
-    def _begun_text(self, part: Part) -> str:
+    def _begin_text(self, part: Part) -> str:
         name = self._call.services.engine.named(part.file or self._call.query.file)
         if name in self.texts:
             raise BadRequest("the form already has a part for this file of the configuration")
         return name
 
-    def _begun_file(self, part: Part) -> Upload:
+    def _begin_file(self, part: Part) -> Upload:
         """Begin the upload of a file. Blocks for the disk. Raises Exists, BadRequest and Forbidden."""
         store = self._store(part.name)
         if not part.file:
@@ -355,12 +355,12 @@ class SetForm:
 
     def _store(self, name: str) -> Store:
         if name not in STORES:
-            raise BadRequest(f"unknown, send {_known()}")
+            raise BadRequest(f"unknown, send {_known_parts()}")
         stores: Mapping[str, Store] = self._call.services.engine.stores
         if name not in stores:
             raise BadRequest(f"there is no directory for {name}: set dataplaneapi.resources.{STORES[name]}")
         return stores[name]
 
 
-def _known() -> str:
+def _known_parts() -> str:
     return ", ".join((CONFIGURATION, *STORES))

@@ -7,7 +7,7 @@ import pytest
 from dataplaneapi.api.bodies import WHOLE_BYTES
 from dataplaneapi.api.call import Call
 from dataplaneapi.api.errors import ApiError
-from dataplaneapi.api.upload import Part, SetForm
+from dataplaneapi.api.upload import ConfigurationForm, Part
 from dataplaneapi.auth.caller import CallAuthor
 from haproxy_native.errors import Incomplete
 from haproxy_native.storage.store import PIECE
@@ -16,12 +16,12 @@ from tests.app.client import Client
 
 
 @pytest.fixture
-def form(client: Client, tmp_path: Path) -> SetForm:
+def form(client: Client, tmp_path: Path) -> ConfigurationForm:
     operation = next(each for each in client.app.services.index.operations if each.id == "planConfiguration")
-    return SetForm(Call(client.app.services, operation, {}, {}, CallAuthor(), None))
+    return ConfigurationForm(Call(client.app.services, operation, {}, {}, CallAuthor(), None))
 
 
-def test_a_file_arrives_in_pieces(client: Client, form: SetForm) -> None:
+def test_a_file_arrives_in_pieces(client: Client, form: ConfigurationForm) -> None:
     async def receive() -> None:
         await form.begin(Part("maps", "nets"))
         for piece in (b"a b\n", b"c " * PIECE, b"\n"):
@@ -42,7 +42,7 @@ def test_a_file_arrives_in_pieces(client: Client, form: SetForm) -> None:
         upload.discard()
 
 
-def test_a_masked_secret_is_refused(client: Client, form: SetForm) -> None:
+def test_a_masked_secret_is_refused(client: Client, form: ConfigurationForm) -> None:
     async def receive() -> None:
         await form.begin(Part("configuration", None))
         await form.append(b"userlist u\n  user a insecure-password <masked>\n")
@@ -52,7 +52,7 @@ def test_a_masked_secret_is_refused(client: Client, form: SetForm) -> None:
         client.runner.run(receive())
 
 
-def test_texts_have_a_limit_and_files_another(client: Client, form: SetForm) -> None:
+def test_texts_have_a_limit_and_files_another(client: Client, form: ConfigurationForm) -> None:
     async def receive() -> None:
         await form.begin(Part("maps", "nets.map"))
         await form.append(bytes(WHOLE_BYTES))

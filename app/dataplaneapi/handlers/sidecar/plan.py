@@ -10,7 +10,7 @@ from dataplaneapi.api.conflicts import conflicts_of
 from dataplaneapi.api.conventions import present
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Response, json_response
-from dataplaneapi.api.upload import Parts, TextOrFormCall, UploadCall, received, received_file
+from dataplaneapi.api.upload import Parts, TextOrFormCall, UploadCall, file_operation, form_operations
 from haproxy_native.changes.operations import PutText, text_as_sent
 from haproxy_native.check.messages import Message
 from haproxy_native.commit.change import Change, Operation, Validation
@@ -51,7 +51,7 @@ async def _asked(call: Call) -> AsyncIterator[Sequence[Operation]]:
     if call.query.add:
         yield await _lines(call)
     elif isinstance(call.body, Parts):
-        async with received(call) as operations:
+        async with form_operations(call) as operations:
             if call.transaction_id is not None and any(isinstance(each, PutText) for each in operations):
                 raise ApiError(400, "send either a part configuration or ?transaction_id= of a transaction, not both")
             yield operations
@@ -93,7 +93,7 @@ def with_files(shown: Mapping[str, Any], files: Sequence[FilePreview]) -> dict[s
 
 async def plan_file(call: UploadCall) -> Response:
     """Plan new content of a stored file."""
-    async with received_file(call) as put:
+    async with file_operation(call) as put:
         preview = await call.services.engine.plan(Change([put], validation=Validation.NEVER, author=call.author))
     (file,) = preview.files
     return json_response(200, file_plan(file.plan) | of_tests(call.author, preview.tests))
@@ -152,7 +152,7 @@ async def _check(call: Call) -> bool:
 
 
 async def _check_file(call: Call) -> bool:
-    async with received_file(call) as put:
+    async with file_operation(call) as put:
         await call.services.engine.permit_plan(Change([put], author=call.author))
     return False
 

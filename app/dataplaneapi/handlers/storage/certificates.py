@@ -9,15 +9,15 @@ from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.responses import Header, Response, json_response
 from dataplaneapi.api.upload import UploadCall
 from dataplaneapi.handlers.storage.files import (
-    answered,
+    answer_outcome,
     check_deletion,
     check_new,
     check_other,
     described,
     outcome_response,
-    received,
-    reloading,
+    reload_of,
     store_of,
+    store_upload,
 )
 from haproxy_native.errors import Missing
 from haproxy_native.storage.certificate import CertificateFile
@@ -51,7 +51,7 @@ async def delete(call: JsonCall) -> Response:
     """Delete a certificate or a list."""
     store, site = store_of(call), call.services.engine.context
     path = store.find(call.path.name)
-    outcome = await store.delete(site, call.path.name, call.author, reloading(call))
+    outcome = await store.delete(site, call.path.name, call.author, reload_of(call))
     if isinstance(store, CertificateStore) and outcome.live:
         await store.load_unreferenced(site, path)
     return outcome_response(outcome, 204)
@@ -59,7 +59,7 @@ async def delete(call: JsonCall) -> Response:
 
 async def _stored(call: Call, upload: Upload, done: int) -> Response:
     store = certificates_of(call)
-    outcome = await received(call, upload, reloading(call))
+    outcome = await store_upload(call, upload, reload_of(call))
     if outcome.live:
         await store.load_unreferenced(call.services.engine.context, upload.path)
     content, path, size = await _content(store, upload.path)
@@ -68,7 +68,7 @@ async def _stored(call: Call, upload: Upload, done: int) -> Response:
         logger.warning("%s: %s", path, content.warning)
         headers.append((WARNING, f'299 - "{content.warning}"'.encode("ascii", "replace")))
     about = _described(store, content, path, size)
-    return answered(outcome, json_response(done, about, headers), json_response(202, about, headers))
+    return answer_outcome(outcome, json_response(done, about, headers), json_response(202, about, headers))
 
 
 async def _content(store: CertificateStore, path: Path) -> tuple[CertificateFile, Path, int]:

@@ -4,7 +4,16 @@ from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Response, empty, json_response
 from dataplaneapi.api.upload import UploadCall
-from dataplaneapi.handlers.storage.files import answered, check_new, check_other, described, outcome_response, received, reloading, store_of
+from dataplaneapi.handlers.storage.files import (
+    answer_outcome,
+    check_new,
+    check_other,
+    described,
+    outcome_response,
+    reload_of,
+    store_of,
+    store_upload,
+)
 from haproxy_native.storage import crt_list
 from haproxy_native.storage.crt_list_store import CrtListStore
 from haproxy_native.storage.store import Upload
@@ -37,8 +46,8 @@ async def add_entry(call: JsonCall) -> Response:
     entry = crt_list.entry_of(call.body)
     if not entry.file:
         raise ApiError(400, "missing certificate file name")
-    outcome = await lists_of(call).add_entry(call.services.engine.context, call.path.name, entry, call.author, reloading(call))
-    return answered(outcome, json_response(201, entry.as_object()), empty(202))
+    outcome = await lists_of(call).add_entry(call.services.engine.context, call.path.name, entry, call.author, reload_of(call))
+    return answer_outcome(outcome, json_response(201, entry.as_object()), empty(202))
 
 
 async def delete_entry(call: JsonCall) -> Response:
@@ -48,16 +57,16 @@ async def delete_entry(call: JsonCall) -> Response:
         call.query.certificate,
         call.query.line_number or 0,
         call.author,
-        reloading(call),
+        reload_of(call),
     )
     return outcome_response(outcome, 204)
 
 
 async def _stored(call: Call, upload: Upload, done: int) -> Response:
     """Store an upload. The `size` in the response is that of the upload. The stored file may have a final newline in addition."""
-    outcome = await received(call, upload, reloading(call))
+    outcome = await store_upload(call, upload, reload_of(call))
     description = described(upload.path, lists_of(call).description, upload.size)
-    return answered(outcome, json_response(done, description), json_response(202, description))
+    return answer_outcome(outcome, json_response(done, description), json_response(202, description))
 
 
 async def _check_new(call: Call) -> None:

@@ -49,13 +49,13 @@ async def read(call: ReadCall) -> Response:
 async def create(call: UploadCall) -> Response:
     store = store_of(call)
     upload = store.upload_new(call.body.name, call.author)
-    await received(call, upload, Reload.LATER)
+    await store_upload(call, upload, Reload.LATER)
     return json_response(201, described(upload.path, store.created, upload.size))
 
 
 async def replace(call: UploadCall) -> Response:
     upload = store_of(call).upload_existing(call.path.name, call.author)
-    outcome = await received(call, upload, reloading(call))
+    outcome = await store_upload(call, upload, reload_of(call))
     return outcome_response(outcome, 204 if call.query.skip_reload or call.query.force_reload else 200)
 
 
@@ -63,7 +63,7 @@ async def delete(call: JsonCall) -> Response:
     return outcome_response(await store_of(call).delete(call.services.engine.context, call.path.name, call.author), 204)
 
 
-async def received(call: Call, upload: Upload, reload: Reload) -> Outcome:
+async def store_upload(call: Call, upload: Upload, reload: Reload) -> Outcome:
     """Receive the body of a call and commit it as the content of the file."""
     body: File = call.body
     try:
@@ -77,7 +77,7 @@ async def received(call: Call, upload: Upload, reload: Reload) -> Outcome:
 
 def outcome_response(outcome: Outcome, done: int) -> Response:
     """Return a response without a body. The status is `done` if the change is in effect, or 202 if it waits for a reload."""
-    return answered(outcome, empty(done), empty(202))
+    return answer_outcome(outcome, empty(done), empty(202))
 
 
 def described(path: Path, description: str, size: int | None = None) -> dict[str, Any]:
@@ -85,12 +85,12 @@ def described(path: Path, description: str, size: int | None = None) -> dict[str
     return about if size is None else about | {"size": size}
 
 
-def reloading(call: Call) -> Reload:
+def reload_of(call: Call) -> Reload:
     """Return when the query requests a reload. `skip_reload` takes precedence over `force_reload`."""
     return Reload.NONE if call.query.skip_reload else Reload.NOW if call.query.force_reload else Reload.AUTO
 
 
-def answered(outcome: Outcome, done: Response, scheduled: Response) -> Response:
+def answer_outcome(outcome: Outcome, done: Response, scheduled: Response) -> Response:
     """Return `done` if the change is in effect, or else `scheduled` with the id of the reload that applies it."""
     if outcome.live or not outcome.reload_id:
         return done
