@@ -1,9 +1,9 @@
 """Read and change configuration objects, whatever the kind of their resource: section, named child, indexed child or singleton.
 
-`target` returns which object or collection a call addresses. A read returns it from the configuration of the call. A write takes three
-steps: a builder such as `replacing` returns the edits as a `Write`, `change_of` adds what the call expects of the current version, and
-`make` commits the change or adds it to the transaction of the call. An access check makes the first two steps only (`Written.check`), and a
-batch collects the edits of its calls (handlers/sidecar/batch.py).
+`target_of` returns which object or collection a call addresses. A read returns it from the configuration of the call. A write takes three
+steps: a builder such as `build_replace` returns the edits as a `Write`, `change_of` adds what the call expects of the current version, and
+`make_write` commits the change or adds it to the transaction of the call. An access check makes the first two steps only
+(`WriteHandler.check`), and a batch collects the edits of its calls (handlers/sidecar/batch.py).
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -106,7 +106,7 @@ class Target:
         return self.editor.added_object(before, after, self.resource, self.parent)
 
 
-def target(call: Call, *, one: bool) -> Target:
+def target_of(call: Call, *, one: bool) -> Target:
     """Return the object that a call addresses or, without `one`, the collection. The last name in the path is the key of the object."""
     resource, parent, key = place_of(call.operation, call.values, call.services.editor, one=one)
     return Target(resource, parent, key, bool(call.query.full_section))
@@ -114,24 +114,24 @@ def target(call: Call, *, one: bool) -> Target:
 
 async def read_all(call: ReadCall) -> Response:
     """Return a collection, filtered by the query parameters that have the names of members."""
-    asked = target(call, one=False)
+    target = target_of(call, one=False)
     document = call.document
-    return await run_in_thread_if(asked.extent(document) > LARGE, _listed, call, asked, document)
+    return await run_in_thread_if(target.extent(document) > LARGE, _list_response, call, target, document)
 
 
-def _listed(call: Call, asked: Target, document: Document) -> Response:
+def _list_response(call: Call, target: Target, document: Document) -> Response:
     wanted = {name: call.values[name] for name in call.operation.filters if name in call.values}
-    objects = [object_ for object_ in asked.objects(document) if all(object_.get(name) == value for name, value in wanted.items())]
-    unparsed = asked.editor.unparsed(document, asked.resource, asked.parent)
+    objects = [object_ for object_ in target.objects(document) if all(object_.get(name) == value for name, value in wanted.items())]
+    unparsed = target.editor.unparsed(document, target.resource, target.parent)
     headers: list[Header] = [(UNPARSED_LINES, ",".join(map(str, unparsed)).encode())] if unparsed else []
     return json_response(200, objects, headers, cacheable=not call.transaction_id)
 
 
 async def read_one(call: ReadCall) -> Response:
-    asked = target(call, one=True)
+    target = target_of(call, one=True)
     document = call.document
     return await run_in_thread_if(
-        asked.extent(document) > LARGE, lambda: json_response(200, asked.object(document), cacheable=not call.transaction_id)
+        target.extent(document) > LARGE, lambda: json_response(200, target.object(document), cacheable=not call.transaction_id)
     )
 
 
@@ -155,14 +155,14 @@ Builder = Callable[[Call], Awaitable[Write]]
 
 
 @dataclass(frozen=True)
-class Written:
+class WriteHandler:
     """A handler of a write, which makes the write that `build` returns."""
 
     build: Builder
 
     async def __call__(self, call: JsonCall) -> Response:
         check_version_or_transaction(call, call.transaction_id, call.query.version or 0)
-        return await make(call, await self.build(call))
+        return await make_write(call, await self.build(call))
 
     async def check(self, call: Call) -> bool | None:
         """Authorize and plan the change without making it, and return whether it would reload HAProxy.
@@ -177,14 +177,14 @@ class Written:
             raise conflicts.precondition_failed(call) from None
 
 
-async def replacing(call: Call) -> Write:
-    asked, document, renaming = await _addressed(call)
-    return await run_in_thread_if(asked.extent(document) > LARGE, _replacing, call, asked, document, renaming)
+async def build_replace(call: Call) -> Write:
+    target, document, renaming = await _find_target(call)
+    return await run_in_thread_if(target.extent(document) > LARGE, _built_replace, call, target, document, renaming)
 
 
-def _replacing(call: Call, asked: Target, document: Document, renaming: Renaming | None) -> Write:
-    edits, named, now = _renamed(asked, document, renaming)
-    body = rebased(call.body, asked.object(document), named.object(now)) if renaming else call.body
+def _built_replace(call: Call, target: Target, document: Document, renaming: Renaming | None) -> Write:
+    edits, named, now = _apply_renaming(target, document, renaming)
+    body = rebased(call.body, target.object(document), named.object(now)) if renaming else call.body
     body = _with_sent_zeros(call, body, now, named)
 
     def stored(_: Document, after: Document) -> Any:
@@ -199,14 +199,14 @@ def _replacing(call: Call, asked: Target, document: Document, renaming: Renaming
     )
 
 
-async def patching(call: Call) -> Write:
+async def build_patch(call: Call) -> Write:
     """Build the write of a PATCH: merge the body into the present object, validate the result as for a PUT, and write what differs."""
-    asked, document, renaming = await _addressed(call)
-    return await run_in_thread_if(asked.extent(document) > LARGE, _patching, call, asked, document, renaming)
+    target, document, renaming = await _find_target(call)
+    return await run_in_thread_if(target.extent(document) > LARGE, _built_patch, call, target, document, renaming)
 
 
-def _patching(call: Call, asked: Target, document: Document, renaming: Renaming | None) -> Write:
-    edits, named, after = _renamed(asked, document, renaming)
+def _built_patch(call: Call, target: Target, document: Document, renaming: Renaming | None) -> Write:
+    edits, named, after = _apply_renaming(target, document, renaming)
     now = seen(after, named.place, full=named.full)
     # If the object is missing, the edit refuses the change later.
     body = call.body if now is None else _merged(call, now, call.body)
@@ -218,24 +218,24 @@ def _patching(call: Call, asked: Target, document: Document, renaming: Renaming 
     return Write([*edits, Patch(named.place, members, named.full, call.services.editor)], 200, stored, renaming=renaming)
 
 
-async def _addressed(call: Call) -> tuple[Target, Document, Renaming | None]:
+async def _find_target(call: Call) -> tuple[Target, Document, Renaming | None]:
     """Return the target of a call, its document, and the renaming if the body has another name than the path. Raises ApiError."""
-    asked, document = target(call, one=True), call.document
-    if "replace" in asked.resource.existence_first:
-        await run_in_thread_if(document.size > LARGE, asked.check_exists, document, "absent_replace")
-    to = await run_in_thread_if(asked.extent(document) > LARGE, asked.other_name, document, call.body)
+    target, document = target_of(call, one=True), call.document
+    if "replace" in target.resource.existence_first:
+        await run_in_thread_if(document.size > LARGE, target.check_exists, document, "absent_replace")
+    to = await run_in_thread_if(target.extent(document) > LARGE, target.other_name, document, call.body)
     if to and merges(call) and call.values.get(PARAMETER):
         text = f"{PARAMETER}=merge in query is not supported by a write that renames, because later writes may refer to the object"
         raise ApiError(400, f"{text}: send it without {PARAMETER}, with ?version={call.services.engine.version()}")
-    return asked, document, await naming.renaming_of(call, to) if to else None
+    return target, document, await naming.renaming_of(call, to) if to else None
 
 
-def _renamed(asked: Target, document: Document, renaming: Renaming | None) -> tuple[Sequence[Edit], Target, Document]:
+def _apply_renaming(target: Target, document: Document, renaming: Renaming | None) -> tuple[Sequence[Edit], Target, Document]:
     """Return the edits of a renaming, the target under its new name, and the document after these edits."""
     if renaming is None:
-        return [], asked, document
+        return [], target, document
     edits = renaming.change.edits
-    return edits, asked.named(renaming.name), applied(edits, document)
+    return edits, target.named(renaming.name), applied(edits, document)
 
 
 def _merged(call: Call, now: Mapping[str, Any], part: Mapping[str, Any]) -> Any:
@@ -249,34 +249,34 @@ def _merged(call: Call, now: Mapping[str, Any], part: Mapping[str, Any]) -> Any:
     return with_sent_zeros(shaped, whole, now)
 
 
-def _with_sent_zeros(call: Call, body: Any, document: Document, asked: Target) -> Any:
+def _with_sent_zeros(call: Call, body: Any, document: Document, target: Target) -> Any:
     """Return the body with the zeros restored that the client has sent and the present object has (see `validation.with_sent_zeros`)."""
-    if not has_zero(call.sent) or (now := seen(document, asked.place, full=asked.full)) is None:
+    if not has_zero(call.sent) or (now := seen(document, target.place, full=target.full)) is None:
         return body
     return with_sent_zeros(body, call.sent, now)
 
 
-async def replacing_all(call: Call) -> Write:
-    asked, document = target(call, one=False), call.document
-    bodies = await run_in_thread_if(asked.extent(document) > LARGE, _with_sent_zeros, call, call.body, document, asked)
-    return Write([ReplaceAll(asked.place, bodies, call.services.editor)], 200, lambda _, after: asked.objects(after))
+async def build_replace_all(call: Call) -> Write:
+    target, document = target_of(call, one=False), call.document
+    bodies = await run_in_thread_if(target.extent(document) > LARGE, _with_sent_zeros, call, call.body, document, target)
+    return Write([ReplaceAll(target.place, bodies, call.services.editor)], 200, lambda _, after: target.objects(after))
 
 
-async def deleting(call: Call) -> Write:
-    asked = target(call, one=True)
-    if "delete" in asked.resource.existence_first:
+async def build_delete(call: Call) -> Write:
+    target = target_of(call, one=True)
+    if "delete" in target.resource.existence_first:
         document = call.document
-        await run_in_thread_if(document.size > LARGE, asked.check_exists, document, "absent_delete")
+        await run_in_thread_if(document.size > LARGE, target.check_exists, document, "absent_delete")
     await naming.refuse_used(call)
-    return Write([Delete(asked.place)], 204)
+    return Write([Delete(target.place)], 204)
 
 
-def created(call: Call, asked: Target, stored: Callable[[Document, Document], Any]) -> Write:
-    return Write([Create(asked.place, call.body, asked.full, call.services.editor)], 201, stored)
+def create_write(call: Call, target: Target, stored: Callable[[Document, Document], Any]) -> Write:
+    return Write([Create(target.place, call.body, target.full, call.services.editor)], 201, stored)
 
 
 @dataclass(frozen=True)
-class Deleted(Written):
+class DeleteHandler(WriteHandler):
     """A handler of a DELETE. If HAProxy refuses the change, the error lists the references to the object."""
 
     async def __call__(self, call: JsonCall) -> Response:
@@ -286,7 +286,12 @@ class Deleted(Written):
             raise await naming.with_places(call, error) from None
 
 
-replace_one, patch_one, replace_all, delete_one = Written(replacing), Written(patching), Written(replacing_all), Deleted(deleting)
+replace_one, patch_one, replace_all, delete_one = (
+    WriteHandler(build_replace),
+    WriteHandler(build_patch),
+    WriteHandler(build_replace_all),
+    DeleteHandler(build_delete),
+)
 
 
 async def change_of(call: Call, write: Write) -> Change:
@@ -298,7 +303,7 @@ async def change_of(call: Call, write: Write) -> Change:
     return Change(write.edits, expect, reload, skips_same=skips_same, author=call.author)
 
 
-async def make(call: Call, write: Write) -> Response:
+async def make_write(call: Call, write: Write) -> Response:
     """Commit a write, or add it to the transaction of the call, and return the response.
 
     The status is `write.done` if the change is in effect, or 202 if it waits for a reload or the commit of the transaction. The body is the
@@ -329,9 +334,9 @@ async def _expected(call: Call) -> Expect:
     version, is_merged = call.query.version or 0, merges(call)
     if IF_MATCH in call.values:
         document = call.document
-        asked = target(call, one=call.operation.is_of_one and conflicts.compares_one(call))
-        ways = (asked.full, not asked.full) if asked.resource.full_section else (False,)
-        return await run_in_thread_if(asked.extent(document) > LARGE, conflicts.expected_object, call, document, asked.place, ways)
+        target = target_of(call, one=call.operation.is_of_one and conflicts.compares_one(call))
+        forms = (target.full, not target.full) if target.resource.full_section else (False,)
+        return await run_in_thread_if(target.extent(document) > LARGE, conflicts.expected_object, call, document, target.place, forms)
     if not version:
         return ANY
     return Rebase(version) if is_merged else Version(version)
@@ -339,7 +344,7 @@ async def _expected(call: Call) -> Expect:
 
 def _needs_no_version(call: Call) -> bool:
     """Return whether a write may omit the version, because it has `If-Match` or patches an object that has no index."""
-    return IF_MATCH in call.values or (call.operation.action == PATCH and target(call, one=True).resource.kind != "indexed")
+    return IF_MATCH in call.values or (call.operation.action == PATCH and target_of(call, one=True).resource.kind != "indexed")
 
 
 def check_version_or_transaction(
@@ -347,12 +352,12 @@ def check_version_or_transaction(
     transaction_id: str | None,
     version: int,
     current: int | None = None,
-    asked: str = "/v3/services/haproxy/configuration/version",
+    version_path: str = "/v3/services/haproxy/configuration/version",
 ) -> None:
     """Raise ApiError (400) if a write has both a version and a transaction, or neither although it needs one.
 
-    The message says how to send one. For a file other than the configuration, `current` is its version, and `asked` the path that returns
-    it.
+    The message says how to send one. For a file other than the configuration, `current` is its version, and `version_path` the path that
+    returns it.
     """
     if transaction_id and version:
         raise ApiError(400, "both version and transaction specified, specify only one")
@@ -362,5 +367,5 @@ def check_version_or_transaction(
     unknown = (name for name in call.sent_query if name not in known)
     hints = [f"{name}: did you mean {near}?" for name in unknown if (near := nearest(name, ("version", "transaction_id")))]
     current = call.services.engine.version(None) if current is None else current
-    remedy = f"add ?version={current}, the result of GET {asked}, or ?transaction_id= of an open transaction"
+    remedy = f"add ?version={current}, the result of GET {version_path}, or ?transaction_id= of an open transaction"
     raise ApiError(400, "version or transaction not specified: " + "; ".join([*hints, remedy]))

@@ -3,22 +3,22 @@
 from dataplaneapi.api.call import Call
 from dataplaneapi.handlers.configuration.objects import (
     Write,
-    Written,
-    created,
+    WriteHandler,
+    create_write,
     delete_one,
     patch_one,
     read_all,
     read_one,
     replace_one,
-    target,
+    target_of,
 )
 
 
-async def creating(call: Call) -> Write:
-    asked = target(call, one=False)
-    made = asked.named(call.body.get(asked.resource.key))
-    return created(call, asked, lambda _, after: made.object(after))
+async def build_create(call: Call) -> Write:
+    target = target_of(call, one=False)
+    made = target.named(call.body.get(target.resource.key))
+    return create_write(call, target, lambda _, after: made.object(after))
 
 
-create = Written(creating)
+create = WriteHandler(build_create)
 ACTIONS = {"list": read_all, "get": read_one, "create": create, "replace": replace_one, "patch": patch_one, "delete": delete_one}

@@ -3,7 +3,7 @@
 from typing import Any
 
 from dataplaneapi.api.call import Call
-from dataplaneapi.handlers.configuration.objects import Document, Write, Written
+from dataplaneapi.handlers.configuration.objects import Document, Write, WriteHandler
 from haproxy_native.changes.expect import seen
 from haproxy_native.changes.operations import Replace
 from haproxy_native.editing.object_names import ObjectPlace
@@ -12,13 +12,13 @@ from haproxy_native.errors import Missing
 TRACES, ENTRIES = "traces", "entries"
 
 
-async def creating(call: Call) -> Write:
+async def build_create(call: Call) -> Write:
     entries = [*_entries(_section(call)), call.body]
     place = _place(call)
     return Write([_put(call, entries)], 201, lambda _, after: _entries(seen(after, place))[-1], silent=True)
 
 
-async def deleting(call: Call) -> Write:
+async def build_delete(call: Call) -> Write:
     text, entries = _place(call).resource.key, _entries(_section(call))
     wanted = " ".join(call.body[text].split())
     at = next((at for at, entry in enumerate(entries) if entry[text] == wanted), None)
@@ -27,7 +27,7 @@ async def deleting(call: Call) -> Write:
     return Write([_put(call, entries[:at] + entries[at + 1 :])], 204)
 
 
-create, delete = Written(creating), Written(deleting)
+create, delete = WriteHandler(build_create), WriteHandler(build_delete)
 
 
 def _place(call: Call) -> ObjectPlace:

@@ -24,7 +24,7 @@ from dataplaneapi.api.ignored import MEMBERS, PARAMETERS
 from dataplaneapi.api.operations import Operation
 from dataplaneapi.api.parameters import query_values
 from dataplaneapi.api.responses import RELOAD_ID, Header, Response, empty, json_response
-from dataplaneapi.handlers.configuration.objects import Document, Written
+from dataplaneapi.handlers.configuration.objects import Document, WriteHandler
 from dataplaneapi.handlers.sidecar.plan import as_dict, reason_as_dict
 from haproxy_native.changes.expect import Rebase, Version
 from haproxy_native.changes.operations import Edit, applied
@@ -89,7 +89,7 @@ class Made:
     async def serve(self, call: Call) -> Response:
         """Serve one call. A write of the configuration edits `document`. The handlers of other calls use `staged`."""
         handler = call.operation.handler
-        if not isinstance(handler, Written):
+        if not isinstance(handler, WriteHandler):
             return await handler(call)
         write, before = await handler.build(call), self.document
         self.document = await run_in_thread_if(before.size > LARGE, _applied, call.author, write.edits, before)

@@ -56,8 +56,8 @@ async def delete(call: JsonCall) -> Response:
 
 
 def _check_version(call: Call, file: SpoeFile) -> None:
-    asked = f"/v3/services/haproxy/spoe/{call.path.parent_name}/version"
-    check_version_or_transaction(call, call.transaction_id, call.query.version or 0, file.version(), asked)
+    version_path = f"/v3/services/haproxy/spoe/{call.path.parent_name}/version"
+    check_version_or_transaction(call, call.transaction_id, call.query.version or 0, file.version(), version_path)
 
 
 def _new(call: Call) -> Edit:
