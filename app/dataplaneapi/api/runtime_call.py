@@ -39,27 +39,27 @@ async def asking(call: Call, where: str = "", *, classed: bool = True, seconds: 
     except TimeoutError:
         raise RuntimeAbsent(f"{runtime.address}: no answer within {seconds or SECONDS:g} s") from None
     except RuntimeRefused as error:
-        raise worded(error, where or runtime.address, classed=classed) from error
+        raise with_reference_message(error, where or runtime.address, classed=classed) from error
 
 
 async def read_long(runtime: Runtime, command: str, head: str, sink: AnswerSink) -> None:
     """Read a dump of any length piece by piece, with a time limit for its beginning only. Call this within `asking(..., seconds=None)`."""
     async with asyncio.timeout(SECONDS) as limit:
-        await runtime.read_dump(command, head, _Begun(sink, lambda: limit.reschedule(None)))
+        await runtime.read_dump(command, head, _NotifyingSink(sink, lambda: limit.reschedule(None)))
 
 
-class _Begun:
-    """A sink that calls `begun` and then passes the data on to another sink."""
+class _NotifyingSink:
+    """A sink that calls `on_begin` and then passes the data on to another sink."""
 
-    def __init__(self, sink: AnswerSink, begun: Callable[[], None]) -> None:
-        self.start, self._taker, self._begun = sink.start, sink, begun
+    def __init__(self, sink: AnswerSink, on_begin: Callable[[], None]) -> None:
+        self.start, self._sink, self._on_begin = sink.start, sink, on_begin
 
     def take(self, data: bytes) -> None:
-        self._begun()
-        self._taker.take(data)
+        self._on_begin()
+        self._sink.take(data)
 
 
-def worded(error: RuntimeRefused, where: str, *, classed: bool = True) -> RuntimeRefused:
+def with_reference_message(error: RuntimeRefused, where: str, *, classed: bool = True) -> RuntimeRefused:
     """Return the refusal with the message of the Data Plane API, in which `[3]` is the severity of an error."""
     kind = type(error)
     end = f" {_CLASSES.get(kind, 'general error')}" if classed else ""

@@ -25,7 +25,9 @@ async def version(call: ReadCall) -> Response:
 
 
 async def read(call: ReadCall) -> Response:
-    return _text(200, await run_in_thread(call.services.engine.raw, call.query.version, call.query.transaction_id, file=call.query.file))
+    return _text_response(
+        200, await run_in_thread(call.services.engine.raw, call.query.version, call.query.transaction_id, file=call.query.file)
+    )
 
 
 async def replace(call: JsonCall) -> Response:
@@ -34,18 +36,18 @@ async def replace(call: JsonCall) -> Response:
     if call.query.only_validate:
         _check_lines(call)
         await engine.validate(call.body, file=file, author=call.author)
-        return _text(202, await _readable(call, file))
-    change = await _push(call)
+        return _text_response(202, await _readable_text(call, file))
+    change = await _push_change(call)
     try:
         outcome = await engine.commit(change)
     except Moved:
         raise conflicts.precondition_failed(call) from None
     if outcome.live or change.reload is Reload.NONE:
-        return _text(201, await _readable(call, file))
-    return _text(202, await _readable(call, file), outcome.reload_id)
+        return _text_response(201, await _readable_text(call, file))
+    return _text_response(202, await _readable_text(call, file), outcome.reload_id)
 
 
-async def _push(call: Call) -> Change:
+async def _push_change(call: Call) -> Change:
     """Return the change that replaces the configuration. Raises ApiError."""
     _check_lines(call)
     engine, file = call.services.engine, call.query.file
@@ -55,7 +57,7 @@ async def _push(call: Call) -> Change:
     put = await engine.text(call.body, file=file, keeps_version=not is_next, actions=call.values.get("X-Runtime-Actions", ""))
     expect: Expect = ANY
     if IF_MATCH in call.values:
-        expect = await _seen(call, file)
+        expect = await _expected_text(call, file)
     elif is_next:
         expect = Rebase(version) if is_merged else Version(version)
     reload = Reload.NONE if call.query.skip_reload else Reload.NOW if call.query.force_reload else Reload.AUTO
@@ -73,18 +75,18 @@ async def _check(call: Call) -> bool:
         _check_lines(call)
         await engine.permit_evaluation(await run_in_thread(engine.candidate, call.body, file=call.query.file, author=call.author))
         return False
-    return await engine.check_change(await _push(call))
+    return await engine.check_change(await _push_change(call))
 
 
 CHECKS = {"replace": _check}
 
 
-async def _readable(call: Call, file: str) -> bytes:
+async def _readable_text(call: Call, file: str) -> bytes:
     """Return the current configuration, or an empty text if the caller may not read everything."""
     return b"" if reader(call.author) else await run_in_thread(call.services.engine.raw, file=file)
 
 
-async def _seen(call: Call, file: str) -> Expect:
+async def _expected_text(call: Call, file: str) -> Expect:
     """Return the expectation that the text does not change before the commit. Raises ApiError (412) if it does not match `If-Match`."""
     engine = call.services.engine
     await engine.notice()
@@ -94,7 +96,7 @@ async def _seen(call: Call, file: str) -> Expect:
     return SeenText.of(document, name, call.query.version or 0)
 
 
-def _text(status: int, data: bytes, reload_id: str | None = None) -> Response:
+def _text_response(status: int, data: bytes, reload_id: str | None = None) -> Response:
     headers: list[Header] = [(RELOAD_ID, reload_id.encode())] if reload_id else []
     if checksum := _CHECKSUM.match(data):
         headers.append((CONFIGURATION_CHECKSUM, checksum[1]))

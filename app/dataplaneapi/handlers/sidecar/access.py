@@ -29,7 +29,7 @@ async def whoami(call: ReadCall) -> Response:
 async def check(call: JsonCall) -> Response:
     """Check a call without making it. Return whether it would be allowed and reload HAProxy, or why it would be refused."""
     described = DescribedCall(call.body["method"], call.body["path"], call.sent.get("body"), call.body.get("content_type", ""))
-    by = _asked_about(call)
+    by = _checked_author(call)
     try:
         return json_response(200, present({"allowed": True, "reload": await check_described_call(call, described, by)}))
     except (ApiError, NativeError) as error:
@@ -37,7 +37,7 @@ async def check(call: JsonCall) -> Response:
     return json_response(200, {"allowed": False, "code": refusal.status_code, "reason": refusal.value["message"]})
 
 
-def _asked_about(call: Call) -> CallAuthor:
+def _checked_author(call: Call) -> CallAuthor:
     """Return the author whose permissions are checked: the caller, or the user or role in the body, which only admins may name.
 
     Raises ApiError (422) and Forbidden.

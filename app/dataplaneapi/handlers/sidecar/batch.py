@@ -43,7 +43,7 @@ ANSWER_SECONDS = 60.0
 # How often a batch without a version is built before it is refused, because other commits come first.
 ATTEMPTS = 5
 # The query parameters of the batch as a whole, which its calls may not have.
-OF_BATCH = (
+BATCH_PARAMETERS = (
     "version",
     "transaction_id",
     "force_reload",
@@ -77,7 +77,7 @@ class CallAnswer:
 
 
 @dataclass
-class Made:
+class BatchState:
     """The result of the calls so far."""
 
     # The configuration, and the stored files.
@@ -148,19 +148,19 @@ def _step(call: Call, number: int, sent: Any) -> BatchStep:
             f"{prefix}a batch accepts only writes of configuration objects and stored files; send this call separately",
             index=number,
         )
-    if given := [name for name in OF_BATCH if name in query_values(described.query)]:
+    if given := [name for name in BATCH_PARAMETERS if name in query_values(described.query)]:
         raise ApiError(400, f"{prefix}{given[0]} in query belongs to the batch: send it with POST /v3/sidecar/batch", index=number)
     return BatchStep(number, described, operation, values, prefix)
 
 
 async def _attempt(call: Call, steps: list[BatchStep]) -> Response:
     engine = call.services.engine
-    async with _built(call, steps) as (change, answers):
+    async with _build_change(call, steps) as (change, answers):
         if call.query.dry_run:
-            return await run_in_thread(_planned, call, steps, answers, await engine.plan(change))
+            return await run_in_thread(_plan_response, call, steps, answers, await engine.plan(change))
         outcome = await engine.commit(change)
     reload_id = None if outcome.live else outcome.reload_id
-    results = await run_in_thread(_results, steps, answers, is_live=reload_id is None)
+    results = await run_in_thread(_rows_of_results, steps, answers, is_live=reload_id is None)
     reasons = [reason_as_dict(reason) for reason in outcome.reasons]
     shown = {"version": outcome.version, "reload": reload_id is not None, "reasons": reasons, "results": results}
     headers = [(RELOAD_ID, reload_id.encode())] if reload_id else []
@@ -168,28 +168,28 @@ async def _attempt(call: Call, steps: list[BatchStep]) -> Response:
 
 
 @asynccontextmanager
-async def _built(call: Call, steps: list[BatchStep]) -> AsyncIterator[tuple[Change, list[CallAnswer]]]:
+async def _build_change(call: Call, steps: list[BatchStep]) -> AsyncIterator[tuple[Change, list[CallAnswer]]]:
     """Yield the change that makes all calls, and their responses. Remove the staged files afterwards. Raises ApiError."""
     is_merged, force_reload = merges(call), bool(call.query.force_reload)
     base, version = await call.services.engine.base(call.query.version, merges=is_merged)
-    made = Made(base, Staged())
+    state = BatchState(base, Staged())
     try:
-        answers = [await _answered(call, step, made) for step in steps]
-        expect = Rebase(version, base) if is_merged else Version(version, base, made.document)
-        files = edits_of(made.staged, call.services.engine.stores)
+        answers = [await _serve_step(call, step, state) for step in steps]
+        expect = Rebase(version, base) if is_merged else Version(version, base, state.document)
+        files = edits_of(state.staged, call.services.engine.stores)
         reload = Reload.NOW if force_reload else Reload.AUTO
-        yield Change([*made.edits, *files], expect, reload, skips_same=not force_reload, author=call.author), answers
+        yield Change([*state.edits, *files], expect, reload, skips_same=not force_reload, author=call.author), answers
     finally:
-        await asyncio.to_thread(made.staged.remove)
+        await asyncio.to_thread(state.staged.remove)
 
 
-async def _answered(call: Call, step: BatchStep, made: Made) -> CallAnswer:
+async def _serve_step(call: Call, step: BatchStep, state: BatchState) -> CallAnswer:
     """Make a call on the result of the calls before it. If it is refused, raise ApiError with the error and the number of the call."""
     incoming = step.described.incoming(call, step.operation, step.values, call.author)
-    incoming.strict, incoming.base, incoming.staged = call.strict, made.document, made.staged
+    incoming.strict, incoming.base, incoming.staged = call.strict, state.document, state.staged
     response: Response
     try:
-        response = await answer_within_rights(await step.operation.reader(incoming), made.serve)
+        response = await answer_within_rights(await step.operation.reader(incoming), state.serve)
     except (ApiError, NativeError) as error:
         response = await response_to(error).complete()
     if response.status_code < 400:
@@ -200,26 +200,26 @@ async def _answered(call: Call, step: BatchStep, made: Made) -> CallAnswer:
     raise ApiError(response.status_code, step.prefix + message, **{**members, "index": step.number})
 
 
-def _results(steps: list[BatchStep], answers: list[CallAnswer], *, is_live: bool) -> list[dict[str, Any]]:
+def _rows_of_results(steps: list[BatchStep], answers: list[CallAnswer], *, is_live: bool) -> list[dict[str, Any]]:
     """Return the result of each call as if it were made alone. Either all calls are in effect, or all wait for the same reload."""
-    return [_result(step, answer, is_live=is_live) for step, answer in zip(steps, answers, strict=True)]
+    return [_result_row(step, answer, is_live=is_live) for step, answer in zip(steps, answers, strict=True)]
 
 
-def _result(step: BatchStep, answer: CallAnswer, *, is_live: bool) -> dict[str, Any]:
+def _result_row(step: BatchStep, answer: CallAnswer, *, is_live: bool) -> dict[str, Any]:
     status = step.operation.in_effect if is_live else 202
     ignored = {name.decode(): value.decode() for name, value in answer.ignored if name in (PARAMETERS, MEMBERS)}
     body = json.loads(answer.body) if answer.body and status != 204 else None
     return present({"status": status, "body": body, "headers": ignored or None})
 
 
-def _planned(call: Call, steps: list[BatchStep], answers: list[CallAnswer], preview: Preview) -> Response:
-    results = _results(steps, answers, is_live=not preview.reloads)
+def _plan_response(call: Call, steps: list[BatchStep], answers: list[CallAnswer], preview: Preview) -> Response:
+    results = _rows_of_results(steps, answers, is_live=not preview.reloads)
     return json_response(200, {"version": call.services.engine.version(), **as_dict(call.author, preview), "results": results})
 
 
 async def _check(call: Call) -> bool:
     engine = call.services.engine
-    async with _built(call, _steps(call)) as (change, _):
+    async with _build_change(call, _steps(call)) as (change, _):
         if call.query.dry_run:
             await engine.permit_plan(change)
             return False

@@ -26,7 +26,7 @@ from haproxy_native.threads import run_in_thread
 async def plan(call: TextOrFormCall) -> Response:
     """Plan a text, a transaction, a form with stored files, or the lines that `add` names."""
     engine = call.services.engine
-    async with _asked(call) as operations:
+    async with _operations_to_plan(call) as operations:
         id_ = call.transaction_id
         if id_:
             preview = await engine.plan_transaction(id_, operations, author=call.author)
@@ -36,7 +36,7 @@ async def plan(call: TextOrFormCall) -> Response:
     if isinstance(call.body, Parts):
         shown.setdefault("files", [])
     if call.query.add:
-        shown |= await run_in_thread(_text, call, operations)
+        shown |= await run_in_thread(_planned_text, call, operations)
     if preview.conflict:
         shown["conflict"] = str(preview.conflict)
     if isinstance(preview.conflict, Collided):
@@ -46,10 +46,10 @@ async def plan(call: TextOrFormCall) -> Response:
 
 
 @asynccontextmanager
-async def _asked(call: Call) -> AsyncIterator[Sequence[Operation]]:
+async def _operations_to_plan(call: Call) -> AsyncIterator[Sequence[Operation]]:
     """Yield the operations that the call sends. They do not include those of its transaction. Raises ApiError."""
     if call.query.add:
-        yield await _lines(call)
+        yield await _lines_to_add(call)
     elif isinstance(call.body, Parts):
         async with form_operations(call) as operations:
             if call.transaction_id is not None and any(isinstance(each, PutText) for each in operations):
@@ -64,7 +64,7 @@ async def _asked(call: Call) -> AsyncIterator[Sequence[Operation]]:
         yield [PutText(name, await run_in_thread(text_as_sent, call.body))]
 
 
-async def _lines(call: Call) -> Sequence[Operation]:
+async def _lines_to_add(call: Call) -> Sequence[Operation]:
     """Return the operations that add the lines with which HAProxy logs state changes of servers to a ring. Raises ApiError."""
     if named := [name for name in ("transaction_id", "file") if call.values.get(name)] or ["body"] * (call.body is not None):
         raise ApiError(400, f"add in query plans lines for the current configuration: omit {named[0]}")
@@ -74,7 +74,7 @@ async def _lines(call: Call) -> Sequence[Operation]:
     return [PutText(name, text_as_sent(text)) for name, text in texts.items()]
 
 
-def _text(call: Call, operations: Sequence[Operation]) -> dict[str, str]:
+def _planned_text(call: Call, operations: Sequence[Operation]) -> dict[str, str]:
     """Return the planned text of the main file as the member `text`, which the caller can send as the configuration.
 
     Return no member if another file changes too, or if the caller may not read everything.
@@ -144,7 +144,7 @@ def _message(message: Message) -> dict[str, Any]:
 async def _check(call: Call) -> bool:
     """Raise Forbidden unless the caller may have HAProxy evaluate the planned configuration. Return False: a plan reloads nothing."""
     engine = call.services.engine
-    async with _asked(call) as operations:
+    async with _operations_to_plan(call) as operations:
         if call.transaction_id:
             await engine.permit_evaluation(await run_in_thread(engine.candidate, None, call.transaction_id, author=call.author))
         await engine.permit_plan(Change(operations, author=call.author))

@@ -19,23 +19,23 @@ ROLES = "role in body must be the name of a role, or a list of names"
 
 async def read_list(call: ReadCall) -> Response:
     return json_response(
-        200, [_shown(call, token) for token in call.services.bearers.tokens.all() if _is_own(call, token) or _may_read(call, token)]
+        200, [_as_dict(call, token) for token in call.services.bearers.tokens.all() if _is_own(call, token) or _may_read(call, token)]
     )
 
 
 async def read(call: ReadCall) -> Response:
-    return json_response(200, _shown(call, _token(call, READ)))
+    return json_response(200, _as_dict(call, _permitted_token(call, READ)))
 
 
 async def create(call: JsonCall) -> Response:
-    names, networks, seconds = _asked_for(call)
+    names, networks, seconds = _requested_token(call)
     by, note = call.author, call.body.get("note", "")
     token, secret = await call.services.bearers.tokens.create(names, by.group, by.name, seconds, networks, note)
     note_name(call, f"token/{token.id}")
-    return json_response(201, _shown(call, token) | {"secret": secret})
+    return json_response(201, _as_dict(call, token) | {"secret": secret})
 
 
-def _asked_for(call: Call) -> tuple[list[str], list[str], float]:
+def _requested_token(call: Call) -> tuple[list[str], list[str], float]:
     """Return the roles, the networks and the lifetime in seconds of a new token. Raises ApiError (409, 422) and Forbidden."""
     caller, body = call.author.caller, call.body
     if caller.no_tokens:
@@ -48,7 +48,7 @@ def _asked_for(call: Call) -> tuple[list[str], list[str], float]:
 
 
 async def revoke(call: JsonCall) -> Response:
-    token = _token(call, DELETE)
+    token = _permitted_token(call, DELETE)
     try:
         await call.services.bearers.tokens.revoke(token, call.author.name)
     finally:
@@ -89,7 +89,7 @@ def _network(text: str) -> str:
         raise ApiError(422, f"from in body must be a network or an address, as in 10.0.0.0/8: {str(error)[:100]}") from None
 
 
-def _token(call: Call, verb: str) -> Token:
+def _permitted_token(call: Call, verb: str) -> Token:
     """Return the token that the path names. Raises Forbidden if the caller may not use `verb` on it, even if it does not exist.
 
     Callers may use any verb on their own tokens. Raises NotFound.
@@ -117,7 +117,7 @@ def _may_read(call: Call, token: Token) -> bool:
     return not isinstance(rights, Rights) or rights.may_read(f"token/{token.id}")
 
 
-def _shown(call: Call, token: Token) -> dict[str, Any]:
+def _as_dict(call: Call, token: Token) -> dict[str, Any]:
     return present(
         {
             "id": token.id,
@@ -136,12 +136,12 @@ def _shown(call: Call, token: Token) -> dict[str, Any]:
 
 
 async def _check_new(call: Call) -> bool:
-    _asked_for(call)
+    _requested_token(call)
     return False
 
 
 async def _check_revocation(call: Call) -> bool:
-    _token(call, DELETE)
+    _permitted_token(call, DELETE)
     return False
 
 
