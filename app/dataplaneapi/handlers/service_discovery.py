@@ -5,26 +5,26 @@ from dataplaneapi.api.responses import Response, empty, json_response
 from haproxy_native.discovery.discovery import Definitions
 
 
-def _meant(call: Call) -> Definitions:
+def _definitions(call: Call) -> Definitions:
     return call.services.discovery.kinds[call.operation.source]
 
 
 async def list_all(call: ReadCall) -> Response:
-    return json_response(200, _meant(call).list_all())
+    return json_response(200, _definitions(call).list_all())
 
 
 async def create(call: JsonCall) -> Response:
-    return json_response(201, _meant(call).create(call.body, call.author))
+    return json_response(201, _definitions(call).create(call.body, call.author))
 
 
 async def read(call: ReadCall) -> Response:
-    return json_response(200, _meant(call).get(call.path.id))
+    return json_response(200, _definitions(call).get(call.path.id))
 
 
 async def replace(call: JsonCall) -> Response:
-    return json_response(200, await _meant(call).replace(call.path.id, call.body, call.author))
+    return json_response(200, await _definitions(call).replace(call.path.id, call.body, call.author))
 
 
 async def delete(call: JsonCall) -> Response:
-    await _meant(call).delete(call.path.id)
+    await _definitions(call).delete(call.path.id)
     return empty(204)

@@ -53,11 +53,11 @@ async def read_entry(call: ReadCall) -> Response:
 
 
 async def create_entry(call: JsonCall) -> Response:
-    parent, value = call.path.parent_name, _value(call.body, "")
+    parent, value = call.path.parent_name, _pattern_of(call.body, "")
     where = f"cannot add ACL files entry for {parent}:"
-    async with _changing(call, where) as acl:
+    async with _acl_to_change(call, where) as acl:
         try:
-            await acl.add(value, sync=_sync(call))
+            await acl.add(value, sync=_syncs_file(call))
         except Exists:
             raise ApiError(409, f"{where} already exists") from None
     return json_response(201, {"value": value})
@@ -66,21 +66,21 @@ async def create_entry(call: JsonCall) -> Response:
 async def delete_entry(call: JsonCall) -> Response:
     """Delete an entry by its reference."""
     parent = call.path.parent_name
-    async with _changing(call, f"cannot delete ACL files entry for {parent}:") as acl:
-        await acl.delete(call.path.id, sync=_sync(call))
+    async with _acl_to_change(call, f"cannot delete ACL files entry for {parent}:") as acl:
+        await acl.delete(call.path.id, sync=_syncs_file(call))
     return empty(204)
 
 
 async def replace_entries(call: JsonCall) -> Response:
     """Replace all patterns at once. HAProxy collects the new patterns in a new version of the ACL, and then switches to that version."""
-    values = [_value(entry, f"{place}.") for place, entry in enumerate(call.body)]
-    async with _changing(call, "") as acl:
-        await acl.replace(values, sync=_sync(call))
+    values = [_pattern_of(entry, f"{place}.") for place, entry in enumerate(call.body)]
+    async with _acl_to_change(call, "") as acl:
+        await acl.replace(values, sync=_syncs_file(call))
     return json_response(201, call.body)
 
 
 @asynccontextmanager
-async def _changing(call: Call, where: str) -> AsyncIterator[LiveAcl]:
+async def _acl_to_change(call: Call, where: str) -> AsyncIterator[LiveAcl]:
     async with asking(call, where):
         try:
             context, stores, name = call.services.engine.context, call.services.engine.stores, await _name(call)
@@ -107,11 +107,11 @@ async def _name(call: Call) -> str:
     return acl.file
 
 
-def _sync(call: Call) -> bool:
+def _syncs_file(call: Call) -> bool:
     return bool(call.query.force_sync)
 
 
-def _value(entry: Mapping[str, Any], place: str) -> str:
+def _pattern_of(entry: Mapping[str, Any], place: str) -> str:
     value: str | None = entry.get("value")
     if not value:
         raise ApiError(422, f"{place}value in body is required and must not be empty")
@@ -123,17 +123,17 @@ def _as_dict(acl: lists.LoadedAcl) -> dict[str, str]:
 
 
 async def _check_new_entry(call: Call) -> None:
-    async with _changing(call, "") as acl:
-        call.author.permit(acl.touch(_value(call.body, ""), CREATE))
+    async with _acl_to_change(call, "") as acl:
+        call.author.permit(acl.touch(_pattern_of(call.body, ""), CREATE))
 
 
 async def _check_entry(call: Call) -> None:
-    async with _changing(call, "") as acl:
+    async with _acl_to_change(call, "") as acl:
         call.author.permit(acl.touch(call.path.id, DELETE))
 
 
 async def _check_entries(call: Call) -> None:
-    async with _changing(call, "") as acl:
+    async with _acl_to_change(call, "") as acl:
         permit_change(call, acl.object)
 
 

@@ -24,7 +24,7 @@ async def entries(call: ReadCall) -> Response:
 
 
 async def add_entry(call: JsonCall) -> Response:
-    name, entry = call.query.name, _new(call)
+    name, entry = call.query.name, _new_entry(call)
     await change(call, _object(name), lambda runtime: ssl_files.add_crt_list_entry(runtime, name, entry.file, entry.options, entry.filters))
     return empty(201)
 
@@ -39,7 +39,7 @@ def _object(name: str) -> str:
     return spelled("crt_list", name)
 
 
-def _new(call: Call) -> crt_list.CrtListLine:
+def _new_entry(call: Call) -> crt_list.CrtListLine:
     """Return the entry to add. Raises ApiError if it names no certificate."""
     entry = crt_list.entry_of(call.body)
     if not entry.file:
@@ -48,7 +48,7 @@ def _new(call: Call) -> crt_list.CrtListLine:
 
 
 async def _check_new(call: Call) -> None:
-    _new(call)
+    _new_entry(call)
     permit_change(call, _object(call.query.name))
 
 

@@ -32,84 +32,84 @@ async def read_list(call: ReadCall) -> Response:
     async with asking(call) as runtime:
         loaded = await lists.list_maps(runtime)
     owned = [(map_, store.file_loaded_as(call.services.engine.context, map_.name)) for map_ in loaded]
-    managed = [_described(map_) | {"storage_name": own.name} for map_, own in owned if own]
-    others = [_described(map_) for map_, own in owned if own is None] if call.query.include_unmanaged else []
+    managed = [_map_row(map_) | {"storage_name": own.name} for map_, own in owned if own]
+    others = [_map_row(map_) for map_, own in owned if own is None] if call.query.include_unmanaged else []
     order = {map_.name: place for place, map_ in enumerate(loaded)}
     return json_response(200, sorted(managed + others, key=lambda row: order[row["file"]]))
 
 
 async def read(call: ReadCall) -> Response:
     async with asking(call) as runtime:
-        name = (await _found(call, "name")).name
+        name = (await _find_loaded_map(call, "name")).name
         loaded = next((map_ for map_ in await lists.list_maps(runtime) if map_.name == name), None)
     if loaded is None:
         raise NotFound(f"{runtime.address} {name} not found")
-    return json_response(200, _described(loaded))
+    return json_response(200, _map_row(loaded))
 
 
 async def fill(call: JsonCall) -> Response:
     """Replace all entries of the map by the entries in the body."""
     large = len(call.body) > MEMBERS
     entries = await run_in_thread_if(large, lambda: [MapEntry(entry.get("key", ""), entry.get("value", "")) for entry in call.body])
-    async with _changing(call, "name") as live:
-        await live.fill(entries, sync=_sync(call))
+    async with _map_to_change(call, "name") as live:
+        await live.fill(entries, sync=_syncs_file(call))
     return json_response(201, call.body)
 
 
 async def clear(call: JsonCall) -> Response:
     """Remove all entries of the map. With `forceDelete` also delete its file."""
-    async with _changing(call, "name") as live:
-        await (live.remove() if call.query.force_delete else live.clear(sync=_sync(call)))
+    async with _map_to_change(call, "name") as live:
+        await (live.remove() if call.query.force_delete else live.clear(sync=_syncs_file(call)))
     return empty(204)
 
 
 async def read_entries(call: ReadCall) -> Response:
-    if staged := _staged(call, "parent_name"):
-        return json_response(200, [_entry(entry) for entry in await staged.entries()])
+    if staged := _staged_map(call, "parent_name"):
+        return json_response(200, [_entry_row(entry) for entry in await staged.entries()])
     dump = MapDump()
     async with asking(call, seconds=None) as runtime:
-        name = (await _found(call, "parent_name")).name
+        name = (await _find_loaded_map(call, "parent_name")).name
         await read_long(runtime, f"show map {argument(name)}", lists.ENTRIES_HEAD, dump)
     return Response(200, dump.body)
 
 
 async def read_entry(call: ReadCall) -> Response:
-    if staged := _staged(call, "parent_name"):
-        return json_response(200, _entry(await staged.existing(call.path.id)))
-    async with _changing(call, "parent_name") as live:
-        return json_response(200, _entry(await _existing(call, live)))
+    if staged := _staged_map(call, "parent_name"):
+        return json_response(200, _entry_row(await staged.existing(call.path.id)))
+    async with _map_to_change(call, "parent_name") as live:
+        return json_response(200, _entry_row(await _existing_entry(call, live)))
 
 
 async def create_entry(call: JsonCall) -> Response:
     key, value = call.body.get("key", ""), call.body.get("value", "")
-    async with _changing(call, "parent_name") as live:
-        await live.add(key, value, sync=_sync(call))
+    async with _map_to_change(call, "parent_name") as live:
+        await live.add(key, value, sync=_syncs_file(call))
     return json_response(201, call.body)
 
 
 async def replace_entry(call: JsonCall) -> Response:
-    async with _changing(call, "parent_name") as live:
-        await live.set(call.path.id, call.body["value"], sync=_sync(call))
+    async with _map_to_change(call, "parent_name") as live:
+        await live.set(call.path.id, call.body["value"], sync=_syncs_file(call))
     return json_response(200, {"key": call.path.id, "value": call.body["value"]})
 
 
 async def delete_entry(call: JsonCall) -> Response:
-    async with _changing(call, "parent_name") as live:
-        await live.delete(call.path.id, sync=_sync(call))
+    async with _map_to_change(call, "parent_name") as live:
+        await live.delete(call.path.id, sync=_syncs_file(call))
     return empty(204)
 
 
 @asynccontextmanager
-async def _changing(call: Call, named: str) -> AsyncIterator[LiveMap | StagedMap]:
+async def _map_to_change(call: Call, named: str) -> AsyncIterator[LiveMap | StagedMap]:
     """Yield the map that the path names: in the process or, inside a transaction or batch, as staged. Raises ApiError."""
-    if staged := _staged(call, named):
-        if not (_sync(call) or call.query.force_delete):
+    if staged := _staged_map(call, named):
+        if not (_syncs_file(call) or call.query.force_delete):
             raise ApiError(400, "a transaction can change only the map's file: send force_sync=true")
         yield staged
         return
     async with asking(call) as runtime:
         try:
-            yield await _found(call, named)
+            yield await _find_loaded_map(call, named)
         except NotTaken as error:
             if isinstance(error.__cause__, RuntimeRefused):
                 raise error.__cause__ from None
@@ -118,7 +118,7 @@ async def _changing(call: Call, named: str) -> AsyncIterator[LiveMap | StagedMap
             raise ApiError(409, f"{runtime.address} already exists") from None
 
 
-async def _found(call: Call, named: str) -> LiveMap:
+async def _find_loaded_map(call: Call, named: str) -> LiveMap:
     """Return the loaded map that the path names. Raises Forbidden for a GET if the caller may not read the map or entry.
 
     The commit authorizes changes.
@@ -129,14 +129,14 @@ async def _found(call: Call, named: str) -> LiveMap:
     return live
 
 
-async def _existing(call: Call, live: LiveMap | StagedMap) -> MapEntry:
+async def _existing_entry(call: Call, live: LiveMap | StagedMap) -> MapEntry:
     entry = await live.entry(call.path.id)
     if entry is None:
         raise NotFound(f"{call.services.engine.runtime.address} {call.path.id} not found")
     return entry
 
 
-def _staged(call: Call, named: str) -> StagedMap | None:
+def _staged_map(call: Call, named: str) -> StagedMap | None:
     """Return the map that the path names as the transaction or batch of the call has staged it. Return None outside of both."""
     if not call.is_part:
         return None
@@ -150,15 +150,15 @@ def _store(call: Call) -> MapStore:
     return store
 
 
-def _sync(call: Call) -> bool:
+def _syncs_file(call: Call) -> bool:
     return bool(call.query.force_sync)
 
 
-def _described(loaded: LoadedMap) -> dict[str, Any]:
+def _map_row(loaded: LoadedMap) -> dict[str, Any]:
     return {"description": loaded.description, "file": loaded.name, "id": loaded.id}
 
 
-def _entry(entry: MapEntry) -> dict[str, Any]:
+def _entry_row(entry: MapEntry) -> dict[str, Any]:
     return {"key": entry.key, "value": entry.value}
 
 
@@ -166,11 +166,11 @@ async def _check(call: Call) -> None:
     """Raise Forbidden unless the caller may change the entry that the call names or, if it names none, the whole map."""
     is_entry = "parent_name" in call.values
     verb, key = _VERBS[call.operation.method], (call.values.get("id") or call.body.get("key", "")) if is_entry else ""
-    if staged := _staged(call, "parent_name" if is_entry else "name"):
+    if staged := _staged_map(call, "parent_name" if is_entry else "name"):
         object_ = spelled(MAP, staged.path.name)
     else:
         async with asking(call):
-            object_ = (await _found(call, "parent_name" if is_entry else "name")).object
+            object_ = (await _find_loaded_map(call, "parent_name" if is_entry else "name")).object
     if is_entry:
         call.author.permit(Touch(f"{object_}/entry/{encoded(key)}", verb))
     else:

@@ -52,7 +52,7 @@ async def stats(call: ReadCall) -> Response:
     )
     try:
         async with asking(call, seconds=None) as runtime:
-            await _read(runtime, kind, parent, counters)
+            await _read_counters(runtime, kind, parent, counters)
     except RuntimeUnconfigured:
         raise
     except RuntimeFailure as error:
@@ -60,7 +60,7 @@ async def stats(call: ReadCall) -> Response:
     return Response(200, await run_in_thread(counters.answer, runtime.worker_place))
 
 
-async def _read(runtime: Runtime, kind: str | None, parent: str | None, counters: StatisticsDump) -> None:
+async def _read_counters(runtime: Runtime, kind: str | None, parent: str | None, counters: StatisticsDump) -> None:
     """Read counters into `counters`. HAProxy filters the rows by `kind` and, for servers, if possible by the backend `parent`."""
     if kind == "server" and parent:
         # HAProxy selects the first proxy of that name. If that is a frontend, there are no rows, and all servers are read below.

@@ -21,7 +21,7 @@ from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.server_state import ServerState
 
 # Seconds that a deletion waits for the last connection of the server to end.
-PATIENCE = 1.0
+DELETE_SECONDS = 1.0
 
 
 async def read_list(call: ReadCall) -> Response:
@@ -45,7 +45,7 @@ async def create(call: JsonCall) -> Response:
         except NotExpressible as word:
             raise BadRequest(f"only HAProxy can resolve {word}") from None
         await commands.apply(runtime, made)
-        _drifts(call, f"{backend}/{name}", None, await _server(runtime, backend, name))
+        _record_drift(call, f"{backend}/{name}", None, await _server(runtime, backend, name))
 
     await change(call, _object(backend, name), work, classed=False)
     return json_response(201, call.body)
@@ -55,7 +55,7 @@ async def replace(call: JsonCall) -> Response:
     """Send the members that differ: state, then weight, then address. If HAProxy refuses one, the preceding ones are rolled back."""
     backend, name = call.path.parent_name, call.path.name
     shown: dict[str, Any] = {}
-    changing = _changing(call)
+    changing = _sent_members(call)
 
     async def work(runtime: Runtime) -> list[MemberChange]:
         before = await _server(runtime, backend, name)
@@ -75,15 +75,15 @@ async def delete(call: JsonCall) -> Response:
 
     async def work(runtime: Runtime) -> None:
         before = await _server(runtime, backend, name)
-        await commands.apply(runtime, commands.delete_server(backend, name, was=before.forced_state, patience=PATIENCE))
-        _drifts(call, f"{backend}/{name}", before, None)
+        await commands.apply(runtime, commands.delete_server(backend, name, was=before.forced_state, patience=DELETE_SECONDS))
+        _record_drift(call, f"{backend}/{name}", before, None)
         call.services.engine.context.observers.deleted(before)
 
     await change(call, _object(backend, name), work, classed=False)
     return empty(204)
 
 
-def _drifts(call: Call, server: str, before: ServerState | None, after: ServerState | None) -> None:
+def _record_drift(call: Call, server: str, before: ServerState | None, after: ServerState | None) -> None:
     """Record as drift that a server in the process differs from the configuration that the process has loaded."""
     was, now = before.settings if before else "", after.settings if after else ""
     call.services.engine.context.running.step(Drifted(f"server {server}", was, now))
@@ -105,7 +105,7 @@ def _permit_values(call: Call) -> None:
             call.author.permit(EXPRESSIONS)
 
 
-def _changing(call: Call) -> list[str]:
+def _sent_members(call: Call) -> list[str]:
     """Return the members of the server that the body sets."""
     return [member for member in (*MEMBERS, HEALTH) if member in call.body]
 
@@ -141,7 +141,7 @@ async def _check_new(call: Call) -> None:
 
 
 async def _check_change(call: Call) -> None:
-    permit_change(call, _object(call.path.parent_name, call.path.name), _changing(call) or (*MEMBERS, HEALTH))
+    permit_change(call, _object(call.path.parent_name, call.path.name), _sent_members(call) or (*MEMBERS, HEALTH))
 
 
 async def _check_deletion(call: Call) -> None:

@@ -18,105 +18,105 @@ KINDS: Mapping[TlsFileKind, str] = {CERTIFICATES: "certificate", CA_FILES: "ca_f
 
 
 async def certificates(call: ReadCall) -> Response:
-    return json_response(200, _named(ssl_files.parse_names(await _shown(call, CERTIFICATES))))
+    return json_response(200, _file_rows(ssl_files.parse_names(await _show_files(call, CERTIFICATES))))
 
 
 async def certificate(call: ReadCall) -> Response:
     """Return a certificate under the requested name, which may be an alias, without `file`."""
-    shown = ssl_files.parse_certificate(await _shown(call, CERTIFICATES, call.path.name))
+    shown = ssl_files.parse_certificate(await _show_files(call, CERTIFICATES, call.path.name))
     return json_response(200, {name: value for name, value in shown.items() if name != "file"})
 
 
 async def create_certificate(call: UploadCall) -> Response:
-    return await _created(call, CERTIFICATES)
+    return await _create_file(call, CERTIFICATES)
 
 
 async def replace_certificate(call: UploadCall) -> Response:
-    return await _replaced(call, CERTIFICATES, 200)
+    return await _replace_file(call, CERTIFICATES, 200)
 
 
 async def delete_certificate(call: JsonCall) -> Response:
-    return await _deleted(call, CERTIFICATES)
+    return await _delete_file(call, CERTIFICATES)
 
 
 async def ca_files(call: ReadCall) -> Response:
-    return json_response(200, ssl_files.parse_ca_files(await _shown(call, CA_FILES)))
+    return json_response(200, ssl_files.parse_ca_files(await _show_files(call, CA_FILES)))
 
 
 async def ca_file(call: ReadCall) -> Response:
     name = call.path.name
-    row = next((row for row in ssl_files.parse_ca_files(await _shown(call, CA_FILES)) if row["storage_name"] == name), None)
+    row = next((row for row in ssl_files.parse_ca_files(await _show_files(call, CA_FILES)) if row["storage_name"] == name), None)
     if row is None:
         raise ApiError(404, f"{call.services.engine.runtime.address} {name} not found")
     return json_response(200, row)
 
 
 async def ca_entry(call: ReadCall) -> Response:
-    certificate = ssl_files.parse_certificate(await _shown(call, CA_FILES, call.path.name, call.path.index))
+    certificate = ssl_files.parse_certificate(await _show_files(call, CA_FILES, call.path.name, call.path.index))
     if not certificate:
         raise ApiError(404, f"{call.services.engine.runtime.address} not found")
     return json_response(200, certificate)
 
 
 async def create_ca_file(call: UploadCall) -> Response:
-    return await _created(call, CA_FILES)
+    return await _create_file(call, CA_FILES)
 
 
 async def replace_ca_file(call: UploadCall) -> Response:
-    return await _replaced(call, CA_FILES, 201)
+    return await _replace_file(call, CA_FILES, 201)
 
 
 async def add_ca_entries(call: UploadCall) -> Response:
-    name, pem = call.path.name, await _pem(call)
+    name, pem = call.path.name, await _receive_pem(call)
     await _change(call, CA_FILES, name, lambda runtime: ssl_files.extend(runtime, name, pem))
     return empty(201)
 
 
 async def delete_ca_file(call: JsonCall) -> Response:
-    return await _deleted(call, CA_FILES)
+    return await _delete_file(call, CA_FILES)
 
 
 async def crl_files(call: ReadCall) -> Response:
-    return json_response(200, _named(ssl_files.parse_names(await _shown(call, CRL_FILES))))
+    return json_response(200, _file_rows(ssl_files.parse_names(await _show_files(call, CRL_FILES))))
 
 
 async def crl_file(call: ReadCall) -> Response:
-    return json_response(200, ssl_files.parse_crl_entries(await _shown(call, CRL_FILES, call.path.name, call.query.index)))
+    return json_response(200, ssl_files.parse_crl_entries(await _show_files(call, CRL_FILES, call.path.name, call.query.index)))
 
 
 async def create_crl_file(call: UploadCall) -> Response:
-    return await _created(call, CRL_FILES)
+    return await _create_file(call, CRL_FILES)
 
 
 async def replace_crl_file(call: UploadCall) -> Response:
-    return await _replaced(call, CRL_FILES, 200)
+    return await _replace_file(call, CRL_FILES, 200)
 
 
 async def delete_crl_file(call: JsonCall) -> Response:
-    return await _deleted(call, CRL_FILES)
+    return await _delete_file(call, CRL_FILES)
 
 
-async def _shown(call: Call, kind: TlsFileKind, name: str = "", index: int | None = None) -> str:
+async def _show_files(call: Call, kind: TlsFileKind, name: str = "", index: int | None = None) -> str:
     async with asking(call) as runtime:
         return await ssl_files.show(runtime, kind, name, index)
 
 
-async def _created(call: Call, kind: TlsFileKind) -> Response:
+async def _create_file(call: Call, kind: TlsFileKind) -> Response:
     """Create a file in memory under the name of the upload, so that entries of crt-lists can refer to it."""
-    name, pem = call.body.name.rpartition("/")[2], await _pem(call)
+    name, pem = call.body.name.rpartition("/")[2], await _receive_pem(call)
     if not name:
         raise ApiError(400, "no file name: the part file_upload needs one")
     await _change(call, kind, name, lambda runtime: ssl_files.create(runtime, kind, name, pem))
     return empty(201)
 
 
-async def _replaced(call: Call, kind: TlsFileKind, done: int) -> Response:
-    name, pem = call.path.name, await _pem(call)
+async def _replace_file(call: Call, kind: TlsFileKind, done: int) -> Response:
+    name, pem = call.path.name, await _receive_pem(call)
     await _change(call, kind, name, lambda runtime: ssl_files.replace(runtime, kind, name, pem))
     return empty(done)
 
 
-async def _pem(call: Call) -> str:
+async def _receive_pem(call: Call) -> str:
     data = bytearray()
     async for piece in call.body.pieces():
         data += piece
@@ -129,7 +129,7 @@ async def _pem(call: Call) -> str:
     return data.decode("utf-8", "surrogateescape")
 
 
-async def _deleted(call: Call, kind: TlsFileKind) -> Response:
+async def _delete_file(call: Call, kind: TlsFileKind) -> Response:
     name = call.path.name
     await _change(call, kind, name, lambda runtime: ssl_files.delete(runtime, kind, name))
     return empty(204)
@@ -139,11 +139,11 @@ async def _change(call: Call, kind: TlsFileKind, name: str, work: Work) -> None:
     await change(call, spelled(KINDS[kind], name), work)
 
 
-def _named(names: list[str]) -> list[dict[str, str]]:
+def _file_rows(names: list[str]) -> list[dict[str, str]]:
     return [{"description": name.rpartition("/")[2], "storage_name": name} for name in names]
 
 
-def _checked(kind: TlsFileKind) -> Callable[[Call], Awaitable[None]]:
+def _change_check(kind: TlsFileKind) -> Callable[[Call], Awaitable[None]]:
     """Return the check whether the caller may change the file that the path or the upload names."""
 
     async def check(call: Call) -> None:
@@ -153,7 +153,7 @@ def _checked(kind: TlsFileKind) -> Callable[[Call], Awaitable[None]]:
 
 
 CHECKS = {
-    name: _checked(kind)
+    name: _change_check(kind)
     for kind, names in {
         CERTIFICATES: ("create_certificate", "replace_certificate", "delete_certificate"),
         CA_FILES: ("create_ca_file", "replace_ca_file", "add_ca_entries", "delete_ca_file"),

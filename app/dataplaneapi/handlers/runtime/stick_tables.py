@@ -43,13 +43,13 @@ async def read_entries(call: ReadCall) -> Response:
     name, key, known = call.path.parent_name, call.query.key, call.services.schemas.resolve(ENTRY)["properties"]
     filters = list(_filters(call.query.filter or ""))
     async with asking(call, classed=False) as runtime:
-        ask = " ".join(filters)
+        selection = " ".join(filters)
         if key:
             table = await _table(runtime, name)
             is_sent = table is None or stick_tables.can_be_sent(table.type, key)
-            key = _held(runtime, table, key) if is_sent else key
-            ask = ask or (f"key {argument(key)}" if is_sent else "")
-        shown = await runtime.read_dump(f"show table {argument(name)} {ask}".rstrip(), HEAD)
+            key = _stored_key(runtime, table, key) if is_sent else key
+            selection = selection or (f"key {argument(key)}" if is_sent else "")
+        shown = await runtime.read_dump(f"show table {argument(name)} {selection}".rstrip(), HEAD)
     entries = list(stick_tables.parse_entries(shown, frozenset(known)))
     if key:
         entries = [entry for entry in entries if entry["key"] == key]
@@ -58,17 +58,17 @@ async def read_entries(call: ReadCall) -> Response:
 
 async def create_entry(call: JsonCall) -> Response:
     """Set all data of a key by one command, which creates the entry if it is missing."""
-    name, key, data = call.path.parent_name, *_given(call.body)
+    name, key, data = call.path.parent_name, *_key_and_data(call.body)
 
     async def work(runtime: Runtime) -> None:
         table = await _table(runtime, name)
-        held = _held(runtime, table, key)
+        stored_key = _stored_key(runtime, table, key)
         try:
             for member, value in data.items():
                 stick_tables.check_datum(member, value)
         except BadValue as error:
             raise BadRequest(f"{runtime.address} bad request: {error.detail}", place=error.place) from None
-        path = f"{argument(name)} key {argument(held)}"
+        path = f"{argument(name)} key {argument(stored_key)}"
         if table and table.type == "string":
             await _check_length(runtime, path, key)
         command = " ".join([f"set table {path}", *(f"data.{member} {argument(value)}" for member, value in data.items())])
@@ -103,7 +103,7 @@ async def _table(runtime: Runtime, name: str) -> Table | None:
     return next((table for table in await _tables(runtime) if table.name == name), None)
 
 
-def _held(runtime: Runtime, table: Table | None, key: str) -> str:
+def _stored_key(runtime: Runtime, table: Table | None, key: str) -> str:
     """Return the key as the table stores it. Raises BadRequest if the key does not match the key type of the table."""
     try:
         return stick_tables.stored_key(table.type, key) if table else key
@@ -111,7 +111,7 @@ def _held(runtime: Runtime, table: Table | None, key: str) -> str:
         raise BadRequest(f"{runtime.address} bad request: {error.detail}", place=error.place) from None
 
 
-def _given(body: dict[str, Any] | None) -> tuple[str, dict[str, Any]]:
+def _key_and_data(body: dict[str, Any] | None) -> tuple[str, dict[str, Any]]:
     """Return the key, and the data under the names of HAProxy, such as `gpc0`, or `gpc[2]` in an array. Raises ApiError."""
     if body is None:
         raise ApiError(400, "value is required but missing")
@@ -176,7 +176,7 @@ def _field(name: str, inside: str | None) -> dict[str, Any]:
 
 
 async def _check_entry(call: Call) -> None:
-    key, _ = _given(call.body)
+    key, _ = _key_and_data(call.body)
     permit_change(call, spelled("stick_table", call.path.parent_name, "entry", key))
 
 

@@ -34,7 +34,7 @@ async def read_one(call: ReadCall) -> Response:
 
 async def create(call: JsonCall) -> Response:
     editor, scope, kind = call.services.scope_editor, call.path.scope_name, resource(call)
-    return await change(call, _new(call), 201, lambda document: editor.get_object(document, scope, kind, call.body["name"]))
+    return await make_edit(call, _create_edit(call), 201, lambda document: editor.get_object(document, scope, kind, call.body["name"]))
 
 
 async def replace(call: JsonCall) -> Response:
@@ -43,7 +43,7 @@ async def replace(call: JsonCall) -> Response:
     to = call.body.get("name") or name
     stored = None if kind.silent else lambda document: editor.get_object(document, scope, kind, to)
     try:
-        return await change(call, _other(call), 200, stored)
+        return await make_edit(call, _replace_edit(call), 200, stored)
     except Refused as error:
         if to == name:
             raise
@@ -52,7 +52,7 @@ async def replace(call: JsonCall) -> Response:
 
 
 async def delete(call: JsonCall) -> Response:
-    return await change(call, _gone(call), 204)
+    return await make_edit(call, _delete_edit(call), 204)
 
 
 def _check_version(call: Call, file: SpoeFile) -> None:
@@ -60,19 +60,19 @@ def _check_version(call: Call, file: SpoeFile) -> None:
     check_version_or_transaction(call, call.transaction_id, call.query.version or 0, file.version(), version_path)
 
 
-def _new(call: Call) -> Edit:
+def _create_edit(call: Call) -> Edit:
     return CreateInScope(call.services.scope_editor, call.path.scope_name, resource(call), call.body)
 
 
-def _other(call: Call) -> Edit:
+def _replace_edit(call: Call) -> Edit:
     return ReplaceInScope(call.services.scope_editor, call.path.scope_name, resource(call), call.path.name, call.body)
 
 
-def _gone(call: Call) -> Edit:
+def _delete_edit(call: Call) -> Edit:
     return DeleteInScope(call.services.scope_editor, call.path.scope_name, resource(call), call.path.name)
 
 
-async def change(call: Call, edit: Edit, done: int, stored: Callable[[Document], Any] | None = None) -> Response:
+async def make_edit(call: Call, edit: Edit, done: int, stored: Callable[[Document], Any] | None = None) -> Response:
     """Make an edit and answer with the status `done`. `stored(document)` returns the body from the document after the edit.
 
     None: no body.
@@ -86,7 +86,7 @@ async def change(call: Call, edit: Edit, done: int, stored: Callable[[Document],
     return json_response(done, stored(file.read(transaction_id)), scheduled(outcome))
 
 
-def checked(build: Callable[[Call], Edit]) -> Callable[[Call], Awaitable[None]]:
+def check_of(build: Callable[[Call], Edit]) -> Callable[[Call], Awaitable[None]]:
     """Return the check of the edit that `build` returns."""
 
     async def check(call: Call) -> None:
@@ -99,5 +99,5 @@ def checked(build: Callable[[Call], Edit]) -> Callable[[Call], Awaitable[None]]:
     return check
 
 
-CHECKS = {"create": checked(_new), "replace": checked(_other), "delete": checked(_gone)}
+CHECKS = {"create": check_of(_create_edit), "replace": check_of(_replace_edit), "delete": check_of(_delete_edit)}
 ACTIONS = {"list": list_all, "get": read_one, "create": create, "replace": replace, "delete": delete}

@@ -2,7 +2,7 @@
 
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.responses import Response, json_response
-from dataplaneapi.handlers.spoe.objects import change, checked
+from dataplaneapi.handlers.spoe.objects import check_of, make_edit
 from haproxy_native.changes.operations import Edit
 from haproxy_native.spoe.editor import CreateScope, DeleteScope, check_scope, scopes
 
@@ -17,19 +17,19 @@ async def read(call: ReadCall) -> Response:
 
 
 async def create(call: JsonCall) -> Response:
-    return await change(call, _new(call), 201, lambda document: call.body)
+    return await make_edit(call, _create_edit(call), 201, lambda document: call.body)
 
 
 async def delete(call: JsonCall) -> Response:
-    return await change(call, _gone(call), 204)
+    return await make_edit(call, _delete_edit(call), 204)
 
 
-def _new(call: Call) -> Edit:
+def _create_edit(call: Call) -> Edit:
     return CreateScope(call.services.scope_editor, call.body)
 
 
-def _gone(call: Call) -> Edit:
+def _delete_edit(call: Call) -> Edit:
     return DeleteScope(call.services.scope_editor, call.path.name)
 
 
-CHECKS = {"create": checked(_new), "delete": checked(_gone)}
+CHECKS = {"create": check_of(_create_edit), "delete": check_of(_delete_edit)}
