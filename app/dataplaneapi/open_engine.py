@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
-from dataplaneapi.settings.directories import directories, tell_unusable
+from dataplaneapi.settings.directories import directories, log_unusable
 from dataplaneapi.settings.table import Settings, SettingsError
 from haproxy_native import sandbox
 from haproxy_native.check.check import CheckSettings
@@ -186,7 +186,7 @@ async def open_engine(settings: Settings) -> AsyncIterator[Engine]:
     with suppress(Unusable):
         if not settings.read_only:
             prepare_storage(named["dataplane_storage_dir"])
-    tell_unusable(named.values())
+    log_unusable(named.values())
     if not settings.validate_cmd:
         tell_loadable([Path(tempfile.gettempdir()), *(directory.path for directory in named.values())])
     async with opened(engine_settings(settings), how) as engine:

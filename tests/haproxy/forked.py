@@ -148,7 +148,7 @@ def _main(descriptor: int) -> None:
     feature_list.installed()
     assembly.route_index()
     # What reads and writes a settings file.
-    yaml_file._parsed("a: 1")
+    yaml_file._parse("a: 1")
     for module in pkgutil.iter_modules(models.__path__, f"{models.__name__}."):
         import_module(module.name)
     open_engine.stats_sockets(Document.parse("global\n"))

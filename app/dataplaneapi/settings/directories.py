@@ -41,6 +41,6 @@ def unusable(named: Iterable[Directory]) -> list[str]:
     return [trouble for directory in named if (trouble := directory.trouble())]
 
 
-def tell_unusable(named: Iterable[Directory]) -> None:
+def log_unusable(named: Iterable[Directory]) -> None:
     for trouble in unusable(named):
         logger.warning("a directory cannot be used, and operations that need it fail: %s", trouble)

@@ -22,13 +22,13 @@ def migrate(settings: Settings, discovery: Discovery) -> None:
     try:
         for member, (kind, word, key) in _KINDS.items():
             for entry in settings.service_discovery.get(member) or []:
-                _take_over(discovery.kinds[kind], settings.file, word, key, json.loads(json.dumps(entry)))
+                _migrate_definition(discovery.kinds[kind], settings.file, word, key, json.loads(json.dumps(entry)))
         settings_file.remove(settings.file, SECTION)
     except (NativeError, OSError, TypeError, ValueError, KeyError, AttributeError) as error:
         logger.error("moving %s out of %s failed, so it stays there: %s", SECTION, settings.file, error or type(error).__name__)
 
 
-def _take_over(definitions: Definitions, file: str, word: str, key: str, entry: dict[str, object]) -> None:
+def _migrate_definition(definitions: Definitions, file: str, word: str, key: str, entry: dict[str, object]) -> None:
     name = str(entry.get(key) or uuid.uuid4())
     place = f"Old location [{file}] New location [{definitions.place}]. Use only new location"
     if any(definition.get(key) == name for definition in definitions.list_all()):

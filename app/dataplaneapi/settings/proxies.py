@@ -31,14 +31,14 @@ class Proxies:
         forged the addresses before it. If there is no such address, or an invalid one follows it, return the peer address.
         """
         if not self.unix and not self.networks:
-            return peer if ":" not in peer else str(_known(peer))
-        own = None if peer == UNIX else _known(peer)
+            return peer if ":" not in peer else str(_parse_address(peer))
+        own = None if peer == UNIX else _parse_address(peer)
         shown = UNIX if own is None else str(own)
         if not (self.unix if own is None else self._trusts(own)):
             return shown
         values = [value for name, value in headers if name == FORWARDED_FOR]
         for sent in reversed(b",".join(values).decode("latin-1").rsplit(",", _MOST_PROXIES)[-_MOST_PROXIES:]):
-            address = _sent(sent.strip())
+            address = _parse_element(sent.strip())
             if address is None:
                 return shown
             if not self._trusts(address):
@@ -66,7 +66,7 @@ def network(text: str) -> Network:
     return IPv4Network((mapped, given.prefixlen - _MAPPED_BITS)) if mapped else given
 
 
-def _sent(text: str) -> Address | None:
+def _parse_element(text: str) -> Address | None:
     """Parse an element of the header, an address with or without a port. Return None for anything else."""
     if text.startswith("["):
         text, bracket, port = text[1:].partition("]")
@@ -77,7 +77,7 @@ def _sent(text: str) -> Address | None:
     else:
         is_port = True
     try:
-        return _known(text) if is_port and "%" not in text else None
+        return _parse_address(text) if is_port and "%" not in text else None
     except ValueError:
         return None
 
@@ -87,7 +87,7 @@ def _is_port(text: str) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def _known(text: str) -> Address:
+def _parse_address(text: str) -> Address:
     """Parse an address. Convert an IPv4-mapped IPv6 address to IPv4. Raises ValueError."""
     address = ip_address(text)
     return (address.ipv4_mapped or address) if isinstance(address, IPv6Address) else address

@@ -32,15 +32,15 @@ class Roles:
     def rights(self, group: str, *names: str) -> Rights:
         """Return the permissions of a caller that has these names in a group. A caller without a role is permitted nothing."""
         owners = self.owners.get(group, {})
-        held = [role for pattern, roles in owners.items() if any(_is_meant(pattern, name) for name in names) for role in roles]
-        return self.of(held)
+        role_names = [role for pattern, roles in owners.items() if any(_matches_pattern(pattern, name) for name in names) for role in roles]
+        return self.of(role_names)
 
     def of(self, names: Iterable[str]) -> Rights:
         """Return the combined permissions of roles. Ignore unknown names."""
         return replace(rights_of((name, self.rules[name]) for name in names if name in self.rules), userlist=self.userlist)
 
 
-def _is_meant(pattern: str, name: str) -> bool:
+def _matches_pattern(pattern: str, name: str) -> bool:
     """Return whether a pattern matches a name. An empty name matches no pattern."""
     return bool(name) and (name.startswith(pattern[:-1]) if pattern.endswith("*") else name == pattern)
 
@@ -61,17 +61,17 @@ def read_roles(
             raise WrongRoles(f"roles: {name} is predefined; choose another name")
         if not isinstance(given, list):
             raise WrongRoles(f"roles: {name} must be a list of rules, as in {EXAMPLE}")
-        rules[str(name)] = [_rule(str(name), rule) for rule in given]
-    owners = {group: _owned(f"role_of: {group}", role_of.get(group) or {}, rules) for group in (USERS, CERTIFICATES, SPIFFE, CLAIMS)}
+        rules[str(name)] = [_parse_rule(str(name), rule) for rule in given]
+    owners = {group: _parse_owners(f"role_of: {group}", role_of.get(group) or {}, rules) for group in (USERS, CERTIFICATES, SPIFFE, CLAIMS)}
     if unknown := next((group for group in role_of if group not in owners), None):
         raise WrongRoles(f"role_of: unknown group {unknown}; expected one of {', '.join(owners)}")
-    owners[USERS] |= _owned("user", {str(user.get("name", "")): user["role"] for user in users if "role" in user}, rules)
+    owners[USERS] |= _parse_owners("user", {str(user.get("name", "")): user["role"] for user in users if "role" in user}, rules)
     if not any("admin" in names for group in owners.values() for names in group.values()):
         raise WrongRoles("role_of: nobody has the role admin; assign it to at least one user, as in role: admin")
     return Roles(rules, owners, spelled("userlist", userlist) if userlist and not users else "")
 
 
-def _rule(role: str, given: Any) -> AccessRule:
+def _parse_rule(role: str, given: Any) -> AccessRule:
     if not isinstance(given, Mapping):
         raise WrongRoles(f"roles: {role}: a rule must be a map, as in {EXAMPLE}")
     for name, value in given.items():
@@ -92,7 +92,7 @@ def _rule(role: str, given: Any) -> AccessRule:
     return AccessRule(given["objects"], frozenset(may), fields, _RELOADS[reload], most)
 
 
-def _owned(place: str, given: Any, rules: Mapping[str, Any]) -> dict[str, Sequence[str]]:
+def _parse_owners(place: str, given: Any, rules: Mapping[str, Any]) -> dict[str, Sequence[str]]:
     if not isinstance(given, Mapping):
         raise WrongRoles(f"{place} must be a map of names to roles")
     owned = {str(name): [roles] if isinstance(roles, str) else roles for name, roles in given.items()}

@@ -49,7 +49,7 @@ class SettingSource:
         return f"{self.help}: {self.unused}" if self.unused else self.help
 
 
-def _from(flags: str, where: str, kind: str, default: Any, help: str, *, key: str = "", env: str | None = None, unused: str = "") -> Any:
+def _setting(flags: str, where: str, kind: str, default: Any, help: str, *, key: str = "", env: str | None = None, unused: str = "") -> Any:
     """Return a field of `Settings`. In the YAML file its key is `key` in the map `where`. The default key is the name of the long flag."""
     names = tuple(flags.split())
     yaml = f"{where}.{key or names[-1].lstrip('-').replace('-', '_')}" if where else ""
@@ -63,148 +63,156 @@ def _from(flags: str, where: str, kind: str, default: Any, help: str, *, key: st
 class Settings:
     """All settings with their effective values. Durations are in seconds, sizes in bytes. `users` contains passwords: do not log it."""
 
-    scheme: list[str] = _from("--scheme", API, "texts", None, "listener to open: http, https or unix; may be repeated")
-    cleanup_timeout: float = _from("--cleanup-timeout", API, "duration", 10.0, "close idle connections after this time")
-    graceful_timeout: float = _from(
+    scheme: list[str] = _setting("--scheme", API, "texts", None, "listener to open: http, https or unix; may be repeated")
+    cleanup_timeout: float = _setting("--cleanup-timeout", API, "duration", 10.0, "close idle connections after this time")
+    graceful_timeout: float = _setting(
         "--graceful-timeout", API, "duration", 15.0, "time for running requests to finish when the server stops"
     )
-    max_header_size: int = _from("--max-header-size", API, "size", 1_000_000, "maximum size of request headers")
-    max_body_size: int | None = _from(
+    max_header_size: int = _setting("--max-header-size", API, "size", 1_000_000, "maximum size of request headers")
+    max_body_size: int | None = _setting(
         "--max-body-size",
         API,
         "size",
         None,
         "maximum size of request bodies, 0 for no limit; default: 1 MB, whole lists and texts 50 MB, uploads 1 GB",
     )
-    socket_path: str = _from("--socket-path", API, "text", "/var/run/data-plane.sock", "socket of the unix listener")
-    socket_mode: str = _from("--socket-mode", API, "text", "", "octal mode of that socket; default: 0750, restricted by the umask")
-    host: str = _from("--host", API, "text", "localhost", "address to listen on", env="HOST")
-    port: int = _from("--port", API, "number", 0, "port to listen on; 0 picks a free one", env="PORT")
-    listen_limit: int = _from("--listen-limit", API, "number", 1024, "maximum number of open connections of each listener; 0 for no limit")
-    keep_alive: float = _from(
+    socket_path: str = _setting("--socket-path", API, "text", "/var/run/data-plane.sock", "socket of the unix listener")
+    socket_mode: str = _setting("--socket-mode", API, "text", "", "octal mode of that socket; default: 0750, restricted by the umask")
+    host: str = _setting("--host", API, "text", "localhost", "address to listen on", env="HOST")
+    port: int = _setting("--port", API, "number", 0, "port to listen on; 0 picks a free one", env="PORT")
+    listen_limit: int = _setting(
+        "--listen-limit", API, "number", 1024, "maximum number of open connections of each listener; 0 for no limit"
+    )
+    keep_alive: float = _setting(
         "--keep-alive", API, "duration", 180.0, "time between two requests of a connection; 0 closes it after each response"
     )
-    read_timeout: float = _from("--read-timeout", API, "duration", 30.0, "maximum time to receive a request")
-    write_timeout: float = _from("--write-timeout", API, "duration", 30.0, "maximum time to send a response")
-    tls_host: str = _from("--tls-host", TLS, "text", "", "address of the https listener; default: host", env="TLS_HOST")
-    tls_port: int = _from("--tls-port", TLS, "number", 0, "port of the https listener", env="TLS_PORT")
-    tls_certificate: str = _from("--tls-certificate", TLS, "text", "", "certificate of the https listener, PEM", env="TLS_CERTIFICATE")
-    tls_key: str = _from("--tls-key", TLS, "text", "", "private key of that certificate, PEM", env="TLS_PRIVATE_KEY")
-    tls_ca: str = _from("--tls-ca", TLS, "text", "", "require client certificates of this authority, PEM", env="TLS_CA_CERTIFICATE")
-    tls_crl: str = _from("--tls-crl", TLS, "text", "", "revoked client certificates: one CRL for each authority, PEM", env="TLS_CRL")
-    tls_client_names: list[str] = _from(
+    read_timeout: float = _setting("--read-timeout", API, "duration", 30.0, "maximum time to receive a request")
+    write_timeout: float = _setting("--write-timeout", API, "duration", 30.0, "maximum time to send a response")
+    tls_host: str = _setting("--tls-host", TLS, "text", "", "address of the https listener; default: host", env="TLS_HOST")
+    tls_port: int = _setting("--tls-port", TLS, "number", 0, "port of the https listener", env="TLS_PORT")
+    tls_certificate: str = _setting("--tls-certificate", TLS, "text", "", "certificate of the https listener, PEM", env="TLS_CERTIFICATE")
+    tls_key: str = _setting("--tls-key", TLS, "text", "", "private key of that certificate, PEM", env="TLS_PRIVATE_KEY")
+    tls_ca: str = _setting("--tls-ca", TLS, "text", "", "require client certificates of this authority, PEM", env="TLS_CA_CERTIFICATE")
+    tls_crl: str = _setting("--tls-crl", TLS, "text", "", "revoked client certificates: one CRL for each authority, PEM", env="TLS_CRL")
+    tls_client_names: list[str] = _setting(
         "--tls-client-names", TLS, "texts", None, "name that client certificates may have, with `*` for any ending; may be repeated"
     )
-    tls_listen_limit: int | None = _from(
+    tls_listen_limit: int | None = _setting(
         "--tls-listen-limit", TLS, "number", None, "listen-limit of the https listener; default: the same value"
     )
-    tls_keep_alive: float | None = _from(
+    tls_keep_alive: float | None = _setting(
         "--tls-keep-alive", TLS, "duration", None, "keep-alive of the https listener; default: the same value"
     )
-    tls_read_timeout: float | None = _from(
+    tls_read_timeout: float | None = _setting(
         "--tls-read-timeout", TLS, "duration", None, "read-timeout of the https listener; default: the same value"
     )
-    tls_write_timeout: float | None = _from(
+    tls_write_timeout: float | None = _setting(
         "--tls-write-timeout", TLS, "duration", None, "write-timeout of the https listener; default: the same value"
     )
-    cors_origins: list[str] = _from(
+    cors_origins: list[str] = _setting(
         "--cors-origins",
         API,
         "texts",
         None,
         "origin whose pages may use this API, such as https://panel.example.com; may be repeated",
     )
-    trusted_proxies: list[str] = _from(
+    trusted_proxies: list[str] = _setting(
         "--trusted-proxies",
         API,
         "texts",
         None,
         "network of trusted proxies: their X-Forwarded-For names the client; unix trusts clients of unix sockets; may be repeated",
     )
-    show_system_info: bool = _from("-i --show-system-info", API, "switch", False, "show facts about the machine in /info")
-    api_version: str = _from("--api-version", API, "text", VERSION, "version that /info reports; some clients depend on it")
-    acme_programs: list[str] = _from(
+    show_system_info: bool = _setting("-i --show-system-info", API, "switch", False, "show facts about the machine in /info")
+    api_version: str = _setting("--api-version", API, "text", VERSION, "version that /info reports; some clients depend on it")
+    acme_programs: list[str] = _setting(
         "--acme-programs", API, "texts", None, "path of a program that may set DNS records for ACME (provider exec); may be repeated"
     )
-    strict: bool = _from(
+    strict: bool = _setting(
         "--strict", API, "switch", False, "refuse unknown members and query parameters instead of naming them in response headers"
     )
-    on_conflict: str = _from("--on-conflict", API, "text", "refuse", "how to handle writes made from an old version: refuse or merge")
-    tests: str = _from("--tests", API, "text", "ignore", "whether changes must pass the routing tests: ignore or require")
-    read_only: bool = _from("--read-only", API, "switch", False, "refuse all changes with 403")
-    disable_ui: bool = _from("--disable-ui", API, "switch", False, "do not serve the page at /ui/")
-    disable_inotify: bool = _from("--disable-inotify", API, "switch", False, "do not watch the HAProxy configuration file")
-    pid_file: str = _from("--pid-file", API, "text", "", "file for the process id")
-    uid: int = _from("--uid", API, "number", 0, "user id to run as; its groups are used unless gid is set")
-    gid: int = _from("--gid", API, "number", 0, "group id to run as")
-    debug_socket_path: str = _from("--debug-socket-path", API, "text", "", "unix socket for debugging")
-    userlist: str = _from("-u --userlist", USERLIST, "text", "controller", "userlist section with the users of this API")
-    userlist_file: str = _from(
+    on_conflict: str = _setting("--on-conflict", API, "text", "refuse", "how to handle writes made from an old version: refuse or merge")
+    tests: str = _setting("--tests", API, "text", "ignore", "whether changes must pass the routing tests: ignore or require")
+    read_only: bool = _setting("--read-only", API, "switch", False, "refuse all changes with 403")
+    disable_ui: bool = _setting("--disable-ui", API, "switch", False, "do not serve the page at /ui/")
+    disable_inotify: bool = _setting("--disable-inotify", API, "switch", False, "do not watch the HAProxy configuration file")
+    pid_file: str = _setting("--pid-file", API, "text", "", "file for the process id")
+    uid: int = _setting("--uid", API, "number", 0, "user id to run as; its groups are used unless gid is set")
+    gid: int = _setting("--gid", API, "number", 0, "group id to run as")
+    debug_socket_path: str = _setting("--debug-socket-path", API, "text", "", "unix socket for debugging")
+    userlist: str = _setting("-u --userlist", USERLIST, "text", "controller", "userlist section with the users of this API")
+    userlist_file: str = _setting(
         "--userlist-file", USERLIST, "text", "", "file that contains the userlist; default: the HAProxy configuration"
     )
-    transaction_dir: str = _from("-t --transaction-dir", TRANSACTION, "text", "/tmp/haproxy", "directory for texts of failed transactions")
-    backups_number: int = _from("-n --backups-number", TRANSACTION, "number", 0, "number of old configurations to keep")
-    backups_dir: str = _from(
+    transaction_dir: str = _setting(
+        "-t --transaction-dir", TRANSACTION, "text", "/tmp/haproxy", "directory for texts of failed transactions"
+    )
+    backups_number: int = _setting("-n --backups-number", TRANSACTION, "number", 0, "number of old configurations to keep")
+    backups_dir: str = _setting(
         "--backups-dir", TRANSACTION, "text", "", "directory for old configurations; default: that of the configuration"
     )
-    max_open_transactions: int = _from(
+    max_open_transactions: int = _setting(
         "--max-open-transactions", TRANSACTION, "number", 20, "maximum number of open transactions; 0 for no limit"
     )
-    transaction_ttl: float = _from(
+    transaction_ttl: float = _setting(
         "--transaction-ttl", TRANSACTION, "duration", 0.0, "end transactions that nobody has used for this time; 0 for never"
     )
-    maps_dir: str = _from("-p --maps-dir", RESOURCES, "text", "/etc/haproxy/maps", "directory of map files")
-    ssl_certs_dir: str = _from("--ssl-certs-dir", RESOURCES, "text", "/etc/haproxy/ssl", "directory of certificates and crt-lists")
-    acl_dir: str = _from(
+    maps_dir: str = _setting("-p --maps-dir", RESOURCES, "text", "/etc/haproxy/maps", "directory of map files")
+    ssl_certs_dir: str = _setting("--ssl-certs-dir", RESOURCES, "text", "/etc/haproxy/ssl", "directory of certificates and crt-lists")
+    acl_dir: str = _setting(
         "--acl-dir", RESOURCES, "text", "", "directory of ACL pattern files, which the API then manages like maps; default: none"
     )
-    history_entries: int = _from("--history-entries", RESOURCES, "number", 10_000, "maximum number of history entries")
-    history_days: int = _from("--history-days", RESOURCES, "number", 0, "days to keep history entries; 0 for no limit")
-    history_size: int = _from("--history-size", RESOURCES, "number", 1024, "maximum size of the history in MiB, plus 64 for private keys")
-    general_storage_dir: str = _from("--general-storage-dir", RESOURCES, "text", "/etc/haproxy/general", "directory of other stored files")
-    dataplane_storage_dir: str = _from(
+    history_entries: int = _setting("--history-entries", RESOURCES, "number", 10_000, "maximum number of history entries")
+    history_days: int = _setting("--history-days", RESOURCES, "number", 0, "days to keep history entries; 0 for no limit")
+    history_size: int = _setting(
+        "--history-size", RESOURCES, "number", 1024, "maximum size of the history in MiB, plus 64 for private keys"
+    )
+    general_storage_dir: str = _setting(
+        "--general-storage-dir", RESOURCES, "text", "/etc/haproxy/general", "directory of other stored files"
+    )
+    dataplane_storage_dir: str = _setting(
         "--dataplane-storage-dir", RESOURCES, "text", "/etc/haproxy/dataplane", "directory for the server's own data"
     )
-    spoe_dir: str = _from("--spoe-dir", RESOURCES, "text", "/etc/haproxy/spoe", "directory of SPOE files")
-    spoe_transaction_dir: str = _from(
+    spoe_dir: str = _setting("--spoe-dir", RESOURCES, "text", "/etc/haproxy/spoe", "directory of SPOE files")
+    spoe_transaction_dir: str = _setting(
         "--spoe-transaction-dir", RESOURCES, "text", "/tmp/spoe-haproxy", "directory with SPOE transactions of other servers"
     )
-    update_map_files: bool = _from("--update-map-files", RESOURCES, "switch", False, "write runtime changes of maps to their files")
-    update_map_files_period: int = _from("--update-map-files-period", RESOURCES, "number", 10, "seconds between two such writes")
-    config_file: str = _from("-c --config-file", HAPROXY, "text", "/etc/haproxy/haproxy.cfg", "HAProxy configuration file")
-    config_files_before: list[str] = _from(
+    update_map_files: bool = _setting("--update-map-files", RESOURCES, "switch", False, "write runtime changes of maps to their files")
+    update_map_files_period: int = _setting("--update-map-files-period", RESOURCES, "number", 10, "seconds between two such writes")
+    config_file: str = _setting("-c --config-file", HAPROXY, "text", "/etc/haproxy/haproxy.cfg", "HAProxy configuration file")
+    config_files_before: list[str] = _setting(
         "--config-files-before",
         HAPROXY,
         "texts",
         None,
         "file or directory that HAProxy loads before the configuration file; may be repeated",
     )
-    config_files_after: list[str] = _from(
+    config_files_after: list[str] = _setting(
         "--config-files-after", HAPROXY, "texts", None, "file or directory that HAProxy loads after the configuration file; may be repeated"
     )
-    short_header: bool = _from(
+    short_header: bool = _setting(
         "--short-header", HAPROXY, "switch", False, "write only `# _version=` above the file, without checksum and banner"
     )
-    haproxy_bin: str = _from("-b --haproxy-bin", HAPROXY, "text", "haproxy", "HAProxy binary for validation")
-    master_runtime: str = _from("-m --master-runtime", HAPROXY, "text", "", "master socket of HAProxy")
-    master_worker_mode: bool = _from("--master-worker-mode", HAPROXY, "switch", False, "reload through the master socket")
-    delayed_start_max: float = _from("--delayed-start-max", HAPROXY, "duration", 0.0, "no effect", unused=NO_WAIT)
-    delayed_start_tick: float = _from("--delayed-start-tick", HAPROXY, "duration", 0.0, "no effect", unused=NO_WAIT)
-    reload_delay: int = _from("-d --reload-delay", RELOAD, "number", 5, "minimum number of seconds between two reloads")
-    reload_cmd: str = _from("-r --reload-cmd", RELOAD, "text", "", "command that reloads HAProxy")
-    restart_cmd: str = _from("-s --restart-cmd", RELOAD, "text", "", "no effect", unused="HAProxy is never restarted, only reloaded")
-    status_cmd: str = _from("--status-cmd", RELOAD, "text", "", "command that succeeds if HAProxy runs")
-    service_name: str = _from("--service", RELOAD, "text", "", "name of the service that systemd or s6 reloads", key="service_name")
-    reload_strategy: str = _from("--reload-strategy", RELOAD, "text", "custom", "how to reload HAProxy: custom, systemd or s6")
-    reload_retention: int = _from("--reload-retention", RELOAD, "number", 1, "days to keep records of reloads")
-    validate_cmd: str = _from("--validate-cmd", RELOAD, "text", "", "command to validate with instead of haproxy -c")
-    validate_files_before: list[str] = _from(
+    haproxy_bin: str = _setting("-b --haproxy-bin", HAPROXY, "text", "haproxy", "HAProxy binary for validation")
+    master_runtime: str = _setting("-m --master-runtime", HAPROXY, "text", "", "master socket of HAProxy")
+    master_worker_mode: bool = _setting("--master-worker-mode", HAPROXY, "switch", False, "reload through the master socket")
+    delayed_start_max: float = _setting("--delayed-start-max", HAPROXY, "duration", 0.0, "no effect", unused=NO_WAIT)
+    delayed_start_tick: float = _setting("--delayed-start-tick", HAPROXY, "duration", 0.0, "no effect", unused=NO_WAIT)
+    reload_delay: int = _setting("-d --reload-delay", RELOAD, "number", 5, "minimum number of seconds between two reloads")
+    reload_cmd: str = _setting("-r --reload-cmd", RELOAD, "text", "", "command that reloads HAProxy")
+    restart_cmd: str = _setting("-s --restart-cmd", RELOAD, "text", "", "no effect", unused="HAProxy is never restarted, only reloaded")
+    status_cmd: str = _setting("--status-cmd", RELOAD, "text", "", "command that succeeds if HAProxy runs")
+    service_name: str = _setting("--service", RELOAD, "text", "", "name of the service that systemd or s6 reloads", key="service_name")
+    reload_strategy: str = _setting("--reload-strategy", RELOAD, "text", "custom", "how to reload HAProxy: custom, systemd or s6")
+    reload_retention: int = _setting("--reload-retention", RELOAD, "number", 1, "days to keep records of reloads")
+    validate_cmd: str = _setting("--validate-cmd", RELOAD, "text", "", "command to validate with instead of haproxy -c")
+    validate_files_before: list[str] = _setting(
         "--validate-files-before", RELOAD, "texts", None, "file to validate before the configuration; may be repeated"
     )
-    validate_files_after: list[str] = _from(
+    validate_files_after: list[str] = _setting(
         "--validate-files-after", RELOAD, "texts", None, "file to validate after the configuration; may be repeated"
     )
-    time_suffix: str = _from(
+    time_suffix: str = _setting(
         "--time-suffix",
         HAPROXY,
         "text",
@@ -269,9 +277,9 @@ def combine(flags: Mapping[str, Any], environ: Mapping[str, str], data: Any, *, 
     wrong: list[str] = []
     values = {}
     for name, source, default in table():
-        with _collected(wrong):
+        with _collect_errors(wrong):
             values[name] = default
-            values[name] = _value(name, source, default, flags, environ, data, warnings)
+            values[name] = _first_value(name, source, default, flags, environ, data, warnings)
             if source.unused and (name in flags or at(data, source.yaml) is not None):
                 warnings.append(f"{source.yaml} has no effect: {source.unused}")
     listeners = _maps(data, "dataplaneapi.listeners", wrong)
@@ -293,7 +301,7 @@ def combine(flags: Mapping[str, Any], environ: Mapping[str, str], data: Any, *, 
         file=file,
         warnings=tuple(warnings),
     )
-    wrong += _troubles(settings)
+    wrong += _mistakes(settings)
     if wrong:
         raise SettingsError("\n".join(wrong))
     return dataclasses.replace(settings, warnings=(*settings.warnings, *_unusable_passwords(settings.users)))
@@ -308,7 +316,7 @@ def _unusable_passwords(users: Iterable[Mapping[str, Any]]) -> Iterator[str]:
             yield f"the password of user {name} is not a hash, so every login fails: hash it (openssl passwd -5) or set insecure: true"
 
 
-def _value(
+def _first_value(
     name: str, source: SettingSource, default: Any, flags: Mapping[str, Any], environ: Mapping[str, str], data: Any, warnings: list[str]
 ) -> Any:
     if name in flags:
@@ -354,7 +362,7 @@ _WORDS: dict[str, Callable[[str], Any]] = {"text": str, "number": int, "switch":
 
 
 @contextlib.contextmanager
-def _collected(wrong: list[str]) -> Iterator[None]:
+def _collect_errors(wrong: list[str]) -> Iterator[None]:
     try:
         yield
     except SettingsError as error:
@@ -433,7 +441,7 @@ def _unusable(place: str, read: Callable[[], Any]) -> Iterator[str]:
         yield f"dataplaneapi.{place}{error}"
 
 
-def _troubles(settings: Settings) -> Iterator[str]:
+def _mistakes(settings: Settings) -> Iterator[str]:
     """Yield the mistakes in values that have the right kind."""
     yield from _unusable_numbers(settings)
     if wrong := [scheme for scheme in settings.scheme if scheme not in ("http", "https", "unix")]:

@@ -49,7 +49,7 @@ def read(path: str) -> Any:
     except OSError as error:
         raise SettingsError(f"configuration file {path} cannot be read: {error.strerror}") from None
     try:
-        data = _parsed(text.decode())
+        data = _parse(text.decode())
     except (ValueError, YAMLError) as error:
         raise _not_valid(path, " ".join(str(error).split())) from None
     data = {} if data is None else data
@@ -59,7 +59,7 @@ def read(path: str) -> Any:
 
 
 @functools.lru_cache(maxsize=2)
-def _parsed(text: str) -> Any:
+def _parse(text: str) -> Any:
     """Parse only the values, which takes half as long as `loaded`. Raises YAMLError and ValueError.
 
     If the text contains tags, which the safe loader refuses, parse it like `loaded`. The result is cached, because the server reads the
@@ -96,12 +96,12 @@ def _unknown(data: Mapping[str, Any], prefix: str, known: set[str]) -> Iterator[
     for key, value in data.items():
         path = f"{prefix}{key}"
         if str(key) not in siblings:
-            yield path, _meant(str(key), prefix, siblings, known)
+            yield path, _likely_path(str(key), prefix, siblings, known)
         elif isinstance(value, Mapping) and path not in known:
             yield from _unknown(value, path + ".", known)
 
 
-def _meant(key: str, prefix: str, siblings: set[str], known: set[str]) -> str:
+def _likely_path(key: str, prefix: str, siblings: set[str], known: set[str]) -> str:
     elsewhere = next((path for path in sorted(known | _groups(known)) if path.rpartition(".")[2] == key), None)
     return elsewhere or (prefix + near if (near := nearest(key, siblings)) else "")
 
@@ -131,7 +131,7 @@ def write_back(settings: Settings) -> bool:
     changes = dict(_changes(read(settings.file) or {}, settings))
     if not changes:
         return False
-    _replace(target, _changed(old, changes))
+    _replace(target, _with_changes(old, changes))
     return True
 
 
@@ -139,12 +139,12 @@ def remove(file: str, path: str) -> None:
     """Remove a top-level key from the file, if the file contains it. Raises OSError if the file cannot be written."""
     target = Path(os.path.realpath(file))
     if path in (read(file) or {}):
-        _replace(target, _changed(target.read_bytes().decode(), {path: None}))
+        _replace(target, _with_changes(target.read_bytes().decode(), {path: None}))
 
 
-def _changed(old: str, changes: Mapping[str, Any]) -> str:
+def _with_changes(old: str, changes: Mapping[str, Any]) -> str:
     """Return the text with the changes, edited in place. If the result does not parse to the changed values, let ruamel write the text."""
-    values, new = deepcopy(_values(old)), _edited(old, changes)
+    values, new = deepcopy(_values(old)), _edited_in_place(old, changes)
     _apply(changes, values)
     if _values(new) == values:
         return new
@@ -159,7 +159,7 @@ def _values(text: str) -> Any:
     from ruamel.yaml.error import YAMLError
 
     try:
-        values = _parsed(text)
+        values = _parse(text)
     except (ValueError, YAMLError):
         values = None
     return {} if values is None else values
@@ -174,7 +174,7 @@ def _changes(data: Any, settings: Settings) -> Iterator[tuple[str, Any]]:
     yield from ((path, value) for path, value in required(settings).items() if at(data, path) != value)
 
 
-def _edited(text: str, changes: Mapping[str, Any]) -> str:
+def _edited_in_place(text: str, changes: Mapping[str, Any]) -> str:
     from ruamel.yaml.error import YAMLError
 
     try:

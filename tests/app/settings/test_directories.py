@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from dataplaneapi.settings.directories import directories, tell_unusable, unusable
+from dataplaneapi.settings.directories import directories, log_unusable, unusable
 from dataplaneapi.settings.table import Settings, table
 from tests.app.client import CONFIG, serving, settings
 
@@ -24,7 +24,7 @@ def test_what_cannot_be_used_is_told(tmp_path: Path, caplog: pytest.LogCaptureFi
     )
     assert [text.split(": ")[0] for text in unusable(named.values())] == [f"maps_dir {tmp_path}/maps cannot be used"]
     assert not (tmp_path / "there").exists()
-    tell_unusable(named.values())
+    log_unusable(named.values())
     assert "operations that need it fail: maps_dir" in caplog.text
 
 
