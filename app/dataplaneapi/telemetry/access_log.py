@@ -28,8 +28,8 @@ def fields(exchange: Exchange, seconds: float) -> dict[str, str | int | float]:
         "path": _path(exchange),
         "query": _query(exchange).removeprefix("?"),
         "protocol": f"HTTP/{exchange.http_version}",
-        "user_agent": _sent(exchange, "user-agent"),
-        "referer": _sent(exchange, "referer"),
+        "user_agent": _request_header(exchange, "user-agent"),
+        "referer": _request_header(exchange, "referer"),
     }
     known = {name: value for name, value in values.items() if value not in ("", "-")}
     return {**known, "status": exchange.status, "size": exchange.size, "duration": round(seconds, 6)}
@@ -60,21 +60,21 @@ def _writer(name: str | None, directive: str) -> Writer:
         scale = {"s": 1, "ms": 1e3, "us": 1e6}.get(name, 1)
         return lambda exchange, seconds: str(int(seconds * scale))
     if directive == "i":
-        return lambda exchange, seconds: _sent(exchange, name)
+        return lambda exchange, seconds: _request_header(exchange, name)
     if directive == "o":
-        return lambda exchange, seconds: _quoted(
+        return lambda exchange, seconds: _with_escaped_quotes(
             next((value for key, value in exchange.sent_headers if bytes(key).lower() == name.lower().encode()), b"-")
         )
     return lambda exchange, seconds: "-"
 
 
-def _sent(exchange: Exchange, name: str) -> str:
+def _request_header(exchange: Exchange, name: str) -> str:
     """Return a request header with its quotes escaped. Return `-` for a missing header and for headers with credentials."""
     secret = name.lower() in ("authorization", "proxy-authorization", "cookie")
-    return "-" if secret else _quoted(exchange.headers.get(name.lower().encode(), b"-"))
+    return "-" if secret else _with_escaped_quotes(exchange.headers.get(name.lower().encode(), b"-"))
 
 
-def _quoted(value: bytes) -> str:
+def _with_escaped_quotes(value: bytes) -> str:
     return short(value.decode("latin-1")).replace('"', '\\"')
 
 

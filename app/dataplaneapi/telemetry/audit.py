@@ -25,7 +25,7 @@ from typing import Any, Protocol
 from dataplaneapi.api.errors import status_of
 from dataplaneapi.server.log_rate import Rate
 from dataplaneapi.settings.audit import COLLECTOR, AuditSettings
-from dataplaneapi.telemetry.syslog import Collector, left_in
+from dataplaneapi.telemetry.syslog import Collector, items_until_end
 from haproxy_native.commit.change import Change, Outcome
 from haproxy_native.commit.events import CHANGE, FAILED, GRANTED, LIMITED, LOGIN, REFUSED, Committed, Edited, Event, RequestAnswered
 from haproxy_native.errors import NativeError
@@ -141,18 +141,18 @@ class AuditLog:
             logger.error("writing the last lines of the audit log to %s failed; %d lines were lost", self._name, self.lost)
 
     def _renew(self) -> None:
-        self._try(self._sink.renew)
+        self._try_sink(self._sink.renew)
 
     def _run(self) -> None:
         with closing(self._sink):
-            for line in self._made():
+            for line in self._build_lines():
                 if not self._write(line):
                     # The remaining lines would fail too, and each attempt may take seconds.
-                    self.lost += 1 + sum(1 for _ in left_in(self._lines, self._ending))
+                    self.lost += 1 + sum(1 for _ in items_until_end(self._lines, self._ending))
                     return
 
-    def _made(self) -> Iterator[Mapping[str, Any]]:
-        for make in left_in(self._lines, self._ending):
+    def _build_lines(self) -> Iterator[Mapping[str, Any]]:
+        for make in items_until_end(self._lines, self._ending):
             try:
                 line = make()
             except Exception:
@@ -167,14 +167,14 @@ class AuditLog:
     def _write(self, line: Mapping[str, Any]) -> bool:
         """Write a line, and retry until the log is closed. Return whether the line was written."""
         data = json.dumps(line).encode()
-        while not self._try(lambda: self._sink.write(data)):
+        while not self._try_sink(lambda: self._sink.write(data)):
             if self._ending.is_set():
                 return False
             self._ending.wait(PAUSE)
         self.written += 1
         return True
 
-    def _try(self, work: Callable[[], None]) -> bool:
+    def _try_sink(self, work: Callable[[], None]) -> bool:
         try:
             work()
         except OSError as error:
@@ -248,14 +248,14 @@ class Audit:
             case RequestAnswered(outcome=outcome, kind=kind):
                 left_out = self._logins[outcome].left_out(outcome) if kind == LOGIN else 0
                 if left_out is not None:
-                    log.add(partial(asked, event, now, left_out))
+                    log.add(partial(request_line, event, now, left_out))
             case Committed(change=change) if change:
-                log.add(partial(committed, event, change, now))
+                log.add(partial(commit_line, event, change, now))
             case Edited():
-                log.add(partial(edited, event, now))
+                log.add(partial(edit_line, event, now))
 
 
-def asked(event: RequestAnswered, now: float, left_out: int) -> dict[str, Any]:
+def request_line(event: RequestAnswered, now: float, left_out: int) -> dict[str, Any]:
     """Return the line for a request without a commit. `left_out` is the number of such lines that the rate limit has dropped before."""
     request = event.author.request
     objects = [request.object] if request and request.object else []
@@ -263,7 +263,7 @@ def asked(event: RequestAnswered, now: float, left_out: int) -> dict[str, Any]:
     return _line(now, event.kind, event.author, outcome, event.reason, objects=objects, login=event.login, left_out=left_out)
 
 
-def committed(event: Committed, change: Change, now: float) -> dict[str, Any]:
+def commit_line(event: Committed, change: Change, now: float) -> dict[str, Any]:
     """Return the line for a commit, which was made or refused or has failed."""
     outcome, reason = (GRANTED, "") if event.error is None else (_outcome(event.error), str(event.error))
     objects = objects_of(change, event.result)
@@ -275,9 +275,9 @@ def _outcome(error: Exception) -> str:
     return REFUSED if isinstance(error, NativeError) and status_of(error) < 500 else FAILED
 
 
-def edited(event: Edited, now: float) -> dict[str, Any]:
+def edit_line(event: Edited, now: float) -> dict[str, Any]:
     """Return the line for an edit that another process has made to the configuration file."""
-    return _line(now, CHANGE, event.author, GRANTED, "", objects=_named(event.effects), made="outside", owner=event.owner)
+    return _line(now, CHANGE, event.author, GRANTED, "", objects=_names_of_objects(event.effects), made="outside", owner=event.owner)
 
 
 def objects_of(change: Change, outcome: Outcome | None) -> list[str]:
@@ -285,7 +285,7 @@ def objects_of(change: Change, outcome: Outcome | None) -> list[str]:
     objects: list[str] = []
     if outcome:
         objects = [
-            *_named(outcome.effects),
+            *_names_of_objects(outcome.effects),
             *(content.object for content in outcome.contents),
             *(member.object for member in outcome.members),
         ]
@@ -294,7 +294,7 @@ def objects_of(change: Change, outcome: Outcome | None) -> list[str]:
     return list(dict.fromkeys(filter(None, objects)))
 
 
-def _named(effects: Iterable[Effect]) -> list[str]:
+def _names_of_objects(effects: Iterable[Effect]) -> list[str]:
     return [effect.object for effect in effects]
 
 

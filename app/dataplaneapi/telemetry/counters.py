@@ -39,18 +39,18 @@ class Tally:
 
     def answered(self, operation: str, status: int, seconds: float) -> None:
         self.requests[operation, status] += 1
-        _of(self.latency, operation).add(seconds)
+        _durations_of(self.latency, operation).add(seconds)
 
     def heard(self, event: Event) -> None:
         match event:
             case Validated(outcome, seconds):
-                _of(self.validations, outcome).add(seconds)
+                _durations_of(self.validations, outcome).add(seconds)
             case Committed(outcome, seconds):
-                _of(self.commits, outcome).add(seconds)
+                _durations_of(self.commits, outcome).add(seconds)
             case ChangedLive(commands):
                 self.live_commands.update(map(kind_of, commands))
             case Reloaded(_, outcome, seconds, keywords):
-                _of(self.reloads, outcome).add(seconds)
+                _durations_of(self.reloads, outcome).add(seconds)
                 self.reload_reasons.update(set(keywords))
 
 
@@ -60,7 +60,7 @@ def kind_of(command: str) -> str:
     return " ".join([*words[:2], words[3]] if words[:2] == ["set", "server"] else words[:2])
 
 
-def _of(family: dict[str, Durations], label: str) -> Durations:
+def _durations_of(family: dict[str, Durations], label: str) -> Durations:
     if (durations := family.get(label)) is None:
         durations = family[label] = Durations()
     return durations

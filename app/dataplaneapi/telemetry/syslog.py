@@ -78,9 +78,9 @@ class Collector:
     def send(self, line: bytes) -> None:
         """Send a line. Blocks for at most PATIENCE seconds at a time. Raises OSError, after which the next call reconnects."""
         try:
-            if self._socket is None or self._is_over(self._socket):
+            if self._socket is None or self._is_closed_by_peer(self._socket):
                 self.close()
-                self._socket = self._connected()
+                self._socket = self._connect()
             self._write(self._socket, line)
         except OSError:
             self.close()
@@ -102,7 +102,7 @@ class Collector:
                 raise
             to.send(line[:SHORTEST])
 
-    def _is_over(self, connection: socket.socket) -> bool:
+    def _is_closed_by_peer(self, connection: socket.socket) -> bool:
         """Return whether the collector has closed the connection. The first line after that would be lost without an error."""
         if not self._stream:
             return False
@@ -110,26 +110,26 @@ class Collector:
         poll.register(connection, select.POLLIN)
         return bool(poll.poll(0)) and connection.recv(1, socket.MSG_PEEK) == b""
 
-    def _connected(self) -> socket.socket:
+    def _connect(self) -> socket.socket:
         if self._unix:
-            return self._joined(socket.AF_UNIX, self._address)
+            return self._connect_to(socket.AF_UNIX, self._address)
         kind = socket.SOCK_STREAM if self._stream else socket.SOCK_DGRAM
         host, port = _ADDRESS.fullmatch(self._address).group("host", "port")  # type: ignore[union-attr]
         *others, last = socket.getaddrinfo(host.strip("[]") or "localhost", int(port or PORT), self._family, kind)
         for family, _, _, _, address in others:
             with contextlib.suppress(OSError):
-                return self._joined(family, address)
-        return self._joined(last[0], last[4])
+                return self._connect_to(family, address)
+        return self._connect_to(last[0], last[4])
 
-    def _joined(self, family: int, address: Any) -> socket.socket:
-        made = socket.socket(family, socket.SOCK_STREAM if self._stream else socket.SOCK_DGRAM)
+    def _connect_to(self, family: int, address: Any) -> socket.socket:
+        connection = socket.socket(family, socket.SOCK_STREAM if self._stream else socket.SOCK_DGRAM)
         try:
-            made.settimeout(PATIENCE)
-            made.connect(address)
+            connection.settimeout(PATIENCE)
+            connection.connect(address)
         except OSError:
-            made.close()
+            connection.close()
             raise
-        return made
+        return connection
 
 
 class Syslog(logging.Handler):
@@ -141,7 +141,7 @@ class Syslog(logging.Handler):
     def __init__(self, collector: Collector, facility: int, threshold: int, tag: str) -> None:
         super().__init__()
         self._collector, self._facility, self._threshold = collector, facility, threshold
-        self._origin = f"{_word(os.uname().nodename, 255)} {_word(tag, 48)} {os.getpid()}"
+        self._origin = f"{_header_word(os.uname().nodename, 255)} {_header_word(tag, 48)} {os.getpid()}"
         self._lines: queue.Queue[bytes | None] = queue.Queue(KEPT)
         self._lost, self._failures = 0, 0
         self._ending = threading.Event()
@@ -173,31 +173,31 @@ class Syslog(logging.Handler):
 
     def _run(self) -> None:
         with contextlib.closing(self._collector):
-            for line in left_in(self._lines, self._ending):
-                while not self._sent(line):
+            for line in items_until_end(self._lines, self._ending):
+                while not self._send_line(line):
                     if self._ending.is_set():
                         return
                     self._ending.wait(PAUSE)
 
-    def _sent(self, line: bytes) -> bool:
+    def _send_line(self, line: bytes) -> bool:
         try:
             self._collector.send(line)
         except OSError as error:
             self._failures += 1
             if self._failures == FAILURES:
-                self._tell(f"cannot be reached and is tried again: {error}")
+                self._print_status(f"cannot be reached and is tried again: {error}")
             return False
         if self._failures >= FAILURES:
-            self._tell(f"is reached again; {self._lost} lines were lost")
+            self._print_status(f"is reached again; {self._lost} lines were lost")
             self._lost = 0
         self._failures = 0
         return True
 
-    def _tell(self, text: str) -> None:
+    def _print_status(self, text: str) -> None:
         print(f"syslog {self._collector.name} {text}", file=sys.stdout, flush=True)
 
 
-def left_in(lines: "queue.Queue[Line | None]", ending: threading.Event) -> Iterator[Line]:
+def items_until_end(lines: "queue.Queue[Line | None]", ending: threading.Event) -> Iterator[Line]:
     """Yield the items of a queue until `ending` is set and the queue is empty. Blocks for the next item.
 
     To wake the reader after `ending` is set, put None into the queue, which is not yielded.
@@ -222,5 +222,5 @@ def handler(target: Mapping[str, Any]) -> Syslog:
     return Syslog(collector, FACILITIES.index(facility), SEVERITIES.index(level), str(target.get("syslog_tag") or "dataplaneapi"))
 
 
-def _word(text: str, length: int) -> str:
+def _header_word(text: str, length: int) -> str:
     return re.sub(r"[^!-~]", "_", text)[:length] or "-"
