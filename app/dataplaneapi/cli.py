@@ -190,7 +190,7 @@ def settings(argv: Sequence[str], environ: Mapping[str, str]) -> Settings:
         raise
     if settings_file.is_settings_file(result.config_file):
         raise SettingsError(f"haproxy.config_file: {result.config_file} is a settings file of this server, not a configuration of HAProxy")
-    return _with_warnings(mworker.adapted(result, environ), warnings)
+    return _with_warnings(mworker.adapt_to_master(result, environ), warnings)
 
 
 def _with_warnings(given: Settings, warnings: list[str]) -> Settings:

@@ -209,7 +209,7 @@ def _of_file(file: Path) -> Iterator[DoctorFinding]:
         return
     if file.is_symlink():
         yield DoctorFinding(OK, "file", f"{file} is a symbolic link; changes replace its target: {file.resolve()}")
-    mount = mounts.of(file.resolve())
+    mount = mounts.mount_of(file.resolve())
     if mount.point == file.resolve():
         remedy = "this is safe; if you mount the directory instead, each change is one rename"
         yield DoctorFinding(NOTE, "file", f"{file} is a mount of its own: it is written in place, with a journal", remedy)

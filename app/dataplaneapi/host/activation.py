@@ -23,18 +23,18 @@ def sockets(environ: MutableMapping[str, str]) -> list[tuple[str, socket.socket]
     if process != str(os.getpid()) or not number.isdigit():
         return []
     named = dict(enumerate(names.split(":"), FIRST))
-    return [_listening(descriptor, named.get(descriptor, "")) for descriptor in range(FIRST, FIRST + int(number))]
+    return [_checked_socket(descriptor, named.get(descriptor, "")) for descriptor in range(FIRST, FIRST + int(number))]
 
 
-def _listening(descriptor: int, name: str) -> tuple[str, socket.socket]:
+def _checked_socket(descriptor: int, name: str) -> tuple[str, socket.socket]:
     try:
         os.set_inheritable(descriptor, False)
-        opened = socket.socket(fileno=descriptor)
+        listening = socket.socket(fileno=descriptor)
     except OSError as error:
         raise SettingsError(f"descriptor {descriptor} of the service manager: {error.strerror}") from None
-    if opened.type != socket.SOCK_STREAM or not opened.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
-        opened.close()
+    if listening.type != socket.SOCK_STREAM or not listening.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
+        listening.close()
         raise SettingsError(f"descriptor {descriptor} of the service manager does not listen for streams; use ListenStream=")
-    if opened.family == socket.AF_UNIX:
-        return "unix", opened
-    return "https" if name == "https" else "http", opened
+    if listening.family == socket.AF_UNIX:
+        return "unix", listening
+    return "https" if name == "https" else "http", listening

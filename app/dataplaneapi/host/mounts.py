@@ -20,7 +20,7 @@ class Mount(NamedTuple):
     kind: str
 
 
-def of(file: Path, table: Path = MOUNTS) -> Mount:
+def mount_of(file: Path, table: Path = MOUNTS) -> Mount:
     """Return the innermost mount that contains an absolute path. Of several mounts at the same path, return the last one."""
     mount = Mount(Path("/"), "")
     for line in _lines(table):
@@ -37,15 +37,17 @@ def refused_writes(file: Path, state: Path | None = None) -> list[str]:
     `state` is the directory for drafts if the directory of the file is not writable.
     """
     if os.access(file.parent, os.W_OK):
-        return _no_room(file, file.parent)
+        return _unwritable_places(file, file.parent)
     if os.access(file, os.W_OK):
-        drafts_go = state is None or os.access(state, os.W_OK)
-        troubles = [] if drafts_go else [f"neither {file.parent} nor {state} can be written to, so a new text cannot be validated"]
-        return troubles or _no_room(file, file, *filter(None, [state]))
-    return _no_room(file, file.parent, only=errno.EROFS) or [f"neither {file} nor its directory can be written to"]
+        has_place_for_drafts = state is None or os.access(state, os.W_OK)
+        troubles = (
+            [] if has_place_for_drafts else [f"neither {file.parent} nor {state} can be written to, so a new text cannot be validated"]
+        )
+        return troubles or _unwritable_places(file, file, *filter(None, [state]))
+    return _unwritable_places(file, file.parent, only=errno.EROFS) or [f"neither {file} nor its directory can be written to"]
 
 
-def _no_room(file: Path, *places: Path, only: int | None = None) -> list[str]:
+def _unwritable_places(file: Path, *places: Path, only: int | None = None) -> list[str]:
     """Return a message for each place that is read-only or lacks space for another text of the file's size.
 
     `only` limits the messages to this errno.

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataplaneapi.settings.table import Settings, SettingsError
 
 
-def adapted(settings: Settings, environ: Mapping[str, str]) -> Settings:
+def adapt_to_master(settings: Settings, environ: Mapping[str, str]) -> Settings:
     """Return the settings with the socket of the master that has started this server, or unchanged if no master has.
 
     Raises SettingsError if HAProxy does not load the configuration file or the userlist file that the settings name.
@@ -26,7 +26,7 @@ def _path(address: str) -> str:
 
 
 def _compare(settings: Settings, loaded: list[str]) -> list[str]:
-    """Return a warning for each file that HAProxy loads but the settings do not name. Raises SettingsError (see `adapted`)."""
+    """Return a warning for each file that HAProxy loads but the settings do not name. Raises SettingsError (see `adapt_to_master`)."""
     if not loaded:
         return []
     there = {os.path.realpath(path) for path in loaded}

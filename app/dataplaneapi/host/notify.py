@@ -30,21 +30,21 @@ class Manager:
     def ready(self, status: str = "") -> None:
         """Report that the server is ready. If `status` is empty, repeat the previous status."""
         self._status = status or self._status
-        self._tell(READY="1", STATUS=self._status)
+        self._notify(READY="1", STATUS=self._status)
 
     def reloading(self) -> None:
-        self._tell(RELOADING="1", MONOTONIC_USEC=str(time.monotonic_ns() // 1000))
+        self._notify(RELOADING="1", MONOTONIC_USEC=str(time.monotonic_ns() // 1000))
 
     def stopping(self) -> None:
-        self._tell(STOPPING="1", STATUS="Finishing running requests")
+        self._notify(STOPPING="1", STATUS="Finishing running requests")
 
     async def keep_watch(self) -> None:
         """Ping the watchdog until cancelled. If the event loop blocks, the pings stop and the manager restarts the server."""
         while self.watchdog:
-            self._tell(WATCHDOG="1")
+            self._notify(WATCHDOG="1")
             await asyncio.sleep(self.watchdog / _PINGS)
 
-    def _tell(self, **lines: str) -> None:
+    def _notify(self, **lines: str) -> None:
         if not self._address:
             return
         # A manager that does not listen is ignored.

@@ -17,19 +17,19 @@ def write_pid_file(path: str) -> None:
     """Write the pid of this process to a file. Raises SettingsError if the file contains the pid of another running process, or no pid."""
     target = Path(path)
     try:
-        held = target.read_text(errors="replace") if target.exists() else ""
-        if held.strip():
-            _check_owner(held)
+        stored_pid = target.read_text(errors="replace") if target.exists() else ""
+        if stored_pid.strip():
+            _check_owner(stored_pid)
         write_atomically(target, str(os.getpid()).encode(), mode=0o644, durable=False)
     except OSError as error:
         raise SettingsError(f"pid_file: {path} cannot be written: {error.strerror}") from None
 
 
-def _check_owner(held: str) -> None:
+def _check_owner(stored_pid: str) -> None:
     try:
-        pid = int(held)
+        pid = int(stored_pid)
     except ValueError:
-        raise SettingsError(f"error while parsing PID file content: {held.strip()[:40]!r} is not a number") from None
+        raise SettingsError(f"error while parsing PID file content: {stored_pid.strip()[:40]!r} is not a number") from None
     if pid != os.getpid() and Path(f"/proc/{pid}").exists():
         raise SettingsError(f"process with PID {pid} already exists")
 

@@ -27,11 +27,11 @@ TABLE = """\
 )
 def test_innermost_mount(file: str, point: str, kind: str, tmp_path: Path) -> None:
     (tmp_path / "table").write_text(TABLE)
-    assert mounts.of(Path(file), tmp_path / "table") == (Path(point), kind)
+    assert mounts.mount_of(Path(file), tmp_path / "table") == (Path(point), kind)
 
 
 def test_without_a_table_there_is_one_mount(tmp_path: Path) -> None:
-    assert mounts.of(tmp_path, tmp_path / "none") == (Path("/"), "")
+    assert mounts.mount_of(tmp_path, tmp_path / "none") == (Path("/"), "")
 
 
 def test_a_file_in_a_directory_of_ours_can_be_written(tmp_path: Path) -> None:

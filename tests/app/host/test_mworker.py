@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from dataplaneapi.host.mworker import adapted
+from dataplaneapi.host.mworker import adapt_to_master
 from dataplaneapi.settings.table import Settings, SettingsError
 from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy, free_port
@@ -37,7 +37,7 @@ def given(tmp_path: Path, **changed: str) -> Settings:
 
 def test_an_ordinary_process(tmp_path: Path) -> None:
     settings = given(tmp_path)
-    assert adapted(settings, {"HAPROXY_MASTER_CLI": "unix@/other.sock", "HAPROXY_CFGFILES": "/x"}) is settings
+    assert adapt_to_master(settings, {"HAPROXY_MASTER_CLI": "unix@/other.sock", "HAPROXY_CFGFILES": "/x"}) is settings
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_an_ordinary_process(tmp_path: Path) -> None:
     ],
 )
 def test_the_master_socket(tmp_path: Path, given_socket: str, used: str) -> None:
-    assert adapted(given(tmp_path), {"HAPROXY_MWORKER": "1", "HAPROXY_MASTER_CLI": given_socket}).master_runtime == used
+    assert adapt_to_master(given(tmp_path), {"HAPROXY_MWORKER": "1", "HAPROXY_MASTER_CLI": given_socket}).master_runtime == used
 
 
 @pytest.mark.parametrize("missing", ["configuration", "userlist"])
@@ -61,14 +61,14 @@ def test_files_that_haproxy_does_not_load(tmp_path: Path, missing: str) -> None:
     with pytest.raises(
         SettingsError, match=f"The {missing} file is not declared in the HAPROXY_CFGFILES environment variable, cannot start."
     ):
-        adapted(given(tmp_path, userlist_file=str(files["userlist"])), {"HAPROXY_MWORKER": "1", "HAPROXY_CFGFILES": loaded})
+        adapt_to_master(given(tmp_path, userlist_file=str(files["userlist"])), {"HAPROXY_MWORKER": "1", "HAPROXY_CFGFILES": loaded})
 
 
 def test_files_beyond_the_settings_are_told(tmp_path: Path) -> None:
     (tmp_path / "link.cfg").symlink_to(tmp_path / "haproxy.cfg")
     settings = Settings(config_file=str(tmp_path / "link.cfg"), config_files_before=[str(tmp_path / "conf.d")])
     files = [tmp_path / "conf.d/a.cfg", tmp_path / "haproxy.cfg", tmp_path / "other.cfg"]
-    found = adapted(settings, {"HAPROXY_MWORKER": "1", "HAPROXY_CFGFILES": ";".join(map(str, files))})
+    found = adapt_to_master(settings, {"HAPROXY_MWORKER": "1", "HAPROXY_CFGFILES": ";".join(map(str, files))})
     assert found.warnings == (f"HAProxy also loads {tmp_path}/other.cfg, which config_files_before and config_files_after do not name",)
 
 
