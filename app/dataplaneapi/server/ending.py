@@ -79,28 +79,28 @@ _REASONS = {
 class Ending(HttpToolsProtocol):
     """uvicorn's protocol, with our own ways to end a connection. Its subclass `Protocol` handles requests and responses.
 
-    `_deaf` is whether data from the client is ignored. `_in_head` and `_in_body` are whether the client has sent only a part of the head or
-    body of a request.
+    `_ignores_input` is whether data from the client is ignored. `_in_head` and `_in_body` are whether the client has sent only a part of
+    the head or body of a request.
     """
 
     # The attributes of uvicorn are in a dictionary, which would double in size if it contained these too.
-    __slots__ = ("_deadline", "_deaf", "_endpoint", "_in_body", "_in_head", "_reader")
+    __slots__ = ("_deadline", "_endpoint", "_ignores_input", "_in_body", "_in_head", "_write_timer")
 
     def __init__(self, endpoint: Endpoint, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
         self._endpoint = endpoint
         self._deadline = Deadline(self.loop)
-        self._deaf = self._in_head = self._in_body = False
-        self._reader: asyncio.TimerHandle | None = None
+        self._ignores_input = self._in_head = self._in_body = False
+        self._write_timer: asyncio.TimerHandle | None = None
 
     def pause_writing(self) -> None:
         """Abort the connection in `write_timeout` seconds unless the client reads. asyncio calls this when the write buffer is full."""
         super().pause_writing()
-        if self._endpoint.write_timeout and self._reader is None:
-            self._reader = self.loop.call_later(self._endpoint.write_timeout, self.transport.abort)
+        if self._endpoint.write_timeout and self._write_timer is None:
+            self._write_timer = self.loop.call_later(self._endpoint.write_timeout, self.transport.abort)
 
     def resume_writing(self) -> None:
-        self._taken()
+        self._stop_write_timer()
         super().resume_writing()
 
     def timeout_keep_alive_handler(self) -> None:
@@ -109,28 +109,28 @@ class Ending(HttpToolsProtocol):
             self.transport.abort()
         super().timeout_keep_alive_handler()
 
-    def _taken(self) -> None:
-        if self._reader is not None:
-            self._reader.cancel()
-            self._reader = None
+    def _stop_write_timer(self) -> None:
+        if self._write_timer is not None:
+            self._write_timer.cancel()
+            self._write_timer = None
 
-    def _say(self, status: int, message: str) -> None:
+    def _send_error(self, status: int, message: str) -> None:
         """Send an error response with the usual body, and close the connection."""
         body = json.dumps({"code": status, "message": message}).encode() + b"\n"
         about = f"Content-Type: application/json\r\ncontent-length: {len(body)}\r\nconnection: close\r\n{_PROTECTION}\r\n"
         if not self.transport.is_closing():
             self.transport.write(f"HTTP/1.1 {status} {_REASONS[status]}\r\n{about}".encode() + body)
-            self._deaf = True
+            self._ignores_input = True
             self._hang_up()
 
     def _hang_up(self) -> None:
         """Close the connection. If the client is still sending, first wait LINGER_SECONDS, because a reset could discard the response."""
         if self.transport.is_closing():
             return
-        if not (self._deaf or self._in_head or self._in_body):
+        if not (self._ignores_input or self._in_head or self._in_body):
             self._close()
             return
-        self._deaf = True
+        self._ignores_input = True
         self.flow.resume_reading()
         if self.transport.can_write_eof():
             self.transport.write_eof()

@@ -73,8 +73,8 @@ class Protocol(Ending):
     """One connection to an endpoint: it receives requests, calls the application, and sends responses."""
 
     __slots__ = (
-        *("_active", "_arrived_bytes", "_connection", "_head_bytes", "_held", "_cached_reply", "_is_new"),
-        *("_outlet", "_patience", "_peer", "_slot", "_stopping", "_whole"),
+        *("_active", "_arrived_bytes", "_connection", "_head_bytes", "_delayed_start", "_cached_reply", "_is_new"),
+        *("_outlet", "_patience", "_peer", "_slot", "_stopping", "_whole_packet"),
     )
     server_state: ListenerState
 
@@ -84,12 +84,12 @@ class Protocol(Ending):
         self.timeout_keep_alive = endpoint.cleanup_timeout  # type: ignore[assignment]
         self._patience = ANSWER_SECONDS
         self._active: RequestResponseCycle | None = None
-        self._held: Callable[[], None] | None = None
+        self._delayed_start: Callable[[], None] | None = None
         self._head_bytes = self._arrived_bytes = 0
         self._stopping = False
         self._is_new = True
         # The packet that is being parsed, if it may be one complete request.
-        self._whole: bytes | None = None
+        self._whole_packet: bytes | None = None
         self._cached_reply: Callable[..., bytes | None] = getattr(self.config.app, "reply", _no_reply)
 
     # The connection
@@ -101,20 +101,20 @@ class Protocol(Ending):
         self._peer = f"{self.client[0]}:{self.client[1]}" if self.client else "the unix socket"
         if self._connection.refused:
             logger.warning("%s, from %s", self._connection.refused, self._peer)
-        self._slot.given, self._slot.evicted = self._take_slot, self._evict
-        self._deadline.within(self._endpoint.read_timeout, self._give_up)
+        self._slot.given, self._slot.evicted = self._start_delayed, self._evict
+        self._deadline.within(self._endpoint.read_timeout, self._time_out_request)
         if self.server_state.stopping:
             self.shutdown()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._deadline.end()
-        self._taken()
+        self._stop_write_timer()
         self._unset_keepalive_if_required()
         self._count_head(0)
-        self._held = None
+        self._delayed_start = None
         self._end_response()
         if self._active is not None:
-            self._abandon(self._active)
+            self._cancel_work(self._active)
         super().connection_lost(exc)
         self._slot.leave()
 
@@ -140,23 +140,23 @@ class Protocol(Ending):
     # What arrives
 
     def data_received(self, data: bytes) -> None:
-        if self._deaf:
+        if self._ignores_input:
             return
         between = not (self._in_head or self._in_body)
-        self._whole = data if between and is_whole(data) else None
-        if self._whole and self._send_cached_reply(data):
+        self._whole_packet = data if between and is_whole(data) else None
+        if self._whole_packet and self._send_cached_reply(data):
             return
         self._arrived_bytes += len(data)
         try:
             self._feed(data)
             if self._in_head:
                 if between and self._active is None:
-                    self._deadline.within(self._endpoint.read_timeout, self._give_up)
+                    self._deadline.within(self._endpoint.read_timeout, self._time_out_request)
                 self._count_head(self._head_bytes + len(data) if between or self._head_bytes else 1)
             elif self._in_body and self._arrived_bytes > FRAMING:
                 raise RequestRefused(400, "the chunks of the body are too small, or their extensions and trailers too large")
         except (RequestRefused, httptools.HttpParserError) as error:
-            self._misunderstand(error)
+            self._refuse_malformed(error)
 
     def _send_cached_reply(self, request: bytes) -> bool:
         """Send the cached reply to a request, and wait for the next request. Return False if there is no cached reply."""
@@ -177,9 +177,9 @@ class Protocol(Ending):
         try:
             self.parser.feed_data(data)
         except httptools.HttpParserUpgrade as offered:
-            self._pass_over_offer(data[offered.args[0] :])
+            self._ignore_upgrade(data[offered.args[0] :])
 
-    def _pass_over_offer(self, rest: bytes) -> None:
+    def _ignore_upgrade(self, rest: bytes) -> None:
         """Parse the head again without the header `Upgrade`, with which Java offers HTTP/2. With the header, the parser drops the body."""
         headers = [b"%s: %s\r\n" % header for header in self.headers if header[0] != b"upgrade"]
         method, version = self.parser.get_method(), self.parser.get_http_version().encode()
@@ -189,7 +189,7 @@ class Protocol(Ending):
         self._in_head = False
         self._feed(head + rest)
 
-    def _misunderstand(self, error: Exception) -> None:
+    def _refuse_malformed(self, error: Exception) -> None:
         cause = error.__context__ if isinstance(error, httptools.HttpParserCallbackError) else error
         if isinstance(cause, Enough):
             self._stop_listening()
@@ -233,8 +233,8 @@ class Protocol(Ending):
             self._count_head(0)
         super().on_headers_complete()
         self.cycle.transport = self._outlet  # type: ignore[assignment]
-        if self._whole and self.cycle.keep_alive:
-            recording = _channel(self.cycle).recording = RecordingOutlet(self._outlet, self._whole)
+        if self._whole_packet and self.cycle.keep_alive:
+            recording = _channel(self.cycle).recording = RecordingOutlet(self._outlet, self._whole_packet)
             self.cycle.transport = recording  # type: ignore[assignment]
         if self._stopping:
             self.cycle.keep_alive = False
@@ -248,7 +248,7 @@ class Protocol(Ending):
             return
         self._in_body = False
         if self._active is self.cycle:
-            self._deadline.within(self._patience, self._give_up_answer)
+            self._deadline.within(self._patience, self._time_out_answer)
         super().on_message_complete()
 
     # Answers
@@ -256,7 +256,7 @@ class Protocol(Ending):
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
         self._active, self._patience = cycle, ANSWER_SECONDS
         if not self._slot.ask(is_probe=cycle.scope["path"] in PROBE_PATHS):
-            self._held = lambda: self._start(cycle, app)
+            self._delayed_start = lambda: self._start(cycle, app)
             self._deadline.within(self._endpoint.read_timeout or ANSWER_SECONDS, self._evict)
             self.flow.pause_reading()
             return
@@ -267,7 +267,7 @@ class Protocol(Ending):
     def _start(self, cycle: RequestResponseCycle, app: Any) -> None:
         """Call the application. The deadline includes the time for the body, because the body has none if the application ignores it."""
         seconds = 0.0 if cycle.more_body and not self._endpoint.read_timeout else self._patience
-        self._deadline.within(seconds + self._endpoint.read_timeout if cycle.more_body else seconds, self._give_up_answer)
+        self._deadline.within(seconds + self._endpoint.read_timeout if cycle.more_body else seconds, self._time_out_answer)
 
         async def serve(scope: Any, receive: Any, send: Any) -> None:
             async def sending(message: Any) -> None:
@@ -276,7 +276,7 @@ class Protocol(Ending):
                     cycle.keep_alive = False
                 await send(message)
                 if message.get("more_body"):
-                    self._deadline.within(self._patience, self._give_up_answer)
+                    self._deadline.within(self._patience, self._time_out_answer)
 
             await app(scope, receive, sending)
 
@@ -284,7 +284,7 @@ class Protocol(Ending):
 
     def _answer_within(self, seconds: float) -> None:
         self._patience = seconds
-        self._deadline.within(seconds, self._give_up_answer)
+        self._deadline.within(seconds, self._time_out_answer)
 
     def _write_part(self, chunk: bytes) -> bool:
         """Write a chunk of the current response without waiting. Return False if it cannot be written now."""
@@ -292,12 +292,12 @@ class Protocol(Ending):
         if cycle is None or not cycle.chunked_encoding or cycle.response_complete or self.flow.write_paused or self.transport.is_closing():
             return False
         self.transport.write(chunk)
-        self._deadline.within(self._patience, self._give_up_answer)
+        self._deadline.within(self._patience, self._time_out_answer)
         return True
 
     def on_response_complete(self) -> None:
         self._active = None
-        if self._deaf and not self.pipeline:
+        if self._ignores_input and not self.pipeline:
             self.server_state.total_requests += 1
             return
         self._deadline.clear()
@@ -306,22 +306,22 @@ class Protocol(Ending):
             self._abort_in_time()
         elif self._in_head and self._active is None:
             self._unset_keepalive_if_required()
-            self._deadline.within(self._endpoint.read_timeout, self._give_up)
+            self._deadline.within(self._endpoint.read_timeout, self._time_out_request)
 
-    def _take_slot(self) -> None:
-        held, self._held = self._held, None
-        if held:
+    def _start_delayed(self) -> None:
+        start, self._delayed_start = self._delayed_start, None
+        if start:
             self.flow.resume_reading()
-            held()
+            start()
 
     def _evict(self) -> None:
-        if self._held:
-            self._held = None
-            self._say(503, f"all {self._endpoint.limit} connections of this listener are in use (listen_limit)")
+        if self._delayed_start:
+            self._delayed_start = None
+            self._send_error(503, f"all {self._endpoint.limit} connections of this listener are in use (listen_limit)")
         else:
             self.transport.abort()
 
-    def _give_up_answer(self) -> None:
+    def _time_out_answer(self) -> None:
         active = self._active
         if active is None:
             return
@@ -329,12 +329,12 @@ class Protocol(Ending):
         if active.response_started:
             self.transport.abort()
         else:
-            self._cut_off(active)
-            self._say(503, f"no answer within {self._patience:g} seconds; a change that has begun continues")
+            self._disconnect_application(active)
+            self._send_error(503, f"no answer within {self._patience:g} seconds; a change that has begun continues")
 
     # Refusals
 
-    def _give_up(self) -> None:
+    def _time_out_request(self) -> None:
         if not self.transport.is_closing():
             self._refuse(408, f"request did not arrive within {self._endpoint.read_timeout:g} seconds")
 
@@ -347,27 +347,27 @@ class Protocol(Ending):
             self.pipeline.popleft()
             broken = None
         if broken is None and self._active is None:
-            self._say(status, message)
+            self._send_error(status, message)
         elif broken is not None and broken is self._active and not broken.response_started:
-            self._cut_off(broken)
-            self._say(status, message)
+            self._disconnect_application(broken)
+            self._send_error(status, message)
         else:
             self._stop_listening()
 
     def _stop_listening(self) -> None:
         """Read no more requests, and close the connection after the responses in progress."""
-        self._deaf = True
+        self._ignores_input = True
         last = self.pipeline[0][0] if self.pipeline else self._active
         if last is not None:
             last.keep_alive = False
 
-    def _cut_off(self, cycle: RequestResponseCycle) -> None:
+    def _disconnect_application(self, cycle: RequestResponseCycle) -> None:
         """Report to the application that the client has disconnected, and discard what the application sends from now on."""
         cycle.disconnected = True
         cycle.message_event.set()
-        self._abandon(cycle)
+        self._cancel_work(cycle)
 
-    def _abandon(self, cycle: RequestResponseCycle) -> None:
+    def _cancel_work(self, cycle: RequestResponseCycle) -> None:
         """Cancel the work on a response that nobody will read."""
         if when_gone := _channel(cycle).when_gone:
             when_gone()
