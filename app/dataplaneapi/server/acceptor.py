@@ -22,38 +22,38 @@ GRACE_SECONDS, POLL_SECONDS = 1.0, 0.1
 
 
 class ConnectionSlot:
-    """A connection's slot, or its wait for one. `taken` is whether the connection has a slot, which counts against the limit.
+    """A connection's slot, or its wait for one. `has_slot` is whether the connection has a slot, which counts against the limit.
 
-    The protocol sets two callbacks. `given` is called when the connection gets the slot that it has requested, and `evicted` when the
+    The protocol sets two callbacks. `on_slot` is called when the connection gets the slot that it has requested, and `on_evicted` when the
     connection must be closed.
     """
 
-    __slots__ = ("_acceptor", "asks", "evicted", "given", "is_probe", "since", "taken")
+    __slots__ = ("_acceptor", "has_slot", "is_probe", "is_waiting", "on_evicted", "on_slot", "since")
 
-    def __init__(self, acceptor: "Acceptor", *, taken: bool) -> None:
-        self._acceptor, self.taken, self.asks, self.is_probe = acceptor, taken, False, False
+    def __init__(self, acceptor: "Acceptor", *, has_slot: bool) -> None:
+        self._acceptor, self.has_slot, self.is_waiting, self.is_probe = acceptor, has_slot, False, False
         self.since = time.monotonic()
-        self.given: Callable[[], object] = bool
-        self.evicted: Callable[[], object] = bool
+        self.on_slot: Callable[[], object] = bool
+        self.on_evicted: Callable[[], object] = bool
 
-    def ask(self, *, is_probe: bool) -> bool:
+    def request(self, *, is_probe: bool) -> bool:
         """Request a slot if the connection has none. Return whether its request can be served now. If not, a callback follows."""
         self.is_probe = is_probe
-        if not self.taken and not is_probe:
-            self.asks = True
+        if not self.has_slot and not is_probe:
+            self.is_waiting = True
             self._acceptor.fill()
-        return self.taken or is_probe
+        return self.has_slot or is_probe
 
-    def leave(self) -> None:
+    def release(self) -> None:
         """Return the slot at the end of the connection."""
-        self._acceptor.left(self)
+        self._acceptor.release(self)
 
 
 class Acceptor:
     """Accepts the connections of a listening socket.
 
-    `protocol` creates the protocol of a connection, which must call `leave` of its slot at the end. `limit` returns the number of slots, or
-    0 for no limit. `context` returns the TLS context for the next connection, or None without TLS.
+    `protocol` creates the protocol of a connection, which must call `release` of its slot at the end. `limit` returns the number of slots,
+    or 0 for no limit. `context` returns the TLS context for the next connection, or None without TLS.
     """
 
     def __init__(
@@ -67,15 +67,15 @@ class Acceptor:
         self._loop = asyncio.get_running_loop()
         self._open, self._watching, self._closed = 0, False, False
         # Connections without a slot, oldest first.
-        self._beyond: dict[ConnectionSlot, None] = {}
-        self._greetings: set[asyncio.Task[None]] = set()
+        self._without_slot: dict[ConnectionSlot, None] = {}
+        self._handshakes: set[asyncio.Task[None]] = set()
         listening.setblocking(False)
         self.watch()
 
     def close(self) -> None:
         """Stop accepting connections. Connections in the backlog stay there."""
         self._closed = True
-        self._rest()
+        self._pause()
 
     def drain(self) -> None:
         """Refuse new connections, and accept those in the backlog.
@@ -98,24 +98,24 @@ class Acceptor:
 
     async def wait_closed(self) -> None:
         """Wait until no handshake is in progress."""
-        await asyncio.gather(*self._greetings, return_exceptions=True)
+        await asyncio.gather(*self._handshakes, return_exceptions=True)
 
     def watch(self) -> None:
         """Assign free slots to waiting requests, and resume accepting connections. Call this after the limit was raised, for example."""
         self.fill()
         if not self._watching and not self._closed:
             self._watching = True
-            self._loop.add_reader(self._socket.fileno(), self._arrived)
+            self._loop.add_reader(self._socket.fileno(), self._accept_pending)
 
-    def _rest(self) -> None:
+    def _pause(self) -> None:
         if self._watching:
             self._watching = False
             self._loop.remove_reader(self._socket.fileno())
 
-    def _arrived(self) -> None:
+    def _accept_pending(self) -> None:
         for _ in range(AT_ONCE):
             if not self._has_room():
-                self._rest()
+                self._pause()
                 self._loop.call_later(POLL_SECONDS, self.watch)
                 return
             try:
@@ -123,7 +123,7 @@ class Acceptor:
                     return
             except OSError as error:
                 logger.error("accepting connections failed; trying again in %g s: %s", PAUSE_SECONDS, error.strerror)
-                self._rest()
+                self._pause()
                 self._loop.call_later(PAUSE_SECONDS, self.watch)
                 return
 
@@ -135,7 +135,7 @@ class Acceptor:
             return False
         except ConnectionAbortedError:
             return True
-        self._greet(connection)
+        self._begin_connection(connection)
         return True
 
     @property
@@ -143,23 +143,23 @@ class Acceptor:
         limit = self._limit()
         return bool(limit) and self._open >= limit
 
-    def _greet(self, connection: socket.socket) -> None:
+    def _begin_connection(self, connection: socket.socket) -> None:
         connection.setblocking(False)
         if connection.family != socket.AF_UNIX:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        slot = ConnectionSlot(self, taken=not self._is_full)
-        if slot.taken:
+        slot = ConnectionSlot(self, has_slot=not self._is_full)
+        if slot.has_slot:
             self._open += 1
         else:
-            if len(self._beyond) >= RESERVED:
+            if len(self._without_slot) >= RESERVED:
                 oldest = self._oldest()
-                del self._beyond[oldest]
-                oldest.evicted()
-            self._beyond[slot] = None
+                del self._without_slot[oldest]
+                oldest.on_evicted()
+            self._without_slot[slot] = None
         task = self._loop.create_task(self._connect(connection, slot))
-        slot.evicted = task.cancel
-        self._greetings.add(task)
-        task.add_done_callback(self._greetings.discard)
+        slot.on_evicted = task.cancel
+        self._handshakes.add(task)
+        task.add_done_callback(self._handshakes.discard)
 
     async def _connect(self, connection: socket.socket, slot: ConnectionSlot) -> None:
         try:
@@ -169,29 +169,29 @@ class Acceptor:
         except (OSError, asyncio.CancelledError) as error:
             logger.info("a connection failed before its first request: %s", error or "the handshake took too long")
             connection.close()
-            slot.leave()
+            slot.release()
 
     def _has_room(self) -> bool:
         """Return whether another connection can be accepted, if necessary by closing the oldest connection without a slot."""
-        return not self._is_full or len(self._beyond) < RESERVED or time.monotonic() - self._oldest().since >= GRACE_SECONDS
+        return not self._is_full or len(self._without_slot) < RESERVED or time.monotonic() - self._oldest().since >= GRACE_SECONDS
 
     def _oldest(self) -> ConnectionSlot:
         """Return the oldest connection without a slot. Return one with a probe only if all of them have probes."""
-        return next((slot for slot in self._beyond if not slot.is_probe), next(iter(self._beyond)))
+        return next((slot for slot in self._without_slot if not slot.is_probe), next(iter(self._without_slot)))
 
     def fill(self) -> None:
         """Assign free slots to requests that wait for one, the oldest connection first."""
-        for slot in [slot for slot in self._beyond if slot.asks]:
+        for slot in [slot for slot in self._without_slot if slot.is_waiting]:
             if self._is_full:
                 return
-            del self._beyond[slot]
-            self._open, slot.taken = self._open + 1, True
-            slot.given()
+            del self._without_slot[slot]
+            self._open, slot.has_slot = self._open + 1, True
+            slot.on_slot()
 
-    def left(self, slot: ConnectionSlot) -> None:
+    def release(self, slot: ConnectionSlot) -> None:
         """Make the slot of a closed connection free, and assign it to a waiting request."""
-        if slot.taken:
+        if slot.has_slot:
             self._open -= 1
-            slot.taken = False
-        self._beyond.pop(slot, None)
+            slot.has_slot = False
+        self._without_slot.pop(slot, None)
         self.watch()

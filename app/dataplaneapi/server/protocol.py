@@ -101,7 +101,7 @@ class Protocol(Ending):
         self._peer = f"{self.client[0]}:{self.client[1]}" if self.client else "the unix socket"
         if self._connection.refused:
             logger.warning("%s, from %s", self._connection.refused, self._peer)
-        self._slot.given, self._slot.evicted = self._start_delayed, self._evict
+        self._slot.on_slot, self._slot.on_evicted = self._start_delayed, self._evict
         self._deadline.within(self._endpoint.read_timeout, self._time_out_request)
         if self.server_state.stopping:
             self.shutdown()
@@ -116,7 +116,7 @@ class Protocol(Ending):
         if self._active is not None:
             self._cancel_work(self._active)
         super().connection_lost(exc)
-        self._slot.leave()
+        self._slot.release()
 
     def shutdown(self) -> None:
         """Close the connection after the responses in progress. Close an idle connection after a short wait, since a request may arrive."""
@@ -160,7 +160,7 @@ class Protocol(Ending):
 
     def _send_cached_reply(self, request: bytes) -> bool:
         """Send the cached reply to a request, and wait for the next request. Return False if there is no cached reply."""
-        if self._active or self._stopping or not self._slot.taken or self.flow.write_paused or self._connection.refused:
+        if self._active or self._stopping or not self._slot.has_slot or self.flow.write_paused or self._connection.refused:
             return False
         ((_, date),) = self.server_state.default_headers
         reply = self._cached_reply(request, self._connection, self.client, self.server, date)
@@ -255,12 +255,12 @@ class Protocol(Ending):
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
         self._active, self._patience = cycle, ANSWER_SECONDS
-        if not self._slot.ask(is_probe=cycle.scope["path"] in PROBE_PATHS):
+        if not self._slot.request(is_probe=cycle.scope["path"] in PROBE_PATHS):
             self._delayed_start = lambda: self._start(cycle, app)
             self._deadline.within(self._endpoint.read_timeout or ANSWER_SECONDS, self._evict)
             self.flow.pause_reading()
             return
-        if not self._slot.taken:
+        if not self._slot.has_slot:
             cycle.keep_alive = False
         self._start(cycle, app)
 

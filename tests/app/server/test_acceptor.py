@@ -22,15 +22,15 @@ class Greeter(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         self._transport = transport
-        self._slot.given, self._slot.evicted = self._greet, transport.abort
-        if self._slot.ask(is_probe=False):
+        self._slot.on_slot, self._slot.on_evicted = self._greet, transport.abort
+        if self._slot.request(is_probe=False):
             self._greet()
 
     def _greet(self) -> None:
         self._transport.write(b"hello\n")
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._slot.leave()
+        self._slot.release()
 
 
 def run(story: Callable[[], object]) -> None:
@@ -113,10 +113,10 @@ def test_beyond_the_limit_the_oldest_goes_and_probes_stay() -> None:
     class Asker(Greeter):
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
             self._transport = transport
-            self._slot.given, self._slot.evicted = self._greet, transport.abort
+            self._slot.on_slot, self._slot.on_evicted = self._greet, transport.abort
 
         def data_received(self, data: bytes) -> None:
-            if self._slot.ask(is_probe=data == b"probe\n"):
+            if self._slot.request(is_probe=data == b"probe\n"):
                 self._greet()
 
     async def story() -> None:
@@ -167,7 +167,7 @@ def test_what_the_kernel_accepted_is_taken_before_the_socket_is_closed(kind: str
         acceptor.close()
         waiting = [socket.create_connection(address) if kind == "tcp" else unix(address) for _ in range(50)]
         acceptor = Acceptor(opened, Greeter, lambda: 0, lambda: None)
-        acceptor._rest()
+        acceptor._pause()
         acceptor.drain()
         late = socket.socket(opened.family)
         with pytest.raises(ConnectionRefusedError):
