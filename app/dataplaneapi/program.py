@@ -141,15 +141,15 @@ class Program:
         self._doorway.open(app)
 
     def _listeners(self) -> list[listeners.Listener]:
-        self._handed_over = listeners.handed_over(self.settings, os.environ)
-        if not self._handed_over:
+        self._inherited = listeners.inherited_listeners(self.settings, os.environ)
+        if not self._inherited:
             return listeners.open_all(endpoints(self.settings))
-        for address in listeners.passed_over(endpoints(self.settings), self._handed_over):
+        for address in listeners.unserved_addresses(endpoints(self.settings), self._inherited):
             logger.warning("not listening on %s: the service manager passes other sockets; change its socket unit or disable it", address)
-        return self._handed_over
+        return self._inherited
 
     async def _serve(self, opened: list[listeners.Listener]) -> None:
-        self._serving = Serving(self._doorway, self.settings, opened, kept=bool(self._handed_over))
+        self._serving = Serving(self._doorway, self.settings, opened, inherited=bool(self._inherited))
         self._manager.ready(self._status())
         self._start(self._manager.keep_watch())
         await self._stopping.wait()

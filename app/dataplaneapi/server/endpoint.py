@@ -60,10 +60,10 @@ class Endpoint:
         ids = [id_] if (id_ := spiffe_id(names)) else []
         others = [value for _, value in names]
         by_pattern = ((wanted, ids if wanted.lower().startswith(SPIFFE) else others) for wanted in self.client_names)
-        return not self.client_names or any(_meets(wanted, candidates) for wanted, candidates in by_pattern)
+        return not self.client_names or any(_matches_any(wanted, candidates) for wanted, candidates in by_pattern)
 
 
-def _meets(wanted: str, names: Iterable[str]) -> bool:
+def _matches_any(wanted: str, names: Iterable[str]) -> bool:
     return any(name.startswith(wanted[:-1]) if wanted.endswith("*") else name == wanted for name in names)
 
 
@@ -81,14 +81,14 @@ def _is_spiffe_id(uri: str) -> bool:
 def endpoints(settings: Settings) -> tuple[Endpoint, ...]:
     """Return the endpoints of all listeners. Raises SettingsError if one is invalid or two have the same address."""
     result = [_endpoint(scheme, settings) for scheme in dict.fromkeys(settings.scheme)]
-    result += [_entry(f"dataplaneapi.listeners[{number}]", entry, settings) for number, entry in enumerate(settings.listeners)]
+    result += [_endpoint_of_entry(f"dataplaneapi.listeners[{number}]", entry, settings) for number, entry in enumerate(settings.listeners)]
     for number, endpoint in enumerate(result):
         if endpoint.place in [other.place for other in result[:number]] and (endpoint.port or endpoint.path):
             raise SettingsError(f"two listeners have the same address {endpoint.path or f'{endpoint.host}:{endpoint.port}'}")
     return tuple(result)
 
 
-def one_of(scheme: str, settings: Settings) -> Endpoint:
+def endpoint_of_scheme(scheme: str, settings: Settings) -> Endpoint:
     """Return the endpoint for a socket that another process has opened: the first of its scheme, or else one with default options."""
     return next((endpoint for endpoint in endpoints(settings) if endpoint.scheme == scheme), None) or _endpoint(scheme, settings)
 
@@ -107,10 +107,10 @@ def _endpoint(scheme: str, settings: Settings) -> Endpoint:
     )
     if scheme == "unix":
         return dataclasses.replace(plain, host="", port=0, path=settings.socket_path, mode=_mode(settings.socket_mode))
-    return _secured(plain, settings) if scheme == "https" else plain
+    return _with_tls(plain, settings) if scheme == "https" else plain
 
 
-def _secured(plain: Endpoint, settings: Settings) -> Endpoint:
+def _with_tls(plain: Endpoint, settings: Settings) -> Endpoint:
     """Return the endpoint with TLS. Raises SettingsError.
 
     If the settings have `tls_ca` and `tls_port`, clients authenticate by their certificate instead of a password, as in the Data Plane API.
@@ -147,32 +147,32 @@ def _secured(plain: Endpoint, settings: Settings) -> Endpoint:
     )
 
 
-def _entry(place: str, entry: Mapping[str, Any], settings: Settings) -> Endpoint:
+def _endpoint_of_entry(place: str, entry: Mapping[str, Any], settings: Settings) -> Endpoint:
     if wrong := [key for key in entry if key not in KEYS]:
         raise SettingsError(f"{place}: unknown key {wrong[0]}; expected one of {', '.join(KEYS)}")
     scheme = entry.get("scheme", "http")
     if scheme not in ("http", "https", "unix"):
         raise SettingsError(f"{place}.scheme {scheme!r} is not one of http, https, unix")
     try:
-        made = _endpoint(scheme, dataclasses.replace(settings, **dict(_values(place, scheme, entry))))
+        endpoint = _endpoint(scheme, dataclasses.replace(settings, **dict(_settings_of_entry(place, scheme, entry))))
     except SettingsError as error:
         raise SettingsError(f"{place}: {error}") from None
-    return dataclasses.replace(made, basic_auth=_basic_auth(place, made, entry.get("basic_auth")))
+    return dataclasses.replace(endpoint, basic_auth=_basic_auth(place, endpoint, entry.get("basic_auth")))
 
 
-def _values(place: str, scheme: str, entry: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def _settings_of_entry(place: str, scheme: str, entry: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     for key, value in entry.items():
         if key not in ("scheme", "basic_auth"):
             name = f"tls_{key}" if scheme == "https" and key in TLS_OWN else key
             yield name, yaml_value(source(name).kind, f"{place}.{key}", value)
 
 
-def _basic_auth(place: str, made: Endpoint, wanted: Any) -> bool:
+def _basic_auth(place: str, endpoint: Endpoint, wanted: Any) -> bool:
     if not isinstance(wanted, bool | None):
         raise SettingsError(f"{place}.basic_auth must be true or false, not {wanted!r}")
-    if wanted is False and made.scheme != "unix" and not made.authority:
+    if wanted is False and endpoint.scheme != "unix" and not endpoint.authority:
         raise SettingsError(f"{place}.basic_auth: false needs tls_ca or a unix socket; without these, anybody could change everything")
-    return made.basic_auth if wanted is None else wanted
+    return endpoint.basic_auth if wanted is None else wanted
 
 
 def _mode(text: str) -> int | None:

@@ -58,10 +58,10 @@ class HalfHeads:
     """The total number of bytes of incomplete heads on all connections, and its limit."""
 
     def __init__(self, most: int = 32 << 20) -> None:
-        self.most, self.held = most, 0
+        self.most, self.size = most, 0
 
-    def hold(self, size: int) -> None:
+    def add(self, size: int) -> None:
         """Add a size, which may be negative, to the total. Raises RequestRefused (503) if the total exceeds the limit."""
-        self.held += size
-        if size > 0 and self.held > self.most:
+        self.size += size
+        if size > 0 and self.size > self.most:
             raise RequestRefused(503, "too many requests are arriving slowly; send the request's head at once")

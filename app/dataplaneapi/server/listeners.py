@@ -15,7 +15,7 @@ from collections.abc import Iterable, MutableMapping
 from dataclasses import dataclass, field
 
 from dataplaneapi.host import activation
-from dataplaneapi.server.endpoint import Endpoint, one_of
+from dataplaneapi.server.endpoint import Endpoint, endpoint_of_scheme
 from dataplaneapi.settings.table import Settings, SettingsError
 from haproxy_native.disk.atomic import Stamp, stamp
 
@@ -100,7 +100,7 @@ class Listener:
     # The file of a Unix socket, which is removed when the listener closes. Empty: there is no file to remove.
     path: str = ""
     # Whether the service manager has the socket open too.
-    kept: bool = False
+    is_inherited: bool = False
     _identity: Identity | None = field(init=False)
     _inode: int = field(init=False)
 
@@ -114,7 +114,7 @@ class Listener:
             return None
         return Identity(endpoint.certificate, endpoint.key, endpoint.authority, endpoint.revoked)
 
-    def become(self, endpoint: Endpoint, identity: Identity | None) -> None:
+    def apply(self, endpoint: Endpoint, identity: Identity | None) -> None:
         """Apply the options of an endpoint with the same address to future connections."""
         self.endpoint, self._identity = endpoint, identity
         if self.path and endpoint.mode is not None:
@@ -140,12 +140,12 @@ class Listener:
                 os.unlink(self.path)
 
 
-def handed_over(settings: Settings, environ: MutableMapping[str, str]) -> list[Listener]:
+def inherited_listeners(settings: Settings, environ: MutableMapping[str, str]) -> list[Listener]:
     """Return listeners for the sockets from the service manager, with the options from the settings. Raises SettingsError."""
-    return [Listener(one_of(scheme, settings), opened, kept=True) for scheme, opened in activation.sockets(environ)]
+    return [Listener(endpoint_of_scheme(scheme, settings), opened, is_inherited=True) for scheme, opened in activation.sockets(environ)]
 
 
-def passed_over(wanted: Iterable[Endpoint], served: list[Listener]) -> list[str]:
+def unserved_addresses(wanted: Iterable[Endpoint], served: list[Listener]) -> list[str]:
     """Return the addresses in the settings that are not served, because the service manager has passed no socket with their port."""
     ports = {listener.socket.getsockname()[1] for listener in served if listener.endpoint.scheme != "unix"}
     return [f"{endpoint.scheme}://{endpoint.host}:{endpoint.port}" for endpoint in wanted if endpoint.port and endpoint.port not in ports]

@@ -201,7 +201,7 @@ class Protocol(Ending):
     def _count_head(self, size: int) -> None:
         """Record how many bytes of an incomplete head have arrived. 0: the head is complete. Raises RequestRefused if they are too many."""
         more, self._head_bytes = size - self._head_bytes, size
-        self.server_state.half_heads.hold(more)
+        self.server_state.half_heads.add(more)
         if size and self._endpoint.max_header_size and size > self._endpoint.max_header_size:
             raise too_large(self._endpoint)
 

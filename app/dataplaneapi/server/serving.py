@@ -16,7 +16,7 @@ from starlette.types import ASGIApp
 
 from dataplaneapi.host.process import allow_open_files
 from dataplaneapi.server.acceptor import RESERVED, Acceptor, ConnectionSlot
-from dataplaneapi.server.endpoint import Endpoint, endpoints, one_of
+from dataplaneapi.server.endpoint import Endpoint, endpoint_of_scheme, endpoints
 from dataplaneapi.server.head import HalfHeads
 from dataplaneapi.server.listeners import Listener, open_all
 from dataplaneapi.server.protocol import ListenerState, Protocol
@@ -73,7 +73,7 @@ class ListenerServer(uvicorn.Server):
         accepted and served first.
         """
         self.server_state.stopping = True
-        if not self.listener.kept:
+        if not self.listener.is_inherited:
             for server in self.servers:
                 server.drain()
         await super().shutdown(sockets)
@@ -121,10 +121,10 @@ class Served:
 
 
 class Serving:
-    """All listeners of the process. `kept`: the sockets belong to the service manager, so that only their options can change."""
+    """All listeners of the process. `inherited`: the sockets belong to the service manager, so that only their options can change."""
 
-    def __init__(self, app: ASGIApp, settings: Settings, opened: list[Listener], *, kept: bool) -> None:
-        self._app, self._settings, self._kept = app, settings, kept
+    def __init__(self, app: ASGIApp, settings: Settings, opened: list[Listener], *, inherited: bool) -> None:
+        self._app, self._settings, self._inherited = app, settings, inherited
         self._half_heads = HalfHeads()
         _make_room([listener.endpoint for listener in opened])
         self._served = [self._serve(listener) for listener in opened]
@@ -149,9 +149,9 @@ class Serving:
         stay = [(server.listener, endpoint) for server in self._served if (endpoint := self._successor(server.listener.endpoint, settings))]
         ready = [(listener, endpoint, listener.identity(endpoint)) for listener, endpoint in stay]
         staying = [listener.endpoint.place for listener, _ in stay]
-        opened = [] if self._kept else open_all(endpoint for endpoint in wanted if endpoint.place not in staying)
+        opened = [] if self._inherited else open_all(endpoint for endpoint in wanted if endpoint.place not in staying)
         for listener, endpoint, identity in ready:
-            listener.become(endpoint, identity)
+            listener.apply(endpoint, identity)
         self._settings = settings
         gone = [server for server in self._served if server.listener not in [listener for listener, _ in stay]]
         self._served = [server for server in self._served if server not in gone]
@@ -163,8 +163,8 @@ class Serving:
 
     def _successor(self, endpoint: Endpoint, settings: Settings) -> Endpoint | None:
         """Return the endpoint of a listener in new settings, or None if they remove the listener."""
-        if self._kept:
-            return one_of(endpoint.scheme, settings)
+        if self._inherited:
+            return endpoint_of_scheme(endpoint.scheme, settings)
         return next((endpoint_ for endpoint_ in endpoints(settings) if endpoint_.place == endpoint.place), None)
 
     async def stop(self) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from dataplaneapi.server.endpoint import KEYS, OF_LISTENERS, Endpoint, endpoints, one_of
+from dataplaneapi.server.endpoint import KEYS, OF_LISTENERS, Endpoint, endpoint_of_scheme, endpoints
 from dataplaneapi.settings.table import Settings, SettingsError, combine, table
 
 TLS = {"tls_certificate": "/c", "tls_key": "/k"}
@@ -142,8 +142,8 @@ def test_whom_it_allows(wanted: tuple[str, ...], names: str, right: bool) -> Non
 
 
 def test_of_a_socket_that_another_opened() -> None:
-    assert one_of("unix", given(socket_path="/s")).path == "/s"
-    assert one_of("http", given(port=3)).port == 3
+    assert endpoint_of_scheme("unix", given(socket_path="/s")).path == "/s"
+    assert endpoint_of_scheme("http", given(port=3)).port == 3
 
 
 def test_the_settings_it_is_made_of_exist() -> None:

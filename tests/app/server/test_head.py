@@ -47,10 +47,10 @@ def test_sizes() -> None:
 
 def test_half_heads_give_back_what_they_held() -> None:
     together = HalfHeads(100)
-    together.hold(60)
+    together.add(60)
     with pytest.raises(RequestRefused) as refused:
-        together.hold(60)
+        together.add(60)
     assert refused.value.status == 503
-    together.hold(-60)
-    together.hold(40)
-    assert together.held == 100
+    together.add(-60)
+    together.add(40)
+    assert together.size == 100

@@ -49,7 +49,7 @@ def test_unix(tmp_path: Path) -> None:
     assert stat.S_IMODE(os.stat(path).st_mode) == 0o660
     assert listener.address == f"unix://{path}"
     assert stat.S_ISSOCK(os.stat(path).st_mode)
-    listener.become(Endpoint("unix", mode=0o600), None)
+    listener.apply(Endpoint("unix", mode=0o600), None)
     assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
     listener.close()
     assert not os.path.exists(path)

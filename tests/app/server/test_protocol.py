@@ -307,7 +307,7 @@ def test_half_heads_are_limited_together() -> None:
                 each.close()
             while server.server_state.connections:
                 await asyncio.sleep(0.01)
-            assert server.server_state.half_heads.held == 0
+            assert server.server_state.half_heads.size == 0
 
     asyncio.run(asyncio.wait_for(story(), 60))
 

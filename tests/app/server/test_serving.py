@@ -28,10 +28,10 @@ def given(**changed: Any) -> Settings:
     return Settings(**{"scheme": ["http"], "host": "127.0.0.1"} | changed)
 
 
-def run(settings: Settings, story: Callable[[Serving, list[Listener]], Awaitable[None]], *, kept: bool = False) -> None:
+def run(settings: Settings, story: Callable[[Serving, list[Listener]], Awaitable[None]], *, inherited: bool = False) -> None:
     async def whole() -> None:
         opened = open_all(endpoints(settings))
-        serving = Serving(app, settings, opened, kept=kept)
+        serving = Serving(app, settings, opened, inherited=inherited)
         try:
             await story(serving, opened)
         finally:
@@ -111,4 +111,4 @@ def test_sockets_of_the_service_manager_stay() -> None:
         assert serving.addresses == before
         assert opened[0].endpoint.limit == 7
 
-    run(given(), story, kept=True)
+    run(given(), story, inherited=True)
