@@ -11,7 +11,7 @@ class ReplyingApp(Protocol):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None: ...
 
-    def reply(self, *asked: Any) -> bytes | None: ...
+    def reply(self, *request: Any) -> bytes | None: ...
 
 
 class Doorway:
@@ -20,22 +20,22 @@ class Doorway:
     def __init__(self) -> None:
         self._app: ReplyingApp | None = None
         self._opened = asyncio.Event()
-        self._inside: set[asyncio.Task[Any]] = set()
+        self._running_requests: set[asyncio.Task[Any]] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         while (app := self._app) is None:
             await self._opened.wait()
         task = asyncio.current_task()
         assert task is not None
-        self._inside.add(task)
+        self._running_requests.add(task)
         try:
             await app(scope, receive, send)
         finally:
-            self._inside.discard(task)
+            self._running_requests.discard(task)
 
-    def reply(self, *asked: Any) -> bytes | None:
+    def reply(self, *request: Any) -> bytes | None:
         """Return the cached reply of the current application, or None if there is no cached reply or no application."""
-        return self._app.reply(*asked) if self._app is not None else None
+        return self._app.reply(*request) if self._app is not None else None
 
     def open(self, app: ReplyingApp) -> None:
         """Pass requests, including those that wait, to this application."""
@@ -46,7 +46,7 @@ class Doorway:
         """Make new requests wait, and wait for the requests in progress. After `patience` seconds, cancel these."""
         self._app = None
         self._opened.clear()
-        late = set(self._inside)
+        late = set(self._running_requests)
         if late:
             _, late = await asyncio.wait(late, timeout=patience)
         for task in late:

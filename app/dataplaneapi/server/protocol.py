@@ -383,5 +383,5 @@ def _channel(cycle: RequestResponseCycle) -> Channel:
     return channel
 
 
-def _no_reply(*asked: object) -> None:
+def _no_reply(*request: object) -> None:
     """Return no reply. This replaces `reply` of an application that has no cache."""
