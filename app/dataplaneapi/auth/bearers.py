@@ -25,7 +25,7 @@ class Bearers:
         self._users, self.tokens = users, tokens
         self._issuer: Issuer | None = None
         self._jwt: JwtSettings | None = None
-        self._take(jwt)
+        self._set_issuer(jwt)
 
     async def __aenter__(self) -> Self:
         await self.tokens.__aenter__()
@@ -42,13 +42,13 @@ class Bearers:
         """Apply new settings. If they have changed, verify all JWTs again. Reuse the known keys if their source is the same."""
         if jwt != self._jwt:
             former = self._issuer
-            self._take(jwt)
+            self._set_issuer(jwt)
             if self._issuer:
                 self._issuer.begin()
             if former and not (self._issuer and self._issuer.keys is former.keys):
                 await former.close()
 
-    def _take(self, jwt: JwtSettings | None) -> None:
+    def _set_issuer(self, jwt: JwtSettings | None) -> None:
         former, self._jwt, self._issuer = self._issuer, jwt, None
         if jwt:
             # Imported here, because it imports packages that only the extra `oidc` installs.
@@ -59,10 +59,10 @@ class Bearers:
     def caller(self, bearer: bytes) -> Caller:
         """Return the caller of an admitted request: an EndedCaller if the token has expired or was revoked since."""
         if token := self.tokens.find(bearer):
-            return self.of(token)
-        return (self._issuer.known(bearer) if self._issuer else None) or EndedCaller()
+            return self.caller_of(token)
+        return (self._issuer.cached_caller(bearer) if self._issuer else None) or EndedCaller()
 
-    def present(self, caller: Caller) -> Caller | None:
+    def refreshed(self, caller: Caller) -> Caller | None:
         """Return the caller with the current state of its token.
 
         Return None if the token has ended, or if the settings no longer name the issuer of its JWT.
@@ -72,13 +72,13 @@ class Bearers:
         if caller.token is None:
             return caller
         token = self.tokens.get(caller.token.id)
-        return self.of(token) if token else None
+        return self.caller_of(token) if token else None
 
     def user(self, caller: Caller) -> User | None:
         """Return the user that the caller logged in as. Return None if it has other credentials or the user no longer exists."""
         return self._users.find(caller.name) if caller.group == USERS else None
 
-    def of(self, token: Token) -> TokenCaller:
+    def caller_of(self, token: Token) -> TokenCaller:
         is_orphan = token.group == USERS and self._users.find(token.creator) is None
         return TokenCaller.of(token, is_orphan=is_orphan)
 
@@ -89,7 +89,7 @@ class Bearers:
         """
         if group == TOKENS:
             token = self.tokens.get(id_of(name))
-            return self.of(token).rights(roles) if token else Rights(why=f"{name} has expired or was revoked")
+            return self.caller_of(token).rights(roles) if token else Rights(why=f"{name} has expired or was revoked")
         if group == CLAIMS:
             return Rights(why=f"the current permissions of {name} are unknown: its JWT came with an earlier request")
         if roles and group == USERS and self._users.find(name) is None:
@@ -100,13 +100,13 @@ class Bearers:
         """Return whether a token is valid for a request from this address. If it is a valid token of this server, record its use."""
         token = self.tokens.find(bearer)
         if token is None:
-            return self._issuer is not None and self._issuer.known(bearer) is not None
+            return self._issuer is not None and self._issuer.cached_caller(bearer) is not None
         if not token.is_from(address):
             return False
         self.tokens.use(token, address)
         return True
 
-    def takes(self, bearer: bytes) -> bool:
+    def supports(self, bearer: bytes) -> bool:
         """Return whether a token is of a kind that this server supports. The refusal of any other token is that of the Data Plane API."""
         return self._issuer is not None or is_well_formed(bearer)
 
@@ -117,7 +117,7 @@ class Bearers:
     async def refusal(self, bearer: bytes, address: str) -> str:
         """Verify a JWT, or find out why `admits` is False for a token. Return the reason, or an empty text for a valid JWT.
 
-        Raises IssuerAway. Waits for the keys of the issuer if they are unknown.
+        Raises IssuerUnavailable. Waits for the keys of the issuer if they are unknown.
         """
         if self._issuer and bearer.count(b".") == 2:
             return await self._issuer.refusal(bearer)

@@ -10,7 +10,7 @@ from haproxy_native.request_context import Author
 TOKENS = "tokens"
 
 
-class IssuerAway(Exception):
+class IssuerUnavailable(Exception):
     """Raised if no JWT can be verified, because no key of the issuer is known."""
 
 

@@ -30,7 +30,7 @@ from dataplaneapi.api.errors import error_response
 from dataplaneapi.api.responses import RETRY_AFTER, Header, HeaderName, Response
 from dataplaneapi.auth import passwords
 from dataplaneapi.auth.bearers import Bearers, parse_bearer
-from dataplaneapi.auth.caller import Caller, IssuerAway
+from dataplaneapi.auth.caller import Caller, IssuerUnavailable
 from dataplaneapi.auth.guessing import Guessing, Pair, pair
 from dataplaneapi.auth.users import Users
 from dataplaneapi.server.log_rate import RateLimit
@@ -72,7 +72,7 @@ class Gate:
         self._users, self._clock, self._bearers = users, clock, bearers
         self._key = os.urandom(32)
         # The cache of correct credentials by digest: the time until which they need no check, and their address and name.
-        self._verdicts: dict[bytes, tuple[float, Pair]] = {}
+        self._correct_logins: dict[bytes, tuple[float, Pair]] = {}
         self._generation = users.generation
         self.guessing = Guessing(clock)
         # The running checks by digest. All requests with the same credentials wait for one check.
@@ -86,12 +86,12 @@ class Gate:
         """Return whether an Authorization header has a valid token, or a password that the cache contains for this address."""
         self._users.refresh()
         if self._generation != self._users.generation:
-            self._verdicts.clear()
+            self._correct_logins.clear()
             self._generation = self._users.generation
             return False
         if self._bearers and (bearer := parse_bearer(authorization)) is not None:
             return self._bearers.admits(bearer, address)
-        known = self._verdicts.get(self._digest(authorization, address))
+        known = self._correct_logins.get(self._digest(authorization, address))
         return known is not None and known[0] > self._clock()
 
     async def refusal(self, authorization: bytes, address: str = "-") -> Response | None:
@@ -105,19 +105,19 @@ class Gate:
             return await self._refused_bearer(self._bearers, bearer, address)
         credentials = parse_basic(authorization)
         if credentials is None:
-            return self._refused("malformed" if authorization else "none", "missing or invalid authorization")
+            return self._refused_response("malformed" if authorization else "none", "missing or invalid authorization")
         if not len(self._users):
-            return self._refused("no_users", "no configured users")
+            return self._refused_response("no_users", "no configured users")
         login = Login(*credentials, address, self._digest(authorization, address))
         if (check := self._checks.get(login.digest)) is None:
             seconds = self.guessing.wait(login.pair)
             if seconds and not self.guessing.has_succeeded(login.pair):
-                return self._too_many(address, seconds)
+                return self._limited_response(address, seconds)
             if not seconds:
                 # The attempt counts as failed until it succeeds, so that parallel attempts cannot exceed the limit.
                 self.guessing.fail(login.pair)
-                self._forget_over_limit(login.pair)
-            check = self._checks[login.digest] = asyncio.ensure_future(self._in_turn(login) if seconds else self._counted(login))
+                self._forget_limited_logins(login.pair)
+            check = self._checks[login.digest] = asyncio.ensure_future(self._check_in_turn(login) if seconds else self._check_login(login))
             check.add_done_callback(lambda _: self._checks.pop(login.digest))
         return await asyncio.shield(check)
 
@@ -131,25 +131,25 @@ class Gate:
     async def _refused_bearer(self, bearers: Bearers, bearer: bytes, address: str) -> Response | None:
         """Return the error response to a bearer token, or None for a valid JWT. Count an unknown token as a failure of its address."""
         if bearers.is_guess(bearer):
-            of = pair(address, "")
-            if seconds := self.guessing.wait(of):
-                return self._too_many(address, seconds)
-            self.guessing.fail(of)
-            self._forget_over_limit(of)
+            counted_pair = pair(address, "")
+            if seconds := self.guessing.wait(counted_pair):
+                return self._limited_response(address, seconds)
+            self.guessing.fail(counted_pair)
+            self._forget_limited_logins(counted_pair)
         try:
             text = await bearers.refusal(bearer, address)
-        except IssuerAway as error:
+        except IssuerUnavailable as error:
             self.refused["issuer"] += 1
             return error_response(503, str(error), [(RETRY_AFTER, b"%d" % RETRY_SECONDS)])
         if not text:
             return None
         limit_logger.warning("a token from %s is refused: %s", address, text)
-        return self._refused("token", text, BEARER_CHALLENGE if bearers.takes(bearer) else CHALLENGE)
+        return self._refused_response("token", text, BEARER_CHALLENGE if bearers.supports(bearer) else CHALLENGE)
 
-    async def _counted(self, login: Login) -> Response | None:
-        return None if await self._is_right(login) else self._refused("wrong", "unauthorized")
+    async def _check_login(self, login: Login) -> Response | None:
+        return None if await self._is_password_correct(login) else self._refused_response("wrong", "unauthorized")
 
-    async def _in_turn(self, login: Login) -> Response | None:
+    async def _check_in_turn(self, login: Login) -> Response | None:
         """Check a login above the limit, after the preceding check of its pair. Return None if it is correct, or else the response 429."""
         before, turn = self._turns.get(login.pair), asyncio.current_task()
         assert turn is not None
@@ -157,15 +157,15 @@ class Gate:
         try:
             if before:
                 await asyncio.wait([before])
-            if await self._is_right(login):
+            if await self._is_password_correct(login):
                 return None
             await asyncio.sleep(PAUSE)
-            return self._too_many(login.address, self.guessing.wait(login.pair))
+            return self._limited_response(login.address, self.guessing.wait(login.pair))
         finally:
             if self._turns.get(login.pair) is turn:
                 del self._turns[login.pair]
 
-    async def _is_right(self, login: Login) -> bool:
+    async def _is_password_correct(self, login: Login) -> bool:
         generation, loop = self._users.generation, asyncio.get_running_loop()
         user = self._users.find(login.name)
         if not await loop.run_in_executor(_HASHING, passwords.verify_evenly, login.password, user, self._users.hashes):
@@ -173,10 +173,10 @@ class Gate:
             return False
         self.guessing.succeed(login.pair)
         if generation == self._users.generation and not self.guessing.wait(login.pair):
-            self._remember(login)
+            self._cache_login(login)
         return True
 
-    def _too_many(self, address: str, seconds: float) -> Response:
+    def _limited_response(self, address: str, seconds: float) -> Response:
         """Return the response 429 to credentials that may be sent again in this many seconds."""
         self.refused["limited"] += 1
         limit_logger.warning("too many wrong passwords or tokens from %s", address)
@@ -184,18 +184,22 @@ class Gate:
         text = f"too many wrong passwords or tokens from {address}; try again in {seconds} seconds"
         return error_response(429, text, [(RETRY_AFTER, b"%d" % seconds)])
 
-    def _remember(self, login: Login) -> None:
-        if len(self._verdicts) >= REMEMBERED_AT_MOST:
-            self._verdicts.clear()
-        self._verdicts[login.digest] = self._clock() + REMEMBERED_SECONDS, login.pair
+    def _cache_login(self, login: Login) -> None:
+        if len(self._correct_logins) >= REMEMBERED_AT_MOST:
+            self._correct_logins.clear()
+        self._correct_logins[login.digest] = self._clock() + REMEMBERED_SECONDS, login.pair
 
-    def _forget_over_limit(self, of: Pair) -> None:
+    def _forget_limited_logins(self, counted_pair: Pair) -> None:
         """Remove the cached credentials of an address that exceed a limit now."""
-        if self.guessing.wait(of):
-            remaining = {key: known for key, known in self._verdicts.items() if known[1][0] != of[0] or not self.guessing.wait(known[1])}
-            self._verdicts = remaining
+        if self.guessing.wait(counted_pair):
+            remaining = {
+                key: known
+                for key, known in self._correct_logins.items()
+                if known[1][0] != counted_pair[0] or not self.guessing.wait(known[1])
+            }
+            self._correct_logins = remaining
 
-    def _refused(self, reason: str, text: str, challenge: Header = CHALLENGE) -> Response:
+    def _refused_response(self, reason: str, text: str, challenge: Header = CHALLENGE) -> Response:
         self.refused[reason] += 1
         return error_response(401, text, [challenge])
 

@@ -4,7 +4,7 @@
 it need no check. A claim of the JWT determines the roles of the caller.
 
 The server starts without waiting for the issuer. If the issuer does not answer, the known keys remain valid without limit. Only if no key
-is known, no JWT can be verified (IssuerAway).
+is known, no JWT can be verified (IssuerUnavailable).
 """
 
 import asyncio
@@ -22,7 +22,7 @@ import httpx2
 import jwt
 from jwt import PyJWK
 
-from dataplaneapi.auth.caller import IssuerAway, JwtCaller
+from dataplaneapi.auth.caller import IssuerUnavailable, JwtCaller
 from dataplaneapi.settings.jwt import JwtSettings
 from haproxy_native.background import Background
 
@@ -78,12 +78,12 @@ class KeySet:
     def __len__(self) -> int:
         return len(self._keys)
 
-    def freshen(self) -> None:
+    def fetch_if_old(self) -> None:
         """Start fetching the keys again if they are older than FRESH_SECONDS. Does not wait for the result."""
         if self._clock() - self._fetched > FRESH_SECONDS:
             self._begin()
 
-    async def look_for(self, id_: str | None) -> VerificationKey | None:
+    async def fetch_missing(self, id_: str | None) -> VerificationKey | None:
         """Return a key like `get`. If it is unknown, first fetch the keys, unless the last fetch began less than PAUSE_SECONDS ago.
 
         Waits for at most FETCH_SECONDS.
@@ -202,43 +202,43 @@ class Issuer:
     def __init__(self, settings: JwtSettings, keys: KeySet | None = None, clock: Callable[[], float] = time.time) -> None:
         self.settings, self._clock = settings, clock
         self.keys = KeySet(partial(fetch, settings)) if keys is None else keys
-        self._verdicts: dict[bytes, JwtCaller] = {}
+        self._verified_jwts: dict[bytes, JwtCaller] = {}
         self._generation = self.keys.generation
 
     def begin(self) -> None:
         """Start fetching the keys, before a request needs them."""
-        self.keys.freshen()
+        self.keys.fetch_if_old()
 
     async def close(self) -> None:
         await self.keys.close()
 
-    def known(self, token: bytes) -> JwtCaller | None:
+    def cached_caller(self, token: bytes) -> JwtCaller | None:
         """Return the caller of a JWT that the cache contains. Return None if the JWT is not cached or has expired."""
-        self.keys.freshen()
-        self._follow_keys()
-        caller = self._verdicts.get(_digest(token))
+        self.keys.fetch_if_old()
+        self._forget_if_keys_changed()
+        caller = self._verified_jwts.get(_digest(token))
         return caller if caller and caller.expires > self._clock() else None
 
     async def refusal(self, token: bytes) -> str:
-        """Verify a JWT. Return why it is invalid. If it is valid, cache it and return an empty text. Raises IssuerAway."""
+        """Verify a JWT. Return why it is invalid. If it is valid, cache it and return an empty text. Raises IssuerUnavailable."""
         try:
             caller = await self._verified(token)
         except BadJwt as error:
             return str(error)
-        self._follow_keys()
-        if len(self._verdicts) >= REMEMBERED_AT_MOST:
-            self._verdicts.clear()
-        self._verdicts[_digest(token)] = caller
+        self._forget_if_keys_changed()
+        if len(self._verified_jwts) >= REMEMBERED_AT_MOST:
+            self._verified_jwts.clear()
+        self._verified_jwts[_digest(token)] = caller
         return ""
 
-    def _follow_keys(self) -> None:
+    def _forget_if_keys_changed(self) -> None:
         """Clear the cache of verified JWTs if the keys have changed."""
         if self._generation != self.keys.generation:
-            self._verdicts.clear()
+            self._verified_jwts.clear()
             self._generation = self.keys.generation
 
     async def _verified(self, token: bytes) -> JwtCaller:
-        """Verify a JWT and return its caller. If the key of the JWT is unknown, fetch the keys. Raises BadJwt and IssuerAway."""
+        """Verify a JWT and return its caller. If the key of the JWT is unknown, fetch the keys. Raises BadJwt and IssuerUnavailable."""
         header = _header(token)
         id_, algorithm = header.get("kid"), header.get("alg")
         if id_ is not None and not isinstance(id_, str):
@@ -248,9 +248,11 @@ class Issuer:
             raise BadJwt("the JWT has a header crit, and this server supports no extensions")
         if not isinstance(algorithm, str) or algorithm not in ASYMMETRIC:
             raise BadJwt(f"the JWT is signed by {str(algorithm)[:20]!r}; expected one of {', '.join(sorted(ASYMMETRIC))}")
-        key = await self.keys.look_for(id_)
+        key = await self.keys.fetch_missing(id_)
         if not self.keys:
-            raise IssuerAway(f"the keys of {self.settings.issuer} cannot be fetched, so no JWT can be verified; the log has the reason")
+            raise IssuerUnavailable(
+                f"the keys of {self.settings.issuer} cannot be fetched, so no JWT can be verified; the log has the reason"
+            )
         if key is None:
             raise BadJwt(f"{self.settings.issuer} has no key {str(id_)[:100]!r} for the JWT")
         return self._caller(_claims(token, key, self.settings))

@@ -47,6 +47,6 @@ class OpenStreams:
     def review(self, roles: Roles | None) -> None:
         """Close the streams of callers that are gone, or whose permissions or password have changed."""
         for stream in list(self._streams):
-            now = self._bearers.present(stream.caller)
+            now = self._bearers.refreshed(stream.caller)
             if now is None or now.rights(roles) != stream.rights or self._bearers.user(now) != stream.user:
                 stream.close()

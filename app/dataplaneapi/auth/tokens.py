@@ -82,7 +82,7 @@ class Tokens:
         # The hashes of the tokens whose last use is not written yet, and whether the tokens in the database have been read.
         self._used, self._is_read = set[str](), False
         try:
-            self._know(database.read(_stored))
+            self._add_stored(database.read(_read_tokens))
         except Unusable as error:
             log.error("reading the tokens failed, so all tokens are refused: %s", error)
 
@@ -95,7 +95,7 @@ class Tokens:
         await asyncio.wait([self._tidying])
         await self.tidy()
 
-    def _know(self, stored: Iterable[Token]) -> None:
+    def _add_stored(self, stored: Iterable[Token]) -> None:
         self._by_hash, self._is_read = {token.hash: token for token in stored} | self._by_hash, True
 
     def all(self) -> list[Token]:
@@ -127,7 +127,7 @@ class Tokens:
         token = Token(self._new_id(), _hash(secret.encode()), tuple(roles), group, creator, now, now + seconds, tuple(networks), note)
         self._by_hash[token.hash] = token
         try:
-            await self._database.store(partial(_store, [token]))
+            await self._database.store(partial(_write_tokens, [token]))
         except Unusable as error:
             self._by_hash.pop(token.hash, None)
             raise Unusable(f"creating the token failed: {error}") from error
@@ -138,7 +138,7 @@ class Tokens:
         """Revoke a token. `by` is the name of the caller for the log. Raises Unusable if a restart could make the token valid again."""
         self._by_hash.pop(token.hash, None)
         log.info("token %s of %s was revoked by %s", token.id, token.creator, by)
-        delete = partial(_delete, [token.hash])
+        delete = partial(_delete_tokens, [token.hash])
         try:
             await self._database.store(delete)
         except Unusable as error:
@@ -156,11 +156,11 @@ class Tokens:
         """Delete expired tokens, and write the last uses. If the stored tokens could not be read before, read them."""
         if not self._is_read:
             with suppress(Unusable):
-                self._know(await self._database.run(_stored))
+                self._add_stored(await self._database.run(_read_tokens))
         self._drop_expired()
         if used := [token for hash_ in self._used if (token := self._by_hash.get(hash_))]:
             self._used.clear()
-            self._database.post(partial(_store, used, is_synced=False))
+            self._database.post(partial(_write_tokens, used, is_synced=False))
 
     async def _tidy_often(self) -> None:
         while True:
@@ -172,25 +172,25 @@ class Tokens:
         if gone := [token.hash for token in self._by_hash.values() if token.expires <= now]:
             for hash_ in gone:
                 del self._by_hash[hash_]
-            self._database.post(partial(_delete, gone))
+            self._database.post(partial(_delete_tokens, gone))
 
     def _new_id(self) -> str:
         known = {token.id for token in self._by_hash.values()}
         return next(id_ for id_ in iter(lambda: secrets.token_hex(4), "") if id_ not in known)
 
 
-def _stored(state: State) -> list[Token]:
+def _read_tokens(state: State) -> list[Token]:
     """Return the tokens in the database. Raises sqlite3.Error."""
     rows = [json.loads(data) for (data,) in state.execute("SELECT data FROM token")]
     return [Token(**{**row, "roles": tuple(row["roles"]), "networks": tuple(row["networks"])}) for row in rows]
 
 
-def _store(tokens: Sequence[Token], state: State, *, is_synced: bool = True) -> None:
+def _write_tokens(tokens: Sequence[Token], state: State, *, is_synced: bool = True) -> None:
     with state.transaction(is_synced=is_synced):
         state.executemany("INSERT OR REPLACE INTO token VALUES (?, ?)", [(token.hash, json.dumps(asdict(token))) for token in tokens])
 
 
-def _delete(hashes: Sequence[str], state: State) -> None:
+def _delete_tokens(hashes: Sequence[str], state: State) -> None:
     with state.transaction():
         state.executemany("DELETE FROM token WHERE hash = ?", [(hash_,) for hash_ in hashes])
 

@@ -46,9 +46,9 @@ class Users:
         """Read all sources. If one cannot be read, keep the former users and raise NoUsers."""
         stored, file = Path(settings.dataplane_storage_dir) / "cluster.json", settings.userlist_file or credentials.path(credentials.USERS)
         stamps = {str(file_): stamp(file_) for file_ in (stored, file) if file_}
-        own = [*_stored(stored), *map(_user, settings.users)]
+        own = [*_users_of_cluster_file(stored), *map(_user, settings.users)]
         if not own and file:
-            own = _of_file(file, settings.userlist)
+            own = _users_of_file(file, settings.userlist)
         self._stamps = stamps
         self._settings, self._follows, self._seen = settings, not own, None
         if own:
@@ -103,7 +103,7 @@ def _user(entry: dict[str, Any]) -> User:
     return User(str(entry.get("name", "")), str(entry.get("password", "")), bool(entry.get("insecure", False)))
 
 
-def _stored(path: Path) -> list[User]:
+def _users_of_cluster_file(path: Path) -> list[User]:
     try:
         text = path.read_bytes()
     except OSError:
@@ -115,7 +115,7 @@ def _stored(path: Path) -> list[User]:
         raise NoUsers(f"{path} is not valid: {error}") from None
 
 
-def _of_file(path: str, name: str) -> list[User]:
+def _users_of_file(path: str, name: str) -> list[User]:
     try:
         section = userlist.find_in_file(path, name)
     except OSError as error:

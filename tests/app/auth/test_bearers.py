@@ -45,7 +45,7 @@ def test_admitted_and_refused(tmp_path: Path) -> None:
 def test_a_creator_that_is_gone(tmp_path: Path, group: str, is_orphan: bool) -> None:
     bearers = Bearers(Users(Settings(dataplane_storage_dir=str(tmp_path)), lambda: Document.parse(b"")), Tokens(Database(tmp_path)))
     token, _ = asyncio.run(bearers.tokens.create(["viewer"], group, "bob", 60.0))
-    assert bearers.of(token).is_orphan is is_orphan
+    assert bearers.caller_of(token).is_orphan is is_orphan
 
 
 def test_the_rights_of_a_caller_who_is_not_there(tmp_path: Path) -> None:
@@ -80,11 +80,11 @@ def test_jwts_of_the_issuer_in_the_settings(tmp_path: Path) -> None:
             await bearers.change(jwt)
             assert not bearers.admits(token, "-") and await bearers.refusal(token, "-") == "" and bearers.admits(token, "-")
             caller = bearers.caller(token)
-            assert caller.name == "jwt of ann" and bearers.present(caller) is caller and not bearers.is_guess(token)
+            assert caller.name == "jwt of ann" and bearers.refreshed(caller) is caller and not bearers.is_guess(token)
             await bearers.change(replace(jwt))
             assert bearers.admits(token, "-"), "the same settings"
             await bearers.change(None)
-            assert not bearers.admits(token, "-") and bearers.present(caller) is None and bearers.caller(token).name == ""
+            assert not bearers.admits(token, "-") and bearers.refreshed(caller) is None and bearers.caller(token).name == ""
 
     with Issuing("ec1") as issuing:
         asyncio.run(follow(issuing))

@@ -62,7 +62,7 @@ def test_good_ones(beside: Beside, key: str, algorithm: str) -> None:
     assert beside.refusal(token) == ""
 
     async def known() -> Any:
-        return beside.issuer.known(token.encode())
+        return beside.issuer.cached_caller(token.encode())
 
     caller = beside.runner.run(known())
     assert (caller.name, caller.values) == ("jwt of ann", ("ops",)) and caller.expires > time.time()
@@ -105,7 +105,7 @@ def test_the_subject_is_the_caller_as_it_is(beside: Beside) -> None:
         else:
             issuer = Issuer(JwtSettings(ISSUER, AUDIENCE), KeySet(beside.fetch, beside.clock))
             assert beside.runner.run(issuer.refusal(token.encode())) == ""
-            names[subject] = issuer._verdicts.popitem()[1].name
+            names[subject] = issuer._verified_jwts.popitem()[1].name
     assert names == {subject: f"jwt of {subject}" for subject in ("ann", " ann", "ann ", "a nn", "a  nn", "x" * 200)}
 
 
@@ -116,7 +116,7 @@ def test_a_verdict_ends(beside: Beside) -> None:
 
     async def known(now: float) -> Any:
         clock.now = now
-        return issuer.known(token)
+        return issuer.cached_caller(token)
 
     assert beside.runner.run(issuer.refusal(token)) == ""
     assert beside.runner.run(known(ahead - 1))
@@ -176,7 +176,7 @@ def test_rotation(beside: Beside) -> None:
     assert beside.refusal(new) == "" and beside.fetched == 2
 
     async def known() -> list[bool]:
-        return [beside.issuer.known(each.encode()) is not None for each in (former, new)]
+        return [beside.issuer.cached_caller(each.encode()) is not None for each in (former, new)]
 
     assert beside.runner.run(known()) == [False, True]
     assert "no key 'ec1'" in beside.refusal(former)

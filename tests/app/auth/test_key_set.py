@@ -50,13 +50,13 @@ def test_an_unknown_key_is_fetched_but_not_again_and_again() -> None:
 
     async def test(keys: KeySet) -> None:
         assert keys.get("ec1") is None
-        found = await asyncio.gather(*(keys.look_for("ec1") for _ in range(10)))
+        found = await asyncio.gather(*(keys.fetch_missing("ec1") for _ in range(10)))
         assert all(found) and source.fetched == 1
         source.document = {"keys": [public("ec2")]}
-        assert await keys.look_for("ec2") is None and source.fetched == 1
+        assert await keys.fetch_missing("ec2") is None and source.fetched == 1
         source.now += PAUSE_SECONDS
         generation = keys.generation
-        assert await keys.look_for("ec2") and keys.get("ec1") is None and keys.generation != generation
+        assert await keys.fetch_missing("ec2") and keys.get("ec1") is None and keys.generation != generation
 
     beside(source, test)
 
@@ -65,17 +65,17 @@ def test_keys_stay_while_the_issuer_is_away() -> None:
     source = Source("ec1")
 
     async def test(keys: KeySet) -> None:
-        assert await keys.look_for("ec1")
+        assert await keys.fetch_missing("ec1")
         source.document = None
         source.now += FRESH_SECONDS + 1
-        keys.freshen()
+        keys.fetch_if_old()
         await happened(lambda: source.fetched == 2 and bool(keys.trouble))
-        assert keys.get("ec1") and keys.trouble == "it is away" and await keys.look_for("ec2") is None
-        keys.freshen()
+        assert keys.get("ec1") and keys.trouble == "it is away" and await keys.fetch_missing("ec2") is None
+        keys.fetch_if_old()
         assert source.fetched == 2
         source.now += PAUSE_SECONDS
         source.document = {"keys": [public("ec2")]}
-        keys.freshen()
+        keys.fetch_if_old()
         await happened(lambda: keys.get("ec2") is not None)
         assert keys.get("ec1") is None and not keys.trouble
 
@@ -90,7 +90,7 @@ def test_a_fetch_that_takes_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
 
     async def run() -> None:
         keys = KeySet(never)
-        assert await keys.look_for("ec1") is None and "no answer within" in keys.trouble
+        assert await keys.fetch_missing("ec1") is None and "no answer within" in keys.trouble
         await keys.close()
 
     asyncio.run(run())

@@ -27,7 +27,7 @@ def test_a_review(tmp_path: Path) -> None:
     token, _ = asyncio.run(bearers.tokens.create(["viewer"], USERS, "ann", 60.0))
     before = roles(ann="editor", bob="viewer")
     with (
-        streams.opened(bearers.of(token), before, lambda: closed.append("token")),
+        streams.opened(bearers.caller_of(token), before, lambda: closed.append("token")),
         streams.opened(Caller(USERS, "ann"), before, lambda: closed.append("ann")),
         streams.opened(Caller(USERS, "bob"), before, lambda: closed.append("bob")),
     ):
@@ -54,7 +54,7 @@ def test_users_that_change(tmp_path: Path) -> None:
     streams, closed = OpenStreams(bearers), list[str]()
     token, _ = asyncio.run(bearers.tokens.create([], USERS, "ann", 60.0))
     callers = {
-        "token": bearers.of(token),
+        "token": bearers.caller_of(token),
         "node": Caller("certificates", "ann"),
         **{name: Caller(USERS, name) for name in ("ann", "bob", "eve")},
     }

@@ -130,7 +130,7 @@ def _as_dict(call: Call, token: Token) -> dict[str, Any]:
             "expires": timestamp(token.expires),
             "last_used": None if token.used is None else timestamp(token.used),
             "last_address": token.used_from,
-            "state": rights.why if (rights := call.services.bearers.of(token).rights(call.services.roles)) else None,
+            "state": rights.why if (rights := call.services.bearers.caller_of(token).rights(call.services.roles)) else None,
         }
     )
 
