@@ -223,7 +223,7 @@ def _refuse_settings(error: SettingsError, asked: Mapping[str, Any]) -> NoReturn
 
         # If the file cannot be read, `error` says so already.
         with contextlib.suppress(SettingsError):
-            print(doctor.fixed(asked.get("settings_file", SETTINGS_FILE)))
+            print(doctor.write_fixed_settings(asked.get("settings_file", SETTINGS_FILE)))
     errors = [f"configuration error: {line}" for line in str(error).splitlines()]
     refuse("\n".join([*errors, *(f"configuration warning: {line}" for line in getattr(error, "__notes__", ()))]))
 

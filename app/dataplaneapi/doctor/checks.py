@@ -58,7 +58,7 @@ def report(settings: Settings, command: str, *, as_json: bool = False, fix: bool
     logging.getLogger().addHandler(logging.NullHandler())
     rows = list(findings(settings) if command == "doctor" else essentials(settings))
     if fix:
-        rows.append(fixed(settings.file))
+        rows.append(write_fixed_settings(settings.file))
     if as_json:
         print(json.dumps([asdict(row) for row in rows], indent=2))
     else:
@@ -66,7 +66,7 @@ def report(settings: Settings, command: str, *, as_json: bool = False, fix: bool
     return int(any(row.level == ERROR for row in rows))
 
 
-def fixed(file: str) -> DoctorFinding:
+def write_fixed_settings(file: str) -> DoctorFinding:
     """Write corrected settings next to a settings file, which may be invalid. Return a finding that says what was done."""
     try:
         written = settings_repair.write_beside(Path(file))
@@ -80,34 +80,34 @@ def fixed(file: str) -> DoctorFinding:
 
 def essentials(settings: Settings) -> Iterator[DoctorFinding]:
     """Yield the findings about the settings and the configuration."""
-    yield from _of_settings(settings)
-    yield from _of_configuration(settings)
+    yield from _check_settings(settings)
+    yield from _check_configuration(settings)
 
 
 def findings(settings: Settings, places: Sequence[Path] = units.PLACES) -> Iterator[DoctorFinding]:
     """Yield all findings. `places` are the directories with systemd units, the one that takes precedence first."""
     yield DoctorFinding(OK, "server", f"dataplaneapi {VERSION}")
-    yield from _of_rights()
-    yield from _of_settings(settings)
-    yield from _of_programs(settings, places)
-    yield from _of_acme(settings)
-    yield from _of_binary(settings)
-    yield from _of_configuration(settings)
-    yield from _of_file(Path(settings.config_file))
-    yield from _of_users(settings)
-    yield from _of_listeners(settings, places)
-    yield from _of_units(settings, places)
-    yield from _of_directories(settings)
-    yield from _of_sockets(settings)
-    yield from _of_reloads(settings)
+    yield from _check_rights()
+    yield from _check_settings(settings)
+    yield from _check_programs(settings, places)
+    yield from _check_acme(settings)
+    yield from _check_binary(settings)
+    yield from _check_configuration(settings)
+    yield from _check_file(Path(settings.config_file))
+    yield from _check_users(settings)
+    yield from _check_listeners(settings, places)
+    yield from _check_units(settings, places)
+    yield from _check_directories(settings)
+    yield from _check_sockets(settings)
+    yield from _check_reloads(settings)
     for module in modules("doctor"):
         yield from module.findings(settings)
-    yield from _of_issuer(settings)
-    yield from _of_audit(settings)
-    yield from _of_extras()
+    yield from _check_issuer(settings)
+    yield from _check_audit(settings)
+    yield from _check_extras()
 
 
-def _of_rights() -> Iterator[DoctorFinding]:
+def _check_rights() -> Iterator[DoctorFinding]:
     """Yield a note if root runs the doctor, because root has more permissions than the user of the service."""
     with suppress(KeyError):
         if os.geteuid() == 0 and pwd.getpwnam(UNIT_USER):
@@ -115,7 +115,7 @@ def _of_rights() -> Iterator[DoctorFinding]:
             yield DoctorFinding(NOTE, "server", what, f"runuser -u {UNIT_USER} -- dataplaneapi doctor")
 
 
-def _of_settings(settings: Settings) -> Iterator[DoctorFinding]:
+def _check_settings(settings: Settings) -> Iterator[DoctorFinding]:
     for warning in settings.warnings:
         yield DoctorFinding(WARNING, "settings", warning)
     file = Path(settings.file) if settings.file else None
@@ -127,7 +127,7 @@ def _of_settings(settings: Settings) -> Iterator[DoctorFinding]:
         yield DoctorFinding(OK, "settings", f"{file}")
 
 
-def _of_programs(settings: Settings, places: Sequence[Path]) -> Iterator[DoctorFinding]:
+def _check_programs(settings: Settings, places: Sequence[Path]) -> Iterator[DoctorFinding]:
     for program in programs(settings, places):
         if program.path:
             yield DoctorFinding(OK, "programs", f"{program.path} {program.use}")
@@ -135,7 +135,7 @@ def _of_programs(settings: Settings, places: Sequence[Path]) -> Iterator[DoctorF
             yield DoctorFinding(ERROR, "programs", f"{program.name} cannot be run: it {program.use}", program.remedy)
 
 
-def _of_acme(settings: Settings) -> Iterator[DoctorFinding]:
+def _check_acme(settings: Settings) -> Iterator[DoctorFinding]:
     """Yield an error for each `acme` section whose challenges will fail because its program is not in `acme_programs`."""
     try:
         document = Document.parse(config_files(settings).read())
@@ -150,7 +150,7 @@ def _of_acme(settings: Settings) -> Iterator[DoctorFinding]:
             yield DoctorFinding(ERROR, "acme", f"acme {section['name']}: {error}", "name the program in dataplaneapi.acme_programs")
 
 
-def _of_binary(settings: Settings) -> Iterator[DoctorFinding]:
+def _check_binary(settings: Settings) -> Iterator[DoctorFinding]:
     binary = shutil.which(settings.haproxy_bin)
     if binary is None:
         return
@@ -159,12 +159,12 @@ def _of_binary(settings: Settings) -> Iterator[DoctorFinding]:
         yield DoctorFinding(ERROR, "haproxy", f"{binary} is too old, or reports no version", "HAProxy 2.6 or later is supported")
         return
     yield DoctorFinding(OK, "haproxy", f"{binary}, version {version[0]}.{version[1]}")
-    yield _of_sandbox(settings)
+    yield _check_sandbox(settings)
     for lack in lacking(version):
         yield DoctorFinding(NOTE, "haproxy", f"needs HAProxy {lack.since[0]}.{lack.since[1]}: {lack.what}. Before it: {lack.instead}")
 
 
-def _of_sandbox(settings: Settings) -> DoctorFinding:
+def _check_sandbox(settings: Settings) -> DoctorFinding:
     """Return a finding about the sandbox in which HAProxy checks a configuration."""
     if lacks := unconfined(settings):
         return DoctorFinding(WARNING, "sandbox", "; ".join(lacks), "docs/security.md, Checks and explanations are confined")
@@ -182,7 +182,7 @@ def _version(binary: str) -> tuple[int, int]:
     return (int(match[1]), int(match[2])) if match else (0, 0)
 
 
-def _of_configuration(settings: Settings) -> Iterator[DoctorFinding]:
+def _check_configuration(settings: Settings) -> Iterator[DoctorFinding]:
     file, files = settings.config_file, config_files(settings)
     try:
         document = Document.parse(files.read())
@@ -203,7 +203,7 @@ def _of_configuration(settings: Settings) -> Iterator[DoctorFinding]:
         yield DoctorFinding(NOTE, "configuration", f"HAProxy: {message.text}")
 
 
-def _of_file(file: Path) -> Iterator[DoctorFinding]:
+def _check_file(file: Path) -> Iterator[DoctorFinding]:
     """Yield findings about how changes are written to the configuration file, and what prevents that."""
     if not file.exists():
         return
@@ -219,7 +219,7 @@ def _of_file(file: Path) -> Iterator[DoctorFinding]:
         yield DoctorFinding(ERROR, "file", trouble, "give this user write access to the file, or better to its directory")
 
 
-def _of_users(settings: Settings) -> Iterator[DoctorFinding]:
+def _check_users(settings: Settings) -> Iterator[DoctorFinding]:
     def document() -> Document:
         return Document.parse(Path(settings.config_file).read_bytes())
 
@@ -247,7 +247,7 @@ def _of_users(settings: Settings) -> Iterator[DoctorFinding]:
         yield DoctorFinding(WARNING, "users", f"the password of {', '.join(plain)} is stored in clear text", remedy)
 
 
-def _of_listeners(settings: Settings, places: Sequence[Path]) -> Iterator[DoctorFinding]:
+def _check_listeners(settings: Settings, places: Sequence[Path]) -> Iterator[DoctorFinding]:
     try:
         wanted = endpoints(settings)
     except SettingsError as error:
@@ -261,10 +261,10 @@ def _of_listeners(settings: Settings, places: Sequence[Path]) -> Iterator[Doctor
             )
 
 
-def _of_units(settings: Settings, places: Sequence[Path]) -> Iterator[DoctorFinding]:
+def _check_units(settings: Settings, places: Sequence[Path]) -> Iterator[DoctorFinding]:
     """Yield findings for other servers of this API, and for paths in /tmp that a service with a private /tmp cannot see."""
     for former in units.other_servers(places):
-        if units.is_wanted(former.name, places) or units.is_trying(former.name):
+        if units.is_wanted(former.name, places) or units.is_active_or_starting(former.name):
             what = f"{former.path} starts another server of this API, {' '.join(former.command)}: both change the same configuration"
             yield DoctorFinding(WARNING, "units", what, f"systemctl disable --now {former.name}")
     for name in (units.OURS, units.HAPROXY):
@@ -304,7 +304,7 @@ def _belongs_to_unit(path: Path) -> bool:
     return False
 
 
-def _of_directories(settings: Settings) -> Iterator[DoctorFinding]:
+def _check_directories(settings: Settings) -> Iterator[DoctorFinding]:
     named = [directory for directory in directories(settings).values() if not _belongs_to_unit(directory.path)]
     troubles = unusable(named)
     for trouble in troubles:
@@ -314,22 +314,22 @@ def _of_directories(settings: Settings) -> Iterator[DoctorFinding]:
         yield DoctorFinding(OK, "directories", "all can be used")
 
 
-def _of_sockets(settings: Settings) -> Iterator[DoctorFinding]:
+def _check_sockets(settings: Settings) -> Iterator[DoctorFinding]:
     stats = open_engine.stats_sockets_in(config_files(settings))
     if not settings.master_runtime and not stats:
         remedy = "start haproxy with -S, name that socket in haproxy.master_runtime, and add a stats socket with level admin"
         yield DoctorFinding(ERROR, "sockets", "no socket of HAProxy is known: every change needs a reload", remedy)
         return
     if settings.master_runtime:
-        yield asyncio.run(_of_socket("master's socket", settings.master_runtime, ()))
+        yield asyncio.run(_check_socket("master's socket", settings.master_runtime, ()))
     else:
         remedy = "start haproxy with -S PATH and name it in haproxy.master_runtime: it survives reloads, and reports their outcome"
         yield DoctorFinding(NOTE, "sockets", "no master socket is named", remedy)
     for address in stats:
-        yield asyncio.run(_of_socket("worker's socket", None, (address,)))
+        yield asyncio.run(_check_socket("worker's socket", None, (address,)))
 
 
-async def _of_socket(kind: str, master: str | None, stats: Sequence[str]) -> DoctorFinding:
+async def _check_socket(kind: str, master: str | None, stats: Sequence[str]) -> DoctorFinding:
     runtime = Runtime(timeout=5)
     runtime.use(master, stats)
     try:
@@ -344,7 +344,7 @@ async def _of_socket(kind: str, master: str | None, stats: Sequence[str]) -> Doc
     return DoctorFinding(OK, "sockets", f"{kind} {runtime.address}, HAProxy {version}")
 
 
-def _of_reloads(settings: Settings) -> Iterator[DoctorFinding]:
+def _check_reloads(settings: Settings) -> Iterator[DoctorFinding]:
     try:
         command = reload_command(settings)
     except SettingsError as error:
@@ -354,7 +354,7 @@ def _of_reloads(settings: Settings) -> Iterator[DoctorFinding]:
     yield DoctorFinding(OK, "reloads", f"by {way}")
 
 
-def _of_issuer(settings: Settings) -> Iterator[DoctorFinding]:
+def _check_issuer(settings: Settings) -> Iterator[DoctorFinding]:
     if jwt := read_jwt(settings.jwt, settings.role_of):
         trouble = issuer_trouble(jwt)
         yield DoctorFinding(
@@ -362,14 +362,14 @@ def _of_issuer(settings: Settings) -> Iterator[DoctorFinding]:
         )
 
 
-def _of_audit(settings: Settings) -> Iterator[DoctorFinding]:
+def _check_audit(settings: Settings) -> Iterator[DoctorFinding]:
     if audit := read_audit(settings.audit):
         trouble = audit_trouble(audit)
         remedy = "until this is fixed, a limited number of lines waits in memory; further lines are lost" if trouble else ""
         yield DoctorFinding(ERROR if trouble else OK, "audit", trouble or f"{audit.path or 'syslog'} can be written", remedy)
 
 
-def _of_extras() -> Iterator[DoctorFinding]:
+def _check_extras() -> Iterator[DoctorFinding]:
     for name in OFTEN_WANTED:
         if EXTRAS[name].is_missing:
             yield DoctorFinding(NOTE, "extras", f"not installed: {name}", EXTRAS[name].remedy)

@@ -19,12 +19,12 @@ _PASSWORD = re.compile(r"""(password['"]?\s*:\s*)("[^"\n]*"|'[^'\n]*'|\S.*?)(?=\
 _ROUNDS = 10
 
 
-def repaired(text: str) -> str:
+def corrected_text(text: str) -> str:
     """Return the text of a settings file with all corrections that need no decision by the operator."""
     data = settings_file.loaded(text)
     if not isinstance(data, MutableMapping):
         return text
-    changes = [*_moved(data), *_hashed(data), *_fixed_port(data)]
+    changes = [*_move_misplaced_keys(data), *_hash_passwords(data), *_set_port(data)]
     return settings_file.dumped(data, like=text) if changes else text
 
 
@@ -34,7 +34,7 @@ def write_beside(file: Path) -> tuple[Path, str] | None:
     Return None if there is nothing to correct. Raises OSError.
     """
     old = file.read_text()
-    new = repaired(old)
+    new = corrected_text(old)
     if new == old:
         return None
     beside = file.with_name(file.name + ENDING)
@@ -48,7 +48,7 @@ def _masked(text: str) -> str:
     return _PASSWORD.sub(lambda match: match[0] if passwords.is_usable(match[2].strip("'\"")) else f"{match[1]}***", text)
 
 
-def _moved(data: MutableMapping[str, Any]) -> Iterator[str]:
+def _move_misplaced_keys(data: MutableMapping[str, Any]) -> Iterator[str]:
     """Move misplaced keys to the right place, and yield their paths. Since a moved key may contain misplaced keys, repeat this."""
     for _ in range(_ROUNDS):
         moved = [path for path, place in list(settings_file.unknown(data)) if place and _move(data, path, place)]
@@ -82,7 +82,7 @@ def _remove(data: MutableMapping[str, Any], path: str, keys: list[Any] | None) -
     return True
 
 
-def _hashed(data: Mapping[str, Any]) -> Iterator[str]:
+def _hash_passwords(data: Mapping[str, Any]) -> Iterator[str]:
     users = at(data, "dataplaneapi.user")
     for user in users if isinstance(users, list) else ():
         if not isinstance(user, MutableMapping) or passwords.is_variable(str(user.get("password", ""))):
@@ -95,7 +95,7 @@ def _hashed(data: Mapping[str, Any]) -> Iterator[str]:
                 yield str(user.get("name"))
 
 
-def _fixed_port(data: MutableMapping[str, Any]) -> Iterator[str]:
+def _set_port(data: MutableMapping[str, Any]) -> Iterator[str]:
     schemes = at(data, "dataplaneapi.scheme") or ["http"]
     if "http" in schemes and not at(data, "dataplaneapi.port") and not at(data, "dataplaneapi.listeners"):
         settings_file.put(data, ["dataplaneapi", "port"], PORT)

@@ -90,7 +90,7 @@ def is_wanted(name: str, places: Sequence[Path]) -> bool:
     return any(fnmatch.filter(os.listdir(directory), name) for directory in wanting)
 
 
-def is_trying(name: str) -> bool:
+def is_active_or_starting(name: str) -> bool:
     """Return whether systemd reports that a unit is active, starting or reloading."""
     systemctl = shutil.which("systemctl")
     if systemctl is None:
@@ -142,37 +142,37 @@ class ExternalProgram:
 def programs(settings: Settings, places: Sequence[Path]) -> list[ExternalProgram]:
     """Return the programs that the settings and the unit name, once for each use."""
     acme = [ExternalProgram(program, "sets records for dns-01", "dataplaneapi.acme_programs") for program in settings.acme_programs]
-    commands = [*_that_check(settings), *_that_reload(settings), *acme, *_of_the_unit(places)]
+    commands = [*_checking_programs(settings), *_reloading_programs(settings), *acme, *_unit_programs(places)]
     return list(dict.fromkeys(commands))
 
 
-def _that_check(settings: Settings) -> Iterator[ExternalProgram]:
-    use = "tells its version" if settings.validate_cmd else "checks every change"
+def _checking_programs(settings: Settings) -> Iterator[ExternalProgram]:
+    use = "reports its version" if settings.validate_cmd else "checks every change"
     yield ExternalProgram(settings.haproxy_bin, use, "haproxy.haproxy_bin")
-    yield from _started(_words(settings.validate_cmd), "checks every change", "haproxy.reload.validate_cmd")
+    yield from _programs_of_command(_words(settings.validate_cmd), "checks every change", "haproxy.reload.validate_cmd")
 
 
-def _that_reload(settings: Settings) -> Iterator[ExternalProgram]:
+def _reloading_programs(settings: Settings) -> Iterator[ExternalProgram]:
     with suppress(SettingsError):
-        yield from _started(reload_command(settings), "reloads HAProxy", "haproxy.reload.reload_cmd")
+        yield from _programs_of_command(reload_command(settings), "reloads HAProxy", "haproxy.reload.reload_cmd")
     with suppress(ValueError):
-        yield from _started(status_command(settings), "tells /v3/health whether HAProxy runs", "haproxy.reload.status_cmd")
+        yield from _programs_of_command(status_command(settings), "reports to /v3/health whether HAProxy runs", "haproxy.reload.status_cmd")
 
 
-def _of_the_unit(places: Sequence[Path]) -> Iterator[ExternalProgram]:
+def _unit_programs(places: Sequence[Path]) -> Iterator[ExternalProgram]:
     ours = unit(OURS, places)
     commands = ours.options.get("ExecReload", []) if ours else []
     for command in commands:
         words = _words(command.lstrip("-@:+!"))
-        yield from _started(words, "is how systemctl reloads the server", f"ExecReload= of {OURS}")
+        yield from _programs_of_command(words, "is how systemctl reloads the server", f"ExecReload= of {OURS}")
 
 
-def _started(words: Sequence[str], use: str, key: str) -> Iterator[ExternalProgram]:
+def _programs_of_command(words: Sequence[str], use: str, key: str) -> Iterator[ExternalProgram]:
     """Yield the program of a command. If that is sudo, also yield the program that sudo starts."""
     for word in words[:1]:
         yield ExternalProgram(word, use, key)
         if os.path.basename(word) == "sudo":
-            yield from _started([word for word in words[1:] if not word.startswith("-")], use, key)
+            yield from _programs_of_command([word for word in words[1:] if not word.startswith("-")], use, key)
 
 
 def _words(command: str) -> list[str]:

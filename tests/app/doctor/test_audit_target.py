@@ -53,8 +53,8 @@ def test_syslog(tmp_path: Path) -> None:
 
 def test_the_doctor_says_so(tmp_path: Path) -> None:
     def found(file: Path) -> list[str]:
-        return [each.level for each in checks._of_audit(Settings(audit={"target": "file", "file": str(file)}))]
+        return [each.level for each in checks._check_audit(Settings(audit={"target": "file", "file": str(file)}))]
 
     (tmp_path / "file").write_text("")
     assert (found(tmp_path / "file"), found(tmp_path)) == (["ok"], ["error"])
-    assert list(checks._of_audit(Settings())) == []
+    assert list(checks._check_audit(Settings())) == []

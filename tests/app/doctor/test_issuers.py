@@ -21,7 +21,7 @@ def test_what_it_lists() -> None:
 def test_the_doctor_says_so() -> None:
     with Issuing("ec1") as issuing:
         given = Settings(jwt={"issuer": issuing.url, "audience": AUDIENCE}, role_of={"claims": {"ops": "admin"}})
-        (good,) = checks._of_issuer(given)
-    (bad,) = checks._of_issuer(given)
+        (good,) = checks._check_issuer(given)
+    (bad,) = checks._check_issuer(given)
     assert (good.level, bad.level, good.part) == ("ok", "warning", "jwt") and "ConnectError" in bad.what
-    assert list(checks._of_issuer(Settings())) == []
+    assert list(checks._check_issuer(Settings())) == []

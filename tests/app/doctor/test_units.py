@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from dataplaneapi.doctor.units import Unit, is_trying, is_wanted, other_servers, unit
+from dataplaneapi.doctor.units import Unit, is_active_or_starting, is_wanted, other_servers, unit
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def test_servers_of_this_api_beside_ours(places: tuple[Path, Path]) -> None:
     (etc / "multi-user.target.wants" / "other.service").symlink_to("gone")
     assert is_wanted("other.service", places)
     assert is_wanted("oth*.service", places)
-    assert not is_trying("surely-none.service")
+    assert not is_active_or_starting("surely-none.service")
 
 
 def test_a_command_that_cannot_be_split() -> None:
