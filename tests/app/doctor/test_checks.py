@@ -66,7 +66,7 @@ WRONG: list[tuple[dict[str, Any], str, str, str]] = [
     (
         {"haproxy_bin": "/nowhere/haproxy"},
         "programs",
-        "/nowhere/haproxy cannot be run: it tells",
+        "/nowhere/haproxy cannot be run: it reports",
         "apt-get install haproxy, or",
     ),
     ({"haproxy_bin": "/bin/true"}, "haproxy", "reports no version", "2.6"),

@@ -74,7 +74,7 @@ def test_a_user_that_nobody_knows_needs_a_group() -> None:
         try:
             drop_privileges(2**22 - 1, 0)
         except SettingsError as error:
-            os._exit(0 if "there is no user with the id 4194303, and so no group; name gid as well" in str(error) else 3)
+            os._exit(0 if "there is no user with the id 4194303 whose group could be used; set gid as well" in str(error) else 3)
         os._exit(4)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 

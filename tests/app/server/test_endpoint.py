@@ -105,7 +105,7 @@ def test_what_the_service_manager_hands_over(tmp_path: Path, monkeypatch: pytest
 
 
 def test_two_at_one_place() -> None:
-    with pytest.raises(SettingsError, match="two listeners at h:5"):
+    with pytest.raises(SettingsError, match="two listeners have the same address h:5"):
         listed({"port": 5}, {"port": 5})
     assert len(listed({"port": 0}, {"port": 0})) == 2
 
