@@ -30,11 +30,11 @@ async def read(call: ReadCall) -> Response:
     return json_response(200, shown)
 
 
-def _is_open_to(by: Author, operation: BackgroundOperation) -> bool:
+def _is_open_to(by: Author, background: BackgroundOperation) -> bool:
     """Return whether the caller may see what an operation works on, because it may read the operation or has started it."""
-    if not isinstance(by.rights, Rights) or by.rights.may_read(spelled("operation", operation.id)):
+    if not isinstance(by.rights, Rights) or by.rights.may_read(spelled("operation", background.id)):
         return True
-    initiator = Initiator.of(operation.by)
+    initiator = Initiator.of(background.by)
     return bool(by.name) and (initiator.group, initiator.name) == (by.group, by.name)
 
 
@@ -43,21 +43,21 @@ async def cancel(call: JsonCall) -> Response:
     return empty(204)
 
 
-async def started(call: Call, operation: BackgroundOperation) -> Response:
+async def started(call: Call, background: BackgroundOperation) -> Response:
     """Wait until a new operation is stored, so that it survives a restart, and answer 202."""
     await call.services.operations.written()
-    return json_response(202, as_dict(operation), [(LOCATION, f"/v3/sidecar/operations/{operation.id}".encode())])
+    return json_response(202, as_dict(background), [(LOCATION, f"/v3/sidecar/operations/{background.id}".encode())])
 
 
-def as_dict(operation: BackgroundOperation) -> dict[str, Any]:
+def as_dict(background: BackgroundOperation) -> dict[str, Any]:
     shown = {
-        "id": operation.id,
-        "kind": operation.kind,
-        "status": operation.status,
-        "created": timestamp(operation.created),
-        "due": None if operation.due is None else timestamp(operation.due),
-        "ended": None if operation.ended is None else timestamp(operation.ended),
-        "progress": operation.progress,
-        "error": operation.error,
+        "id": background.id,
+        "kind": background.kind,
+        "status": background.status,
+        "created": timestamp(background.created),
+        "due": None if background.due is None else timestamp(background.due),
+        "ended": None if background.ended is None else timestamp(background.ended),
+        "progress": background.progress,
+        "error": background.error,
     }
     return present(shown)
