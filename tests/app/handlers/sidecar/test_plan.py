@@ -129,7 +129,10 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
         ([("maps", None, b"a b\n")], "part maps: no file name: each of these parts needs one"),
         ([("acls", "x", b"a\n")], "part acls, x: there is no directory for acls: set dataplaneapi.resources.acl_dir"),
         ([("ssl_certificates", "site.pem", b"no certificate\n")], "part ssl_certificates, site.pem: "),
-        ([("configuration", None, b"global\n"), ("configuration", "haproxy.cfg", b"global\n")], "haproxy.cfg: a part for this file of the"),
+        (
+            [("configuration", None, b"global\n"), ("configuration", "haproxy.cfg", b"global\n")],
+            "haproxy.cfg: the form already has a part for this file of the",
+        ),
         ([("configuration", "other.cfg", b"global\n")], "part configuration, other.cfg: other.cfg is not one of the configuration's files"),
         ([], "the form has no part"),
     ],

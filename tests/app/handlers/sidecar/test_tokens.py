@@ -72,8 +72,8 @@ def test_of_others(client: Client) -> None:
     [
         ({"role": None}, 422, "role in body is required"),
         ({"role": []}, 422, "role in body is"),
-        ({"role": {"viewer": True}}, 422, "role in body is the name of a role"),
-        ({"role": ["viewer", 7]}, 422, "role in body is the name of a role"),
+        ({"role": {"viewer": True}}, 422, "role in body must be the name of a role"),
+        ({"role": ["viewer", 7]}, 422, "role in body must be the name of a role"),
         ({"role": "views"}, 422, "unknown role 'views'; expected one of viewer, operator"),
         ({"ttl": None}, 422, "ttl in body is required"),
         ({"ttl": "soon"}, 422, "ttl in body is not a duration"),
