@@ -41,7 +41,7 @@ class NotStored(Exception):
 
 
 @dataclass(frozen=True)
-class Held:
+class RenewedCertificate:
     """A certificate in HAProxy's memory, and the files that it belongs in."""
 
     # The certificate, its chain and its key.
@@ -56,8 +56,8 @@ class Held:
 
     def is_on_disk(self) -> bool:
         try:
-            there = self.path.read_bytes() + (b"\n" + self.key.read_bytes() if self.key else b"")
-            return certificate.parse_loadable(there).certificates == certificate.parse_loadable(self.pem).certificates
+            stored = self.path.read_bytes() + (b"\n" + self.key.read_bytes() if self.key else b"")
+            return certificate.parse_loadable(stored).certificates == certificate.parse_loadable(self.pem).certificates
         except (OSError, BadRequest):
             return False
 
@@ -65,7 +65,7 @@ class Held:
         """Return whether the certificate and its key are in the directory. Blocks."""
         return all(path.parent.resolve().is_relative_to(directory.resolve()) for path in (self.path, self.key) if path)
 
-    def refuse_others(self, directory: Path) -> None:
+    def check_replaceable(self, directory: Path) -> None:
         """Raise NotStored unless the files are a certificate and its key in the directory, or do not exist. Blocks."""
         if not self.is_in(directory):
             raise NotStored(f"{self.path} or its key is outside {directory}, and stays as it is")
@@ -73,9 +73,9 @@ class Held:
             if path and path.exists() and holds not in path.read_bytes():
                 raise NotStored(f"{path} is no file of a certificate, and stays as it is")
 
-    def refuse_later(self, renewed: datetime) -> None:
+    def check_older_than(self, renewed_at: datetime) -> None:
         """Raise NotStored if the file was written after the renewal. HAProxy reports a renewal again and again while its worker runs."""
-        if (seen := self.seen()) and seen.written / 1e9 > renewed.timestamp():
+        if (seen := self.seen()) and seen.written / 1e9 > renewed_at.timestamp():
             raise NotStored(f"{self.path} was changed after that, and stays as it is")
 
 
@@ -85,17 +85,17 @@ class Keeper:
     def __init__(self, context: CommitContext, store: CertificateStore, base: Bases = lambda name: None) -> None:
         self.context, self.store, self._base = context, store, base
 
-    async def keep(self, name: str, renewed: datetime) -> None:
-        """Store a renewed certificate unless its file already has it. `renewed` may be long past. Logs failures."""
+    async def keep(self, name: str, renewed_at: datetime) -> None:
+        """Store a renewed certificate unless its file already has it. `renewed_at` may be long past. Logs failures."""
         try:
-            held = await self._held(name)
-            if await asyncio.to_thread(held.is_on_disk):
+            renewed = await self._query_certificate(name)
+            if await asyncio.to_thread(renewed.is_on_disk):
                 return
-            log.info("%s was renewed, and is stored as %s", name, await self._commit(name, held, renewed))
+            log.info("%s was renewed, and is stored as %s", name, await self._commit(name, renewed, renewed_at))
         except (NativeError, NotStored) as error:
             log.error("%s was renewed, and storing it failed: %s", name, error)
 
-    async def _held(self, name: str) -> Held:
+    async def _query_certificate(self, name: str) -> RenewedCertificate:
         """Query HAProxy for a certificate. Raises RuntimeFailure, and BadRequest if the answer is not a certificate with its key."""
         runtime = self.context.runtime
         facts = dict(_FACT.findall(await ssl_files.show(runtime, CERTIFICATES, name)))
@@ -104,48 +104,48 @@ class Keeper:
         pem = (await runtime.read_dump(f"dump ssl cert {argument(name)}", "-----BEGIN ")).strip("\n").encode() + b"\n"
         certificate.parse_loadable(pem)
         base = self._base(name) or self.context.current.path.parent
-        return Held(pem, base / own, None if key == own else base / key)
+        return RenewedCertificate(pem, base / own, None if key == own else base / key)
 
-    async def _commit(self, name: str, held: Held, renewed: datetime) -> Path:
-        is_stored = await asyncio.to_thread(held.is_in, self.store.directory)
-        if held.seen() and is_stored:
+    async def _commit(self, name: str, renewed: RenewedCertificate, renewed_at: datetime) -> Path:
+        is_stored = await asyncio.to_thread(renewed.is_in, self.store.directory)
+        if renewed.seen() and is_stored:
             try:
-                return await self._kept(held.path, lambda: self._composed(name, renewed))
+                return await self._commit_file(renewed.path, lambda: self._draft_own_file(name, renewed_at))
             except WriteFailed as error:
                 log.warning("%s", error)
-        path = self.store.directory / held.path.name
-        if path == held.path and not is_stored:
-            raise NotStored(f"its key {held.key} is outside {self.store.directory}, and stays as it is")
-        return await self._kept(path, lambda: self._copied(name, path, renewed))
+        path = self.store.directory / renewed.path.name
+        if path == renewed.path and not is_stored:
+            raise NotStored(f"its key {renewed.key} is outside {self.store.directory}, and stays as it is")
+        return await self._commit_file(path, lambda: self._draft_copy(name, path, renewed_at))
 
-    async def _kept(self, path: Path, draft: Callable[[], Awaitable[Drafted]]) -> Path:
+    async def _commit_file(self, path: Path, draft: Callable[[], Awaitable[Drafted]]) -> Path:
         keep = FollowProcess(f"{self.store.kind}/{path.name}", draft)
         await commit(self.context, Change([keep], validation=Validation.NEVER, author=AUTHOR))
         return path
 
-    async def _composed(self, name: str, renewed: datetime) -> Drafted:
+    async def _draft_own_file(self, name: str, renewed_at: datetime) -> Drafted:
         """Query the certificate and draft its own file. Runs under the commit's lock, so no reload comes between query and write."""
-        held = await self._held(name)
-        held.refuse_later(renewed)
-        await asyncio.to_thread(held.refuse_others, self.store.directory)
-        return await asyncio.to_thread(self._drafted, held, [CertificateCheck(held.path, [name])])
+        renewed = await self._query_certificate(name)
+        renewed.check_older_than(renewed_at)
+        await asyncio.to_thread(renewed.check_replaceable, self.store.directory)
+        return await asyncio.to_thread(self._create_drafts, renewed, [CertificateCheck(renewed.path, [name])])
 
-    async def _copied(self, name: str, path: Path, renewed: datetime) -> Drafted:
+    async def _draft_copy(self, name: str, path: Path, renewed_at: datetime) -> Drafted:
         """Query the certificate and draft `path`, which is not the file that HAProxy has read it from."""
-        held = replace(await self._held(name), path=path, key=None)
+        renewed = replace(await self._query_certificate(name), path=path, key=None)
         current = self.context.current
         for reference in self.store.naming_lines(path, current.document, str(current.path.parent)):
             raise NotStored(f"{path} is the file of another certificate: {reference.text}")
-        held.refuse_later(renewed)
-        await asyncio.to_thread(held.refuse_others, self.store.directory)
-        return await asyncio.to_thread(self._drafted, held)
+        renewed.check_older_than(renewed_at)
+        await asyncio.to_thread(renewed.check_replaceable, self.store.directory)
+        return await asyncio.to_thread(self._create_drafts, renewed)
 
-    def _drafted(self, held: Held, steps: Sequence[Step] | None = None) -> Drafted:
+    def _create_drafts(self, renewed: RenewedCertificate, steps: Sequence[Step] | None = None) -> Drafted:
         """Create the drafts. Raises WriteFailed."""
-        texts = {held.path: held.pem}
-        if held.key:
-            own, key = certificate.split_key(held.pem)
-            texts = {held.key: key, held.path: own}
+        texts = {renewed.path: renewed.pem}
+        if renewed.key:
+            own, key = certificate.split_key(renewed.pem)
+            texts = {renewed.key: key, renewed.path: own}
         drafts = dict[Path, Draft | None]()
         try:
             for path, text in texts.items():
@@ -154,5 +154,5 @@ class Keeper:
             discard(drafts)
             raise
         # The key is applied with its certificate.
-        sent: dict[Path, Sequence[Step]] = {} if steps is None else {**dict.fromkeys(texts, ()), held.path: steps}
+        sent: dict[Path, Sequence[Step]] = {} if steps is None else {**dict.fromkeys(texts, ()), renewed.path: steps}
         return Drafted(drafts, dict.fromkeys(texts, self.store), steps=sent)
