@@ -23,7 +23,7 @@ class Acme:
     def __init__(self, runtime: Runtime, keeper: Keeper, solver: Solver, *, longest_pause: float = LONGEST_PAUSE) -> None:
         self.runtime, self.keeper, self.solver = runtime, keeper, solver
         self._listener = EventListener(runtime, self.hear, longest_pause=longest_pause)
-        self._background = Background("what a certificate needed")
+        self._background = Background("handling an ACME event")
 
     async def __aenter__(self) -> Self:
         self.keeper.context.events.listen(self._on_event)
@@ -49,7 +49,7 @@ class Acme:
             try:
                 self._background.begin(self._solve(challenge(event.text)))
             except (ValueError, KeyError, TypeError) as error:
-                log.error("an ACME challenge cannot be understood: %s", error)
+                log.error("parsing an ACME challenge failed: %s", error)
 
     async def _solve(self, asked: Challenge) -> None:
         # HAProxy's ring of events also contains old challenges. Solve only those of certificates that are being renewed now.

@@ -52,9 +52,11 @@ class RenewedCertificate:
     key: Path | None
 
     def seen(self) -> Seen | None:
+        """Return the stamp of `path`; None if the file does not exist. Blocks."""
         return ConfigFile(self.path, self.path.parent).seen()
 
     def is_on_disk(self) -> bool:
+        """Return whether the files already contain the certificate and its chain. Blocks."""
         try:
             stored = self.path.read_bytes() + (b"\n" + self.key.read_bytes() if self.key else b"")
             return certificate.parse_loadable(stored).certificates == certificate.parse_loadable(self.pem).certificates
@@ -68,15 +70,15 @@ class RenewedCertificate:
     def check_replaceable(self, directory: Path) -> None:
         """Raise NotStored unless the files are a certificate and its key in the directory, or do not exist. Blocks."""
         if not self.is_in(directory):
-            raise NotStored(f"{self.path} or its key is outside {directory}, and stays as it is")
+            raise NotStored(f"{self.path} or its key is outside {directory}, so it is not replaced")
         for path, holds in ((self.path, b"-BEGIN CERTIFICATE-"), (self.key, b" PRIVATE KEY-")):
             if path and path.exists() and holds not in path.read_bytes():
-                raise NotStored(f"{path} is no file of a certificate, and stays as it is")
+                raise NotStored(f"{path} does not contain a certificate or key, so it is not replaced")
 
     def check_older_than(self, renewed_at: datetime) -> None:
         """Raise NotStored if the file was written after the renewal. HAProxy reports a renewal again and again while its worker runs."""
         if (seen := self.seen()) and seen.written / 1e9 > renewed_at.timestamp():
-            raise NotStored(f"{self.path} was changed after that, and stays as it is")
+            raise NotStored(f"{self.path} was written after the renewal, so it is not replaced")
 
 
 class Keeper:
@@ -115,7 +117,7 @@ class Keeper:
                 log.warning("%s", error)
         path = self.store.directory / renewed.path.name
         if path == renewed.path and not is_stored:
-            raise NotStored(f"its key {renewed.key} is outside {self.store.directory}, and stays as it is")
+            raise NotStored(f"its key {renewed.key} is outside {self.store.directory}, so neither is replaced")
         return await self._commit_file(path, lambda: self._draft_copy(name, path, renewed_at))
 
     async def _commit_file(self, path: Path, draft: Callable[[], Awaitable[Drafted]]) -> Path:

@@ -96,7 +96,7 @@ class Solver:
                 if clock() - last_asked > self.times.doubt:
                     raise
             if clock() - began > self.times.timeout:
-                raise Unresolved(f"the servers of {zone} do not show the record within {self.times.timeout:g} s")
+                raise Unresolved(f"no name server of {zone} has had the record within {self.times.timeout:g} s")
             await asyncio.sleep(self.times.interval)
 
     async def _confirm(self, challenge: Challenge) -> None:
@@ -114,7 +114,7 @@ class Solver:
             try:
                 await asyncio.shield(at.delete(zone, challenge.name, challenge.value, challenge.ttl))
             except ProviderFailed as error:
-                log.warning("the record %s stays: %s", challenge.name, error)
+                log.warning("deleting the record %s failed: %s", challenge.name, error)
 
 
 def _number(text: Any, default: float) -> float:

@@ -144,7 +144,7 @@ def test_a_file_that_is_no_certificate_stays(haproxy: HAProxy, name: str, caplog
     path = haproxy.directory / name
     path.write_text("dataplaneapi:\n  user: []\n")
     keep(haproxy, name)
-    assert path.read_text() == "dataplaneapi:\n  user: []\n" and f"{path} is no file of a certificate" in caplog.text
+    assert path.read_text() == "dataplaneapi:\n  user: []\n" and f"{path} does not contain a certificate or key" in caplog.text
 
 
 def test_what_is_outside_the_storage_stays(haproxy: HAProxy, caplog: pytest.LogCaptureFixture) -> None:
@@ -167,7 +167,7 @@ def test_a_file_that_was_changed_since_stays(haproxy: HAProxy, caplog: pytest.Lo
     put(haproxy.directory, OTHER)
     keep(haproxy, "ssl/stored.pem", renewed)
     assert on_disk(haproxy.directory / "ssl/stored.pem") == "other.test"
-    assert "was changed after that, and stays as it is" in caplog.text
+    assert "was written after the renewal, so it is not replaced" in caplog.text
 
 
 def test_a_file_that_is_not_there_is_kept_in_the_storage(haproxy: HAProxy, caplog: pytest.LogCaptureFixture) -> None:

@@ -56,7 +56,7 @@ def test_a_record_that_nobody_shows_is_taken_away(
     hook.chmod(0o755)
     times = ChallengeTimes(timeout=0.05, interval=0.01, kept_after_failure=0)
     solved(name_server, Zones(resolver, name_server.port), times, provider="exec", variables={}, programs=[str(hook)])
-    assert "do not show the record" in caplog.text
+    assert "has had the record within" in caplog.text
     assert (tmp_path / "actions").read_text() == "set\ndelete\n"
 
 
