@@ -79,7 +79,7 @@ class Solver:
         log.error("challenge for %s of %s: %s", challenge.domain, challenge.certificate, error)
 
     async def _zone(self, name: str) -> str:
-        return last_labels(name) if self.times.timeout is None else await self.zones.of(name)
+        return last_labels(name) if self.times.timeout is None else await self.zones.find_zone(name)
 
     async def _wait(self, zone: str, challenge: Challenge) -> None:
         await asyncio.sleep(self.times.delay)

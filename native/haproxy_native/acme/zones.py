@@ -22,7 +22,7 @@ class Zones:
     def __init__(self, resolver: Any = None, port: int = 53) -> None:
         self._resolver, self.port = resolver, port
 
-    async def of(self, name: str) -> str:
+    async def find_zone(self, name: str) -> str:
         """Return the closest zone that contains a name and has an SOA record. Raises Unresolved."""
         import dns.asyncresolver
         import dns.exception

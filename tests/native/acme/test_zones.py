@@ -11,9 +11,9 @@ from tests.haproxy.acme import ZONE, NameServer
 
 def test_the_nearest_zone_upwards(name_server: NameServer, resolver) -> None:
     zones = Zones(resolver, name_server.port)
-    assert asyncio.run(zones.of(f"_acme-challenge.a.b.{ZONE}")) == ZONE
+    assert asyncio.run(zones.find_zone(f"_acme-challenge.a.b.{ZONE}")) == ZONE
     with pytest.raises(Unresolved, match="no zone found for elsewhere.invalid"):
-        asyncio.run(zones.of("elsewhere.invalid"))
+        asyncio.run(zones.find_zone("elsewhere.invalid"))
 
 
 @pytest.mark.parametrize(
