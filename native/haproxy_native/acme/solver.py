@@ -89,7 +89,7 @@ class Solver:
         began = last_asked = clock()
         while True:
             try:
-                if await self.zones.shows(zone, challenge.name, challenge.value):
+                if await self.zones.has_record(zone, challenge.name, challenge.value):
                     return
                 last_asked = clock()
             except Unresolved:

@@ -33,7 +33,7 @@ class Zones:
             raise Unresolved(f"no zone found for {name}: {error}") from error
         return str(zone).rstrip(".")
 
-    async def shows(self, zone: str, name: str, value: str) -> bool:
+    async def has_record(self, zone: str, name: str, value: str) -> bool:
         """Return whether a name server of the zone has the TXT record, directly or behind one CNAME. Raises Unresolved."""
         import dns.exception
         import dns.name

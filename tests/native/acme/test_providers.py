@@ -44,7 +44,7 @@ def test_two_values_of_one_name_live_side_by_side(name_server: NameServer, resol
         await at.set(ZONE, name, "one", 60)
         await at.set(ZONE, name, "two", 60)
         await at.delete(ZONE, name, "one", 60)
-        shown = [await zones.shows(ZONE, name, value) for value in ("one", "two")]
+        shown = [await zones.has_record(ZONE, name, value) for value in ("one", "two")]
         await at.delete(ZONE, name, "two", 60)
         return shown
 

@@ -34,7 +34,7 @@ def solved(name_server: NameServer, zones: Zones, times: ChallengeTimes, **chang
 
 
 def shown(zones: Zones) -> bool:
-    return asyncio.run(zones.shows(ZONE, f"_acme-challenge.solver.{ZONE}", "v"))
+    return asyncio.run(zones.has_record(ZONE, f"_acme-challenge.solver.{ZONE}", "v"))
 
 
 @pytest.mark.parametrize("timeout", [None, 30.0])
@@ -65,11 +65,11 @@ class Shaky(Zones):
 
     failures = 2
 
-    async def shows(self, zone: str, name: str, value: str) -> bool:
+    async def has_record(self, zone: str, name: str, value: str) -> bool:
         self.failures -= 1
         if self.failures >= 0:
             raise Unresolved("no name server answers")
-        return await super().shows(zone, name, value)
+        return await super().has_record(zone, name, value)
 
 
 @pytest.mark.parametrize(("doubt", "expected"), [(1000.0, "is deployed"), (-1.0, "no name server answers")])

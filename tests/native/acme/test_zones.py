@@ -21,15 +21,15 @@ def test_the_nearest_zone_upwards(name_server: NameServer, resolver) -> None:
     [("elsewhere", "there", True), ("sub.alias", "there", True), ("elsewhere", "other", False), ("x", "x", False)],
 )
 def test_what_a_server_shows(name_server: NameServer, resolver, name: str, value: str, shown: bool) -> None:
-    assert asyncio.run(Zones(resolver, name_server.port).shows(ZONE, f"{name}.{ZONE}", value)) is shown
+    assert asyncio.run(Zones(resolver, name_server.port).has_record(ZONE, f"{name}.{ZONE}", value)) is shown
 
 
 def test_a_record_is_seen_as_soon_as_it_is_there(name_server: NameServer, resolver) -> None:
     async def work() -> None:
         zones, name, at = Zones(resolver, name_server.port), f"new.{ZONE}", Rfc2136(name_server.variables)
-        assert not await zones.shows(ZONE, name, "v")
+        assert not await zones.has_record(ZONE, name, "v")
         await at.set(ZONE, name, "v", 60)
-        assert await zones.shows(ZONE, name, "v")
+        assert await zones.has_record(ZONE, name, "v")
         await at.delete(ZONE, name, "v", 60)
 
     asyncio.run(work())
