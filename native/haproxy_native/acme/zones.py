@@ -28,7 +28,7 @@ class Zones:
         import dns.exception
 
         try:
-            zone = await dns.asyncresolver.zone_for_name(name, resolver=self._opened())
+            zone = await dns.asyncresolver.zone_for_name(name, resolver=self._open_resolver())
         except (dns.exception.DNSException, OSError) as error:
             raise Unresolved(f"no zone found for {name}: {error}") from error
         return str(zone).rstrip(".")
@@ -41,8 +41,9 @@ class Zones:
 
         target = dns.name.from_text(name)
         try:
-            servers = [address for server in await self._opened().resolve(zone, "NS") for address in await self._addresses(server.target)]
-            answers = await asyncio.gather(*(self._ask(target, server) for server in servers))
+            servers = await self._open_resolver().resolve(zone, "NS")
+            addresses = [address for server in servers for address in await self._resolve_server(server.target)]
+            answers = await asyncio.gather(*(self._query_server(target, address) for address in addresses))
         except (dns.exception.DNSException, OSError) as error:
             raise Unresolved(f"{zone}: {error}") from error
         for answer in filter(None, answers):
@@ -50,13 +51,13 @@ class Zones:
             if value.encode() in texts:
                 return True
             if alias := next((rows[0].target for rows in answer.answer if rows.rdtype == dns.rdatatype.CNAME), None):
-                return value.encode() in await self._texts(alias)
+                return value.encode() in await self._resolve_texts(alias)
         return False
 
-    async def _addresses(self, server: Any) -> list[str]:
-        return list((await self._opened().resolve_name(server)).addresses())
+    async def _resolve_server(self, server: Any) -> list[str]:
+        return list((await self._open_resolver().resolve_name(server)).addresses())
 
-    async def _ask(self, name: Any, server: str) -> Any:
+    async def _query_server(self, name: Any, server: str) -> Any:
         import dns.asyncquery
         import dns.exception
         import dns.message
@@ -67,15 +68,15 @@ class Zones:
             return None
         return answer
 
-    async def _texts(self, name: Any) -> list[bytes]:
+    async def _resolve_texts(self, name: Any) -> list[bytes]:
         import dns.exception
 
         try:
-            return [b"".join(row.strings) for row in await self._opened().resolve(name, "TXT")]
+            return [b"".join(row.strings) for row in await self._open_resolver().resolve(name, "TXT")]
         except dns.exception.DNSException:
             return []
 
-    def _opened(self) -> Any:
+    def _open_resolver(self) -> Any:
         """Return the resolver. Uses public resolvers if the system has none. Raises Unresolved if dnspython is missing."""
         try:
             import dns.asyncresolver
