@@ -27,11 +27,11 @@ class ChallengeTimes:
     interval: float = 5.0
     # How long to query for the record; None to query no name servers.
     timeout: float | None = 3600.0
-    # How long queries may fail before the challenge fails.
-    doubt: float = 60.0
-    # How long the record remains after the challenge was solved, and after it failed.
-    kept: float = 600.0
-    kept_after_failure: float = 1.0
+    # How long all queries may fail before the challenge fails.
+    failure_timeout: float = 60.0
+    # When the record is deleted after the challenge was solved, and after it failed.
+    deletion_delay: float = 600.0
+    deletion_delay_after_failure: float = 1.0
 
     @classmethod
     def of(cls, environ: Mapping[str, str]) -> "ChallengeTimes":
@@ -50,7 +50,7 @@ class Solver:
         self.failures: dict[str, str] = {}
 
     async def solve(self, challenge: Challenge) -> None:
-        """Set the record of a challenge, wait for it, confirm it to HAProxy, and delete it after `times.kept` seconds.
+        """Set the record of a challenge, wait for it, confirm it to HAProxy, and delete it after `times.deletion_delay` seconds.
 
         Logs a failure, and stores its reason in `failures`. Returns when the record is deleted.
         """
@@ -62,17 +62,17 @@ class Solver:
         except (ProviderFailed, Unresolved) as error:
             self._fail(challenge, error)
             return
-        is_kept = self.times.kept_after_failure
+        deletion_delay = self.times.deletion_delay_after_failure
         try:
             await self._wait(zone, challenge)
             await self._confirm(challenge)
             self.failures.pop(challenge.certificate, None)
             log.info("challenge for %s of %s is deployed", challenge.domain, challenge.certificate)
-            is_kept = self.times.kept
+            deletion_delay = self.times.deletion_delay
         except (Unresolved, RuntimeFailure) as error:
             self._fail(challenge, error)
         finally:
-            await self._delete_record(at, zone, challenge, is_kept)
+            await self._delete_record(at, zone, challenge, deletion_delay)
 
     def _fail(self, challenge: Challenge, error: Exception) -> None:
         self.failures[challenge.certificate] = f"{challenge.domain}: {error}"
@@ -86,14 +86,14 @@ class Solver:
         if self.times.timeout is None:
             return
         clock = asyncio.get_running_loop().time
-        began = last_asked = clock()
+        began = last_answered = clock()
         while True:
             try:
                 if await self.zones.has_record(zone, challenge.name, challenge.value):
                     return
-                last_asked = clock()
+                last_answered = clock()
             except Unresolved:
-                if clock() - last_asked > self.times.doubt:
+                if clock() - last_answered > self.times.failure_timeout:
                     raise
             if clock() - began > self.times.timeout:
                 raise Unresolved(f"no name server of {zone} has had the record within {self.times.timeout:g} s")
@@ -106,10 +106,10 @@ class Solver:
             if READY not in (answer := await self.runtime.send(command)):
                 raise refused(answer, command)
 
-    async def _delete_record(self, at: Provider, zone: str, challenge: Challenge, kept: float) -> None:
-        """Delete the record after `kept` seconds, or immediately if the task is cancelled. Logs a failure."""
+    async def _delete_record(self, at: Provider, zone: str, challenge: Challenge, deletion_delay: float) -> None:
+        """Delete the record after `deletion_delay` seconds, or immediately if the task is cancelled. Logs a failure."""
         try:
-            await asyncio.sleep(kept)
+            await asyncio.sleep(deletion_delay)
         finally:
             try:
                 await asyncio.shield(at.delete(zone, challenge.name, challenge.value, challenge.ttl))

@@ -43,7 +43,7 @@ def test_the_record_is_set_seen_and_taken_away(
 ) -> None:
     zones = Zones(resolver, name_server.port)
     with caplog.at_level(logging.INFO):
-        solved(name_server, zones, ChallengeTimes(timeout=timeout, interval=0.01, kept=0))
+        solved(name_server, zones, ChallengeTimes(timeout=timeout, interval=0.01, deletion_delay=0))
     assert "challenge for solver.example.test of c is deployed" in caplog.text
     assert not shown(zones)
 
@@ -54,7 +54,7 @@ def test_a_record_that_nobody_shows_is_taken_away(
     hook = tmp_path / "hook"
     hook.write_text(f'#!/bin/sh\necho "$ACTION" >> {tmp_path}/actions\n')
     hook.chmod(0o755)
-    times = ChallengeTimes(timeout=0.05, interval=0.01, kept_after_failure=0)
+    times = ChallengeTimes(timeout=0.05, interval=0.01, deletion_delay_after_failure=0)
     solved(name_server, Zones(resolver, name_server.port), times, provider="exec", variables={}, programs=[str(hook)])
     assert "has had the record within" in caplog.text
     assert (tmp_path / "actions").read_text() == "set\ndelete\n"
@@ -72,12 +72,12 @@ class Shaky(Zones):
         return await super().has_record(zone, name, value)
 
 
-@pytest.mark.parametrize(("doubt", "expected"), [(1000.0, "is deployed"), (-1.0, "no name server answers")])
+@pytest.mark.parametrize(("failure_timeout", "expected"), [(1000.0, "is deployed"), (-1.0, "no name server answers")])
 def test_a_resolver_may_fail_for_a_while(
-    name_server: NameServer, resolver, doubt: float, expected: str, caplog: pytest.LogCaptureFixture
+    name_server: NameServer, resolver, failure_timeout: float, expected: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.INFO):
-        times = ChallengeTimes(timeout=30, interval=0.01, doubt=doubt, kept=0, kept_after_failure=0)
+        times = ChallengeTimes(timeout=30, interval=0.01, failure_timeout=failure_timeout, deletion_delay=0, deletion_delay_after_failure=0)
         solved(name_server, Shaky(resolver, name_server.port), times)
     assert expected in caplog.text
     assert not shown(Zones(resolver, name_server.port))
