@@ -21,7 +21,7 @@ def acme(engine: Engine, editor: Editor, programs: Sequence[str]) -> Acme:
     runtime, store = engine.runtime, engine.stores["ssl_certificates"]
     assert isinstance(store, CertificateStore)
     keeper = Keeper(engine.context, store, lambda name: base(engine, editor, name))
-    return Acme(runtime, keeper, Solver(runtime, ChallengeTimes.of(os.environ), Zones(), programs))
+    return Acme(runtime, keeper, Solver(runtime, ChallengeTimes.from_environment(os.environ), Zones(), programs))
 
 
 def base(engine: Engine, editor: Editor, certificate: str) -> Path | None:

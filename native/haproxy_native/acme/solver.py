@@ -34,7 +34,7 @@ class ChallengeTimes:
     deletion_delay_after_failure: float = 1.0
 
     @classmethod
-    def of(cls, environ: Mapping[str, str]) -> "ChallengeTimes":
+    def from_environment(cls, environ: Mapping[str, str]) -> "ChallengeTimes":
         """Return the times from two environment variables. A value that is not a number is ignored, and a negative timeout means None."""
         delay = _number(environ.get("DPAPI_ACME_PROPAGDELAY_SEC"), 0.0)
         timeout = _number(environ.get("DPAPI_ACME_PROPAGTIMEOUT_SEC"), 3600.0)

@@ -23,7 +23,7 @@ from tests.haproxy.acme import ZONE, NameServer
     ],
 )
 def test_times_are_told_by_the_environment(environ: dict, times: ChallengeTimes) -> None:
-    assert ChallengeTimes.of(environ) == times
+    assert ChallengeTimes.from_environment(environ) == times
 
 
 def solved(name_server: NameServer, zones: Zones, times: ChallengeTimes, **changed) -> dict[str, str]:
