@@ -27,7 +27,7 @@ class Initiator:
     limited: bool = False
 
     @classmethod
-    def of_author(cls, by: Author) -> Self:
+    def from_author(cls, by: Author) -> Self:
         """Return the initiator for work that an author starts."""
         return cls(by.name, by.address, by.message, by.group, by.rights is not None)
 

@@ -90,7 +90,7 @@ class Definitions:
         known = self._all()
         definition = completed(body, str(uuid.uuid4()), consul=self.kind == "consul")
         self._save({**known, definition["id"]: definition})
-        self._authors.table.set_creator(definition["id"], Initiator.of_author(author))
+        self._authors.table.set_creator(definition["id"], Initiator.from_author(author))
         self._poll(definition)
         return definition
 
@@ -112,7 +112,7 @@ class Definitions:
         self._find(identity)
         definition = completed(body, identity, consul=self.kind == "consul")
         self._save({**self._all(), identity: definition})
-        self._authors.table.set_creator(identity, Initiator.of_author(author))
+        self._authors.table.set_creator(identity, Initiator.from_author(author))
         await self._stop(identity)
         self._poll(definition)
         return definition

@@ -140,7 +140,7 @@ class Operations:
         caller = Account.of(author)
         held = [account_name(f"{by.group}/{by.name}") for by in running].count(caller.name)
         check_room(caller, MOST_RUNNING, held, len(running), "running operations")
-        number, by = str(max(self._known, default=0) + 1), Initiator.of_author(author).as_dict()
+        number, by = str(max(self._known, default=0) + 1), Initiator.from_author(author).as_dict()
         made = BackgroundOperation(number, kind, self._now(), arguments, due, by=by, needs=list(needs))
         self.store(made)
         self._start(made, replace(author, request_id="", confirmation="", request=None))
