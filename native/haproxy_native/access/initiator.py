@@ -32,7 +32,7 @@ class Initiator:
         return cls(by.name, by.address, by.message, by.group, by.rights is not None)
 
     @classmethod
-    def of(cls, stored: Mapping[str, Any]) -> Self:
+    def from_dict(cls, stored: Mapping[str, Any]) -> Self:
         """Return the initiator that `as_dict` has stored."""
         return cls(**{field.name: stored[field.name] for field in fields(cls) if field.name in stored})
 

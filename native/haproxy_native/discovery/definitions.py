@@ -152,7 +152,7 @@ class DiscoveryTable:
 
 def _read(state: State) -> dict[str, DefinitionRow]:
     rows = state.execute("SELECT definition, backends, creator FROM discovery").fetchall()
-    return {name: DefinitionRow(tuple(json.loads(backends)), Initiator.of(json.loads(creator))) for name, backends, creator in rows}
+    return {name: DefinitionRow(tuple(json.loads(backends)), Initiator.from_dict(json.loads(creator))) for name, backends, creator in rows}
 
 
 def _store(definition: str, row: DefinitionRow, state: State) -> None:

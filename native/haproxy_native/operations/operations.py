@@ -136,7 +136,7 @@ class Operations:
         """Start an operation for an author. Raises TooManyOperations and ShareExceeded."""
         if len(self._tasks) >= MOST_RUNNING:
             raise TooManyOperations(f"{MOST_RUNNING} operations are running, which is the maximum; wait for one to end, or cancel one")
-        running = [Initiator.of(self.get(identity).by) for identity in self._tasks]
+        running = [Initiator.from_dict(self.get(identity).by) for identity in self._tasks]
         caller = Account.of(author)
         held = [account_name(f"{by.group}/{by.name}") for by in running].count(caller.name)
         check_room(caller, MOST_RUNNING, held, len(running), "running operations")
@@ -204,7 +204,7 @@ class Operations:
 
     def _initiator(self, operation: BackgroundOperation) -> Author:
         """Return the initiator with its present rights. Raises Forbidden if these do not suffice."""
-        by = Initiator.of(operation.by).author(self._rights_of)
+        by = Initiator.from_dict(operation.by).author(self._rights_of)
         if operation.needs:
             verb, object_ = operation.needs
             by.permit(Touch(object_, verb, frozenset((ANY,))))

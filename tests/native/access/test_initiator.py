@@ -12,7 +12,7 @@ READER = Rights(("reader",), (AccessRule("**"),))
 
 def begun_by(by: Author) -> Initiator:
     """As it comes back from the disk."""
-    return Initiator.of(Initiator.from_author(by).as_dict() | {"of a later version": 1})
+    return Initiator.from_dict(Initiator.from_author(by).as_dict() | {"of a later version": 1})
 
 
 def test_the_rights_of_now() -> None:

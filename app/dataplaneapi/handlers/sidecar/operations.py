@@ -34,7 +34,7 @@ def _is_open_to(by: Author, background: BackgroundOperation) -> bool:
     """Return whether the caller may see what an operation works on, because it may read the operation or has started it."""
     if not isinstance(by.rights, Rights) or by.rights.may_read(spelled("operation", background.id)):
         return True
-    initiator = Initiator.of(background.by)
+    initiator = Initiator.from_dict(background.by)
     return bool(by.name) and (initiator.group, initiator.name) == (by.group, by.name)
 
 
