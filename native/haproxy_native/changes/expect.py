@@ -111,7 +111,7 @@ class SeenText(Expect):
     text: bytes = field(repr=False)
 
     @classmethod
-    def of(cls, document: Document, name: str, number: int = 0) -> Self:
+    def from_document(cls, document: Document, name: str, number: int = 0) -> Self:
         """Expect the text that this file has in `document`."""
         return cls(name, parts.parts(document)[name].data, number=number)
 

@@ -93,7 +93,7 @@ async def _expected_text(call: Call, file: str) -> Expect:
     document, name = engine.document, engine.named(file)
     if not await run_in_thread(lambda: conflicts.matches_text(call, engine.raw(file=file))):
         raise conflicts.precondition_failed(call)
-    return SeenText.of(document, name, call.query.version or 0)
+    return SeenText.from_document(document, name, call.query.version or 0)
 
 
 def _text_response(status: int, data: bytes, reload_id: str | None = None) -> Response:

@@ -382,7 +382,7 @@ class FleetMember(Observer):
                 await self._become(CHECKED)
                 return
             # Somebody may have edited the text since `decide` has seen it; then the commit raises.
-            seen = await run_in_thread(SeenText.of, document, parts.MAIN)
+            seen = await run_in_thread(SeenText.from_document, document, parts.MAIN)
             change = Change([PutText(parts.MAIN, await run_in_thread(text_as_sent, text))], seen, author=by)
             if action == machine.CATCH_UP:
                 await self._engine.commit(change)
