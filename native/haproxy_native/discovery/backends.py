@@ -42,7 +42,7 @@ class Growth:
     increment: int | None
 
     @classmethod
-    def of(cls, definition: Definition) -> "Growth":
+    def from_definition(cls, definition: Definition) -> "Growth":
         linear = definition["server_slots_growth_type"] == "linear"
         return cls(definition["server_slots_base"], definition["server_slots_growth_increment"] if linear else None)
 

@@ -157,7 +157,7 @@ class Reconciler:
 
 def _desired(definition: Definition, prefix: str, found: ServiceCatalog, known: Iterable[str]) -> list[DesiredBackend]:
     """Return the desired backends of all services, and then those of services that are gone. Skips services with unknown endpoints."""
-    growth, defaults = Growth.of(definition), definition.get("defaults")
+    growth, defaults = Growth.from_definition(definition), definition.get("defaults")
     there = [DesiredBackend(prefix + service, endpoints, growth, defaults) for service, endpoints in sorted(found.services.items())]
     vanished = set(known) - {backend.name for backend in there} - {prefix + service for service in found.unknown}
     return [*there, *(DesiredBackend(name, None, growth) for name in sorted(vanished))]

@@ -43,8 +43,8 @@ def test_number_of_slots(growth: Growth, wanted: int, there: int, size: int) -> 
 
 def test_growth_of_a_definition() -> None:
     members = {"server_slots_base": 12, "server_slots_growth_increment": 15}
-    assert Growth.of({**members, "server_slots_growth_type": "linear"}) == Growth(12, 15)
-    assert Growth.of({**members, "server_slots_growth_type": "exponential"}) == Growth(12, None)
+    assert Growth.from_definition({**members, "server_slots_growth_type": "linear"}) == Growth(12, 15)
+    assert Growth.from_definition({**members, "server_slots_growth_type": "exponential"}) == Growth(12, None)
 
 
 def test_new_slots_wait_in_maintenance_and_are_checked() -> None:
