@@ -226,7 +226,7 @@ class Engine:
         name = self.named(file)
         if transaction_id:
             return parts.split(self.context.transactions.text(transaction_id)).get(name, b"")
-        return self.context.backups.of(name).read(version) if version else self.context.current.file.file(name).read()
+        return self.context.backups.for_file(name).read(version) if version else self.context.current.file.file(name).read()
 
     def files(self) -> list[Path]:
         """Return every file of the configuration, in the order in which HAProxy loads them."""

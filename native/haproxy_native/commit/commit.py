@@ -393,6 +393,6 @@ def _keep_backup(context: CommitContext) -> None:
     try:
         former = current.stamp(current.document, current.version, banner=current.banner).data
         for name, data in parts.split(former).items():
-            context.backups.of(name).keep(current.version, data)
+            context.backups.for_file(name).keep(current.version, data)
     except OSError as error:
         log.warning("no backup of version %d: %s: %s", current.version, error.filename, error.strerror)

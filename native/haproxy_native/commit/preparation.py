@@ -61,7 +61,7 @@ async def text_of(context: CommitContext, version: int) -> Document:
 
 
 def _read_backup(context: CommitContext, version: int) -> Document:
-    texts = {name: context.backups.of(name).read(version) for name in parts.parts(context.current.document)}
+    texts = {name: context.backups.for_file(name).read(version) for name in parts.parts(context.current.document)}
     return parts.with_parts(context.current.document, {name: Document.parse(data) for name, data in texts.items()})
 
 

@@ -16,7 +16,7 @@ class Backups:
         self._own_directory = directory is not None
         self.directory = directory or file.parent
 
-    def of(self, name: str) -> "Backups":
+    def for_file(self, name: str) -> "Backups":
         """Return the backups of another file of the configuration.
 
         If a directory for backups was given, they are in a subdirectory, which has the name of the other file's directory.
