@@ -70,7 +70,7 @@ class Observed:
     # Members, by backend and server, whose values in the process must not change.
     kept: Mapping[tuple[str, str], Collection[str]] = field(default_factory=dict)
 
-    def of(self, backend: str) -> "ObservedBackend | None":
+    def find_backend(self, backend: str) -> "ObservedBackend | None":
         """Return the state of a backend; None if it was not read."""
         return ObservedBackend(self, backend, self.rows[backend]) if backend in self.rows else None
 
