@@ -140,7 +140,7 @@ def added(sources: Sources, section: Section, servers: Servers, capabilities: Ca
     except _OtherMode as mode:
         return result.because(mode.place, f"the section is new, and HAProxy cannot add a backend in mode {mode}")
     planner = ServerPlanner(servers, capabilities, section.name, fixed((section, *above), servers.grammar))
-    served = servers.of(sources.new, section)
+    served = servers.read_section(sources.new, section)
     if served is None:
         return result.because(0, "the section is new, and one of its server lines cannot be parsed")
     planner.plan((), served.servers)
@@ -236,7 +236,7 @@ def deleted(
         return result.because(0, "the section was removed, and it was in a conditional block")
     if off := fixed((section, *ancestors(running, section)), servers.grammar).everything:
         return result.because(0, f"the section was removed, and HAProxy accepts no runtime commands for it because of its setting {off}")
-    served = servers.of(running, section)
+    served = servers.read_section(running, section)
     if served is None:
         return result.because(0, "the section was removed, and one of its server lines cannot be parsed")
     try:

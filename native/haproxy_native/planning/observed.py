@@ -278,10 +278,10 @@ def _of_section(
         return
     if fixed((section, *above), servers.grammar).everything:
         return
-    served = None if is_conditional((section, *above), conditional) else servers.of(document, section, wanted)
+    served = None if is_conditional((section, *above), conditional) else servers.read_section(document, section, wanted)
     if served and not wanted <= {server.name for server in served.servers}:
         # A template may create the server that is not found.
-        served = servers.of(document, section)
+        served = servers.read_section(document, section)
     try:
         named = [server for line in (*served.servers, *served.templates) for server in servers_of_line(line)] if served else None
     except (ValueError, BadValue, NotExpressible):

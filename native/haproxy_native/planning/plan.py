@@ -201,7 +201,7 @@ class _Planner:
         """Plan the servers of a section in which nothing else changes."""
         if why := self._unsure(self.running, old) or self._unsure(self.new, new):
             return self._reason(new, first_difference(old, new), why)
-        before, after = self.servers.of(self.running, old), self.servers.of(self.new, new)
+        before, after = self.servers.read_section(self.running, old), self.servers.read_section(self.new, new)
         if before is None or after is None:
             return self._reason(new, first_difference(old, new), "one of its server lines cannot be parsed")
         planner = ServerPlanner(

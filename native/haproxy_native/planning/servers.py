@@ -63,7 +63,7 @@ class Servers:
     def is_default(self, line: Line) -> bool:
         return self._shapes.get(line.args[:1]) is self.default
 
-    def of(self, document: Document, section: Section, names: frozenset[str] = frozenset()) -> SectionServers | None:
+    def read_section(self, document: Document, section: Section, names: frozenset[str] = frozenset()) -> SectionServers | None:
         """Return a section's servers; None if a server line cannot be parsed. `names`: parse only these servers; empty means all."""
         inherited, opaque = self._inherited(document, section)
         servers: list[EffectiveServer] = []

@@ -15,7 +15,7 @@ SERVERS = Servers(grammar())
 
 def servers(*lines: str) -> list[EffectiveServer]:
     document = Document.parse(("backend b\n" + "".join(f"  server {line}\n" for line in lines)).encode())
-    found = SERVERS.of(document, document.sections[0])
+    found = SERVERS.read_section(document, document.sections[0])
     return list(found.servers) if found else []
 
 

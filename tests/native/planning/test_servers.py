@@ -25,7 +25,7 @@ def effective(text: str, backend: str = "app") -> list[EffectiveServer]:
     document = Document.parse(text.encode())
     section = document.find("backend", backend)
     assert section
-    found = SERVERS.of(document, section)
+    found = SERVERS.read_section(document, section)
     assert found is not None
     return list(found.servers)
 
@@ -63,7 +63,7 @@ def test_names_are_those_haproxy_knows() -> None:
 
 def test_a_line_that_is_no_server() -> None:
     document = Document.parse(b"backend app\n  server\n")
-    assert SERVERS.of(document, document.sections[0]) is None
+    assert SERVERS.read_section(document, document.sections[0]) is None
 
 
 def test_the_words_of_a_whole_server() -> None:

@@ -156,7 +156,7 @@ def _writable_servers(
     reader = Servers(editor.grammar)
     for backend, servers in _by_server(overrides).items():
         section = next((proxy for kind in PROXIES if (proxy := document.find(kind, backend))), None)
-        there = reader.of(document, section) if section and reads_global_file(editor, document, section) else None
+        there = reader.read_section(document, section) if section and reads_global_file(editor, document, section) else None
         if there is None:
             continue
         named = {server.name: server for server in there.servers}
