@@ -45,7 +45,7 @@ class WorkerObserver:
     """Observes HAProxy's sockets during one reload. `known`: whether HAProxy runs here, so that no answer means that it was stopped."""
 
     def __init__(self, runtime: Runtime, *, known: bool = True, patience: float = 10.0) -> None:
-        self._runtime, self._known, self._patience = runtime, known, Patience.of(patience)
+        self._runtime, self._known, self._patience = runtime, known, Patience.from_seconds(patience)
         self.first = Observation(0.0)
 
     @property

@@ -65,7 +65,7 @@ class Patience:
     glance: float = 0.5
 
     @classmethod
-    def of(cls, seconds: float) -> "Patience":
+    def from_seconds(cls, seconds: float) -> "Patience":
         """Return time limits of at most `seconds`, except for a busy master."""
         return cls(seconds, min(cls.denied, seconds), cls.master, min(cls.gone, seconds), min(cls.glance, seconds))
 

@@ -84,8 +84,8 @@ def test_what_a_master_shows() -> None:
 
 
 def test_patience_is_no_longer_than_asked() -> None:
-    assert Patience.of(0.1) == Patience(0.1, 0.1, 60.0, 0.1, 0.1)
-    assert Patience.of(10.0) == Patience()
+    assert Patience.from_seconds(0.1) == Patience(0.1, 0.1, 60.0, 0.1, 0.1)
+    assert Patience.from_seconds(10.0) == Patience()
 
 
 @pytest.mark.parametrize(
