@@ -376,7 +376,7 @@ class _Rewriter:
             return ""
         socket, words_ = f"b{len(self.shadow.listeners)}", keep_words(own[2:], listener_words())
         name = words_[words_.index("name") + 1] if "name" in words_[:-1] else ""
-        is_tls, mode = about["tls"] in words_, self._modes.of(section)
+        is_tls, mode = about["tls"] in words_, self._modes.mode_of(section)
         self.shadow.listeners.append(FrontendListener(section.name, place, own[1], name, socket, is_tls, mode))
         return " ".join([own[0], f"unix@{self._directory / socket}", about["added"], *words_])
 
@@ -458,12 +458,12 @@ class _Modes:
                 if section.kind == words()["proxies"][0]:
                     last = named[section.name] = mode
 
-    def of(self, section: Section) -> str:
+    def mode_of(self, section: Section) -> str:
         return self._modes[id(section)]
 
     def is_kept(self, section: Section) -> bool:
         is_proxy = section.kind in words()["proxies"][1:]
-        return not is_proxy or self.of(section) in words()["modes"]
+        return not is_proxy or self.mode_of(section) in words()["modes"]
 
 
 def _own_modes(section: Section) -> Iterator[str]:
