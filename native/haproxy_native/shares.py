@@ -44,7 +44,7 @@ class Account:
     is_limited: bool = False
 
     @classmethod
-    def of(cls, by: Author | None) -> Self:
+    def from_author(cls, by: Author | None) -> Self:
         """Return the account of an author; that of the server itself if there is no author, or no request."""
         if by is None or by.request is None:
             return cls()

@@ -19,15 +19,15 @@ TOTALS = (1, 2, 3, 8, 20, 100)
 def by(name: str, role: str = "viewer", group: str = "users") -> Account:
     """A caller who asks; without a name the server itself."""
     asked = Author(name, "192.0.2.1", rights=rights_of([(role, ROLES[role])]), group=group, request=Request())
-    return Account.of(asked if name else Author("discovery"))
+    return Account.from_author(asked if name else Author("discovery"))
 
 
 def test_who_a_caller_is() -> None:
     assert by("ann") == by("token 7 of ann", group="tokens") == Account("ann", is_limited=True)
     assert by("root", "admin") == Account("root", is_limited=False)
     assert by("token 8 of ann", group="tokens").holder == by("ann").holder and len(by("ann").holder) == 8
-    assert by("") == Account.of(None) == Account()
-    assert Account.of(Author(address="192.0.2.1", request=Request())) == Account("192.0.2.1", is_limited=False)
+    assert by("") == Account.from_author(None) == Account()
+    assert Account.from_author(Author(address="192.0.2.1", request=Request())) == Account("192.0.2.1", is_limited=False)
 
 
 @pytest.mark.parametrize("total", TOTALS)

@@ -263,7 +263,7 @@ def _name(exchange: Exchange, key: bytes) -> str:
     assert by is not None
     path, query = exchange.raw_path.decode("latin-1"), exchange.query.decode("latin-1")
     call = [by.group, by.name, exchange.method, path, query, key.decode("latin-1")]
-    return f"{Account.of(by).holder}-{hashlib.sha256(json.dumps(call).encode()).hexdigest()}"
+    return f"{Account.from_author(by).holder}-{hashlib.sha256(json.dumps(call).encode()).hexdigest()}"
 
 
 class HashedBody:

@@ -231,7 +231,7 @@ async def while_connected(exchange: Exchange, work: Awaitable[Result]) -> Result
     """
     task = asyncio.current_task()
     assert task
-    with abandonable(Account.of(exchange.author)) as flag:
+    with abandonable(Account.from_author(exchange.author)) as flag:
 
         def leave() -> None:
             # A second cancellation would interrupt the cleanup that the first one has started.

@@ -196,7 +196,7 @@ class CommitContext:
         """Wait for a check slot for the author, hold it while the body checks, and send the event of the check. Raises ShareExceeded."""
         began, outcome = time.monotonic(), "impossible"
         try:
-            async with checks().turn(Account.of(by)):
+            async with checks().turn(Account.from_author(by)):
                 yield
             outcome = "accepted"
         except Refused:

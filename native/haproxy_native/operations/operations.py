@@ -137,7 +137,7 @@ class Operations:
         if len(self._tasks) >= MOST_RUNNING:
             raise TooManyOperations(f"{MOST_RUNNING} operations are running, which is the maximum; wait for one to end, or cancel one")
         running = [Initiator.from_dict(self.get(identity).by) for identity in self._tasks]
-        caller = Account.of(author)
+        caller = Account.from_author(author)
         held = [account_name(f"{by.group}/{by.name}") for by in running].count(caller.name)
         check_room(caller, MOST_RUNNING, held, len(running), "running operations")
         number, by = str(max(self._known, default=0) + 1), Initiator.from_author(author).as_dict()

@@ -167,7 +167,7 @@ class Transactions:
             raise TooManyTransactions(
                 f"cannot start a new transaction, reached the maximum amount of {self.limit} active transactions available"
             )
-        caller = Account.of(author)
+        caller = Account.from_author(author)
         check_room(caller, self.limit, authors.count(caller.name), len(authors), "open transactions (max_open_transactions)")
 
     def read(self, id_: str) -> Document:

@@ -81,7 +81,7 @@ def test_a_caller_with_some_rights_has_one_text_at_a_time(haproxy_binary: str, t
 
     async def work(kept: Shadows) -> None:
         def ask(name: str, status: int, rights: Rights | None = None) -> AbstractAsyncContextManager[ShadowProcess]:
-            return kept.use(*document(status), caller=Account.of(Author(name, request=Request(), group="users", rights=rights)))
+            return kept.use(*document(status), caller=Account.from_author(Author(name, request=Request(), group="users", rights=rights)))
 
         async with ask("ann", 200, Rights()) as first:
             tasks = [asyncio.create_task(ask(name, status, Rights()).__aenter__()) for name, status in (("ann", 404), ("ben", 403))]

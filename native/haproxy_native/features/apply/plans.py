@@ -64,7 +64,7 @@ class Plans:
 
     async def store(self, author: Author, kind: str, body: bytes, options: Mapping[str, Any], moves: Moves, values: Values | None) -> str:
         """Store a plan and return its token. If there are too many, delete the oldest of the caller with most plans. Raises Unusable."""
-        token = Account.of(author).holder + secrets.token_urlsafe(18)
+        token = Account.from_author(author).holder + secrets.token_urlsafe(18)
         await self._database.store(partial(_store, token, StoredPlan(kind, body, options, moves, values, time.time() + SECONDS)))
         return token
 

@@ -69,7 +69,7 @@ class Explain:
         is_checked = check and not files and key not in self._accepted
         checking = abandonment.create_task(self._engine.context.check_text(document, by)) if is_checked else None
         try:
-            async with self.shadows.client(document, key, files, caller=Account.of(by)) as shadow_client:
+            async with self.shadows.client(document, key, files, caller=Account.from_author(by)) as shadow_client:
                 if checking:
                     await checking
                     self._accepted = [key, *self._accepted[: MOST - 1]]
