@@ -287,7 +287,7 @@ class Naming:
     def store_of(self, path: str) -> Store | None:
         """Return the store of a stored file; None for any other file. Any file in the directory of crt-lists may be a crt-list."""
         lists = self._engine.stores.get(CRT_LISTS)
-        return self._engine.stores.of(Path(path)) or (lists if lists and lists.file_at(path) else None)
+        return self._engine.stores.find_store(Path(path)) or (lists if lists and lists.file_at(path) else None)
 
     # -- files
 

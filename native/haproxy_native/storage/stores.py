@@ -70,7 +70,7 @@ class Stores(dict[str, Store]):
         maps = self.get("maps")
         return partial(maps.find_value, directory) if isinstance(maps, MapStore) else lambda document, backend: ""
 
-    def of(self, path: Path) -> Store | None:
+    def find_store(self, path: Path) -> Store | None:
         """Return the first store that lists the file at an absolute path; None if no store does."""
         for store in self.values():
             try:

@@ -255,5 +255,5 @@ class Linting:
 
     def _object_of(self, path: str) -> str:
         """Return the object name of a stored file from its path; empty for any other file."""
-        store = self._engine.stores.of(Path(path))
+        store = self._engine.stores.find_store(Path(path))
         return spelled(store.kind, posixpath.basename(path)) if store else ""
