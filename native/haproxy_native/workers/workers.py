@@ -233,7 +233,7 @@ class Counts:
 
     by_process: Mapping[str, Mapping[str, int]]
 
-    def of(self, name: str) -> int:
+    def count(self, name: str) -> int:
         """Return the count of a name in all processes."""
         return sum(count.get(name, 0) for count in self.by_process.values())
 
