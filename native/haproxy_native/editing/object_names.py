@@ -97,10 +97,10 @@ def reaches(pattern: str, name: str) -> bool:
 
 @functools.lru_cache(maxsize=1024)
 def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(_of(pattern.split("/")), re.DOTALL)
+    return re.compile(_pattern_text(pattern.split("/")), re.DOTALL)
 
 
-def _of(segments: Sequence[str]) -> str:
+def _pattern_text(segments: Sequence[str]) -> str:
     # `**` may match no segment at all, so it includes one of the slashes next to it. Names may be empty, as for the global section.
     text, behind = "", False
     for segment in segments:
