@@ -63,7 +63,7 @@ class ScopeEditor:
     def delete_scope(self, document: Document, name: str) -> Document:
         """Return the document without the scope and its contents."""
         check_scope(document, name)
-        for section in list(_of(document, name)):
+        for section in list(_sections_in(document, name)):
             document = document.remove(section)
         return document
 
@@ -72,7 +72,7 @@ class ScopeEditor:
     def list_objects(self, document: Document, scope: str, resource: Resource) -> list[Object]:
         """Return the objects of one kind in a scope, sorted by name."""
         check_scope(document, scope)
-        sections = (section for section in _of(document, scope) if section.kind == resource.section)
+        sections = (section for section in _sections_in(document, scope) if section.kind == resource.section)
         return [self._object(section, resource) for section in sorted(sections, key=lambda section_: section_.name)]
 
     def get_object(self, document: Document, scope: str, resource: Resource, name: str) -> Object:
@@ -89,7 +89,7 @@ class ScopeEditor:
         check_scope(document, scope)
         if _find(document, scope, resource, str(body["name"])):
             raise taken_section(resource, str(body["name"]))
-        inside = list(_of(document, scope))
+        inside = list(_sections_in(document, scope))
         kin = [section for section in inside if section.kind == resource.section]
         indent = usual_indent(document, place_behind_kin(document, resource.section))
         new = self.shape(resource).new(body, indent, inside[-1].newline)
@@ -130,7 +130,7 @@ def _renamed(document: Document, scope: str, resource: Resource, old: Section, n
         raise taken_section(resource, name)
     # The keyword of the lines in which agents list messages and groups, and groups list messages.
     listing = resource.name.removeprefix(PREFIX)
-    for section in list(_of(document, scope)):
+    for section in list(_sections_in(document, scope)):
         lines = [
             _with_name(line, old.name, name) if line.args[:1] == (listing,) or (section is old and line is section.header) else line
             for line in section.lines
@@ -161,7 +161,7 @@ def check_scope(document: Document, name: str) -> None:
         raise Missing(f"scope {name} does not exist")
 
 
-def _of(document: Document, scope: str) -> Iterator[Section]:
+def _sections_in(document: Document, scope: str) -> Iterator[Section]:
     """Yield the scope's own lines and the sections in it."""
     within = False
     for section in document.sections:
@@ -172,7 +172,7 @@ def _of(document: Document, scope: str) -> Iterator[Section]:
 
 
 def _find(document: Document, scope: str, resource: Resource, name: str) -> Section | None:
-    matching = (section for section in _of(document, scope) if section.kind == resource.section and section.name == name)
+    matching = (section for section in _sections_in(document, scope) if section.kind == resource.section and section.name == name)
     return next(matching, None)
 
 
