@@ -104,11 +104,13 @@ class NativeError(Exception):
 
 
 class Missing(NativeError):
+    """Raised if a section, child or file that the caller names does not exist. HTTP 404."""
+
     label = "missing object"
 
 
 class NoSuchObject(Missing, KeyError):
-    """`detail` is the complete message and suggests the most similar name."""
+    """Raised if a collection has no object of this name. HTTP 404. `detail` is the complete message and suggests the most similar name."""
 
     label = ""
     # KeyError's own quotes the message.
@@ -116,47 +118,64 @@ class NoSuchObject(Missing, KeyError):
 
 
 class NotFound(Missing):
-    """`detail` is the complete message."""
+    """Raised instead of Missing if `detail` is the complete message. HTTP 404."""
 
     label = ""
 
 
 class NoEntry(NotFound):
+    """Raised if the history has no entry with this id. HTTP 404."""
+
     def __init__(self, id_: int) -> None:
         super().__init__(f"the history has no entry {id_}")
 
 
 class NoConfirmation(NotFound):
+    """Raised if no confirmation has this id. HTTP 404."""
+
     def __init__(self, id_: str) -> None:
         super().__init__(f"confirmation {id_[:40]} does not exist")
 
 
 class NoTransaction(Missing):
+    """Raised if no transaction with this id is in progress. HTTP 400."""
+
     label = "transaction does not exist"
 
 
 class Exists(NativeError):
+    """Raised if the name of a new or renamed object is taken. HTTP 409."""
+
     label = "object already exists"
 
 
 class InUse(NativeError):
-    """`detail` is the complete message."""
+    """Raised on deleting an object or a file that the configuration refers to. HTTP 409. `detail` is the complete message."""
 
 
 class NotTaken(NativeError):
+    """Raised if HAProxy refuses a change that must be applied at runtime. HTTP 400. The file and the process are unchanged."""
+
     label = "refused by HAProxy"
 
 
 class IndexOutOfRange(NativeError):
+    """Raised if an index is not in the list. HTTP 400."""
+
     label = "index out of range"
 
 
 class NoParent(NativeError):
+    """Raised if the section that contains the child does not exist. HTTP 400."""
+
     label = "missing parent"
 
 
 class Forbidden(NativeError):
-    """`object`: the first object that the caller may not change. `detail` is the complete message."""
+    """Raised if the caller lacks a permission, or the server is read-only. HTTP 403. `detail` is the complete message.
+
+    `object`: the first object that the caller may not change, or empty.
+    """
 
     def __init__(self, detail: str = "", *, object_: str = "") -> None:
         super().__init__(detail)
@@ -164,36 +183,48 @@ class Forbidden(NativeError):
 
 
 class BadRequest(NativeError):
-    """`detail` is the complete message."""
+    """Raised if parameters or their combination are invalid. HTTP 400. `detail` is the complete message."""
 
 
 class BadValue(NativeError):
+    """Raised if the file cannot contain a value. HTTP 400. `place.member` is the member if it is known."""
+
     label = "validation error"
 
 
 class Incomplete(BadValue):
-    """`detail` is the complete message: the missing member, and what to send."""
+    """Raised if a body lacks a required value: half of a condition, or a secret that is masked. HTTP 422.
+
+    `detail` is the complete message: the missing member, and what to send.
+    """
 
     label = ""
 
 
 class OtherName(BadValue):
-    """`place.member` is the member that names the object."""
+    """Raised if the body of a replacement has another name than the object. HTTP 400. `place.member` is the name's member."""
 
 
 class UnknownMember(BadValue, AttributeError):
-    """`place.member` is the unknown member; `detail` suggests the most similar one."""
+    """Raised if the schema has no such member. HTTP 400. `place.member` is the member; `detail` suggests the most similar one."""
 
 
 class ReadOnly(BadValue, AttributeError):
-    """`detail` says why the object cannot be changed, and how to get one that can."""
+    """Raised on assigning to an object that belongs to no change. HTTP 400.
+
+    `detail` says why the object cannot be changed, and how to get one that can.
+    """
 
 
 class UnknownWords(NativeError):
+    """Raised on editing a line that has words unknown to the grammar. HTTP 400. `place` is the line."""
+
     label = "validation error"
 
 
 class Conflict(NativeError):
+    """Raised if another change has made this one impossible. HTTP 409."""
+
     label = "version mismatch"
 
 
@@ -211,7 +242,10 @@ class Clash:
 
 
 class Collided(Conflict):
-    """`clashes`: the members that both have changed. `version`: the version that this change was made on; 0 if it is unknown."""
+    """Raised if this change and a later one have set the same members to different values. HTTP 409.
+
+    `clashes`: these members. `version`: the version that this change was made on; 0 if it is unknown.
+    """
 
     def __init__(self, detail: str = "", *, clashes: Sequence[Clash] = (), version: int = 0) -> None:
         super().__init__(detail)
@@ -219,19 +253,19 @@ class Collided(Conflict):
 
 
 class Diverged(Collided):
-    """A change cannot be reverted, mostly because a later one has overwritten it. `detail` is the complete message."""
+    """Raised if a change cannot be reverted, mostly because a later one has overwritten it. HTTP 409. `detail` is the complete message."""
 
     label = ""
 
 
 class NotRevertible(Conflict):
-    """`detail` is the complete message."""
+    """Raised on reverting an entry that changed only the process, not the files. HTTP 409. `detail` is the complete message."""
 
     label = ""
 
 
 class Stale(Conflict):
-    """`current`: the current version of the configuration."""
+    """Raised if the change was made on an older version of the configuration. HTTP 409. `current`: the current version."""
 
     def __init__(self, detail: str = "", *, current: int = 0) -> None:
         super().__init__(detail)
@@ -239,11 +273,11 @@ class Stale(Conflict):
 
 
 class Touched(Conflict):
-    """Another process has edited a file immediately before this server would have replaced it."""
+    """Raised if another process has edited a file immediately before this server would have replaced it. HTTP 409."""
 
 
 class StaleTransaction(Stale):
-    """`transaction`: its id."""
+    """Raised on committing a transaction that started from an older version. HTTP 409. `transaction`: its id."""
 
     def __init__(self, detail: str = "", *, current: int = 0, transaction: str = "") -> None:
         super().__init__(detail, current=current)
@@ -251,21 +285,24 @@ class StaleTransaction(Stale):
 
 
 class StaleRenaming(Stale):
-    """A renaming cannot be merged, since a later change may refer to the object by its former name."""
+    """Raised on renaming an object of an older version. HTTP 409.
+
+    A renaming cannot be merged, since a later change may refer to the object by its former name.
+    """
 
 
 class TextGone(Conflict):
-    pass
+    """Raised if a change cannot be merged, because the text of the version that it was made on is no longer stored. HTTP 409."""
 
 
 class NotCommittable(Conflict):
-    """`detail` is the complete message."""
+    """Raised on committing a transaction that has failed. HTTP 406. `detail` is the complete message."""
 
     label = ""
 
 
 class Outdated(NotCommittable):
-    """`transaction`: its id."""
+    """Raised on committing a transaction that became outdated when another change was committed. HTTP 406. `transaction`: its id."""
 
     def __init__(self, detail: str = "", *, transaction: str = "") -> None:
         super().__init__(detail)
@@ -273,13 +310,16 @@ class Outdated(NotCommittable):
 
 
 class NoShadow(NativeError):
-    """`detail` is the complete message."""
+    """Raised if no second HAProxy can be started with a text. HTTP 501. `detail` is the complete message."""
 
     label = ""
 
 
 class BreaksTests(NativeError):
-    """`failed`: the results of the tests that would fail, as in the API. `failed_before`: the names of tests that fail already."""
+    """Raised if required routing tests would fail after the change. HTTP 400.
+
+    `failed`: the results of the tests that would fail, as in the API. `failed_before`: the names of tests that fail already.
+    """
 
     def __init__(self, detail: str = "", *, failed: Sequence[Any] = (), failed_before: Sequence[str] = ()) -> None:
         super().__init__(detail)
@@ -287,31 +327,37 @@ class BreaksTests(NativeError):
 
 
 class Untested(NativeError):
-    """`detail` is the complete message."""
+    """Raised if the required routing tests cannot be run. HTTP 503. `detail` is the complete message."""
 
 
 class NotCancellable(Conflict):
-    """`detail` is the complete message."""
+    """Raised on cancelling an operation that has begun a step that cannot be reverted. HTTP 409. `detail` is the complete message."""
 
     label = ""
 
 
 class NotPending(Conflict):
-    """`detail` is the complete message."""
+    """Raised on confirming or rolling back if the confirmation has ended. HTTP 409. `detail` is the complete message."""
 
     label = ""
 
 
 class Moved(NativeError):
-    """`detail` is the complete message."""
+    """Raised if the object or the text has changed since the client read it or since the plan was made. HTTP 412.
+
+    `detail` is the complete message.
+    """
 
 
 class NoPlan(NativeError):
-    """`detail` is the complete message."""
+    """Raised if no plan is stored for a token. HTTP 404. `detail` is the complete message."""
 
 
 class Unconfirmed(Conflict):
-    """`confirmation`: the id of the confirmation that is expected from `author` within `seconds_left`. `detail` is the complete message."""
+    """Raised on a change while an earlier one waits for its confirmation. HTTP 409. `detail` is the complete message.
+
+    `confirmation`: the id of the confirmation, which is expected from `author` within `seconds_left`.
+    """
 
     label = ""
 
@@ -321,15 +367,15 @@ class Unconfirmed(Conflict):
 
 
 class TooManyTransactions(NativeError):
-    pass
+    """Raised on starting a transaction if the maximum number is in progress. HTTP 429."""
 
 
 class TooManyOperations(NativeError):
-    pass
+    """Raised on starting an operation if the maximum number is running. HTTP 429."""
 
 
 class ShareExceeded(NativeError):
-    """`detail` is the complete message."""
+    """Raised if a caller has used up its share of a pool. HTTP 429. `detail` is the complete message."""
 
 
 class Alert(Protocol):
@@ -348,7 +394,10 @@ class Alert(Protocol):
 
 
 class Refused(NativeError):
-    """`alerts`: HAProxy's messages, with line and section if they are known (native/haproxy_native/check/messages.py)."""
+    """Raised if HAProxy refuses the configuration. HTTP 400.
+
+    `alerts`: HAProxy's messages, with line and section if they are known (native/haproxy_native/check/messages.py).
+    """
 
     label = "validation error"
 
@@ -358,7 +407,10 @@ class Refused(NativeError):
 
 
 class CheckImpossible(NativeError):
-    """`reason` is one of: missing, not-executable, killed, timeout, failed."""
+    """Raised if HAProxy cannot be run to check a configuration. HTTP 503.
+
+    `reason` is one of: missing, not-executable, killed, timeout, failed.
+    """
 
     label = "validation error"
 
@@ -368,23 +420,33 @@ class CheckImpossible(NativeError):
 
 
 class WriteFailed(NativeError):
+    """Raised if a file cannot be written, deleted or restored. HTTP 500."""
+
     label = "invalid change"
 
 
 class Unreadable(NativeError):
+    """Raised if a file cannot be read or parsed. HTTP 500."""
+
     label = "failed to read configuration"
 
 
 class Unusable(NativeError):
-    """`detail` is the complete message, with setting, path, owner and remedy."""
+    """Raised if a directory of the settings, or the data that this server stores there, cannot be used. HTTP 503.
+
+    `detail` is the complete message, with setting, path, owner and remedy.
+    """
 
 
 class Unrecorded(Unusable):
-    """The entry of a change could not be written to the history, so the change was not made."""
+    """Raised if the entry of a change cannot be written to the history. HTTP 507. The change is not made."""
 
 
 class ReloadFailed(NativeError):
-    """`detail` is `Reload failed: ` and HAProxy's whole output; `alert` is the first alert in it, or empty."""
+    """Raised if HAProxy did not load the new configuration. HTTP 400.
+
+    `detail` is `Reload failed: ` and HAProxy's whole output; `alert` is the first alert in it, or empty.
+    """
 
     def __init__(self, detail: str = "", *, alert: str = "") -> None:
         super().__init__(detail)
@@ -396,19 +458,22 @@ class ReloadFailed(NativeError):
 
 
 class RuntimeFailure(NativeError):
-    pass
+    """The base class of failures of the Runtime API. HTTP 500."""
 
 
 class NotLive(RuntimeFailure):
-    """`detail` is the reason. A reload applies the change, even if some of its commands were sent."""
+    """Raised if only a reload can apply a change. HTTP 409. `detail` is the reason. Some commands of the change may have been sent."""
 
 
 class RuntimeDenied(NotLive):
-    """The process is unchanged. `detail` names the socket, its level, and the level that the command needs."""
+    """Raised if the level of the socket does not permit a command. HTTP 403. The process is unchanged.
+
+    `detail` names the socket, its level, and the level that the command needs.
+    """
 
 
 class RuntimeAbsent(RuntimeFailure):
-    """`sent`: whether the command was sent, so that HAProxy may have executed it."""
+    """Raised if no socket of HAProxy answers. HTTP 503. `sent`: whether the command was sent, so that HAProxy may have executed it."""
 
     def __init__(self, detail: str, *, sent: bool = False) -> None:
         super().__init__(detail)
@@ -416,11 +481,14 @@ class RuntimeAbsent(RuntimeFailure):
 
 
 class RuntimeUnconfigured(RuntimeAbsent):
-    pass
+    """Raised if no socket of HAProxy has answered since this server started. HTTP 500."""
 
 
 class RuntimeRefused(RuntimeFailure):
-    """`answer`: HAProxy's message. `command`: the refused command, without its payload. `detail` contains both."""
+    """Raised if HAProxy refuses a command or a value. HTTP 400.
+
+    `answer`: HAProxy's message. `command`: the refused command, without its payload. `detail` contains both.
+    """
 
     remedy = ""
 
@@ -430,22 +498,22 @@ class RuntimeRefused(RuntimeFailure):
 
 
 class RuntimeMissing(RuntimeRefused):
-    pass
+    """Raised if the process does not have the object of a command. HTTP 404."""
 
 
 class RuntimeConflict(RuntimeRefused):
-    pass
+    """Raised if the state of the object or of the process does not allow a command. HTTP 409."""
 
 
 class RuntimeTaken(RuntimeConflict):
-    pass
+    """Raised if the process already has an object of this name. HTTP 409."""
 
 
 class RuntimeBusy(RuntimeConflict):
-    """`remedy`: how to end the remaining sessions."""
+    """Raised if an object cannot be deleted because it still has sessions. HTTP 409. `remedy`: how to end them."""
 
     remedy = "drain the servers of such backends before they are deleted"
 
 
 class RuntimeUnseen(RuntimeRefused):
-    pass
+    """Raised if HAProxy accepted a command, but does not report the new value. HTTP 503."""

@@ -24,6 +24,11 @@ def test_each_error_has_a_status_of_its_own(kind: type[NativeError]) -> None:
     assert kind in STATUS
 
 
+@pytest.mark.parametrize("kind", [kind for kind in ALL if kind is not NativeError], ids=lambda kind: kind.__name__)
+def test_the_docstring_names_the_status(kind: type[NativeError]) -> None:
+    assert f"HTTP {STATUS[kind]}." in (kind.__doc__ or "")
+
+
 def test_the_table_names_nothing_else() -> None:
     assert set(STATUS) == set(ALL)
 
