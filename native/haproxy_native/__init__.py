@@ -24,7 +24,7 @@ _ERRORS = (
     "NativeError",
     "NoSuchObject",
     "NotFound",
-    "NotTaken",
+    "RefusedAtRuntime",
     "ReadOnly",
     "Refused",
     "ReloadFailed",

@@ -13,7 +13,7 @@ from haproxy_native.errors import Missing as Missing
 from haproxy_native.errors import NativeError as NativeError
 from haproxy_native.errors import NoSuchObject as NoSuchObject
 from haproxy_native.errors import NotFound as NotFound
-from haproxy_native.errors import NotTaken as NotTaken
+from haproxy_native.errors import RefusedAtRuntime as RefusedAtRuntime
 from haproxy_native.errors import ReadOnly as ReadOnly
 from haproxy_native.errors import Refused as Refused
 from haproxy_native.errors import ReloadFailed as ReloadFailed
@@ -52,7 +52,7 @@ __all__ = [
     "NativeError",
     "NoSuchObject",
     "NotFound",
-    "NotTaken",
+    "RefusedAtRuntime",
     "Outcome",
     "Process",
     "ReadOnly",

@@ -9,7 +9,7 @@ NativeError
 │   └── NoTransaction    an id that is not, or no longer, in progress
 ├── Exists               a name that is taken
 ├── InUse                a stored file that the configuration refers to
-├── NotTaken             HAProxy refuses the content of a stored file; file and process stay unchanged
+├── RefusedAtRuntime     HAProxy refuses the content of a stored file; file and process stay unchanged
 ├── IndexOutOfRange      a position outside a list
 ├── NoParent             the section a child should go into does not exist
 ├── Forbidden            the caller lacks a permission
@@ -153,7 +153,7 @@ class InUse(NativeError):
     """Raised on deleting an object or a file that the configuration refers to. HTTP 409. `detail` is the complete message."""
 
 
-class NotTaken(NativeError):
+class RefusedAtRuntime(NativeError):
     """Raised if HAProxy refuses a change that must be applied at runtime. HTTP 400. The file and the process are unchanged."""
 
     label = "refused by HAProxy"

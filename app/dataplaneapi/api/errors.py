@@ -68,7 +68,7 @@ STATUS: dict[type[native.NativeError], int] = {
     native.Forbidden: 403,
     native.Exists: 409,
     native.InUse: 409,
-    native.NotTaken: 400,
+    native.RefusedAtRuntime: 400,
     native.IndexOutOfRange: 400,
     native.NoParent: 400,
     native.BadRequest: 400,

@@ -58,7 +58,7 @@ ATTEMPTS = 3
 async def commit(context: CommitContext, change: Change) -> Outcome:
     """Commit a change. Return once the files contain it and it is live, or a reload is scheduled for it. A forced reload is awaited.
 
-    Raises Conflict, Refused, CheckImpossible, NotTaken, WriteFailed, Unrecorded and what the operations raise, with nothing changed.
+    Raises Conflict, Refused, CheckImpossible, RefusedAtRuntime, WriteFailed, Unrecorded and what the operations raise, with nothing changed.
     Raises ReloadFailed or RuntimeFailure after the files were replaced.
     """
     return await run_to_the_end(context, _reported(context, change))
@@ -318,7 +318,7 @@ async def _publish_applied(context: CommitContext, change: Change, prepared: Pre
 async def _publish_files(
     context: CommitContext, change: Change, prepared: Prepared, intended: Outcome, files: FileSet, publication: Publication
 ) -> Outcome:
-    """Replace stored files, and the configuration if it changes too, and apply them. Raises NotTaken, with nothing changed."""
+    """Replace stored files, and the configuration if it changes too, and apply them. Raises RefusedAtRuntime, with nothing changed."""
     text, applied = prepared.text, process.Applied()
     if files:
         await publication.begin(files.drafts, context.current.fingerprint if text else "")

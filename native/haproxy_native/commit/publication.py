@@ -36,7 +36,7 @@ from haproxy_native.disk import path_errors
 from haproxy_native.disk.atomic import sync_directory
 from haproxy_native.disk.file import Draft
 from haproxy_native.editing.object_names import spelled
-from haproxy_native.errors import NativeError, NotLive, NotTaken, RuntimeFailure, RuntimeRefused, WriteFailed
+from haproxy_native.errors import NativeError, NotLive, RefusedAtRuntime, RuntimeFailure, RuntimeRefused, WriteFailed
 from haproxy_native.planning.outcome import FilePlan, Reason
 from haproxy_native.planning.touches import Touch
 from haproxy_native.request_context import Author, Permissions
@@ -243,7 +243,7 @@ class Publication:
     _applied: list[Path] = field(default_factory=list)
 
     async def begin(self, drafts: Mapping[Path, Draft | None], text: str = "") -> None:
-        """Replace files by their drafts, delete files without one, and apply them. Raises WriteFailed and NotTaken with nothing changed.
+        """Replace files by their drafts, delete files without one, and apply them. Raises WriteFailed and RefusedAtRuntime with nothing changed.
 
         `text`: the fingerprint of the configuration that is replaced next; empty if it stays. If it is set, files are deleted by `finish`
         instead.
@@ -263,7 +263,7 @@ class Publication:
     async def apply(self, paths: Iterable[Path]) -> None:
         """Apply files at runtime, unless a reload is needed.
 
-        If HAProxy refuses a file, undo the change and raise NotTaken. Once the text was replaced, a refused file needs a reload instead.
+        If HAProxy refuses a file, undo the change and raise RefusedAtRuntime. Once the text was replaced, a refused file needs a reload instead.
         """
         for path in paths:
             for step in self.plans[path].steps:
@@ -276,7 +276,7 @@ class Publication:
                     # The process is as it was before this step.
                     if not self.decided:
                         await self.undo()
-                        raise NotTaken(error.answer) from error
+                        raise RefusedAtRuntime(error.answer) from error
                     self.reasons.append(_not_applied(path, error))
                 except (NotLive, RuntimeFailure) as error:
                     self._applied.append(path)

@@ -33,7 +33,7 @@ class Files:
     async def put(self, name: str, content: str | bytes, *, force_reload: bool = False, author: Author = NOBODY) -> Outcome:
         """Store a file, whether or not it exists.
 
-        Raises BadRequest and NotTaken for content that cannot be used, Forbidden, Conflict, WriteFailed, ReloadFailed and Unusable.
+        Raises BadRequest and RefusedAtRuntime for content that cannot be used, Forbidden, Conflict, WriteFailed, ReloadFailed and Unusable.
         """
         upload = self._store.upload(name, author)
         try:
@@ -59,7 +59,7 @@ class Map:
 
     With `lasting=False`, a change is made in the process alone and lasts until its next reload; the map may then be outside the directory.
     Calls raise RuntimeAbsent, RuntimeRefused, NotFound and Unusable. Changes also raise Forbidden and Conflict; lasting changes also raise
-    BadRequest for a map outside the directory, NotTaken and WriteFailed.
+    BadRequest for a map outside the directory, RefusedAtRuntime and WriteFailed.
     """
 
     def __init__(self, name: str, find: Callable[[str, Author], Awaitable[LiveMap]]) -> None:

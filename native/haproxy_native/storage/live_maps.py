@@ -66,7 +66,7 @@ async def unchecked() -> None:
 class LiveFile(ABC, Generic[Item]):
     """A file and the list that HAProxy has loaded from it, the base class for maps and ACLs. All changes have one author.
 
-    Changes raise RuntimeFailure, NotTaken, NotFound, BadValue and WriteFailed.
+    Changes raise RuntimeFailure, RefusedAtRuntime, NotFound, BadValue and WriteFailed.
     """
 
     context: CommitContext

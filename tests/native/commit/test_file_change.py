@@ -16,7 +16,7 @@ from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.publication import resume
 from haproxy_native.disk.file import ConfigFile
 from haproxy_native.engine import Engine
-from haproxy_native.errors import NotTaken, RuntimeAbsent, RuntimeRefused, WriteFailed
+from haproxy_native.errors import RefusedAtRuntime, RuntimeAbsent, RuntimeRefused, WriteFailed
 from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.request_context import NOBODY
 from haproxy_native.runtime.client import Runtime
@@ -113,7 +113,7 @@ def test_file_and_process(tmp_path: Path, content: bytes | None) -> None:
 def test_or_neither(tmp_path: Path, content: bytes | None) -> None:
     async def work(engine: Engine, path: Path, process: Process) -> None:
         process.refuses = content
-        with pytest.raises(NotTaken, match="refused by HAProxy: no such thing"):
+        with pytest.raises(RefusedAtRuntime, match="refused by HAProxy: no such thing"):
             await commit(engine.context, change(path, process, content))
         assert process.has == b"old" == content_of(path)
         assert not engine.context.ledger.entries

@@ -20,7 +20,7 @@ from haproxy_native.commit.preview import would_reload
 from haproxy_native.disk.atomic import DraftFile
 from haproxy_native.disk.directories import Directory
 from haproxy_native.engine import Engine
-from haproxy_native.errors import BadRequest, Conflict, Forbidden, InUse, NotTaken, Refused, WriteFailed
+from haproxy_native.errors import BadRequest, Conflict, Forbidden, InUse, Refused, RefusedAtRuntime, WriteFailed
 from haproxy_native.request_context import NOBODY, Author
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.text.document import Document
@@ -196,7 +196,7 @@ def test_what_haproxy_does_not_take_changes_nothing(unchanged: HAProxy, monkeypa
 
         before = unchanged.file.read_bytes()
         monkeypatch.setattr(Runtime, "send", refusing)
-        with pytest.raises(NotTaken):
+        with pytest.raises(RefusedAtRuntime):
             await commit(engine.context, Change([ByFunction(heavier), edits(engine, LIVE)], author=NOBODY))
         assert seen[0] == "a 2\n"
         assert (shown(unchanged, "hosts.map"), serial(unchanged), weight(unchanged)) == ("a 1\n", 17, "10")

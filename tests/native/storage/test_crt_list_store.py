@@ -8,7 +8,7 @@ import pytest
 
 from haproxy_native.commit.change import Reload
 from haproxy_native.engine import Engine
-from haproxy_native.errors import InUse, Missing, NotTaken
+from haproxy_native.errors import InUse, Missing, RefusedAtRuntime
 from haproxy_native.request_context import NOBODY
 from haproxy_native.storage.crt_list import CrtListLine
 from haproxy_native.storage.crt_list_store import CrtListStore
@@ -103,7 +103,7 @@ def test_what_haproxy_refuses_reaches_neither(site: TlsSite) -> None:
             (CrtListLine(site.path("c.pem"), "nonsense 1"), "unknown ssl keyword nonsense"),
             (CrtListLine(site.path("none.pem")), "unable to stat SSL certificate"),
         ]:
-            with pytest.raises(NotTaken, match=said):
+            with pytest.raises(RefusedAtRuntime, match=said):
                 await store.add_entry(engine.context, "list.txt", entry, author=NOBODY)
             assert (store.directory / "list.txt").read_text() == before
             assert rows(site) == ["a.pem", "b.pem"]

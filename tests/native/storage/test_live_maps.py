@@ -5,7 +5,7 @@ import pytest
 from haproxy_native.commit.change import Change, MemberChange, Outcome, Reload
 from haproxy_native.commit.ports import Recorder
 from haproxy_native.engine import Engine
-from haproxy_native.errors import BadValue, Exists, Missing, NotTaken, RuntimeAbsent
+from haproxy_native.errors import BadValue, Exists, Missing, RefusedAtRuntime, RuntimeAbsent
 from haproxy_native.request_context import NOBODY
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.lists import AddEntry, MapEntry
@@ -71,7 +71,7 @@ def test_and_its_file(maps: Beside) -> None:
 
 def test_or_neither(maps: Beside) -> None:
     async def work(engine: Engine, live: LiveMap) -> None:
-        with pytest.raises(NotTaken, match="Key not found"):
+        with pytest.raises(RefusedAtRuntime, match="Key not found"):
             await live.delete("none", sync=True)
         for sync in (False, True):
             with pytest.raises(Exists):

@@ -6,7 +6,7 @@ import pytest
 
 from haproxy_native.disk.directories import Directory
 from haproxy_native.engine import Engine
-from haproxy_native.errors import NotFound, NotTaken
+from haproxy_native.errors import NotFound, RefusedAtRuntime
 from haproxy_native.request_context import NOBODY
 from haproxy_native.runtime.lists import LONGEST_ENTRY
 from haproxy_native.storage.list_store import MapStore
@@ -54,7 +54,7 @@ def test_what_haproxy_refuses_is_not_stored(maps: Beside) -> None:
     async def work(engine: Engine, live: LiveMap) -> None:
         upload = live.store.upload_existing("ip.map", author=NOBODY)
         await upload.append(b"192.0.2.9 y\nnonsense z\n")
-        with pytest.raises(NotTaken, match="'nonsense' is not a valid IPv4 or IPv6 address"):
+        with pytest.raises(RefusedAtRuntime, match="'nonsense' is not a valid IPv4 or IPv6 address"):
             await upload.commit(engine.context)
         assert (maps.maps / "ip.map").read_text() == "192.0.2.1 x\n"
         assert engine.context.ledger.entries == {}

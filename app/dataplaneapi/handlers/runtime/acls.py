@@ -9,7 +9,7 @@ from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Response, empty, json_response
 from dataplaneapi.api.runtime_call import asking
 from dataplaneapi.handlers.runtime.live_change import permit_change
-from haproxy_native.errors import Exists, NotFound, NotTaken, RuntimeRefused
+from haproxy_native.errors import Exists, NotFound, RefusedAtRuntime, RuntimeRefused
 from haproxy_native.planning.touches import CREATE, DELETE
 from haproxy_native.runtime import lists
 from haproxy_native.storage.live_acls import LiveAcl, acl_path, find_acl
@@ -87,7 +87,7 @@ async def _acl_to_change(call: Call, where: str) -> AsyncIterator[LiveAcl]:
             acl = await find_acl(context, stores, call.path.parent_name)
             place = acl_path(context, stores, acl) if acl and name == acl.file else ""
             yield LiveAcl(context, stores, name, call.author, place)
-        except NotTaken as error:
+        except RefusedAtRuntime as error:
             if isinstance(error.__cause__, RuntimeRefused):
                 raise error.__cause__ from None
             raise

@@ -14,7 +14,7 @@ from dataplaneapi.api.responses import MEMBERS, Response, empty, json_response
 from dataplaneapi.api.runtime_call import asking, read_long
 from haproxy_native.access.rights import READ, Rights
 from haproxy_native.editing.object_names import encoded, spelled
-from haproxy_native.errors import Exists, NotFound, NotTaken, RuntimeRefused
+from haproxy_native.errors import Exists, NotFound, RefusedAtRuntime, RuntimeRefused
 from haproxy_native.planning.touches import ANY, CHANGE, CREATE, DELETE, Touch
 from haproxy_native.runtime import lists
 from haproxy_native.runtime.argument import argument
@@ -110,7 +110,7 @@ async def _map_to_change(call: Call, named: str) -> AsyncIterator[LiveMap | Stag
     async with asking(call) as runtime:
         try:
             yield await _find_loaded_map(call, named)
-        except NotTaken as error:
+        except RefusedAtRuntime as error:
             if isinstance(error.__cause__, RuntimeRefused):
                 raise error.__cause__ from None
             raise
