@@ -34,7 +34,7 @@ NativeError
 │   ├── NotCancellable   an operation that has begun a step that cannot be reverted
 │   ├── NotPending       a confirmation that has ended
 │   └── Unconfirmed      a change while another one waits for its confirmation
-├── Moved                the object or text has changed since the plan was made or the client has read it
+├── ChangedSince         the object or text has changed since the plan was made or the client has read it
 ├── NoPlan               a token for which no plan is stored
 ├── NoShadow             no second HAProxy can be started with this text
 ├── BreaksTests          a change after which required routing tests would fail
@@ -342,7 +342,7 @@ class NotPending(Conflict):
     label = ""
 
 
-class Moved(NativeError):
+class ChangedSince(NativeError):
     """Raised if the object or the text has changed since the client read it or since the plan was made. HTTP 412.
 
     `detail` is the complete message.

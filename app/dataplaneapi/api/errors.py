@@ -63,7 +63,7 @@ STATUS: dict[type[native.NativeError], int] = {
     native.NoEntry: 404,
     native.NoConfirmation: 404,
     native.NoPlan: 404,
-    native.Moved: 412,
+    native.ChangedSince: 412,
     native.NoTransaction: 400,
     native.Forbidden: 403,
     native.Exists: 409,

@@ -12,7 +12,7 @@ from haproxy_native.changes.operations import Edit, applied, editor_of
 from haproxy_native.changes.rebasing import rebased
 from haproxy_native.editing.header import same_text
 from haproxy_native.editing.object_names import ObjectPlace, name_of
-from haproxy_native.errors import Collided, IndexOutOfRange, Missing, Moved, NoParent, Stale, StaleTransaction
+from haproxy_native.errors import ChangedSince, Collided, IndexOutOfRange, Missing, NoParent, Stale, StaleTransaction
 from haproxy_native.text import parts
 from haproxy_native.text.document import Document
 
@@ -36,7 +36,7 @@ class Expect:
         raise Stale(f"version in configuration file is {configured}, given version is {self.number}", current=configured)
 
     def made(self, operations: Sequence[Edit], document: Document) -> Document:
-        """Return `document` after the operations. Raises Moved or Conflict if it is not the expected one, and what the operations raise."""
+        """Return `document` after the operations. Raises ChangedSince or Conflict if it is not the expected one, and what the operations raise."""
         return applied(operations, document)
 
 
@@ -90,16 +90,16 @@ class SeenObject(Expect):
     """An object as the client saw it, or a list of objects if `place` has no key."""
 
     place: ObjectPlace
-    # None if the client has certainly seen an outdated value. Then `made` raises Moved.
+    # None if the client has certainly seen an outdated value. Then `made` raises ChangedSince.
     value: Any = field(repr=False)
     # Whether the value has the children of the object as well.
     full: bool = False
 
     def made(self, operations: Sequence[Edit], document: Document) -> Document:
-        """Return the document after the operations. Raises what the operations raise, or else Moved if the object has another value."""
+        """Return the document after the operations. Raises what the operations raise, or else ChangedSince if the object has another value."""
         after = applied(operations, document)
         if self.value is None or seen(document, self.place, full=self.full) != self.value:
-            raise Moved(f"{name_of(self.place)} is not what was seen")
+            raise ChangedSince(f"{name_of(self.place)} is not what was seen")
         return after
 
 
@@ -116,9 +116,9 @@ class SeenText(Expect):
         return cls(name, parts.parts(document)[name].data, number=number)
 
     def made(self, operations: Sequence[Edit], document: Document) -> Document:
-        """Return the document after the operations. Raises Moved if the file has another text, and what the operations raise."""
+        """Return the document after the operations. Raises ChangedSince if the file has another text, and what the operations raise."""
         if parts.parts(document)[self.name].data != self.text:
-            raise Moved(f"{self.name or 'the configuration'} is not what was seen")
+            raise ChangedSince(f"{self.name or 'the configuration'} is not what was seen")
         return applied(operations, document)
 
 

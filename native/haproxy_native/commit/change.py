@@ -124,7 +124,7 @@ class Change:
         return (alone.object if alone else "") or (self.author.request.object if self.author.request else "")
 
     def apply(self, document: Document) -> Document:
-        """Return the document after the change. Raises Moved or Conflict if `document` is not what the author expects, and what the
+        """Return the document after the change. Raises ChangedSince or Conflict if `document` is not what the author expects, and what the
         operations raise.
         """
         return self.expect.made(self.edits, document)

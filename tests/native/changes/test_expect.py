@@ -6,7 +6,7 @@ from haproxy_native.changes.expect import ANY, Expect, Rebase, SeenObject, SeenT
 from haproxy_native.changes.operations import Create, Delete, Patch, Replace
 from haproxy_native.editing.object_names import ObjectPlace
 from haproxy_native.editing.resources import resources
-from haproxy_native.errors import Collided, Conflict, Missing, Moved, Stale
+from haproxy_native.errors import ChangedSince, Collided, Conflict, Missing, Stale
 from haproxy_native.text.document import Document
 
 TEXT = "backend app\n  server one 127.0.0.1:1 weight 10\n  server two 127.0.0.1:2\n"
@@ -45,7 +45,7 @@ def test_what_was_seen_has_to_be_there_still() -> None:
     expect = SeenObject(ONE, seen(BASE, ONE))
     assert "weight 7" in expect.made([Patch(ONE, {"weight": 7})], BASE).text
     for there in (LIGHTER, BASE):
-        with pytest.raises(Moved):
+        with pytest.raises(ChangedSince):
             (expect if there is LIGHTER else SeenObject(ONE, None)).made([Patch(ONE, {"weight": 7})], there)
     with pytest.raises(Missing):
         expect.made([Patch(ONE, {"weight": 7})], Document.parse("backend app\n"))
@@ -53,7 +53,7 @@ def test_what_was_seen_has_to_be_there_still() -> None:
 
 def test_a_text_that_was_seen() -> None:
     assert SeenText("", BASE.data).made([Delete(ONE)], BASE).text.count("server") == 1
-    with pytest.raises(Moved):
+    with pytest.raises(ChangedSince):
         SeenText("", BASE.data).made([Delete(ONE)], LIGHTER)
 
 

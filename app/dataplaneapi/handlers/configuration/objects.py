@@ -28,7 +28,7 @@ from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.object_names import ObjectPlace
 from haproxy_native.editing.resources import Resource
 from haproxy_native.editing.sites import Sites
-from haproxy_native.errors import Moved, Refused
+from haproxy_native.errors import ChangedSince, Refused
 from haproxy_native.references.naming import Renaming
 from haproxy_native.threads import LARGE, run_in_thread_if
 
@@ -173,7 +173,7 @@ class WriteHandler:
         write = await self.build(call)
         try:
             return await call.services.engine.check_change(await change_of(call, write), transaction_id=call.transaction_id)
-        except Moved:
+        except ChangedSince:
             raise conflicts.precondition_failed(call) from None
 
 
@@ -318,7 +318,7 @@ async def make_write(call: Call, write: Write) -> Response:
             outcome = await engine.write(change.edits, change.expect, author=call.author, transaction_id=transaction_id)
         else:
             outcome = await engine.commit(change)
-    except Moved:
+    except ChangedSince:
         raise conflicts.precondition_failed(call) from None
     scheduled = "" if outcome.live else outcome.reload_id
     headers: list[Header] = [(RELOAD_ID, scheduled.encode())] if scheduled else []

@@ -12,7 +12,7 @@ from dataplaneapi.api.responses import CONFIGURATION_CHECKSUM, RELOAD_ID, TEXT, 
 from dataplaneapi.handlers.configuration.objects import check_version_or_transaction
 from haproxy_native.changes.expect import ANY, Expect, Rebase, SeenText, Version
 from haproxy_native.commit.change import Change, Reload
-from haproxy_native.errors import Moved
+from haproxy_native.errors import ChangedSince
 from haproxy_native.threads import run_in_thread
 
 _CHECKSUM = re.compile(rb"# _md5hash=([0-9a-fA-F]+)")
@@ -40,7 +40,7 @@ async def replace(call: JsonCall) -> Response:
     change = await _push_change(call)
     try:
         outcome = await engine.commit(change)
-    except Moved:
+    except ChangedSince:
         raise conflicts.precondition_failed(call) from None
     if outcome.live or change.reload is Reload.NONE:
         return _text_response(201, await _readable_text(call, file))

@@ -122,7 +122,7 @@ class DeclarationLimits:
     values: Values | None = None
 
     def check(self, found: Planned) -> None:
-        """Raise Moved, Contested or TooManyDeleted for a plan that must not be carried out."""
+        """Raise ChangedSince, Contested or TooManyDeleted for a plan that must not be carried out."""
         if self.moves is not None:
             refuse_moved(self.moves, found.moves)
         if found.conflicts:
@@ -226,7 +226,7 @@ class Apply:
         """Commit a declaration. Return its plan, and the outcome of the commit; None if there was nothing to commit.
 
         With the digest `sent`, `repeated_plan` can answer the same request again. Cancelling the caller does not cancel the commit. Raises
-        Contested, TooManyDeleted, Moved, Forbidden and Unusable with nothing changed, and what a commit raises.
+        Contested, TooManyDeleted, ChangedSince, Forbidden and Unusable with nothing changed, and what a commit raises.
         """
         permit_owner(declaration.author, declaration.owner)
         with suppress(Unreadable):

@@ -14,7 +14,7 @@ from haproxy_native.editing.defaults_sections import DEFAULTS
 from haproxy_native.editing.editor import Editor, Object
 from haproxy_native.editing.object_names import section_of_object
 from haproxy_native.editing.resources import Resource
-from haproxy_native.errors import Moved, NativeError
+from haproxy_native.errors import ChangedSince, NativeError
 from haproxy_native.features.apply.files import FileEffect, PlannedFiles, file_object, is_entry, planned_files
 from haproxy_native.features.apply.owners import ITSELF, Owners, digest, equals_declared
 from haproxy_native.features.apply.rules import Declaration, OwnershipConflict, Rules, Section
@@ -47,21 +47,21 @@ def _moved_name(change: Effect | FileEffect | OwnershipConflict) -> str:
 
 
 def refuse_moved(planned: Moves, now: Moves) -> None:
-    """Raise Moved if the present plan makes other changes than the stored one. The message names the first that differs."""
+    """Raise ChangedSince if the present plan makes other changes than the stored one. The message names the first that differs."""
     if differing := next((object_ for object_ in [*planned, *now] if planned.get(object_) != now.get(object_)), None):
-        raise Moved(f"{differing} has been changed since the plan was made; {AGAIN}")
+        raise ChangedSince(f"{differing} has been changed since the plan was made; {AGAIN}")
 
 
 def refuse_moved_values(planned: Values, now: Values) -> None:
-    """Raise Moved if a value in the process differs from the planned one. The message names the first that differs."""
+    """Raise ChangedSince if a value in the process differs from the planned one. The message names the first that differs."""
     for object_, before in planned.items():
         if (value := now.get(object_)) == before:
             continue
         if not isinstance(before, Mapping) or not isinstance(value, Mapping):
-            raise Moved(f"{object_} has been changed in the running HAProxy since the plan was made; {AGAIN}")
+            raise ChangedSince(f"{object_} has been changed in the running HAProxy since the plan was made; {AGAIN}")
         member = next(member for member in {**before, **value} if before.get(member) != value.get(member))
         old, new = before.get(member), value.get(member)
-        raise Moved(f"{member} of {object_} is {new} in the running HAProxy, and was {old} when the plan was made; {AGAIN}")
+        raise ChangedSince(f"{member} of {object_} is {new} in the running HAProxy, and was {old} when the plan was made; {AGAIN}")
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.preview import Preview
 from haproxy_native.disk.database import Database, State, Tables
 from haproxy_native.editing.object_names import parsed, spelled
-from haproxy_native.errors import Moved, NoPlan, RuntimeFailure, RuntimeRefused
+from haproxy_native.errors import ChangedSince, NoPlan, RuntimeFailure, RuntimeRefused
 from haproxy_native.features.apply.planner import AGAIN, Moves, Values, refuse_moved_values
 from haproxy_native.request_context import Author
 from haproxy_native.runtime.client import MANY, Runtime
@@ -138,7 +138,7 @@ async def known_values(context: CommitContext, preview: Preview, files: Files) -
 
 
 def verifying(context: CommitContext, planned: Values | None, files: Files) -> Callable[[], Awaitable[None]] | None:
-    """Return a function that raises Moved unless the process still has the `planned` values. Return None if no values are planned."""
+    """Return a function that raises ChangedSince unless the process still has the `planned` values. None if no values are planned."""
     if not planned:
         return None
 
@@ -148,7 +148,7 @@ def verifying(context: CommitContext, planned: Values | None, files: Files) -> C
                 context, [object_ for object_ in planned if object_ not in files], {name: files[name] for name in files if name in planned}
             )
         except RuntimeFailure as error:
-            raise Moved(f"HAProxy does not answer, so its state cannot be compared with the plan; {AGAIN}: {error}") from error
+            raise ChangedSince(f"HAProxy does not answer, so its state cannot be compared with the plan; {AGAIN}: {error}") from error
         refuse_moved_values(planned, now)
 
     return verify

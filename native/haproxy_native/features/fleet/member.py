@@ -30,9 +30,9 @@ from haproxy_native.editing import header
 from haproxy_native.engine import Engine
 from haproxy_native.errors import (
     BadRequest,
+    ChangedSince,
     CheckImpossible,
     Conflict,
-    Moved,
     NativeError,
     NoConfirmation,
     NotFound,
@@ -76,7 +76,7 @@ READ_SECONDS, ROLLING_SECONDS = 15.0, 1.0
 PRESENT_SECONDS, RENEW_SECONDS = 15, 5.0
 PIECE = 256 << 10
 # Temporary errors: the node tries again until the deadline of its stage.
-PASSING = (CheckImpossible, WriteFailed, Unusable, Conflict, Moved, RuntimeAbsent)
+PASSING = (CheckImpossible, WriteFailed, Unusable, Conflict, ChangedSince, RuntimeAbsent)
 CAUSE = "release"
 Statistics = Callable[[], Awaitable[WorkerStatistics]]
 

@@ -13,7 +13,7 @@ from haproxy_native.commit import commit
 from haproxy_native.disk.directories import Directory
 from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
-from haproxy_native.errors import Conflict, Forbidden, Moved, Refused
+from haproxy_native.errors import ChangedSince, Conflict, Forbidden, Refused
 from haproxy_native.features.apply.apply import Apply, Contested, DeclarationLimits, TooManyDeleted
 from haproxy_native.features.apply.owners import OwnerTable
 from haproxy_native.features.apply.rules import Declaration, DeclaredFile
@@ -206,7 +206,7 @@ def test_as_it_was_planned_or_not_at_all(file: Path) -> None:
             await engine.amend([ByFunction(substituting("backend other\n", "backend other\n    balance source\n"))], author=NOBODY)
             await apply.carry_out(declared(SHOP.replace("5", "6") + "backend other\n"), DeclarationLimits(moves=found.moves))
             await engine.amend([ByFunction(substituting("weight 6", "weight 7"))], author=NOBODY)
-            with pytest.raises(Moved):
+            with pytest.raises(ChangedSince):
                 await apply.carry_out(declared(SHOP.replace("5", "6")), DeclarationLimits(moves=found.moves))
 
     run(work())
@@ -295,9 +295,11 @@ def test_a_stale_plan_is_refused_each_time(file: Path, number: int) -> None:
                 if turn % 2:
                     await edit
                     outcomes = [await asyncio.gather(stale, return_exceptions=True)]
-                    assert isinstance(outcomes[0][0], Moved), outcomes
+                    assert isinstance(outcomes[0][0], ChangedSince), outcomes
                 else:
                     _, outcome = await asyncio.gather(edit, stale, return_exceptions=True)
-                    assert isinstance(outcome, Moved) or f"weight {turn % 100 + 1}\n" in text(file), "either it came first, or not at all"
+                    assert isinstance(outcome, ChangedSince) or f"weight {turn % 100 + 1}\n" in text(file), (
+                        "either it came first, or not at all"
+                    )
 
     run(work())

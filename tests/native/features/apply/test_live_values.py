@@ -9,7 +9,7 @@ from haproxy_native.commit.preview import Preview
 from haproxy_native.disk.directories import Directory
 from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
-from haproxy_native.errors import Moved
+from haproxy_native.errors import ChangedSince
 from haproxy_native.features.apply.plans import known_values, servers_of, values, verifying
 from haproxy_native.planning.effects import effects
 from haproxy_native.text.document import Document
@@ -51,7 +51,7 @@ def test_a_server_that_others_change(haproxy: HAProxy, command: str, said: str) 
         # HAProxy sets an address a moment after its answer.
         while [each.settings for each in await engine.runtime.servers("app")] == [each.settings for each in before]:
             await asyncio.sleep(0.01)
-        with pytest.raises(Moved, match=said):
+        with pytest.raises(ChangedSince, match=said):
             await verify()
 
     beside(haproxy, work)
@@ -63,7 +63,7 @@ def test_a_process_that_does_not_answer(haproxy: HAProxy) -> None:
         await asyncio.to_thread(haproxy.stop)
         assert verify and await known_values(engine.context, previewed("", "", ("app", "s1")), {}) is None
         assert verifying(engine.context, None, {}) is None, "a plan that knew none is for any"
-        with pytest.raises(Moved, match="HAProxy does not answer, so its state cannot be compared"):
+        with pytest.raises(ChangedSince, match="HAProxy does not answer, so its state cannot be compared"):
             await verify()
 
     beside(haproxy, work)
