@@ -24,7 +24,7 @@ NativeError
 │   ├── Stale            a write on an old version
 │   │   ├── StaleTransaction  a commit of a transaction that started from one
 │   │   └── StaleRenaming     a renaming, which is not merged
-│   ├── Touched          an edit by another process at the last moment
+│   ├── EditedMeanwhile  an edit by another process at the last moment
 │   ├── Collided         two changes of the same member
 │   │   └── Diverged         a revert of a change that was overwritten since
 │   ├── NotRevertible    a revert of a change of the process alone
@@ -272,7 +272,7 @@ class Stale(Conflict):
         self.current = current
 
 
-class Touched(Conflict):
+class EditedMeanwhile(Conflict):
     """Raised if another process has edited a file immediately before this server would have replaced it. HTTP 409."""
 
 

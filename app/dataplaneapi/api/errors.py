@@ -83,7 +83,7 @@ STATUS: dict[type[native.NativeError], int] = {
     native.Stale: 409,
     native.StaleRenaming: 409,
     native.StaleTransaction: 409,
-    native.Touched: 409,
+    native.EditedMeanwhile: 409,
     native.Collided: 409,
     native.TextGone: 409,
     native.NotCommittable: 406,

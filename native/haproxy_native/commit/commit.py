@@ -42,7 +42,7 @@ from haproxy_native.commit.preparation import NewText, Prepared, prepare
 from haproxy_native.commit.publication import FileSet, Publication, reasons_of
 from haproxy_native.editing import header
 from haproxy_native.editing.file_references import references
-from haproxy_native.errors import READ_ONLY, Forbidden, Stale, Touched
+from haproxy_native.errors import READ_ONLY, EditedMeanwhile, Forbidden, Stale
 from haproxy_native.planning.touches import Touch
 from haproxy_native.process_state import ReloadRequired
 from haproxy_native.reload.records import IN_PROGRESS
@@ -359,7 +359,7 @@ async def _replace_file(context: CommitContext, change: Change, prepared: Prepar
         await context.running.flush()
     try:
         await current.install(stamped, text.draft, text.banner)
-    except Touched:
+    except EditedMeanwhile:
         raise Overtaken from None
     if change.validation is not Validation.NEVER:
         context.accepted = current.fingerprint

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from haproxy_native.disk import path_errors
 from haproxy_native.disk.atomic import DraftFile, remove_drafts
 from haproxy_native.disk.journal import FileJournal
-from haproxy_native.errors import Touched, Unreadable, WriteFailed
+from haproxy_native.errors import EditedMeanwhile, Unreadable, WriteFailed
 from haproxy_native.scratch import Scratch
 
 _CANNOT_CREATE = (errno.EACCES, errno.EPERM, errno.EROFS)
@@ -153,7 +153,7 @@ class Draft:
         self._is_synced = True
 
     def install(self, untouched: Callable[[], bool] = lambda: True) -> None:
-        """Replace the content of the file by the draft. Raises WriteFailed and Touched, with the old content in place.
+        """Replace the content of the file by the draft. Raises WriteFailed and EditedMeanwhile, with the old content in place.
 
         `untouched` is called immediately before that, and returns False if another process has edited the file.
         """
@@ -198,7 +198,7 @@ class Draft:
 
     def _refuse_touched(self, untouched: Callable[[], bool]) -> None:
         if not untouched():
-            raise Touched(f"{self.file.path} has just been edited by another process")
+            raise EditedMeanwhile(f"{self.file.path} has just been edited by another process")
 
     def _write_in_place(self, untouched: Callable[[], bool]) -> None:
         self._refuse_touched(untouched)

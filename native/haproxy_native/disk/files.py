@@ -18,7 +18,7 @@ from typing import Any
 from haproxy_native.check.check import Checked
 from haproxy_native.disk.file import ConfigFile, Draft, Seen, latest
 from haproxy_native.disk.journal import Manifest, ManifestEntry
-from haproxy_native.errors import NativeError, NotFound, Touched, Unreadable, WriteFailed
+from haproxy_native.errors import EditedMeanwhile, NativeError, NotFound, Unreadable, WriteFailed
 from haproxy_native.text import parts
 from haproxy_native.text.document import Document
 from haproxy_native.text.parts import MAIN
@@ -197,7 +197,7 @@ class Drafts:
             draft.discard()
 
     def install(self, untouched: Callable[[], bool] = lambda: True) -> None:
-        """Replace the files by the drafts. Raises WriteFailed and Touched, with all old contents in place."""
+        """Replace the files by the drafts. Raises WriteFailed and EditedMeanwhile, with all old contents in place."""
         try:
             self.files.manifest.end()
             if len(self._drafts) == 1:
@@ -213,7 +213,7 @@ class Drafts:
     def _install_together(self, untouched: Callable[[], bool]) -> None:
         seen = {name: draft.file.seen() for name, draft in self._drafts.items()}
         if not untouched():
-            raise Touched(f"{self.files.path}, or a file loaded with it, has just been edited by another process")
+            raise EditedMeanwhile(f"{self.files.path}, or a file loaded with it, has just been edited by another process")
         entries = [ManifestEntry(str(draft.file.path), draft.file.read(), draft.path.read_bytes()) for draft in self._drafts.values()]
         self.files.manifest.begin(entries)
         done: list[ManifestEntry] = []
