@@ -28,7 +28,7 @@ NativeError
 │   ├── Collided         two changes of the same member
 │   │   └── Diverged         a revert of a change that was overwritten since
 │   ├── NotRevertible    a revert of a change of the process alone
-│   ├── TextGone         a version whose text is no longer stored
+│   ├── TextNotStored    a version whose text is no longer stored
 │   ├── NotCommittable   a failed transaction
 │   │   └── Outdated         a transaction that another writer overtook
 │   ├── NotCancellable   an operation that has begun a step that cannot be reverted
@@ -291,7 +291,7 @@ class StaleRenaming(Stale):
     """
 
 
-class TextGone(Conflict):
+class TextNotStored(Conflict):
     """Raised if a change cannot be merged, because the text of the version that it was made on is no longer stored. HTTP 409."""
 
 

@@ -85,7 +85,7 @@ STATUS: dict[type[native.NativeError], int] = {
     native.StaleTransaction: 409,
     native.EditedMeanwhile: 409,
     native.Collided: 409,
-    native.TextGone: 409,
+    native.TextNotStored: 409,
     native.NotCommittable: 406,
     native.Outdated: 406,
     native.NoShadow: 501,

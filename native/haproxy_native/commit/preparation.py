@@ -19,7 +19,7 @@ from haproxy_native.commit.publication import FileSet
 from haproxy_native.disk.files import Drafts
 from haproxy_native.editing import header, patches
 from haproxy_native.editing.header import Stamped
-from haproxy_native.errors import Missing, Refused, TextGone, Unreadable
+from haproxy_native.errors import Missing, Refused, TextNotStored, Unreadable
 from haproxy_native.planning.outcome import Plan
 from haproxy_native.request_context import Author
 from haproxy_native.text import parts
@@ -30,7 +30,7 @@ from haproxy_native.threads import run_in_thread, run_in_thread_if_large
 async def with_base(context: CommitContext, change: Change) -> Change:
     """Return a change that is to be rebased with the text of its base version added, and any other change as it is.
 
-    Raises Conflict if the version does not exist yet, and TextGone if its text is no longer stored.
+    Raises Conflict if the version does not exist yet, and TextNotStored if its text is no longer stored.
     """
     if not isinstance(change.expect, Rebase) or change.expect.base is not None:
         return change
@@ -38,7 +38,7 @@ async def with_base(context: CommitContext, change: Change) -> Change:
 
 
 async def text_of(context: CommitContext, version: int) -> Document:
-    """Return the text of a version: the current one, or a former one from the history or a backup. Raises Stale and TextGone."""
+    """Return the text of a version: the current one, or a former one from the history or a backup. Raises Stale and TextNotStored."""
     current = context.current
     with suppress(Unreadable):
         await current.notice_in_thread()
@@ -54,7 +54,7 @@ async def text_of(context: CommitContext, version: int) -> Document:
     try:
         return await run_in_thread(_read_backup, context, version)
     except (Missing, Unreadable):
-        raise TextGone(
+        raise TextNotStored(
             f"version in configuration file is {current.version}, given version is {version}, of which neither the history "
             "nor a backup has the text any more, so that nothing can be merged"
         ) from None

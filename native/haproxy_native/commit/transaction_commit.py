@@ -24,7 +24,7 @@ from haproxy_native.errors import (
     NotCommittable,
     NoTransaction,
     Outdated,
-    TextGone,
+    TextNotStored,
     Unconfirmed,
     Unreadable,
 )
@@ -55,7 +55,7 @@ async def commit_of(
     """Return the change that commits a transaction.
 
     `merges`: rebase the transaction onto changes that were made since it started. Raises NoTransaction, Forbidden, NotCommittable, Missing,
-    Outdated without `merges`, and TextGone with it.
+    Outdated without `merges`, and TextNotStored with it.
     """
     transaction = context.transactions.to_commit(id_, author)
     refusal = f"transaction {id_} is {transaction.status} and cannot be committed"
@@ -78,11 +78,11 @@ def is_overtaken(context: CommitContext, id_: str) -> bool:
 async def change_of(context: CommitContext, id_: str, stores: Mapping[str, FileStore], author: Author, *, merges: bool = False) -> Change:
     """Return the change of a transaction, whatever its status. The change expects the version that the transaction started from.
 
-    `merges`: rebase it instead. Raises NoTransaction, Missing, and TextGone if rebasing needs a text that is no longer stored.
+    `merges`: rebase it instead. Raises NoTransaction, Missing, and TextNotStored if rebasing needs a text that is no longer stored.
     """
     base, document = await run_in_thread(context.transactions.sides, id_)
     if merges and base is None:
-        raise TextGone(f"what transaction {id_} started from is not known any more, so it cannot be merged")
+        raise TextNotStored(f"what transaction {id_} started from is not known any more, so it cannot be merged")
     transaction, expect = context.transactions.get(id_), Rebase if merges else Version
     files = edits_of(context.transactions.staged(id_), stores)
     return Change([*transaction.operations, *files], expect(transaction.version, base, document), author=author)

@@ -10,7 +10,7 @@ from haproxy_native.commit.change import Change, Outcome
 from haproxy_native.commit.commit import commit
 from haproxy_native.commit.preparation import with_base
 from haproxy_native.engine import Engine
-from haproxy_native.errors import Stale, TextGone
+from haproxy_native.errors import Stale, TextNotStored
 from haproxy_native.request_context import NOBODY
 from tests.native.engines import ByFunction, adding, run, running_engine
 
@@ -42,7 +42,7 @@ def test_the_text_of_an_old_version_is_that_of_its_backup(tmp_path: Path, number
             engine.context.unloaded.clear()
             change = Change([ByFunction(adding("second"))], Rebase(1), author=NOBODY)
             if not number:
-                with pytest.raises(TextGone, match="given version is 1, of which neither the history nor a backup has the text"):
+                with pytest.raises(TextNotStored, match="given version is 1, of which neither the history nor a backup has the text"):
                     await with_base(engine.context, change)
                 return
             await commit(engine.context, await with_base(engine.context, change))

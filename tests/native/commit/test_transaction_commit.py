@@ -11,7 +11,7 @@ from haproxy_native.editing.editor import standard_editor
 from haproxy_native.editing.object_names import ObjectPlace
 from haproxy_native.editing.resources import resources
 from haproxy_native.engine import Engine
-from haproxy_native.errors import Collided, Outdated, TextGone
+from haproxy_native.errors import Collided, Outdated, TextNotStored
 from haproxy_native.request_context import NOBODY
 from haproxy_native.text.section import Section
 from tests.native.engines import UNKNOWN, ByFunction, adding, run, running_engine
@@ -93,7 +93,7 @@ def test_a_text_without_its_start(tmp_path: Path) -> None:
         outdated.mkdir(parents=True)
         (outdated / f"haproxy.cfg.{UNKNOWN}").write_text("global\n  maxconn 1\n")
         async with running_engine(tmp_path) as engine:
-            with pytest.raises(TextGone, match="started from is not known any more"):
+            with pytest.raises(TextNotStored, match="started from is not known any more"):
                 await engine.commit_transaction(UNKNOWN, merges=True, author=NOBODY)
 
     run(work())
