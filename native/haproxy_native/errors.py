@@ -50,7 +50,7 @@ NativeError
 │   └── Unrecorded       a change whose entry could not be written to the history
 ├── ReloadFailed         HAProxy did not load the new configuration
 └── RuntimeFailure        the Runtime API
-    ├── NotLive          a change that needs a reload
+    ├── NeedsReload      a change that needs a reload
     │   └── RuntimeDenied    a command that the level of the socket does not permit
     ├── RuntimeAbsent    no socket answers
     │   └── RuntimeUnconfigured  no socket has answered since the start
@@ -461,11 +461,11 @@ class RuntimeFailure(NativeError):
     """The base class of failures of the Runtime API. HTTP 500."""
 
 
-class NotLive(RuntimeFailure):
+class NeedsReload(RuntimeFailure):
     """Raised if only a reload can apply a change. HTTP 409. `detail` is the reason. Some commands of the change may have been sent."""
 
 
-class RuntimeDenied(NotLive):
+class RuntimeDenied(NeedsReload):
     """Raised if the level of the socket does not permit a command. HTTP 403. The process is unchanged.
 
     `detail` names the socket, its level, and the level that the command needs.

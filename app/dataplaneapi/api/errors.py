@@ -114,7 +114,7 @@ STATUS: dict[type[native.NativeError], int] = {
     native.RuntimeConflict: 409,
     native.RuntimeTaken: 409,
     native.RuntimeBusy: 409,
-    native.NotLive: 409,
+    native.NeedsReload: 409,
     native.RuntimeUnseen: 503,
     native.NativeError: 500,
 }

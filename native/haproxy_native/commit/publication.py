@@ -36,7 +36,7 @@ from haproxy_native.disk import path_errors
 from haproxy_native.disk.atomic import sync_directory
 from haproxy_native.disk.file import Draft
 from haproxy_native.editing.object_names import spelled
-from haproxy_native.errors import NativeError, NotLive, RefusedAtRuntime, RuntimeFailure, RuntimeRefused, WriteFailed
+from haproxy_native.errors import NativeError, NeedsReload, RefusedAtRuntime, RuntimeFailure, RuntimeRefused, WriteFailed
 from haproxy_native.planning.outcome import FilePlan, Reason
 from haproxy_native.planning.touches import Touch
 from haproxy_native.request_context import Author, Permissions
@@ -278,9 +278,9 @@ class Publication:
                         await self.undo()
                         raise RefusedAtRuntime(error.answer) from error
                     self.reasons.append(_not_applied(path, error))
-                except (NotLive, RuntimeFailure) as error:
+                except (NeedsReload, RuntimeFailure) as error:
                     self._applied.append(path)
-                    self.may_reload = self.may_reload or not isinstance(error, NotLive)
+                    self.may_reload = self.may_reload or not isinstance(error, NeedsReload)
                     self.reasons.append(_not_applied(path, error))
 
     async def undo(self) -> None:
@@ -380,7 +380,7 @@ def delete(path: Path) -> None:
 
 
 def _not_applied(path: Path, error: NativeError) -> Reason:
-    if isinstance(error, NotLive):
+    if isinstance(error, NeedsReload):
         return Reason("", 0, "", error.detail)
     why = "HAProxy refuses" if isinstance(error, RuntimeRefused) else "it is unknown whether HAProxy has accepted"
     return Reason("", 0, "", f"{why} {path.name}: {error}")

@@ -20,7 +20,7 @@ from typing import Any
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.editing.file_references import FileReference
 from haproxy_native.editing.object_names import spelled
-from haproxy_native.errors import BadRequest, InUse, NativeError, NotLive, RuntimeConflict, RuntimeFailure, RuntimeRefused
+from haproxy_native.errors import BadRequest, InUse, NativeError, NeedsReload, RuntimeConflict, RuntimeFailure, RuntimeRefused
 from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.runtime import ssl_files
 from haproxy_native.runtime.client import Runtime
@@ -96,7 +96,7 @@ class CertificateStep:
         return [*changes, *(f"add ssl crt-list {name} {self.path}" for name in self.directories if not self.names)]
 
     async def apply(self, runtime: Runtime) -> None:
-        """Update HAProxy's memory. Raises RuntimeRefused if HAProxy refuses and nothing has changed, NotLive if a reload is needed."""
+        """Update HAProxy's memory. Raises RuntimeRefused if HAProxy refuses and nothing has changed, NeedsReload if a reload is needed."""
         pem = await asyncio.to_thread(read_with_key, self.path)
         try:
             if pem is None:
@@ -111,12 +111,12 @@ class CertificateStep:
                 await self._create(runtime, pem)
         except RuntimeRefused as error:
             if needs_reload(error):
-                raise NotLive(error.answer) from error
+                raise NeedsReload(error.answer) from error
             raise
 
     async def undo(self, runtime: Runtime) -> None:
         # It is always the last step of a change, so no later step can fail.
-        raise NotLive(f"{self.path.name} cannot be reverted")
+        raise NeedsReload(f"{self.path.name} cannot be reverted")
 
     async def _replace(self, runtime: Runtime, pem: str) -> None:
         for place, name in enumerate(self.names):
@@ -124,7 +124,7 @@ class CertificateStep:
                 await ssl_files.replace(runtime, CERTIFICATES, name, pem)
             except RuntimeRefused as error:
                 if place:
-                    raise NotLive(error.answer) from error
+                    raise NeedsReload(error.answer) from error
                 raise
             await verify_shown(runtime, name, pem)
         await self._join(runtime, self.names[0])
@@ -163,7 +163,7 @@ class CertificateCheck:
         return [f"show ssl cert {name}" for name in self.names]
 
     async def apply(self, runtime: Runtime) -> None:
-        """Verify all names. Raises NotLive."""
+        """Verify all names. Raises NeedsReload."""
         pem = await asyncio.to_thread(read_with_key, self.path)
         for name in self.names:
             await verify_shown(runtime, name, pem or "")
@@ -175,14 +175,14 @@ class CertificateCheck:
 def read_with_key(path: Path) -> str | None:
     """Return the text of a certificate file, followed by its `.key` file if it has no key itself; None if the file does not exist.
 
-    Raises NotLive if the file cannot be read.
+    Raises NeedsReload if the file cannot be read.
     """
     try:
         data = path.read_bytes()
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise NotLive(f"{path} cannot be read: {error.strerror}") from error
+        raise NeedsReload(f"{path} cannot be read: {error.strerror}") from error
     if not certificate.holds_key(data) and (key := read_key_file(path)):
         data += b"\n" + key
     return data.decode("utf-8", "surrogateescape")
@@ -197,14 +197,14 @@ def read_key_file(path: Path) -> bytes | None:
 
 
 async def verify_shown(runtime: Runtime, name: str, pem: str) -> None:
-    """Verify that HAProxy has loaded the certificate in `pem` under a name. Raises NotLive."""
+    """Verify that HAProxy has loaded the certificate in `pem` under a name. Raises NeedsReload."""
     try:
         wanted = certificate.parse_certificates(pem.encode("utf-8", "surrogateescape"))
     except BadRequest as error:
-        raise NotLive(error.detail) from error
+        raise NeedsReload(error.detail) from error
     shown = ssl_files.parse_certificate(await ssl_files.show(runtime, CERTIFICATES, name))
     if not wanted.is_shown(shown):
-        raise NotLive(f"HAProxy still shows another certificate for {name}")
+        raise NeedsReload(f"HAProxy still shows another certificate for {name}")
 
 
 def is_name_of(name: str, path: Path, base: str) -> bool:

@@ -14,7 +14,7 @@ from haproxy_native.commit.change import Outcome, Reload
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.disk.directories import Directory
 from haproxy_native.editing.file_references import FileReference
-from haproxy_native.errors import BadRequest, Conflict, Missing, NotLive, RuntimeAbsent, RuntimeFailure, RuntimeRefused, WriteFailed
+from haproxy_native.errors import BadRequest, Conflict, Missing, NeedsReload, RuntimeAbsent, RuntimeFailure, RuntimeRefused, WriteFailed
 from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.request_context import Author
 from haproxy_native.runtime import ssl_files
@@ -55,18 +55,18 @@ class CrtListStep:
         return [f"{verb} ssl crt-list {self.name} ..." for verb in ("add", "del")]
 
     async def apply(self, runtime: Runtime) -> None:
-        """Update HAProxy's list. Raises RuntimeRefused if HAProxy refuses and nothing has changed, NotLive if a reload is needed."""
+        """Update HAProxy's list. Raises RuntimeRefused if HAProxy refuses and nothing has changed, NeedsReload if a reload is needed."""
         try:
             text = await asyncio.to_thread(self.path.read_text, "utf-8", "surrogateescape")
         except OSError as error:
-            raise NotLive(f"{self.path} cannot be read: {error.strerror}") from error
+            raise NeedsReload(f"{self.path} cannot be read: {error.strerror}") from error
         old, new = crt_list.entries(self.former), crt_list.entries(text)
         shown = await ssl_files.read_crt_list(runtime, self.name)
         if [(row.file, row.filters) for row in shown] != [(row.file, row.filters) for row in old]:
-            raise NotLive(f"HAProxy has other entries for {self.path.name} than its former file")
+            raise NeedsReload(f"HAProxy has other entries for {self.path.name} than its former file")
         difference = crt_list.difference(old, new)
         if difference is None:
-            raise NotLive(crt_list.obstacle(self.former, text))
+            raise NeedsReload(crt_list.obstacle(self.former, text))
         removed, added = difference
         await self._add(runtime, added)
         try:
@@ -74,10 +74,10 @@ class CrtListStep:
                 await ssl_files.delete_crt_list_entry(runtime, self.name, shown[place].file, shown[place].line)
         except RuntimeFailure as error:
             # HAProxy refuses to delete the default certificate, for example. The reload loads the added entries, too.
-            raise NotLive(str(error)) from error
+            raise NeedsReload(str(error)) from error
         shown = await ssl_files.read_crt_list(runtime, self.name)
         if [(row.file, row.filters) for row in shown] != [(row.file, row.filters) for row in new]:
-            raise NotLive(f"HAProxy shows other entries for {self.path.name} than were sent")
+            raise NeedsReload(f"HAProxy shows other entries for {self.path.name} than were sent")
 
     async def undo(self, runtime: Runtime) -> None:
         raise RuntimeAbsent(f"the entries of {self.path.name} cannot be restored in their order")
@@ -93,7 +93,7 @@ class CrtListStep:
             for row in reversed((await ssl_files.read_crt_list(runtime, self.name))[before:]):
                 await ssl_files.delete_crt_list_entry(runtime, self.name, row.file, row.line)
             if needs_reload(error):
-                raise NotLive(error.answer) from error
+                raise NeedsReload(error.answer) from error
             raise
 
     async def _load(self, runtime: Runtime, file: str) -> None:
@@ -101,7 +101,7 @@ class CrtListStep:
         if file in ssl_files.parse_names(await ssl_files.show(runtime, CERTIFICATES)):
             return
         if not file.startswith("/"):
-            raise NotLive(f"the list names {file} by a relative path, which only HAProxy can resolve")
+            raise NeedsReload(f"the list names {file} by a relative path, which only HAProxy can resolve")
         pem = await asyncio.to_thread(read_with_key, Path(file))
         if pem is None:
             raise RuntimeRefused(f"unable to stat SSL certificate from file '{file}'", f"add ssl crt-list {self.name} {file}")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from haproxy_native.errors import NotLive
+from haproxy_native.errors import NeedsReload
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.responses import refused
 from haproxy_native.storage.certificate_store import CertificateCheck, CertificateStep, needs_reload, read_key_file, read_with_key
@@ -26,7 +26,7 @@ def test_what_is_sent_has_the_key(tmp_path: Path) -> None:
 
 
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
-    with pytest.raises(NotLive, match="cannot be read"):
+    with pytest.raises(NeedsReload, match="cannot be read"):
         read_with_key(tmp_path)
 
 
@@ -59,12 +59,12 @@ def test_refusals_of_the_file(said: str) -> None:
 
 
 def test_nothing_is_taken_back(tmp_path: Path) -> None:
-    with pytest.raises(NotLive):
+    with pytest.raises(NeedsReload):
         asyncio.run(CertificateStep(tmp_path / "a.pem", []).undo(Runtime()))
     asyncio.run(CertificateCheck(tmp_path / "a.pem", []).undo(Runtime()))
 
 
 def test_looking_is_only_looking(tmp_path: Path) -> None:
     assert CertificateCheck(tmp_path / "a.pem", ["/a.pem"]).texts == ["show ssl cert /a.pem"]
-    with pytest.raises(NotLive, match="no CERTIFICATE block"):
+    with pytest.raises(NeedsReload, match="no CERTIFICATE block"):
         asyncio.run(CertificateCheck(tmp_path / "a.pem", ["/a.pem"]).apply(Runtime()))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from haproxy_native.errors import NotLive, RuntimeAbsent, RuntimeRefused
+from haproxy_native.errors import NeedsReload, RuntimeAbsent, RuntimeRefused
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.storage.crt_list_store import CrtListStep
 from tests.haproxy import binaries
@@ -31,11 +31,11 @@ def test_a_refused_entry_takes_those_before_it_along(tmp_path: Path) -> None:
             asyncio.run(carried_out(site, former))
         assert site.haproxy.ask(shown) == before
         (site.directory / "list.txt").write_text(f"{former}relative.pem\n")
-        with pytest.raises(NotLive, match=r"relative\.pem"):
+        with pytest.raises(NeedsReload, match=r"relative\.pem"):
             asyncio.run(carried_out(site, former))
         assert site.haproxy.ask(shown) == before
         (site.directory / "list.txt").unlink()
-        with pytest.raises(NotLive, match="cannot be read"):
+        with pytest.raises(NeedsReload, match="cannot be read"):
             asyncio.run(carried_out(site, former))
 
 
