@@ -59,7 +59,7 @@ NativeError
         ├── RuntimeConflict     the state of the object or the process does not allow it
         │   ├── RuntimeTaken         the object exists already
         │   └── RuntimeBusy          the object still has sessions
-        └── RuntimeUnseen        HAProxy accepted it, and does not report it
+        └── RuntimeUnverified    HAProxy accepted it, and does not report it
 
 Each exception has a message (`detail`), the text of its class in the protocol of the Data Plane API (`label`), and a place in the
 configuration, or None (`place`).
@@ -515,5 +515,5 @@ class RuntimeBusy(RuntimeConflict):
     remedy = "drain the servers of such backends before they are deleted"
 
 
-class RuntimeUnseen(RuntimeRefused):
+class RuntimeUnverified(RuntimeRefused):
     """Raised if HAProxy accepted a command, but does not report the new value. HTTP 503."""

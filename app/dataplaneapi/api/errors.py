@@ -115,7 +115,7 @@ STATUS: dict[type[native.NativeError], int] = {
     native.RuntimeTaken: 409,
     native.RuntimeBusy: 409,
     native.NeedsReload: 409,
-    native.RuntimeUnseen: 503,
+    native.RuntimeUnverified: 503,
     native.NativeError: 500,
 }
 

@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address
 
-from haproxy_native.errors import RuntimeMissing, RuntimeRefused, RuntimeUnseen
+from haproxy_native.errors import RuntimeMissing, RuntimeRefused, RuntimeUnverified
 from haproxy_native.runtime import responses as answers
 from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.client import MANY, Runtime
@@ -61,7 +61,7 @@ Check = Shows | Gone | Limit | BackendIs
 
 
 async def prove(runtime: Runtime, changes: Sequence[tuple[str, Check]], *, patience: float = 0.0) -> None:
-    """Verify the checks of a change. Raises RuntimeUnseen with the first command whose effect HAProxy does not show.
+    """Verify the checks of a change. Raises RuntimeUnverified with the first command whose effect HAProxy does not show.
 
     `changes`: pairs (command, check). Of several checks of one member, only the last one must pass, because a change may put a server out
     of service and back. Servers are read again for up to `patience` seconds until they pass.
@@ -102,7 +102,7 @@ async def _prove_backends(runtime: Runtime, backends: Mapping[str, tuple[str, Ba
         is_published = not shown[name].endswith(_UNPUBLISHED) if name in shown else None
         if is_published is not check.published:
             now, wanted = _BACKEND_STATES[is_published], _BACKEND_STATES[check.published]
-            raise RuntimeUnseen(f"HAProxy accepted it, but backend {name} is {now}, not {wanted}", command)
+            raise RuntimeUnverified(f"HAProxy accepted it, but backend {name} is {now}, not {wanted}", command)
 
 
 async def _prove_servers(runtime: Runtime, servers: dict[tuple[str, str], dict[str, tuple[str, object]]], patience: float) -> None:
@@ -118,7 +118,7 @@ async def _prove_servers(runtime: Runtime, servers: dict[tuple[str, str], dict[s
             return
         command, problem = unseen
         if asyncio.get_running_loop().time() >= deadline:
-            raise RuntimeUnseen(f"HAProxy accepted it, but {problem}", command)
+            raise RuntimeUnverified(f"HAProxy accepted it, but {problem}", command)
         await asyncio.sleep(POLL)
 
 
@@ -197,7 +197,7 @@ async def _prove_limit(runtime: Runtime, command: str, limit: Limit) -> None:
         # A frontend and a backend may have the same name, and HAProxy may have found the other one; `-1` lists all proxies.
         shown = await _limit(runtime, "-1", limit.proxy, row, kind)
     if shown is None or int(shown or 0) != limit.value:
-        raise RuntimeUnseen(f"HAProxy accepted it, but the limit shown is {shown or 'none'}, not {limit.value}", command)
+        raise RuntimeUnverified(f"HAProxy accepted it, but the limit shown is {shown or 'none'}, not {limit.value}", command)
 
 
 async def _limit(runtime: Runtime, proxies: str, proxy: str, row: str, kind: int) -> str | None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from haproxy_native.errors import RuntimeRefused, RuntimeUnseen
+from haproxy_native.errors import RuntimeRefused, RuntimeUnverified
 from haproxy_native.runtime import commands
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.commands import Command
@@ -162,5 +162,5 @@ def test_many_are_sent_together_and_taken_back_together(haproxy: HAProxy) -> Non
 
 def test_a_backend_that_is_not_what_it_should_be_is_noticed(haproxy: HAProxy) -> None:
     for check, text in ((BackendIs("other", False), "is published, not unpublished"), (BackendIs("other", None), "is published, not gone")):
-        with pytest.raises(RuntimeUnseen, match=text):
+        with pytest.raises(RuntimeUnverified, match=text):
             applied(haproxy, Command("publish backend other", check))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from haproxy_native.errors import BadValue, RuntimeConflict, RuntimeMissing, RuntimeRefused, RuntimeUnseen
+from haproxy_native.errors import BadValue, RuntimeConflict, RuntimeMissing, RuntimeRefused, RuntimeUnverified
 from haproxy_native.planning.server_plan import add_server_commands
 from haproxy_native.runtime import commands
 from haproxy_native.runtime.client import Runtime
@@ -171,7 +171,7 @@ def test_an_address_that_python_writes_otherwise(haproxy: HAProxy) -> None:
 def test_a_server_that_is_added_without_its_address_is_taken_back(haproxy: HAProxy) -> None:
     """HAProxy accepts a name here and does not resolve it."""
     made = commands.add_server("app", "new", ["localhost:90"], shown={"address": ip_address("127.0.0.1"), "port": 90})
-    with pytest.raises(RuntimeUnseen, match=r"address of app/new is -, not 127\.0\.0\.1"):
+    with pytest.raises(RuntimeUnverified, match=r"address of app/new is -, not 127\.0\.0\.1"):
         applied(haproxy, *made)
     assert " new " not in haproxy.ask("show servers state app")
 

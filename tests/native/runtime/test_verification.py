@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from haproxy_native.errors import RuntimeRefused, RuntimeUnseen
+from haproxy_native.errors import RuntimeRefused, RuntimeUnverified
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.server_state import ServerState
 from haproxy_native.runtime.verification import Gone, Limit, Shows, prove
@@ -70,7 +70,7 @@ def test_a_change_that_is_shown_only_after_a_while(haproxy: HAProxy, patience: f
         runtime = Late(timeout=60)
         assert await runtime.connect(None, [str(haproxy.stats)], 60, 0.02)
         shows = Shows("app", "plain", (("address", ipaddress.ip_address("127.0.0.1")),))
-        with nullcontext() if patience else pytest.raises(RuntimeUnseen, match=r"is 192\.0\.2\.1, not 127\.0\.0\.1"):
+        with nullcontext() if patience else pytest.raises(RuntimeUnverified, match=r"is 192\.0\.2\.1, not 127\.0\.0\.1"):
             await prove(runtime, [("the command", shows)], patience=patience)
         assert runtime.reads == (3 if patience else 1)
 
