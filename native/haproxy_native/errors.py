@@ -57,7 +57,7 @@ NativeError
     └── RuntimeRefused   HAProxy refuses a value or a command (runtime/responses.py)
         ├── RuntimeMissing      the object is not in the process
         ├── RuntimeConflict     the state of the object or the process does not allow it
-        │   ├── RuntimeTaken         the object exists already
+        │   ├── RuntimeExists        the object exists already
         │   └── RuntimeBusy          the object still has sessions
         └── RuntimeUnverified    HAProxy accepted it, and does not report it
 
@@ -505,7 +505,7 @@ class RuntimeConflict(RuntimeRefused):
     """Raised if the state of the object or of the process does not allow a command. HTTP 409."""
 
 
-class RuntimeTaken(RuntimeConflict):
+class RuntimeExists(RuntimeConflict):
     """Raised if the process already has an object of this name. HTTP 409."""
 
 

@@ -112,7 +112,7 @@ STATUS: dict[type[native.NativeError], int] = {
     native.RuntimeRefused: 400,
     native.RuntimeMissing: 404,
     native.RuntimeConflict: 409,
-    native.RuntimeTaken: 409,
+    native.RuntimeExists: 409,
     native.RuntimeBusy: 409,
     native.NeedsReload: 409,
     native.RuntimeUnverified: 503,

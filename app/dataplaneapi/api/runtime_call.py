@@ -13,12 +13,12 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from dataplaneapi.api.call import Call
-from haproxy_native.errors import RuntimeAbsent, RuntimeMissing, RuntimeRefused, RuntimeTaken
+from haproxy_native.errors import RuntimeAbsent, RuntimeExists, RuntimeMissing, RuntimeRefused
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.socket import AnswerSink
 
 SECONDS = 5.0
-_CLASSES = {RuntimeMissing: "not found", RuntimeTaken: "already exists"}
+_CLASSES = {RuntimeMissing: "not found", RuntimeExists: "already exists"}
 
 
 @asynccontextmanager

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from haproxy_native.errors import RuntimeConflict, RuntimeDenied, RuntimeMissing, RuntimeRefused, RuntimeTaken
+from haproxy_native.errors import RuntimeConflict, RuntimeDenied, RuntimeExists, RuntimeMissing, RuntimeRefused
 
 # The answer of a stopping worker to any change of a server (2.6 to 3.4), and of any worker if the file says `disabled` in the proxy.
 PROXY_STOPPED = "Proxy is disabled."
@@ -169,7 +169,7 @@ DENIED_TO_USERS = "Can't allocate memory!"
 KINDS: Sequence[tuple[type[RuntimeRefused], re.Pattern[str]]] = tuple(
     (kind, re.compile("|".join(words), re.IGNORECASE))
     for kind, words in (
-        (RuntimeTaken, (r"\balready (?:exists|used)\b",)),
+        (RuntimeExists, (r"\balready (?:exists|used)\b",)),
         (
             RuntimeConflict,
             (

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from haproxy_native.errors import RuntimeConflict, RuntimeDenied, RuntimeMissing, RuntimeRefused, RuntimeTaken
+from haproxy_native.errors import RuntimeConflict, RuntimeDenied, RuntimeExists, RuntimeMissing, RuntimeRefused
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.responses import UNKNOWN, denied, first_words, refused
 from haproxy_native.runtime.socket import Socket
@@ -104,7 +104,7 @@ ROWS: dict[type[RuntimeRefused], list[str]] = {
         "show servers state ghost",
         "show stat ghost 1 -1",
     ],
-    RuntimeTaken: [
+    RuntimeExists: [
         "add server app/plain 127.0.0.1:1",
         "add server app/x 127.0.0.1:1 id 1",
         "add backend app from base",
