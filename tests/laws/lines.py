@@ -18,7 +18,7 @@ def read(shape: LineShape, line: Line) -> dict[str, Any]:
 
 
 def taken(shape: LineShape, line: Line) -> LineReading:
-    found = shape.take(line.words)
+    found = shape.parse_words(line.words)
     assert found is not None, f"not read: {line.text!r}"
     return found
 
@@ -130,5 +130,5 @@ def unknown_survives(shape: LineShape, line: Line, values: Object) -> None:
 def only_its_own(shape: LineShape, values: Object, others: Iterable[LineShape]) -> None:
     """No other shape of a family takes a line of this one whole."""
     line = shape.new(values)
-    claimed = [other.explain() for other in others if (found := other.take(line.words)) and not found.unknown]
+    claimed = [other.explain() for other in others if (found := other.parse_words(line.words)) and not found.unknown]
     assert claimed == [], f"{line.text!r} is also one of {claimed}"

@@ -79,7 +79,7 @@ def test_each_spelling_is_accepted_and_shown_as_it_is_read(name: str, node: Addr
             continue
         values = given(name, node, address, port)
         line = shape.new(values)
-        reading = shape.take(line.words)
+        reading = shape.parse_words(line.words)
         assert reading is not None
         assert (reading.values.get(node.member), reading.values.get(node.port)) == (shown, shown_port), line.text
         assert shape.onto(line, values) is line

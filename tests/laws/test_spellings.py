@@ -113,7 +113,7 @@ def in_quotes(word: str, random: Random) -> str:
 
 def misreading(shape: LineShape, line: Line, wanted: Mapping[str, Any]) -> str | None:
     """How the line is read otherwise than the usual one, or would change although nothing is asked of it."""
-    reading, found = shape.take(line.words), shape.read(line)
+    reading, found = shape.parse_words(line.words), shape.read(line)
     if reading is None or found is None:
         return "not read"
     if unknown := [line.words[place] for place in reading.unknown]:

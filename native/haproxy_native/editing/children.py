@@ -134,7 +134,7 @@ class ChildEditor:
 
     def has_written_name(self, section: Section, resource: Resource, index: int) -> bool:
         """Return whether the line contains the name of the child. If not, clients address the child by another word of the line."""
-        reading = self.shape(resource).take(section.lines[self.children(section, resource).places[index]].words)
+        reading = self.shape(resource).parse_words(section.lines[self.children(section, resource).places[index]].words)
         return reading is None or any(resource.key in part.values for part in reading.parts)
 
     def replace(self, section: Section, resource: Resource, bodies: Mapping[int, Mapping[str, Any]]) -> Section:

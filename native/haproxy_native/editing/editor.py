@@ -375,7 +375,7 @@ class Editor:
             shapes += [(self.lines.shape(child), place) for place in self.lines.children(section, child).places]
         for shape, place in shapes:
             line = section.lines[place]
-            reading = shape.take(line.words)
+            reading = shape.parse_words(line.words)
             if words := line.words if reading is None else opaque_words(line, reading):
                 yield place, " ".join(words)
 

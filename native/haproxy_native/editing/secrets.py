@@ -161,7 +161,7 @@ def _readings(words: Sequence[str]) -> Iterator[tuple[LineShape, LineReading]]:
     """Yield every possible reading of a line whose section is unknown."""
     for size in range(min(_longest(), len(words)), 0, -1):
         for shape in shapes().get(tuple(map(unquoted, words[:size])), ()):
-            if reading := shape.take(words):
+            if reading := shape.parse_words(words):
                 yield shape, reading
 
 

@@ -101,11 +101,11 @@ class Directive:
         """Return whether a line only cancels other lines, such as `no option httpclose` or `default option abortonclose`."""
         if self.repeat != "last" or self.rows or line.args[0] not in CANCELLING:
             return False
-        return self.shape.take(line.words) is None and self.shape.take(line.words[1:]) is not None
+        return self.shape.parse_words(line.words) is None and self.shape.parse_words(line.words[1:]) is not None
 
     def _is_cancelled(self, line: Line, by: Line) -> bool:
         """Return whether the line `by` cancels another line. A `no` cancels only a line with the same value."""
-        said, cancelled = self.shape.take(line.words), self.shape.take(by.words[1:])
+        said, cancelled = self.shape.parse_words(line.words), self.shape.parse_words(by.words[1:])
         if by.args[0] == "default" or said is None or cancelled is None:
             return True
         return cancelled.values.items() <= said.values.items()

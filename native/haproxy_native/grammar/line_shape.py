@@ -212,7 +212,7 @@ class LineShape:
 
     # -- reading
 
-    def take(self, words: Sequence[str]) -> LineReading | None:
+    def parse_words(self, words: Sequence[str]) -> LineReading | None:
         """Parse the words of a line. Return the reading, which is cached and must not be changed; None if no alternative matches.
 
         The first alternative that knows all words takes precedence, then the first that matches.
@@ -247,7 +247,7 @@ class LineShape:
 
     def read(self, line: Line) -> dict[str, Any] | None:
         """Return the object of a line; None if it is another kind of line."""
-        reading = self.take(line.words)
+        reading = self.parse_words(line.words)
         return None if reading is None else self.finished(dict(reading.values), line)
 
     def finished(self, values: Values, line: Line | None) -> dict[str, Any]:
@@ -400,7 +400,7 @@ class LineShape:
 
     def onto(self, line: Line, values: Mapping[str, Any]) -> Line:
         """Return an existing line with new values. Words whose meaning does not change are kept. Raises BadValue and UnknownWords."""
-        reading = self.take(line.words)
+        reading = self.parse_words(line.words)
         if self.aliases and reading is not None:
             values = self.settled(values, self.finished(dict(reading.values), line))
         flat = self.given(values)
@@ -421,7 +421,7 @@ class LineShape:
         """Join the pieces to a line, and verify that parsing it returns the written values. Raises BadValue and UnknownWords."""
         split = joined(pieces, tail)
         words = [part for word in split.words for part in words_of(word)]
-        reading = self.take(words)
+        reading = self.parse_words(words)
         own = reading is not None and reading.alternative is alternative
         parts = reading.parts if reading and own else alternative.chain.parts(words)
         if reading is None or parts is None or not (own or reading.values == self._values(alternative, parts, words)):

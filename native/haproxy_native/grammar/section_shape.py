@@ -81,7 +81,7 @@ class SectionShape:
         fallback = None
         for size in range(min(self._longest, len(words)), 0, -1):
             for number in self._index.get(args[:size], ()):
-                reading = self.directives[number].shape.take(words)
+                reading = self.directives[number].shape.parse_words(words)
                 if reading is None:
                     continue
                 if not reading.unknown:

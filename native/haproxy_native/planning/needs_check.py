@@ -63,7 +63,7 @@ def _read(kind: str, line: Line) -> "_ReadLine | None":
         if (number := section.directive_of(line)) is None:
             return None
         schema, shape = resource.schema, section.directives[number].shape
-    reading = shape.take(line.words)
+    reading = shape.parse_words(line.words)
     return _ReadLine(line, reading, schema) if reading else None
 
 

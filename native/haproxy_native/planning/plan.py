@@ -259,7 +259,7 @@ class _Planner:
         if number is None or (was and number != shape.directive_of(was)):
             return None
         directive = shape.directives[number].shape
-        before, after = directive.take(was.words) if was else None, directive.take(line.words)
+        before, after = directive.parse_words(was.words) if was else None, directive.parse_words(line.words)
         if after is None or (was and before is None) or opaque_words(line, after) != (opaque_words(was, before) if was and before else ()):
             return None
         old = before.values if before else {}

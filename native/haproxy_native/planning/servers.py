@@ -89,12 +89,12 @@ class Servers:
         """Return the parsed server line and its opaque words; None if the grammar cannot parse it."""
         words = line.words
         if words not in self._readings:
-            reading = shape.take(words)
+            reading = shape.parse_words(words)
             self._readings[words] = (reading, opaque_words(line, reading)) if reading else None
         return self._readings[words]
 
     def _read(self, shape: LineShape, line: Line) -> tuple[dict[str, Any], tuple[str, ...]]:
-        reading = shape.take(line.words)
+        reading = shape.parse_words(line.words)
         return (dict(reading.values), opaque_words(line, reading)) if reading else ({}, line.words)
 
     def _inherited(self, document: Document, section: Section) -> tuple[dict[str, Any], tuple[str, ...]]:

@@ -89,7 +89,7 @@ def test_a_value_that_no_synopsis_knows_is_another_line() -> None:
 
 
 def test_an_unknown_word_is_found_by_its_place() -> None:
-    reading = HOST.take(Line("host a b zork weight 5 zork2").words)
+    reading = HOST.parse_words(Line("host a b zork weight 5 zork2").words)
     assert reading is not None
     assert reading.unknown == [3, 6]
 
@@ -133,7 +133,7 @@ def test_a_value_that_no_word_tells_is_as_good_as_none() -> None:
 
 def test_who_reads_a_line_after_another_takes_it_apart_no_more() -> None:
     old, new = Line('host a b  # {"x":1}\n'), Line("host a c\n")
-    readings = [HOST.take(line.words) for line in (old, new)]
-    assert all(HOST.take(list(line.words)) is reading for line, reading in zip((old, new), readings, strict=True))
+    readings = [HOST.parse_words(line.words) for line in (old, new)]
+    assert all(HOST.parse_words(list(line.words)) is reading for line, reading in zip((old, new), readings, strict=True))
     assert HOST.read(old) == {"name": "a", "address": "b", "metadata": {"x": 1}}
     assert HOST.read(Line("host a b\n")) == {"name": "a", "address": "b"}, "the comment is not of the words"
