@@ -66,7 +66,7 @@ PLACES = [
 
 def given(name: str, node: AddressPort, address: str, port: int | None) -> dict[str, Any]:
     """A sample of the kind of line, with another address."""
-    sample = next(values for values in map(kinds()[name].shape.given, line_samples(kinds()[name].shape)) if node.member in values)
+    sample = next(values for values in map(kinds()[name].shape.flatten_body, line_samples(kinds()[name].shape)) if node.member in values)
     rest = {member: value for member, value in sample.items() if member not in node.members}
     return unflattened(rest | {node.member: address} | ({} if port is None else {node.port: port}))
 

@@ -29,7 +29,7 @@ def option_words(alternative: Alternative) -> list[str]:
 def samples_with(shape: LineShape, alternative: Alternative, member: str) -> Iterator[dict[str, Any]]:
     """Yield samples that the alternative carries, with the member."""
     for values in line_samples(shape):
-        flat = shape.given(values)
+        flat = shape.flatten_body(values)
         if member in flat and shape.choose(flat) is alternative:
             yield values
 

@@ -125,7 +125,7 @@ class Directive:
         if self.rows:
             rows = holder.get(self.rows) or []
             return [{self.rows: row} if self.scalar else row for row in rows]
-        own = self.shape.given({name: holder[name] for name in self.shape.members if name in holder})
+        own = self.shape.flatten_body({name: holder[name] for name in self.shape.members if name in holder})
         if self.needed and own and self.needed not in own:
             detail = f"attribute not found: {self.needed} in body is required with {next(iter(own))}"
             raise BadValue(detail, place=Place(member=self.needed))
@@ -205,5 +205,5 @@ class Directive:
         for number, ((place, line), own) in enumerate(zip(lines, members_of_lines, strict=True)):
             names = own | (homeless if number == len(lines) - 1 else set())
             target = {name: next(joined[name], None) if name in joined else members[name] for name in members if name in names}
-            replaced[place] = self.shape.onto(line, target) if self.shape.given(target) else None
+            replaced[place] = self.shape.onto(line, target) if self.shape.flatten_body(target) else None
         return LineEdits(replaced, [])

@@ -266,7 +266,7 @@ class LineShape:
 
     # -- writing
 
-    def given(self, values: Mapping[str, Any]) -> Values:
+    def flatten_body(self, values: Mapping[str, Any]) -> Values:
         """Convert the values that a client has sent to flat values, as they would be read from a line.
 
         Empty values are dropped, and aliases are replaced by their targets. Raises BadValue if values contradict each other.
@@ -359,7 +359,7 @@ class LineShape:
 
     def words(self, values: Mapping[str, Any]) -> list[str]:
         """Return the words of a new line."""
-        flat = self.given(values)
+        flat = self.flatten_body(values)
         return [word for _, words, _ in self.written(self.choose(flat), flat) for word in words]
 
     def written(self, alternative: Alternative, flat: Values, reading: LineReading | None = None) -> list[Written]:
@@ -390,7 +390,7 @@ class LineShape:
 
     def new(self, values: Mapping[str, Any], indent: str = "", newline: str = "\n") -> Line:
         """Return a new line. Raises BadValue."""
-        flat = self.given(values)
+        flat = self.flatten_body(values)
         alternative = self.choose(flat)
         written = self.written(alternative, flat)
         pieces: list[Piece] = [(key, regapped([], words)) for key, words, _ in written]
@@ -403,7 +403,7 @@ class LineShape:
         reading = self.parse_words(line.words)
         if self.aliases and reading is not None:
             values = self.settled(values, self.finished(dict(reading.values), line))
-        flat = self.given(values)
+        flat = self.flatten_body(values)
         alternative = self.choose(flat, reading.alternative if reading else None)
         asked = self.written(alternative, flat, reading)
         written = self._unimplied(line, reading, asked)

@@ -248,7 +248,7 @@ def add_server_commands(backend: str, values: Mapping[str, Any], capabilities: C
     servers = _servers()
     live = live_of(servers.grammar.schemas, resources()["servers"].schema)
     # As in the file, the address may contain the port.
-    values = {**values, **servers.server.given({member: values[member] for member in PLACE if member in values})}
+    values = {**values, **servers.server.flatten_body({member: values[member] for member in PLACE if member in values})}
     name = plain(values["name"])
     live.require_readable({**values, **({SEVERAL_WORDS: str(source).split(" ")[0]} if (source := values.get(SEVERAL_WORDS)) else {})})
     path = f"{argument(backend)}/{argument(name)}"

@@ -128,7 +128,7 @@ def test_a_value_that_no_word_tells_is_as_good_as_none() -> None:
     shape = Grammar().line("default_server")
     old = Line("default-server   weight 5\n")
     assert shape.onto(old, {"weight": 5, "no_verifyhost": "disabled", "check_via_socks4": "disabled"}) is old
-    assert shape.given({"no_verifyhost": "disabled", "stick": "disabled"}) == {"stick": "disabled"}
+    assert shape.flatten_body({"no_verifyhost": "disabled", "stick": "disabled"}) == {"stick": "disabled"}
 
 
 def test_who_reads_a_line_after_another_takes_it_apart_no_more() -> None:
