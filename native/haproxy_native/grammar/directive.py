@@ -137,7 +137,7 @@ class Directive:
         """Return the object without stale aliases: if one member is sent under several names, only the changed one remains."""
         if holder is NOTHING or not lines or self.rows or not self.shape.aliases:
             return holder
-        return self.shape.settled(holder, self.read(lines))
+        return self.shape.without_stale_aliases(holder, self.read(lines))
 
     def stands(self, holder: Mapping[str, Any]) -> bool:
         """Return whether the object needs a line. An empty object needs one only if it is a list of options (`default-server`)."""

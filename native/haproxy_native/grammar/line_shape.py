@@ -289,7 +289,7 @@ class LineShape:
             flat = {name: value for name, value in flat.items() if name not in members} | meant
         return {name: value for name, value in flat.items() if not (isinstance(value, str) and (name, value) in self.silent)}
 
-    def settled(self, values: Mapping[str, Any], said: Mapping[str, Any]) -> Mapping[str, Any]:
+    def without_stale_aliases(self, values: Mapping[str, Any], said: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the values without stale aliases: if a member has changed under one of its names, remove its other names.
 
         A client that changes a member under one name sends the former value under the others. `said`: the values before the change.
@@ -402,7 +402,7 @@ class LineShape:
         """Return an existing line with new values. Words whose meaning does not change are kept. Raises BadValue and UnknownWords."""
         reading = self.parse_words(line.words)
         if self.aliases and reading is not None:
-            values = self.settled(values, self.finished(dict(reading.values), line))
+            values = self.without_stale_aliases(values, self.finished(dict(reading.values), line))
         flat = self.flatten_body(values)
         alternative = self.choose(flat, reading.alternative if reading else None)
         asked = self.written(alternative, flat, reading)
