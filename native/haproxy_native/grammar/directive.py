@@ -133,7 +133,7 @@ class Directive:
             return {}
         return own
 
-    def settled(self, holder: Any, lines: Found) -> Any:
+    def without_stale_aliases(self, holder: Any, lines: Found) -> Any:
         """Return the object without stale aliases: if one member is sent under several names, only the changed one remains."""
         if holder is NOTHING or not lines or self.rows or not self.shape.aliases:
             return holder

@@ -133,7 +133,7 @@ class SectionShape:
         changes = [
             (directive, directive.change(reading.lines.get(number, ()), holder, section))
             for number, directive in enumerate(self.directives)
-            if (holder := directive.settled(holder_of(wanted, directive.path), reading.lines.get(number, ()))) is not NOTHING
+            if (holder := directive.without_stale_aliases(holder_of(wanted, directive.path), reading.lines.get(number, ()))) is not NOTHING
             or number in reading.lines
             if not self._same(directive, reading, number, holder) and (whole or not directive.is_left(holder))
         ]
