@@ -35,7 +35,7 @@ def subjects() -> Iterator[Subject]:
         yield Subject(resource.schema, shape, parent(resource), tuple(map(sensible, line_samples(shape))))
     for name, number, section, resource in (each for each in directives() if not each[3].file):
         directive = section.directives[number]
-        samples = (values for values in line_samples(directive.shape) if directive.rows or directive.stands(values))
+        samples = (values for values in line_samples(directive.shape) if directive.rows or directive.needs_line(values))
         yield Subject(name, directive.shape, resource.section, tuple(map(sensible, samples)))
 
 

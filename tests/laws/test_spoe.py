@@ -42,7 +42,7 @@ def samples() -> Iterator[tuple[Resource, str]]:
     for _, number, section, resource in directives():
         directive = section.directives[number]
         for values in line_samples(directive.shape) if resource.file == "spoe" else ():
-            if directive.rows or directive.stands(values):
+            if directive.rows or directive.needs_line(values):
                 yield resource, directive.shape.new(values).text.strip()
 
 

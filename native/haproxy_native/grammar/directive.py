@@ -139,7 +139,7 @@ class Directive:
             return holder
         return self.shape.without_stale_aliases(holder, self.read(lines))
 
-    def stands(self, holder: Mapping[str, Any]) -> bool:
+    def needs_line(self, holder: Mapping[str, Any]) -> bool:
         """Return whether the object needs a line. An empty object needs one only if it is a list of options (`default-server`)."""
         return bool(self.wanted(holder)) or (self.options and holder is not NOTHING)
 
@@ -155,7 +155,7 @@ class Directive:
         """Return the edits that change the lines of this directive to the values of the object. Raises BadValue."""
         if self.rows:
             return change_rows(self.shape, lines, self.wanted(holder), section)
-        if not self.stands(holder):
+        if not self.needs_line(holder):
             removed = lines if self.options or self.join or self.repeat == "merge" else self._shown(lines)
             return LineEdits({place: None for place, line in removed if not self.cancels(line)}, [])
         own = (*self.shape.members, METADATA) if self.shape.metadata else self.shape.members

@@ -150,7 +150,7 @@ class SectionShape:
     def _same(self, directive: Directive, reading: SectionReading, number: int, holder: Mapping[str, Any]) -> bool:
         lines = reading.lines.get(number, ())
         if not lines:
-            return not directive.stands(holder)
+            return not directive.needs_line(holder)
         said = directive.read(lines)
         if directive.shape.metadata and not directive.rows and (said.get(METADATA) or None) != (holder.get(METADATA) or None):
             return False
