@@ -120,7 +120,7 @@ class Directive:
 
     # -- writing
 
-    def wanted(self, holder: Mapping[str, Any]) -> Any:
+    def values_to_write(self, holder: Mapping[str, Any]) -> Any:
         """Return the part of the object that the lines must express; empty if there must be no line. Raises BadValue."""
         if self.rows:
             rows = holder.get(self.rows) or []
@@ -141,7 +141,7 @@ class Directive:
 
     def needs_line(self, holder: Mapping[str, Any]) -> bool:
         """Return whether the object needs a line. An empty object needs one only if it is a list of options (`default-server`)."""
-        return bool(self.wanted(holder)) or (self.options and holder is not NOTHING)
+        return bool(self.values_to_write(holder)) or (self.options and holder is not NOTHING)
 
     def is_left(self, holder: Mapping[str, Any]) -> bool:
         """Return whether the object lacks the members because an older client, which does not know them, may have sent it."""
@@ -154,7 +154,7 @@ class Directive:
     def change(self, lines: Found, holder: Mapping[str, Any], section: Section) -> LineEdits:
         """Return the edits that change the lines of this directive to the values of the object. Raises BadValue."""
         if self.rows:
-            return change_rows(self.shape, lines, self.wanted(holder), section)
+            return change_rows(self.shape, lines, self.values_to_write(holder), section)
         if not self.needs_line(holder):
             removed = lines if self.options or self.join or self.repeat == "merge" else self._shown(lines)
             return LineEdits({place: None for place, line in removed if not self.cancels(line)}, [])

@@ -154,7 +154,7 @@ class SectionShape:
         said = directive.read(lines)
         if directive.shape.metadata and not directive.rows and (said.get(METADATA) or None) != (holder.get(METADATA) or None):
             return False
-        return canonical(directive.wanted(said)) == canonical(directive.wanted(holder))
+        return canonical(directive.values_to_write(said)) == canonical(directive.values_to_write(holder))
 
     def _changed(
         self, section: Section, lines: list[Line | None], changes: Iterable[tuple[Directive, LineEdits]], reading: SectionReading
