@@ -303,7 +303,7 @@ class Chain:
         at = 0
         for number, node in enumerate(self.nodes):
             if isinstance(node, Options):
-                own = node.take(words, at, number, swallow=number == len(self.nodes) - 1)
+                own = node.match_groups(words, at, number, swallow=number == len(self.nodes) - 1)
                 if own is None:
                     return None
                 parts += own
@@ -472,10 +472,10 @@ class Options:
         return None
 
     def match(self, words: Sequence[str], at: int) -> tuple[int, Values] | None:
-        parts = self.take(words, at, 0, swallow=False)
+        parts = self.match_groups(words, at, 0, swallow=False)
         return None if parts is None else (parts[-1].end if parts else at, merged(parts, self))
 
-    def take(self, words: Sequence[str], at: int, number: int, *, swallow: bool) -> list[MatchedWords] | None:
+    def match_groups(self, words: Sequence[str], at: int, number: int, *, swallow: bool) -> list[MatchedWords] | None:
         """Return the parts of all groups from `at` on; None if a required group is missing. `swallow`: accept unknown words."""
         parts: list[MatchedWords] = []
         used: dict[int, int] = {}
