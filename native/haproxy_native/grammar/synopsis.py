@@ -239,16 +239,16 @@ def condition_at(words: Sequence[str], at: int, arguments: Mapping[str, int] = N
             depth -= 1
         elif depth == 0 and word in CONDITIONS:
             return at
-        at = behind(words, at, arguments)
+        at = index_after(words, at, arguments)
     return len(words)
 
 
-def behind(words: Sequence[str], at: int, arguments: Mapping[str, int]) -> int:
+def index_after(words: Sequence[str], at: int, arguments: Mapping[str, int]) -> int:
     """Return the index after a word and its arguments. A flag before an argument may have arguments, too (`name -m beg X-`)."""
     end = at + 1
     for _ in range(arguments.get(unquoted(words[at]), 0) if arguments else 0):
         while end < len(words) and words[end].startswith("-") and words[end] in arguments:
-            end = behind(words, end, arguments)
+            end = index_after(words, end, arguments)
         end += 1
     return min(end, len(words))
 
@@ -511,9 +511,9 @@ class Options:
 
     def _end(self, words: Sequence[str], at: int, number: int) -> int:
         """Return the index at which an open group must end: that of the first word that begins another group and is not an argument."""
-        end = behind(words, at, self.groups[number].arguments)
+        end = index_after(words, at, self.groups[number].arguments)
         while end < len(words) and self._keyed(words[end]) in ((), [number]):
-            end = behind(words, end, self.groups[number].arguments)
+            end = index_after(words, end, self.groups[number].arguments)
         return end
 
     def write(self, values: Mapping[str, Any]) -> list[str]:
