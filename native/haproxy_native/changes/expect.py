@@ -35,7 +35,7 @@ class Expect:
             raise StaleTransaction(text, current=configured, transaction=self.transaction)
         raise Stale(f"version in configuration file is {configured}, given version is {self.number}", current=configured)
 
-    def made(self, operations: Sequence[Edit], document: Document) -> Document:
+    def apply(self, operations: Sequence[Edit], document: Document) -> Document:
         """Return `document` after the operations. Raises ChangedSince or Conflict if it is not the expected one, and what the operations raise."""
         return applied(operations, document)
 
@@ -50,7 +50,7 @@ class Version(Expect):
     # The text after the operations, if they were applied to `base` already.
     result: Document | None = field(default=None, repr=False)
 
-    def made(self, operations: Sequence[Edit], document: Document) -> Document:
+    def apply(self, operations: Sequence[Edit], document: Document) -> Document:
         """Return the document after the operations. Raises Stale if `document` differs from `base`, and what the operations raise."""
         if self.base is None:
             return applied(operations, document)
@@ -72,10 +72,10 @@ class Rebase(Version):
     def compare(self, configured: int) -> None:
         """Accept any version."""
 
-    def made(self, operations: Sequence[Edit], document: Document) -> Document:
+    def apply(self, operations: Sequence[Edit], document: Document) -> Document:
         """Return the document after the operations. Raises Collided if a later change conflicts, and what the operations raise."""
         assert self.base is not None
-        return super().made(operations, document)
+        return super().apply(operations, document)
 
     def _made_on_another(self, operations: Sequence[Edit], document: Document, base: Document) -> Document:
         try:
@@ -95,7 +95,7 @@ class SeenObject(Expect):
     # Whether the value has the children of the object as well.
     full: bool = False
 
-    def made(self, operations: Sequence[Edit], document: Document) -> Document:
+    def apply(self, operations: Sequence[Edit], document: Document) -> Document:
         """Return the document after the operations. Raises what the operations raise, or else ChangedSince if the object has another value."""
         after = applied(operations, document)
         if self.value is None or seen(document, self.place, full=self.full) != self.value:
@@ -115,7 +115,7 @@ class SeenText(Expect):
         """Expect the text that this file has in `document`."""
         return cls(name, parts.parts(document)[name].data, number=number)
 
-    def made(self, operations: Sequence[Edit], document: Document) -> Document:
+    def apply(self, operations: Sequence[Edit], document: Document) -> Document:
         """Return the document after the operations. Raises ChangedSince if the file has another text, and what the operations raise."""
         if parts.parts(document)[self.name].data != self.text:
             raise ChangedSince(f"{self.name or 'the configuration'} is not what was seen")

@@ -127,7 +127,7 @@ class Change:
         """Return the document after the change. Raises ChangedSince or Conflict if `document` is not what the author expects, and what the
         operations raise.
         """
-        return self.expect.made(self.edits, document)
+        return self.expect.apply(self.edits, document)
 
     @property
     def transaction_id(self) -> str | None:

@@ -136,7 +136,7 @@ class SpoeFile:
         before = self.read(transaction_id)
         expect = Version(version) if version else ANY
         self._compare(expect)
-        expect.made(operations, before)
+        expect.apply(operations, before)
 
     async def commit_transaction(self, id_: str, *, author: Author, force_reload: bool = False) -> tuple[Transaction, Outcome]:
         """Commit a transaction, and return it with the outcome. If HAProxy refuses it, it remains open for further edits.

@@ -36,34 +36,34 @@ def test_what_is_compared_with_no_version_or_the_current_one(expect: Expect) -> 
 
 
 def test_a_version_stands_for_one_text() -> None:
-    assert Version(1, base=BASE).made([Delete(ONE)], Document.parse(TEXT)).text.count("server") == 1
+    assert Version(1, base=BASE).apply([Delete(ONE)], Document.parse(TEXT)).text.count("server") == 1
     with pytest.raises(Stale):
-        Version(1, base=BASE).made([Delete(ONE)], LIGHTER)
+        Version(1, base=BASE).apply([Delete(ONE)], LIGHTER)
 
 
 def test_what_was_seen_has_to_be_there_still() -> None:
     expect = SeenObject(ONE, seen(BASE, ONE))
-    assert "weight 7" in expect.made([Patch(ONE, {"weight": 7})], BASE).text
+    assert "weight 7" in expect.apply([Patch(ONE, {"weight": 7})], BASE).text
     for there in (LIGHTER, BASE):
         with pytest.raises(ChangedSince):
-            (expect if there is LIGHTER else SeenObject(ONE, None)).made([Patch(ONE, {"weight": 7})], there)
+            (expect if there is LIGHTER else SeenObject(ONE, None)).apply([Patch(ONE, {"weight": 7})], there)
     with pytest.raises(Missing):
-        expect.made([Patch(ONE, {"weight": 7})], Document.parse("backend app\n"))
+        expect.apply([Patch(ONE, {"weight": 7})], Document.parse("backend app\n"))
 
 
 def test_a_text_that_was_seen() -> None:
-    assert SeenText("", BASE.data).made([Delete(ONE)], BASE).text.count("server") == 1
+    assert SeenText("", BASE.data).apply([Delete(ONE)], BASE).text.count("server") == 1
     with pytest.raises(ChangedSince):
-        SeenText("", BASE.data).made([Delete(ONE)], LIGHTER)
+        SeenText("", BASE.data).apply([Delete(ONE)], LIGHTER)
 
 
 def test_what_came_between_stays() -> None:
     rebase = Rebase(1, BASE)
     body = {"name": "two", "address": "127.0.0.1", "port": 2, "weight": 3}
-    assert [line.split()[-1] for line in rebase.made([Replace(TWO, body)], LIGHTER).text.splitlines()[1:]] == ["5", "3"]
+    assert [line.split()[-1] for line in rebase.apply([Replace(TWO, body)], LIGHTER).text.splitlines()[1:]] == ["5", "3"]
     new = Create(ObjectPlace(SERVERS, APP, ""), {"name": "three", "address": "127.0.0.1", "port": 3})
-    assert rebase.made([new], LIGHTER).text.count("server") == 3
+    assert rebase.apply([new], LIGHTER).text.count("server") == 3
     with pytest.raises(Collided, match="weight of backend/app/server/one"):
-        rebase.made([Patch(ONE, {"weight": 6})], LIGHTER)
+        rebase.apply([Patch(ONE, {"weight": 6})], LIGHTER)
     with pytest.raises(Conflict):
-        rebase.made([Delete(ONE)], LIGHTER)
+        rebase.apply([Delete(ONE)], LIGHTER)
