@@ -55,10 +55,10 @@ class Version(Expect):
         if self.base is None:
             return applied(operations, document)
         if not same_text(document, self.base):
-            return self._made_on_another(operations, document, self.base)
+            return self._apply_to_another(operations, document, self.base)
         return self.result or applied(operations, document)
 
-    def _made_on_another(self, operations: Sequence[Edit], document: Document, base: Document) -> Document:
+    def _apply_to_another(self, operations: Sequence[Edit], document: Document, base: Document) -> Document:
         if self.transaction:
             text = f"the configuration of version {self.number} is not the one that the transaction started from"
             raise StaleTransaction(text, current=self.number, transaction=self.transaction)
@@ -77,7 +77,7 @@ class Rebase(Version):
         assert self.base is not None
         return super().apply(operations, document)
 
-    def _made_on_another(self, operations: Sequence[Edit], document: Document, base: Document) -> Document:
+    def _apply_to_another(self, operations: Sequence[Edit], document: Document, base: Document) -> Document:
         try:
             return rebased(operations, base, document, self.result)
         except Collided as error:
