@@ -19,7 +19,7 @@ from dataplaneapi.api.operations import IF_MATCH, PATCH, Handler
 from dataplaneapi.api.responses import JSON, Response, to_json
 from haproxy_native.access.rights import READ, Rights
 from haproxy_native.changes.expect import ANY as ANY_VERSION
-from haproxy_native.changes.expect import Expect, SeenObject, Version, seen
+from haproxy_native.changes.expect import Expect, SeenObject, Version, find_value
 from haproxy_native.editing.object_names import ObjectPlace
 from haproxy_native.errors import Clash, Collided, Diverged, Unusable
 from haproxy_native.history.entries import CONFIGURATION, Entry
@@ -136,7 +136,7 @@ def expected_object(call: Call, document: Document, place: ObjectPlace, forms: I
     if isinstance(rights, Rights) and compares_one(call):
         rights.require(READ, object_to_read(call.operation, call))
     for full in forms:
-        value = seen(document, place, full=full)
+        value = find_value(document, place, full=full)
         if value is not None and wanted.strip() == ANY:
             return Version(number) if number else ANY_VERSION
         if value is not None and holds(wanted, tag_of(to_json(call.view(value, JSON)))):

@@ -98,7 +98,7 @@ class SeenObject(Expect):
     def apply(self, operations: Sequence[Edit], document: Document) -> Document:
         """Return the document after the operations. Raises what the operations raise, or else ChangedSince if the object has another value."""
         after = applied(operations, document)
-        if self.value is None or seen(document, self.place, full=self.full) != self.value:
+        if self.value is None or find_value(document, self.place, full=self.full) != self.value:
             raise ChangedSince(f"{name_of(self.place)} is not what was seen")
         return after
 
@@ -125,7 +125,7 @@ class SeenText(Expect):
 ANY = Expect()
 
 
-def seen(document: Document, place: ObjectPlace, *, full: bool = False) -> Any:
+def find_value(document: Document, place: ObjectPlace, *, full: bool = False) -> Any:
     """Return the object or the list at a place; None if there is none."""
     editor = editor_of(place)
     try:

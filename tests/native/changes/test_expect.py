@@ -2,7 +2,7 @@
 
 import pytest
 
-from haproxy_native.changes.expect import ANY, Expect, Rebase, SeenObject, SeenText, Version, seen
+from haproxy_native.changes.expect import ANY, Expect, Rebase, SeenObject, SeenText, Version, find_value
 from haproxy_native.changes.operations import Create, Delete, Patch, Replace
 from haproxy_native.editing.object_names import ObjectPlace
 from haproxy_native.editing.resources import resources
@@ -42,7 +42,7 @@ def test_a_version_stands_for_one_text() -> None:
 
 
 def test_what_was_seen_has_to_be_there_still() -> None:
-    expect = SeenObject(ONE, seen(BASE, ONE))
+    expect = SeenObject(ONE, find_value(BASE, ONE))
     assert "weight 7" in expect.apply([Patch(ONE, {"weight": 7})], BASE).text
     for there in (LIGHTER, BASE):
         with pytest.raises(ChangedSince):

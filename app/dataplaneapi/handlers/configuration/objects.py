@@ -20,7 +20,7 @@ from dataplaneapi.api.responses import RELOAD_ID, UNPARSED_LINES, Header, Respon
 from dataplaneapi.api.validation import has_zero, rebased, validated, with_sent_zeros
 from dataplaneapi.did_you_mean import nearest
 from dataplaneapi.handlers.configuration import naming
-from haproxy_native.changes.expect import ANY, Expect, Rebase, Version, seen
+from haproxy_native.changes.expect import ANY, Expect, Rebase, Version, find_value
 from haproxy_native.changes.operations import Create, Delete, Edit, Patch, Replace, ReplaceAll, applied, editor_of
 from haproxy_native.commit.change import Change, Reload
 from haproxy_native.editing.children import unquoted_name
@@ -207,7 +207,7 @@ async def build_patch(call: Call) -> Write:
 
 def _built_patch(call: Call, target: Target, document: Document, renaming: Renaming | None) -> Write:
     edits, named, after = _apply_renaming(target, document, renaming)
-    now = seen(after, named.place, full=named.full)
+    now = find_value(after, named.place, full=named.full)
     # If the object is missing, the edit refuses the change later.
     body = call.body if now is None else _merged(call, now, call.body)
     members = {name: body.get(name) for name in [*(now or ()), *body] if now is None or body.get(name) != now.get(name)}
@@ -251,7 +251,7 @@ def _merged(call: Call, now: Mapping[str, Any], part: Mapping[str, Any]) -> Any:
 
 def _with_sent_zeros(call: Call, body: Any, document: Document, target: Target) -> Any:
     """Return the body with the zeros restored that the client has sent and the present object has (see `validation.with_sent_zeros`)."""
-    if not has_zero(call.sent) or (now := seen(document, target.place, full=target.full)) is None:
+    if not has_zero(call.sent) or (now := find_value(document, target.place, full=target.full)) is None:
         return body
     return with_sent_zeros(body, call.sent, now)
 

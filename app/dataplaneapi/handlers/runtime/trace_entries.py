@@ -4,7 +4,7 @@ from typing import Any
 
 from dataplaneapi.api.call import Call
 from dataplaneapi.handlers.configuration.objects import Document, Write, WriteHandler
-from haproxy_native.changes.expect import seen
+from haproxy_native.changes.expect import find_value
 from haproxy_native.changes.operations import Replace
 from haproxy_native.editing.object_names import ObjectPlace
 from haproxy_native.errors import Missing
@@ -15,7 +15,7 @@ TRACES, ENTRIES = "traces", "entries"
 async def build_create(call: Call) -> Write:
     entries = [*_entries(_section(call)), call.body]
     place = _place(call)
-    return Write([_put(call, entries)], 201, lambda _, after: _entries(seen(after, place))[-1], silent=True)
+    return Write([_put(call, entries)], 201, lambda _, after: _entries(find_value(after, place))[-1], silent=True)
 
 
 async def build_delete(call: Call) -> Write:
@@ -36,7 +36,7 @@ def _place(call: Call) -> ObjectPlace:
 
 def _section(call: Call) -> dict[str, Any]:
     document: Document = call.document
-    return seen(document, _place(call)) or {}
+    return find_value(document, _place(call)) or {}
 
 
 def _entries(section: dict[str, Any]) -> list[dict[str, Any]]:
