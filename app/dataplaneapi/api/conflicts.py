@@ -19,7 +19,7 @@ from dataplaneapi.api.operations import IF_MATCH, PATCH, Handler
 from dataplaneapi.api.responses import JSON, Response, to_json
 from haproxy_native.access.rights import READ, Rights
 from haproxy_native.changes.expect import ANY as ANY_VERSION
-from haproxy_native.changes.expect import Expect, SeenObject, Version, find_value
+from haproxy_native.changes.expect import Expect, ExpectedObject, Version, find_value
 from haproxy_native.editing.object_names import ObjectPlace
 from haproxy_native.errors import Clash, Collided, Diverged, Unusable
 from haproxy_native.history.entries import CONFIGURATION, Entry
@@ -140,8 +140,8 @@ def expected_object(call: Call, document: Document, place: ObjectPlace, forms: I
         if value is not None and wanted.strip() == ANY:
             return Version(number) if number else ANY_VERSION
         if value is not None and holds(wanted, tag_of(to_json(call.view(value, JSON)))):
-            return SeenObject(place, value, full, number=number)
-    return SeenObject(place, None, number=number)
+            return ExpectedObject(place, value, full, number=number)
+    return ExpectedObject(place, None, number=number)
 
 
 def matches_text(call: Call, text: bytes) -> bool:

@@ -86,7 +86,7 @@ class Rebase(Version):
 
 
 @dataclass(frozen=True)
-class SeenObject(Expect):
+class ExpectedObject(Expect):
     """An object as the client saw it, or a list of objects if `place` has no key."""
 
     place: ObjectPlace

@@ -2,7 +2,7 @@
 
 import pytest
 
-from haproxy_native.changes.expect import ANY, Expect, Rebase, SeenObject, SeenText, Version, find_value
+from haproxy_native.changes.expect import ANY, Expect, ExpectedObject, Rebase, SeenText, Version, find_value
 from haproxy_native.changes.operations import Create, Delete, Patch, Replace
 from haproxy_native.editing.object_names import ObjectPlace
 from haproxy_native.editing.resources import resources
@@ -22,7 +22,7 @@ LIGHTER = Document.parse(TEXT.replace("weight 10", "weight 5"))
     [
         (Version(2), "version in configuration file is 3, given version is 2"),
         (Version(2, transaction="t"), "version mismatch, transaction version: 2, configured version: 3"),
-        (SeenObject(ONE, {}, number=2), "version in configuration file is 3, given version is 2"),
+        (ExpectedObject(ONE, {}, number=2), "version in configuration file is 3, given version is 2"),
     ],
 )
 def test_another_version_is_a_conflict(expect: Expect, message: str) -> None:
@@ -30,7 +30,7 @@ def test_another_version_is_a_conflict(expect: Expect, message: str) -> None:
         expect.compare(3)
 
 
-@pytest.mark.parametrize("expect", [ANY, Version(3), Version(3, transaction="t"), Rebase(2), SeenObject(ONE, {}), SeenText("", b"")])
+@pytest.mark.parametrize("expect", [ANY, Version(3), Version(3, transaction="t"), Rebase(2), ExpectedObject(ONE, {}), SeenText("", b"")])
 def test_what_is_compared_with_no_version_or_the_current_one(expect: Expect) -> None:
     expect.compare(3)
 
@@ -42,11 +42,11 @@ def test_a_version_stands_for_one_text() -> None:
 
 
 def test_what_was_seen_has_to_be_there_still() -> None:
-    expect = SeenObject(ONE, find_value(BASE, ONE))
+    expect = ExpectedObject(ONE, find_value(BASE, ONE))
     assert "weight 7" in expect.apply([Patch(ONE, {"weight": 7})], BASE).text
     for there in (LIGHTER, BASE):
         with pytest.raises(ChangedSince):
-            (expect if there is LIGHTER else SeenObject(ONE, None)).apply([Patch(ONE, {"weight": 7})], there)
+            (expect if there is LIGHTER else ExpectedObject(ONE, None)).apply([Patch(ONE, {"weight": 7})], there)
     with pytest.raises(Missing):
         expect.apply([Patch(ONE, {"weight": 7})], Document.parse("backend app\n"))
 
