@@ -104,7 +104,7 @@ class ExpectedObject(Expect):
 
 
 @dataclass(frozen=True)
-class SeenText(Expect):
+class ExpectedText(Expect):
     """The text of one of the configuration's files as the client saw it."""
 
     name: str

@@ -2,7 +2,7 @@
 
 import pytest
 
-from haproxy_native.changes.expect import ANY, Expect, ExpectedObject, Rebase, SeenText, Version, find_value
+from haproxy_native.changes.expect import ANY, Expect, ExpectedObject, ExpectedText, Rebase, Version, find_value
 from haproxy_native.changes.operations import Create, Delete, Patch, Replace
 from haproxy_native.editing.object_names import ObjectPlace
 from haproxy_native.editing.resources import resources
@@ -30,7 +30,9 @@ def test_another_version_is_a_conflict(expect: Expect, message: str) -> None:
         expect.compare(3)
 
 
-@pytest.mark.parametrize("expect", [ANY, Version(3), Version(3, transaction="t"), Rebase(2), ExpectedObject(ONE, {}), SeenText("", b"")])
+@pytest.mark.parametrize(
+    "expect", [ANY, Version(3), Version(3, transaction="t"), Rebase(2), ExpectedObject(ONE, {}), ExpectedText("", b"")]
+)
 def test_what_is_compared_with_no_version_or_the_current_one(expect: Expect) -> None:
     expect.compare(3)
 
@@ -52,9 +54,9 @@ def test_what_was_seen_has_to_be_there_still() -> None:
 
 
 def test_a_text_that_was_seen() -> None:
-    assert SeenText("", BASE.data).apply([Delete(ONE)], BASE).text.count("server") == 1
+    assert ExpectedText("", BASE.data).apply([Delete(ONE)], BASE).text.count("server") == 1
     with pytest.raises(ChangedSince):
-        SeenText("", BASE.data).apply([Delete(ONE)], LIGHTER)
+        ExpectedText("", BASE.data).apply([Delete(ONE)], LIGHTER)
 
 
 def test_what_came_between_stays() -> None:

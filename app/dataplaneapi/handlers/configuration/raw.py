@@ -10,7 +10,7 @@ from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.operations import IF_MATCH
 from dataplaneapi.api.responses import CONFIGURATION_CHECKSUM, RELOAD_ID, TEXT, Header, Response, json_response
 from dataplaneapi.handlers.configuration.objects import check_version_or_transaction
-from haproxy_native.changes.expect import ANY, Expect, Rebase, SeenText, Version
+from haproxy_native.changes.expect import ANY, Expect, ExpectedText, Rebase, Version
 from haproxy_native.commit.change import Change, Reload
 from haproxy_native.errors import ChangedSince
 from haproxy_native.threads import run_in_thread
@@ -93,7 +93,7 @@ async def _expected_text(call: Call, file: str) -> Expect:
     document, name = engine.document, engine.named(file)
     if not await run_in_thread(lambda: conflicts.matches_text(call, engine.raw(file=file))):
         raise conflicts.precondition_failed(call)
-    return SeenText.from_document(document, name, call.query.version or 0)
+    return ExpectedText.from_document(document, name, call.query.version or 0)
 
 
 def _text_response(status: int, data: bytes, reload_id: str | None = None) -> Response:

@@ -21,7 +21,7 @@ from hashlib import sha256
 from typing import Any, Self
 
 from haproxy_native.background import Background
-from haproxy_native.changes.expect import SeenText
+from haproxy_native.changes.expect import ExpectedText
 from haproxy_native.changes.operations import PutText, SetRuntime, text_as_sent
 from haproxy_native.commit.change import Change
 from haproxy_native.commit.ports import Observer
@@ -382,7 +382,7 @@ class FleetMember(Observer):
                 await self._become(CHECKED)
                 return
             # Somebody may have edited the text since `decide` has seen it; then the commit raises.
-            seen = await run_in_thread(SeenText.from_document, document, parts.MAIN)
+            seen = await run_in_thread(ExpectedText.from_document, document, parts.MAIN)
             change = Change([PutText(parts.MAIN, await run_in_thread(text_as_sent, text))], seen, author=by)
             if action == machine.CATCH_UP:
                 await self._engine.commit(change)
