@@ -25,7 +25,7 @@ from haproxy_native.text.parts import MAIN
 
 
 @dataclass(frozen=True)
-class SeenAll:
+class FileStamps:
     """The stamps of several files."""
 
     each: tuple[tuple[str, Seen | None], ...]
@@ -97,7 +97,7 @@ class ConfigFiles:
         except OSError:
             return False
 
-    def seen(self) -> Seen | SeenAll | None:
+    def seen(self) -> Seen | FileStamps | None:
         """Return the stamp of all files; None if the main file does not exist."""
         names, main = self.names(), self.main.seen()
         if len(names) == 1 or main is None:
@@ -106,7 +106,7 @@ class ConfigFiles:
         moments = [seen.written for _, seen in path if seen]
         for directory in filter(os.path.isdir, (*self._before, *self._after)):
             moments.append(latest(os.stat(directory).st_mtime_ns))
-        return SeenAll(path, max(moments))
+        return FileStamps(path, max(moments))
 
     def recover(self) -> bool:
         """Finish the writes that a crash has interrupted; return whether there were any."""
@@ -183,7 +183,7 @@ class Drafts:
             files.append(Checked(path, file, new, name == MAIN, shift))
         return files
 
-    def shows(self, seen: Seen | SeenAll | None) -> bool:
+    def shows(self, seen: Seen | FileStamps | None) -> bool:
         """Return whether a stamp has the modification time of the installed draft, which any later write changes."""
         return isinstance(seen, Seen) and seen.modified == self._drafts[MAIN].dated
 
