@@ -19,7 +19,7 @@ from haproxy_native.changes.file_operations import Drafted, FollowProcess, disca
 from haproxy_native.commit.change import Change, Validation
 from haproxy_native.commit.commit import commit
 from haproxy_native.commit.context import CommitContext
-from haproxy_native.disk.file import ConfigFile, Draft, Seen
+from haproxy_native.disk.file import ConfigFile, Draft, FileStamp
 from haproxy_native.errors import BadRequest, NativeError, WriteFailed
 from haproxy_native.request_context import Author
 from haproxy_native.runtime import ssl_files
@@ -51,7 +51,7 @@ class RenewedCertificate:
     # The file of the key; None if `path` contains the key.
     key: Path | None
 
-    def seen(self) -> Seen | None:
+    def seen(self) -> FileStamp | None:
         """Return the stamp of `path`; None if the file does not exist. Blocks."""
         return ConfigFile(self.path, self.path.parent).seen()
 

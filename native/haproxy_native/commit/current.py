@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from haproxy_native.disk.database import Database, State, Tables
-from haproxy_native.disk.file import Seen
+from haproxy_native.disk.file import FileStamp
 from haproxy_native.disk.files import ConfigFiles, Drafts, FileStamps
 from haproxy_native.editing import header, patches
 from haproxy_native.editing.header import Stamp, Stamped, checksum_of
@@ -145,7 +145,7 @@ class FileReading(NamedTuple):
     """One read of the file."""
 
     # The stamp, and whether it is settled: any later write must change it.
-    seen: tuple[Seen | FileStamps | None, bool]
+    seen: tuple[FileStamp | FileStamps | None, bool]
     data: bytes
     # None if the file holds the known text.
     document: Document | None
@@ -175,7 +175,7 @@ class Current:
         # The number of edits by other processes.
         self.edits = 0
         self.fingerprint = ""
-        self._seen: Seen | FileStamps | None = None
+        self._seen: FileStamp | FileStamps | None = None
         self._is_settled = False
         self._is_installing = False
         # Whether a write has failed; the file may not have been restored either.
@@ -246,7 +246,7 @@ class Current:
         """
         return self._is_settled
 
-    def changed_stamp(self) -> Seen | FileStamps | None:
+    def changed_stamp(self) -> FileStamp | FileStamps | None:
         """Return the file's stamp if it differs from the known one; None if not, or while a commit replaces the file."""
         seen = self.file.seen()
         return None if seen == self._seen or self._is_installing else seen
@@ -288,7 +288,7 @@ class Current:
             seen, data = self._stamp_now(), self.file.read()
         return FileReading(seen, data, None if fingerprint(data) == self.fingerprint else self._parse(data))
 
-    def _stamp_now(self) -> tuple[Seen | FileStamps | None, bool]:
+    def _stamp_now(self) -> tuple[FileStamp | FileStamps | None, bool]:
         """Return the file's stamp, and whether any later write must change it."""
         now, seen = time.time_ns(), self.file.seen()
         return seen, seen is None or now - seen.written > _TICK
@@ -324,7 +324,7 @@ class Current:
         self.banner = True
         self._set(document, version, fingerprint(reading.data), reading.seen)
 
-    def _set(self, document: Document, version: int, mark: str, seen: tuple[Seen | FileStamps | None, bool]) -> None:
+    def _set(self, document: Document, version: int, mark: str, seen: tuple[FileStamp | FileStamps | None, bool]) -> None:
         self._turn += 1
         if document is not self.document:
             for work in self._works:

@@ -32,7 +32,7 @@ _NO_ATTRIBUTES = (errno.EOPNOTSUPP, errno.ENOSYS)
 drafts_directory: ContextVar[Path | None] = ContextVar("drafts_directory", default=None)
 
 
-class Seen(NamedTuple):
+class FileStamp(NamedTuple):
     """The stamp of a file, by which two states of the file can be told apart without reading it."""
 
     # The latest time, in Unix nanoseconds, at which the file may have changed. Includes the times of inode changes, since a rename and a
@@ -77,14 +77,14 @@ class ConfigFile:
         except OSError as error:
             raise Unreadable(f"Cannot read {self.path}: {error.strerror}") from error
 
-    def seen(self) -> Seen | None:
+    def seen(self) -> FileStamp | None:
         """Return the stamp; None if the file does not exist."""
         try:
             status, of_link = os.stat(self.path), os.lstat(self.path)
         except OSError:
             return None
         written = latest(max(status.st_mtime_ns, status.st_ctime_ns, of_link.st_ctime_ns))
-        return Seen(written, status.st_size, status.st_ino, status.st_mtime_ns)
+        return FileStamp(written, status.st_size, status.st_ino, status.st_mtime_ns)
 
     def recover(self) -> bool:
         """Finish a write that a crash has interrupted; return whether there was one. Deletes drafts that no process uses."""

@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import Any
 
 from haproxy_native.check.check import Checked
-from haproxy_native.disk.file import ConfigFile, Draft, Seen, latest
+from haproxy_native.disk.file import ConfigFile, Draft, FileStamp, latest
 from haproxy_native.disk.journal import Manifest, ManifestEntry
 from haproxy_native.errors import EditedMeanwhile, NativeError, NotFound, Unreadable, WriteFailed
 from haproxy_native.text import parts
@@ -28,7 +28,7 @@ from haproxy_native.text.parts import MAIN
 class FileStamps:
     """The stamps of several files."""
 
-    each: tuple[tuple[str, Seen | None], ...]
+    each: tuple[tuple[str, FileStamp | None], ...]
     # As in `Seen`, the latest of all files. Includes changes of the directories, which may concern other files.
     written: int = field(compare=False)
 
@@ -97,7 +97,7 @@ class ConfigFiles:
         except OSError:
             return False
 
-    def seen(self) -> Seen | FileStamps | None:
+    def seen(self) -> FileStamp | FileStamps | None:
         """Return the stamp of all files; None if the main file does not exist."""
         names, main = self.names(), self.main.seen()
         if len(names) == 1 or main is None:
@@ -155,7 +155,7 @@ class ConfigFiles:
         return Drafts(self, names, drafts)
 
 
-def _is_as(file: ConfigFile, seen: Seen | None) -> bool:
+def _is_as(file: ConfigFile, seen: FileStamp | None) -> bool:
     return file.seen() == seen
 
 
@@ -183,9 +183,9 @@ class Drafts:
             files.append(Checked(path, file, new, name == MAIN, shift))
         return files
 
-    def shows(self, seen: Seen | FileStamps | None) -> bool:
+    def shows(self, seen: FileStamp | FileStamps | None) -> bool:
         """Return whether a stamp has the modification time of the installed draft, which any later write changes."""
-        return isinstance(seen, Seen) and seen.modified == self._drafts[MAIN].dated
+        return isinstance(seen, FileStamp) and seen.modified == self._drafts[MAIN].dated
 
     def sync(self) -> None:
         """Block until all drafts are on disk, so that `install` need not wait for that. Raises WriteFailed."""

@@ -10,7 +10,7 @@ import pytest
 from haproxy_native.commit.current import Current, StateRow, fingerprint
 from haproxy_native.commit.events import Events
 from haproxy_native.commit.running import RunningProcess, TextRows
-from haproxy_native.disk.file import ConfigFile, Seen
+from haproxy_native.disk.file import ConfigFile, FileStamp
 from haproxy_native.errors import RuntimeAbsent
 from haproxy_native.process_state import CommandsProved, ConfigurationText, Doubted, Drifted, Load, LoadsEnded, ReloadBegan
 from haproxy_native.runtime.client import Runtime, Worker
@@ -43,7 +43,7 @@ class Process(Runtime):
 class DatedFile(ConfigFile):
     """Its last write tells since when it is as it is, which a test can set."""
 
-    def seen(self) -> Seen | None:
+    def seen(self) -> FileStamp | None:
         found = super().seen()
         return found and found._replace(written=self.path.stat().st_mtime_ns)
 
