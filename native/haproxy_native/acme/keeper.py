@@ -51,9 +51,9 @@ class RenewedCertificate:
     # The file of the key; None if `path` contains the key.
     key: Path | None
 
-    def seen(self) -> FileStamp | None:
+    def read_stamp(self) -> FileStamp | None:
         """Return the stamp of `path`; None if the file does not exist. Blocks."""
-        return ConfigFile(self.path, self.path.parent).seen()
+        return ConfigFile(self.path, self.path.parent).read_stamp()
 
     def is_on_disk(self) -> bool:
         """Return whether the files already contain the certificate and its chain. Blocks."""
@@ -77,7 +77,7 @@ class RenewedCertificate:
 
     def check_older_than(self, renewed_at: datetime) -> None:
         """Raise NotStored if the file was written after the renewal. HAProxy reports a renewal again and again while its worker runs."""
-        if (seen := self.seen()) and seen.written / 1e9 > renewed_at.timestamp():
+        if (seen := self.read_stamp()) and seen.written / 1e9 > renewed_at.timestamp():
             raise NotStored(f"{self.path} was written after the renewal, so it is not replaced")
 
 
@@ -110,7 +110,7 @@ class Keeper:
 
     async def _commit(self, name: str, renewed: RenewedCertificate, renewed_at: datetime) -> Path:
         is_stored = await asyncio.to_thread(renewed.is_in, self.store.directory)
-        if renewed.seen() and is_stored:
+        if renewed.read_stamp() and is_stored:
             try:
                 return await self._commit_file(renewed.path, lambda: self._draft_own_file(name, renewed_at))
             except WriteFailed as error:

@@ -248,7 +248,7 @@ class Current:
 
     def changed_stamp(self) -> FileStamp | FileStamps | None:
         """Return the file's stamp if it differs from the known one; None if not, or while a commit replaces the file."""
-        seen = self.file.seen()
+        seen = self.file.read_stamp()
         return None if seen == self._seen or self._is_installing else seen
 
     def prepare(self, document: Document, version: int, banner: bool, name: str) -> tuple[Stamped, Drafts]:
@@ -261,7 +261,7 @@ class Current:
         self._is_installing = True
         self._turn += 1
         try:
-            await asyncio.to_thread(draft.install, lambda: self.file.seen() == self._seen)
+            await asyncio.to_thread(draft.install, lambda: self.file.read_stamp() == self._seen)
             self.banner = banner
             seen, is_settled = self._stamp_now()
             self._set(stamped.document, stamped.version, stamped_fingerprint(stamped), (seen, is_settled or draft.shows(seen)))
@@ -275,7 +275,7 @@ class Current:
     # -- reading
 
     def _is_as_known(self) -> bool:
-        return self._is_installing or (self._is_settled and self.file.seen() == self._seen)
+        return self._is_installing or (self._is_settled and self.file.read_stamp() == self._seen)
 
     def _compare(self) -> FileReading:
         """Read the file as `_read` does, or only compare it with the known text if that is enough."""
@@ -290,7 +290,7 @@ class Current:
 
     def _stamp_now(self) -> tuple[FileStamp | FileStamps | None, bool]:
         """Return the file's stamp, and whether any later write must change it."""
-        now, seen = time.time_ns(), self.file.seen()
+        now, seen = time.time_ns(), self.file.read_stamp()
         return seen, seen is None or now - seen.written > _TICK
 
     def _parse(self, data: bytes) -> Document:

@@ -294,5 +294,5 @@ def _digest(path: Path) -> str:
 
 def _written(path: Path) -> int:
     """Return when a file was last written, in Unix nanoseconds; the current time if there is no file."""
-    seen = ConfigFile(path, path.parent).seen()
+    seen = ConfigFile(path, path.parent).read_stamp()
     return seen.written if seen else time.time_ns()

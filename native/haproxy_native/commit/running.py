@@ -209,5 +209,5 @@ class RunningProcess:
         await self.flush()
 
     def _has_read_file(self, worker: Worker) -> bool:
-        seen = self._current.file.seen()
+        seen = self._current.file.read_stamp()
         return bool(seen and self._current.changed_stamp() is None and worker.started_after(seen.written / 1e9))

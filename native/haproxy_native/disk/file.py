@@ -77,7 +77,7 @@ class ConfigFile:
         except OSError as error:
             raise Unreadable(f"Cannot read {self.path}: {error.strerror}") from error
 
-    def seen(self) -> FileStamp | None:
+    def read_stamp(self) -> FileStamp | None:
         """Return the stamp; None if the file does not exist."""
         try:
             status, of_link = os.stat(self.path), os.lstat(self.path)

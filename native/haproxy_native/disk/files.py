@@ -97,12 +97,12 @@ class ConfigFiles:
         except OSError:
             return False
 
-    def seen(self) -> FileStamp | FileStamps | None:
+    def read_stamp(self) -> FileStamp | FileStamps | None:
         """Return the stamp of all files; None if the main file does not exist."""
-        names, main = self.names(), self.main.seen()
+        names, main = self.names(), self.main.read_stamp()
         if len(names) == 1 or main is None:
             return main
-        path = tuple((name, self.file(name).seen()) for name in names)
+        path = tuple((name, self.file(name).read_stamp()) for name in names)
         moments = [seen.written for _, seen in path if seen]
         for directory in filter(os.path.isdir, (*self._before, *self._after)):
             moments.append(latest(os.stat(directory).st_mtime_ns))
@@ -156,7 +156,7 @@ class ConfigFiles:
 
 
 def _is_as(file: ConfigFile, seen: FileStamp | None) -> bool:
-    return file.seen() == seen
+    return file.read_stamp() == seen
 
 
 class Drafts:
@@ -211,7 +211,7 @@ class Drafts:
             self.files.manifest.end()
 
     def _install_together(self, untouched: Callable[[], bool]) -> None:
-        seen = {name: draft.file.seen() for name, draft in self._drafts.items()}
+        seen = {name: draft.file.read_stamp() for name, draft in self._drafts.items()}
         if not untouched():
             raise EditedMeanwhile(f"{self.files.path}, or a file loaded with it, has just been edited by another process")
         entries = [ManifestEntry(str(draft.file.path), draft.file.read(), draft.path.read_bytes()) for draft in self._drafts.values()]

@@ -44,7 +44,7 @@ class DatedFile(ConfigFile):
     """Its last write tells since when it is as it is, which a test can set."""
 
     def seen(self) -> FileStamp | None:
-        found = super().seen()
+        found = super().read_stamp()
         return found and found._replace(written=self.path.stat().st_mtime_ns)
 
 
@@ -141,7 +141,7 @@ def test_a_real_worker_started_after_its_file_was_written(tmp_path: Path, haprox
             return await runtime.worker()
 
         def written() -> float:
-            seen = ConfigFile(haproxy.file, tmp_path).seen()
+            seen = ConfigFile(haproxy.file, tmp_path).read_stamp()
             assert seen
             return seen.written / 1e9
 

@@ -322,17 +322,17 @@ def test_a_real_bind_mount(path: Path) -> None:
 
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     file = ConfigFile(tmp_path / "none.cfg", tmp_path)
-    assert file.seen() is None
+    assert file.read_stamp() is None
     with pytest.raises(Unreadable, match=r"failed to read configuration: Cannot read .*/none.cfg: No such file"):
         file.read()
 
 
 def test_seen_changes_with_the_file(path: Path) -> None:
     file = config_file(path)
-    before = file.seen()
-    assert file.seen() == before
+    before = file.read_stamp()
+    assert file.read_stamp() == before
     write(file)
-    assert file.seen() != before
+    assert file.read_stamp() != before
 
 
 @pytest.mark.parametrize(

@@ -120,25 +120,25 @@ def test_haproxy_is_asked_about_all_of_them(directory: Path) -> None:
 
 def test_every_edit_by_others_is_seen(directory: Path) -> None:
     here = ConfigFiles(directory / "haproxy.cfg", directory.parent / "state", [], [str(directory)])
-    seen = here.seen()
-    assert here.seen() == seen
+    seen = here.read_stamp()
+    assert here.read_stamp() == seen
     (directory / ".haproxy.cfg.draft").touch()
-    assert here.seen() == seen, "drafts are not theirs"
+    assert here.read_stamp() == seen, "drafts are not theirs"
     for change in (
         lambda: (directory / "10-web.cfg").write_bytes(b"frontend other\n"),
         lambda: (directory / "20-new.cfg").touch(),
         lambda: (directory / "20-new.cfg").unlink(),
         lambda: (directory / "00-global.cfg").rename(directory / "01-global.cfg"),
     ):
-        before = here.seen()
+        before = here.read_stamp()
         assert before
         change()
-        after = here.seen()
+        after = here.read_stamp()
         assert after != before
         assert after
         assert after.written >= before.written
     (directory / "haproxy.cfg").unlink()
-    assert here.seen() is None
+    assert here.read_stamp() is None
 
 
 def test_one_that_cannot_be_read(directory: Path) -> None:
