@@ -264,7 +264,7 @@ class Current:
             await asyncio.to_thread(draft.install, lambda: self.file.read_stamp() == self._seen)
             self.banner = banner
             seen, is_settled = self._stamp_now()
-            self._set(stamped.document, stamped.version, stamped_fingerprint(stamped), (seen, is_settled or draft.shows(seen)))
+            self._set(stamped.document, stamped.version, stamped_fingerprint(stamped), (seen, is_settled or draft.is_installed_as(seen)))
         except WriteFailed:
             self._is_torn, self._is_settled = True, False
             raise

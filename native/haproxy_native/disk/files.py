@@ -183,7 +183,7 @@ class Drafts:
             files.append(Checked(path, file, new, name == MAIN, shift))
         return files
 
-    def shows(self, seen: FileStamp | FileStamps | None) -> bool:
+    def is_installed_as(self, seen: FileStamp | FileStamps | None) -> bool:
         """Return whether a stamp has the modification time of the installed draft, which any later write changes."""
         return isinstance(seen, FileStamp) and seen.modified == self._drafts[MAIN].dated
 
