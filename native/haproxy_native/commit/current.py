@@ -280,7 +280,7 @@ class Current:
     def _compare(self) -> FileReading:
         """Read the file as `_read` does, or only compare it with the known text if that is enough."""
         seen, document = self._stamp_now(), self.document
-        return FileReading(seen, b"", None) if not self._is_torn and self.file.holds(document) else self._read()
+        return FileReading(seen, b"", None) if not self._is_torn and self.file.contains_only(document) else self._read()
 
     def _read(self) -> FileReading:
         seen, data = self._stamp_now(), self.file.read()

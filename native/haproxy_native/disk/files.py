@@ -87,7 +87,7 @@ class ConfigFiles:
         except ValueError as error:
             raise Unreadable(str(error)) from error
 
-    def holds(self, document: Document) -> bool:
+    def contains_only(self, document: Document) -> bool:
         """Return whether there is only one file, and it contains this document. Never reads the whole file into memory."""
         if self.names() != [MAIN] or parts.is_joined(document):
             return False

@@ -95,14 +95,14 @@ def test_only_what_changes_is_written(directory: Path) -> None:
 def test_what_a_file_holds(tmp_path: Path) -> None:
     path, data = tmp_path / "haproxy.cfg", b"# caf\xe9\n" + b"backend b\n    mode http\n" * 5000
     here, document = ConfigFiles(path, tmp_path), Document.parse(data)
-    assert not here.holds(document)
+    assert not here.contains_only(document)
     for content in (data, data + b"\n", data[:-1], data.replace(b"http", b"http", 1).replace(b"caf", b"CAF"), b""):
         path.write_bytes(content)
-        assert here.holds(document) is (content == data)
+        assert here.contains_only(document) is (content == data)
 
 
 def test_of_several_files_none_is_compared(directory: Path) -> None:
-    assert not files(directory).holds(Document.parse(joined(directory, OLD)))
+    assert not files(directory).contains_only(Document.parse(joined(directory, OLD)))
 
 
 def test_haproxy_is_asked_about_all_of_them(directory: Path) -> None:
