@@ -237,7 +237,7 @@ class Engine:
 
         Raises NotFound.
         """
-        return self.context.current.file.named(file) if file else parts.MAIN
+        return self.context.current.file.resolve_name(file) if file else parts.MAIN
 
     # -- writing
 

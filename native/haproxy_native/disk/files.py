@@ -72,7 +72,7 @@ class ConfigFiles:
         path = Path(name)
         return ConfigFile(path, self.state, self.system, label=f"{path.name}-{md5(name.encode(), usedforsecurity=False).hexdigest()[:8]}")
 
-    def named(self, asked: str) -> str:
+    def resolve_name(self, asked: str) -> str:
         """Return the name of a file (as in `names`), given its path or its base name. Raises NotFound if none or several match."""
         known = {str(self.path): MAIN, **{name: name for name in self.names() if name != MAIN}}
         names = [asked] if asked in known else [path for path in known if asked == Path(path).name]

@@ -72,15 +72,15 @@ def test_the_order_is_haproxys(tmp_path: Path) -> None:
 
 def test_a_file_is_found_by_its_name(directory: Path) -> None:
     here = files(directory)
-    assert here.named("10-web.cfg") == here.named(str(directory / "10-web.cfg")) == str(directory / "10-web.cfg")
-    assert here.named("haproxy.cfg") == here.named(str(directory / "haproxy.cfg")) == ""
+    assert here.resolve_name("10-web.cfg") == here.resolve_name(str(directory / "10-web.cfg")) == str(directory / "10-web.cfg")
+    assert here.resolve_name("haproxy.cfg") == here.resolve_name(str(directory / "haproxy.cfg")) == ""
     with pytest.raises(NotFound, match=r"passwd is not one of the configuration's files: .*haproxy.cfg, .*00-global.cfg"):
-        here.named("/etc/passwd")
+        here.resolve_name("/etc/passwd")
     (directory / "more").mkdir()
     (directory / "more" / "10-web.cfg").touch()
     twice = ConfigFiles(directory / "haproxy.cfg", directory, [str(directory / "10-web.cfg"), str(directory / "more")])
     with pytest.raises(NotFound, match="more than one"):
-        twice.named("10-web.cfg")
+        twice.resolve_name("10-web.cfg")
 
 
 def test_only_what_changes_is_written(directory: Path) -> None:
