@@ -223,7 +223,7 @@ class Engine:
         """
         if version and transaction_id:
             raise BadRequest(f"{_ONLY_ONE}: Both version and transactionID specified, specify only one")
-        name = self.named(file)
+        name = self.resolve_file(file)
         if transaction_id:
             return parts.split(self.context.transactions.text(transaction_id)).get(name, b"")
         return self.context.backups.for_file(name).read(version) if version else self.context.current.file.file(name).read()
@@ -232,7 +232,7 @@ class Engine:
         """Return every file of the configuration, in the order in which HAProxy loads them."""
         return [self.context.current.file.file(name).path for name in self.context.current.file.names()]
 
-    def named(self, file: str) -> str:
+    def resolve_file(self, file: str) -> str:
         """Return the name that documents have for a file, given its path or the last part of the path; "" is the main file.
 
         Raises NotFound.
@@ -287,7 +287,7 @@ class Engine:
         """
         if b"\n" not in body:
             raise BadRequest("invalid configuration: no newline character found")
-        name = self.named(file)
+        name = self.resolve_file(file)
         document = await run_in_thread(text_as_sent, body, versions=keeps_version)
         return PutText(name, document, keeps_version and name == parts.MAIN, body.count(b"\n"), actions)
 
@@ -303,7 +303,7 @@ class Engine:
         Raises BadRequest and NoTransaction.
         """
         if body is not None:
-            after = parts.with_parts(self.document, {self.named(file): text_as_sent(body)})
+            after = parts.with_parts(self.document, {self.resolve_file(file): text_as_sent(body)})
             return Candidate(self.document, after, author=author)
         if transaction_id is None:
             return Candidate(self.document, self.document, author=author)

@@ -336,7 +336,7 @@ class ConfigurationForm:
                 raise ApiError(400, f"{self._part}: {error.detail}") from None
 
     def _begin_text(self, part: Part) -> str:
-        name = self._call.services.engine.named(part.file or self._call.query.file)
+        name = self._call.services.engine.resolve_file(part.file or self._call.query.file)
         if name in self.texts:
             raise BadRequest("the form already has a part for this file of the configuration")
         return name

@@ -90,7 +90,7 @@ async def _expected_text(call: Call, file: str) -> Expect:
     """Return the expectation that the text does not change before the commit. Raises ApiError (412) if it does not match `If-Match`."""
     engine = call.services.engine
     await engine.notice()
-    document, name = engine.document, engine.named(file)
+    document, name = engine.document, engine.resolve_file(file)
     if not await run_in_thread(lambda: conflicts.matches_text(call, engine.raw(file=file))):
         raise conflicts.precondition_failed(call)
     return ExpectedText.from_document(document, name, call.query.version or 0)

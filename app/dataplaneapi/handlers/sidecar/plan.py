@@ -60,7 +60,7 @@ async def _operations_to_plan(call: Call) -> AsyncIterator[Sequence[Operation]]:
     elif call.body is None:
         yield []
     else:
-        name = call.services.engine.named(call.query.file)
+        name = call.services.engine.resolve_file(call.query.file)
         yield [PutText(name, await run_in_thread(text_as_sent, call.body))]
 
 
@@ -79,7 +79,7 @@ def _planned_text(call: Call, operations: Sequence[Operation]) -> dict[str, str]
 
     Return no member if another file changes too, or if the caller may not read everything.
     """
-    main, texts = call.services.engine.named(""), {put.name: put.text.data for put in operations if isinstance(put, PutText)}
+    main, texts = call.services.engine.resolve_file(""), {put.name: put.text.data for put in operations if isinstance(put, PutText)}
     return {"text": texts[main].decode(errors="replace")} if texts.keys() == {main} and reader(call.author) is None else {}
 
 
