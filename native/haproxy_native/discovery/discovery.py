@@ -195,7 +195,7 @@ class Discovery:
             "aws": Definitions("aws", DefinitionStore(storage, "aws.json", "aws_regions"), Aws, reconciler, authors),
         }
 
-    def kept(self, object_: str) -> list[str]:
+    def list_stored_names(self, object_: str) -> list[str]:
         """Return nothing, since discovery stores nothing under object names. Raises Conflict as `refuse_renaming`."""
         for kind in self.kinds.values():
             kind.refuse_renaming(object_)

@@ -108,7 +108,7 @@ class ReferenceFormatter:
 class RenameFollower(Protocol):
     """A part of the server that stores data under the names of objects, such as owners or overrides."""
 
-    def kept(self, object_: str) -> list[str]:
+    def list_stored_names(self, object_: str) -> list[str]:
         """Return the names of the data stored for an object and for objects inside it.
 
         Raises Conflict if a renaming is impossible because the stored data would restore the old name.
@@ -209,7 +209,7 @@ class Naming:
             check_name(document, await run_in_thread(target, document, object_), to, member)
         found = await run_in_thread(self.found, document, object_)
         edits, left = await asyncio.to_thread(self._file_edits, found, stored, object_, to)
-        carried = [name for follower in self._followers for name in follower.kept(object_)]
+        carried = [name for follower in self._followers for name in follower.list_stored_names(object_)]
         if (transaction_id or not alone) and (edits or carried):
             names = ", ".join([*sorted(path.name for path in (edits.files if edits else ())), *carried])
             within = "transaction" if transaction_id else "batch"

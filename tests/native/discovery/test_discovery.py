@@ -121,8 +121,8 @@ def test_what_a_definition_brings_back_is_not_renamed(tmp_path: Path) -> None:
             each.kinds["consul"]._authors.table.set_backends(definition["id"], {"c-web"})
             for object_ in ("backend/c-web", "defaults/plain"):
                 with pytest.raises(Conflict, match=f"{object_} is .* consul definition {definition['id']}"):
-                    each.kept(object_)
-            assert each.kept("backend/c-web2") == [] == each.kept("defaults/other")
+                    each.list_stored_names(object_)
+            assert each.list_stored_names("backend/c-web2") == [] == each.list_stored_names("defaults/other")
             async with each.renamed("backend/other", "backend/another", author=NOBODY):
                 pass
 

@@ -270,7 +270,7 @@ class Apply:
         expect = Version(limits.version) if limits.version else ANY_VERSION
         return Change([declared, *edits], expect, verify=verify, author=declared.author)
 
-    def kept(self, object_: str) -> list[str]:
+    def list_stored_names(self, object_: str) -> list[str]:
         """Return the owners of an object, and of the objects in it, as `owner/NAME`. Raises Unusable."""
         claims = self.owners.claims
         return [spelled("owner", owner) for owner, known in claims.items() if any(within(name, object_) for name in known)]

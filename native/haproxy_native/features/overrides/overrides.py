@@ -209,7 +209,7 @@ class Overrides(Observer):
         former = known.former if known else changed.old
         return Override(changed.object, changed.member, changed.new, former, time.time(), author.name)
 
-    def kept(self, object_: str) -> list[str]:
+    def list_stored_names(self, object_: str) -> list[str]:
         """Return texts that describe the overrides of a server, or of the servers in an object."""
         return [f"override of {each.member} of {each.object}" for each in self._overrides_in(in_process(object_))]
 

@@ -56,8 +56,8 @@ def test_a_server_with_another_name(haproxy: HAProxy, tmp_path: Path) -> None:
             before = (await engine.runtime.servers("app"))[0]
             await commands.apply(engine.runtime, [commands.weight("app", "s1", 3)])
             await overrides.store_members([(before, (await engine.runtime.servers("app"))[0])], MEMBERS, author=NOBODY)
-            assert overrides.kept("backend/app") == overrides.kept(OBJECT) == [f"override of weight of {OBJECT}"]
-            assert overrides.kept("backend/ap") == []
+            assert overrides.list_stored_names("backend/app") == overrides.list_stored_names(OBJECT) == [f"override of weight of {OBJECT}"]
+            assert overrides.list_stored_names("backend/ap") == []
             with pytest.raises(NotFound):
                 async with overrides.renamed("backend/app", "backend/shop", author=NOBODY):
                     raise NotFound
