@@ -216,7 +216,7 @@ class Discovery:
         return [self.backends[name] for name in names[:1] if kind == "backend" and len(names) == 1 and name in self.backends]
 
     @asynccontextmanager
-    async def renamed(self, object_: str, to: str, author: Author) -> AsyncIterator[None]:
+    async def follow_rename(self, object_: str, to: str, author: Author) -> AsyncIterator[None]:
         yield
 
     async def __aenter__(self) -> Self:

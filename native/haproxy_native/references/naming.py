@@ -114,7 +114,7 @@ class RenameFollower(Protocol):
         Raises Conflict if a renaming is impossible because the stored data would restore the old name.
         """
 
-    def renamed(self, object_: str, to: str, author: Author) -> AbstractAsyncContextManager[None]:
+    def follow_rename(self, object_: str, to: str, author: Author) -> AbstractAsyncContextManager[None]:
         """Return the context manager for the commit of a renaming.
 
         Within the context, the stored data applies to both names. Afterwards it applies to the new name, or to the old name if the commit
@@ -243,7 +243,7 @@ class Naming:
     async def _followed(self, renaming: Renaming, change: Change) -> Outcome:
         async with AsyncExitStack() as stack:
             for follower in self._followers:
-                await stack.enter_async_context(follower.renamed(renaming.object, renaming.to, change.author))
+                await stack.enter_async_context(follower.follow_rename(renaming.object, renaming.to, change.author))
             return await self._committed(change)
 
     async def _committed(self, change: Change) -> Outcome:

@@ -123,7 +123,7 @@ def test_what_a_definition_brings_back_is_not_renamed(tmp_path: Path) -> None:
                 with pytest.raises(Conflict, match=f"{object_} is .* consul definition {definition['id']}"):
                     each.list_stored_names(object_)
             assert each.list_stored_names("backend/c-web2") == [] == each.list_stored_names("defaults/other")
-            async with each.renamed("backend/other", "backend/another", author=NOBODY):
+            async with each.follow_rename("backend/other", "backend/another", author=NOBODY):
                 pass
 
     asyncio.run(run())

@@ -276,7 +276,7 @@ class Apply:
         return [spelled("owner", owner) for owner, known in claims.items() if any(within(name, object_) for name in known)]
 
     @asynccontextmanager
-    async def renamed(self, object_: str, to: str, author: Author) -> AsyncIterator[None]:
+    async def follow_rename(self, object_: str, to: str, author: Author) -> AsyncIterator[None]:
         """Rename an object in the claims of its owners. The body of the context commits the renaming; meanwhile they own both names.
 
         Restores the claims if the body raises. Raises Unusable.

@@ -214,7 +214,7 @@ class Overrides(Observer):
         return [f"override of {each.member} of {each.object}" for each in self._overrides_in(in_process(object_))]
 
     @asynccontextmanager
-    async def renamed(self, object_: str, to: str, author: Author) -> AsyncIterator[None]:
+    async def follow_rename(self, object_: str, to: str, author: Author) -> AsyncIterator[None]:
         """Copy the overrides of an object to its new name. The body of the context commits the renaming, which ends those of the old name.
 
         Deletes the copies if the body raises.

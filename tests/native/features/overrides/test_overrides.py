@@ -59,10 +59,10 @@ def test_a_server_with_another_name(haproxy: HAProxy, tmp_path: Path) -> None:
             assert overrides.list_stored_names("backend/app") == overrides.list_stored_names(OBJECT) == [f"override of weight of {OBJECT}"]
             assert overrides.list_stored_names("backend/ap") == []
             with pytest.raises(NotFound):
-                async with overrides.renamed("backend/app", "backend/shop", author=NOBODY):
+                async with overrides.follow_rename("backend/app", "backend/shop", author=NOBODY):
                     raise NotFound
             assert [each.object for each in overrides.all()] == [OBJECT]
-            async with overrides.renamed("backend/app", "backend/shop", author=NOBODY):
+            async with overrides.follow_rename("backend/app", "backend/shop", author=NOBODY):
                 assert {each.object for each in overrides.all()} == {OBJECT, "backend/shop/server/s1"}
             assert {(each.value, each.former) for each in overrides.all()} == {(3, 10)}
 
