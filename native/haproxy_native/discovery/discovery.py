@@ -210,7 +210,7 @@ class Discovery:
                 found |= kind.backends
         return found
 
-    def uses(self, object_: str) -> list[str]:
+    def list_uses(self, object_: str) -> list[str]:
         """Return a list with the description of the definition that updates a backend. Empty for any other object."""
         kind, *names = parsed(object_)
         return [self.backends[name] for name in names[:1] if kind == "backend" and len(names) == 1 and name in self.backends]

@@ -57,7 +57,7 @@ async def uses(call: Call, object_: str) -> list[str]:
     """
     services = call.services
     users = [user for used_by in services.users_of_names for user in await used_by(object_)] if object_ else []
-    users += services.discovery.uses(object_) if object_ else []
+    users += services.discovery.list_uses(object_) if object_ else []
     return users if reader(call.author) is None else sorted({user.rpartition(" ")[0] for user in users})
 
 
