@@ -72,7 +72,7 @@ class ReferenceFormatter:
         self._document, self._main, self._stored = document, main, stored
         self._first = first_lines(document)
 
-    def places(self, found: References, *, made: bool = False) -> list[ReferenceRow]:
+    def format_references(self, found: References, *, made: bool = False) -> list[ReferenceRow]:
         """Return a row for each reference: those in the configuration in the order of the text, then those in other files.
 
         `made`: include the lines that define the object.
@@ -182,7 +182,7 @@ class Naming:
         """Return the references to an object. Raises NotFound, and BadRequest if its kind has no references."""
         found = await run_in_thread(self.found, document, object_)
         formatter = self._formatter(document)
-        return ReferenceRows(await run_in_thread(formatter.places, found), formatter.lost(found.lost))
+        return ReferenceRows(await run_in_thread(formatter.format_references, found), formatter.lost(found.lost))
 
     async def renaming(
         self,
@@ -218,7 +218,7 @@ class Naming:
             )
         rename = Rename(self, object_, to, frozenset(map(str, edits.files) if edits else ()))
         formatter = self._formatter(document)
-        places = await run_in_thread(formatter.places, found, made=True)
+        places = await run_in_thread(formatter.format_references, found, made=True)
         change = Change([rename, *([edits] if edits else [])], Version(version) if version else ANY, author=author)
         whole_name = spelled(*parsed(object_)[:-1], to)
         return Renaming(object_, whole_name, places, formatter.lost([*found.lost, *left]), carried, change, transaction_id)

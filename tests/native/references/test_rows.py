@@ -8,7 +8,7 @@ from tests.native.references.sample import found
 def test_rows_have_object_line_and_text() -> None:
     references = found("backend/shop")
     rows = ReferenceFormatter(references.document, "/etc/h.cfg", lambda path: "map/hosts.map" if path == "/x/hosts.map" else "")
-    places = rows.places(references, made=True)
+    places = rows.format_references(references, made=True)
     assert places[0] == ReferenceRow(
         "frontend/site", "/etc/h.cfg", 18, "frontend site", 'use_backend "shop" if api or !admin   # shop', "line"
     )
