@@ -80,7 +80,7 @@ class ReferenceFormatter:
         spots = sorted({*(found.made if made else ()), *found.spots, *found.through}, key=lambda row: (row.place, row.line))
         return [*dict.fromkeys(map(self._of_spot, spots)), *map(self._of_entry, found.entries)]
 
-    def lost(self, found: Sequence[Lost]) -> list[ReferenceRow]:
+    def format_lost(self, found: Sequence[Lost]) -> list[ReferenceRow]:
         return [self._of_lost(entry) for entry in found]
 
     def _of_spot(self, spot: Spot) -> ReferenceRow:
@@ -182,7 +182,7 @@ class Naming:
         """Return the references to an object. Raises NotFound, and BadRequest if its kind has no references."""
         found = await run_in_thread(self.found, document, object_)
         formatter = self._formatter(document)
-        return ReferenceRows(await run_in_thread(formatter.format_references, found), formatter.lost(found.lost))
+        return ReferenceRows(await run_in_thread(formatter.format_references, found), formatter.format_lost(found.lost))
 
     async def renaming(
         self,
@@ -221,7 +221,7 @@ class Naming:
         places = await run_in_thread(formatter.format_references, found, made=True)
         change = Change([rename, *([edits] if edits else [])], Version(version) if version else ANY, author=author)
         whole_name = spelled(*parsed(object_)[:-1], to)
-        return Renaming(object_, whole_name, places, formatter.lost([*found.lost, *left]), carried, change, transaction_id)
+        return Renaming(object_, whole_name, places, formatter.format_lost([*found.lost, *left]), carried, change, transaction_id)
 
     async def plan(self, renaming: Renaming) -> Preview:
         """Return the preview of a renaming: what its commit would do."""

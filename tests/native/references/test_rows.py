@@ -25,6 +25,6 @@ def test_rows_have_object_line_and_text() -> None:
 def test_what_is_lost_has_a_reason() -> None:
     references = found("backend/shop")
     rows = ReferenceFormatter(references.document, "/etc/h.cfg", lambda path: "")
-    in_file, in_line = rows.lost([Lost("why", path="/x/a.lua", line=2, text="x"), Lost("because", place=4, line=7)])
+    in_file, in_line = rows.format_lost([Lost("why", path="/x/a.lua", line=2, text="x"), Lost("because", place=4, line=7)])
     assert (in_file.object, in_file.line, in_file.text, in_file.why) == ("file", 2, "", "why")
     assert (in_line.object, in_line.why) == ("frontend/site", "because")
