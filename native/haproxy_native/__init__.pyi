@@ -13,9 +13,9 @@ from haproxy_native.errors import Missing as Missing
 from haproxy_native.errors import NativeError as NativeError
 from haproxy_native.errors import NoSuchObject as NoSuchObject
 from haproxy_native.errors import NotFound as NotFound
-from haproxy_native.errors import RefusedAtRuntime as RefusedAtRuntime
 from haproxy_native.errors import ReadOnly as ReadOnly
 from haproxy_native.errors import Refused as Refused
+from haproxy_native.errors import RefusedAtRuntime as RefusedAtRuntime
 from haproxy_native.errors import ReloadFailed as ReloadFailed
 from haproxy_native.errors import RuntimeAbsent as RuntimeAbsent
 from haproxy_native.errors import RuntimeRefused as RuntimeRefused
@@ -52,11 +52,11 @@ __all__ = [
     "NativeError",
     "NoSuchObject",
     "NotFound",
-    "RefusedAtRuntime",
     "Outcome",
     "Process",
     "ReadOnly",
     "Refused",
+    "RefusedAtRuntime",
     "ReloadFailed",
     "RuntimeAbsent",
     "RuntimeRefused",

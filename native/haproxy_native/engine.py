@@ -377,7 +377,7 @@ class Engine:
     async def base(self, version: int | None, *, merges: bool = False) -> tuple[Document, int]:
         """Return the configuration to make a change on, and its version. With `merges` this may be a former version.
 
-        Raises Conflict if `version` is not the current one. With `merges`, raises TextNotStored if the text of `version` is no longer stored.
+        Raises Conflict if `version` is not the current one. With `merges`, raises TextNotStored if its text is no longer stored.
         """
         if version and merges:
             return await text_of(self.context, version), version

@@ -58,8 +58,8 @@ ATTEMPTS = 3
 async def commit(context: CommitContext, change: Change) -> Outcome:
     """Commit a change. Return once the files contain it and it is live, or a reload is scheduled for it. A forced reload is awaited.
 
-    Raises Conflict, Refused, CheckImpossible, RefusedAtRuntime, WriteFailed, Unrecorded and what the operations raise, with nothing changed.
-    Raises ReloadFailed or RuntimeFailure after the files were replaced.
+    Raises Conflict, Refused, CheckImpossible, RefusedAtRuntime, WriteFailed, Unrecorded and what the operations raise; then nothing has
+    changed. Raises ReloadFailed or RuntimeFailure after the files were replaced.
     """
     return await run_to_the_end(context, _reported(context, change))
 

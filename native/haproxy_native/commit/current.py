@@ -257,7 +257,10 @@ class Current:
         return stamped, self.file.draft(stamped.document, name)
 
     async def install(self, stamped: Stamped, draft: Drafts, banner: bool) -> None:
-        """Rename a draft onto the file and make its document current. Raises WriteFailed, and EditedMeanwhile after an edit by another process."""
+        """Rename a draft onto the file and make its document current.
+
+        Raises WriteFailed, and EditedMeanwhile if another process has edited the file.
+        """
         self._is_installing = True
         self._turn += 1
         try:

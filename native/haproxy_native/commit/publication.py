@@ -243,10 +243,10 @@ class Publication:
     _applied: list[Path] = field(default_factory=list)
 
     async def begin(self, drafts: Mapping[Path, Draft | None], text: str = "") -> None:
-        """Replace files by their drafts, delete files without one, and apply them. Raises WriteFailed and RefusedAtRuntime with nothing changed.
+        """Replace files by their drafts, delete files without one, and apply them.
 
-        `text`: the fingerprint of the configuration that is replaced next; empty if it stays. If it is set, files are deleted by `finish`
-        instead.
+        Raises WriteFailed and RefusedAtRuntime; then nothing has changed. `text`: the fingerprint of the configuration that is replaced
+        next; empty if none is. If it is set, files are deleted by `finish` instead.
         """
         self.to_delete = [path for path, draft in drafts.items() if draft is None and text]
         if text or len(drafts) > 1 or any(plan.used or plan.steps for plan in self.plans.values()):
@@ -263,7 +263,8 @@ class Publication:
     async def apply(self, paths: Iterable[Path]) -> None:
         """Apply files at runtime, unless a reload is needed.
 
-        If HAProxy refuses a file, undo the change and raise RefusedAtRuntime. Once the text was replaced, a refused file needs a reload instead.
+        If HAProxy refuses a file, undo the change and raise RefusedAtRuntime. After the text was replaced, a refused file needs a reload
+        instead.
         """
         for path in paths:
             for step in self.plans[path].steps:

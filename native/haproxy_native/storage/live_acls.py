@@ -42,7 +42,8 @@ class AclFile(LiveFile[str]):
 class LiveAcl:
     """An ACL that HAProxy has loaded. All changes are made by one author.
 
-    Changes raise RuntimeFailure. With `sync` they also raise RefusedAtRuntime, BadValue, WriteFailed, and BadRequest if the ACL has no stored file.
+    Changes raise RuntimeFailure. With `sync` they also raise RefusedAtRuntime, BadValue, WriteFailed, and BadRequest if the ACL has no
+    stored file.
     """
 
     context: CommitContext
