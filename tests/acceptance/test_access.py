@@ -252,7 +252,7 @@ def test_service_discovery_acts_for_its_creator(sidecar: Quick) -> None:
 
     def is_stopped() -> bool:
         status = sidecar.get(path).json().get("status", {})
-        return status.get("state") == "stopped" and "helper, who began this, has no role any more" in status["last_error"]
+        return status.get("state") == "stopped" and "helper, who started this, no longer has a role" in status["last_error"]
 
     for settings, stops in ((text.replace("role: operator", "role: []"), True), (helped, False)):
         sidecar.file.write_text(settings)

@@ -49,5 +49,5 @@ class Initiator:
             return by
         rights = rights_of(self.group, self.name)
         if rights is not None and not rights.rules:
-            raise Forbidden(rights.why or f"{self.name or 'a caller without a name'}, who began this, has no role any more")
+            raise Forbidden(rights.why or f"{self.name or 'a caller without a name'}, who started this, no longer has a role")
         return replace(by, rights=rights)

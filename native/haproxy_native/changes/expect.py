@@ -36,7 +36,10 @@ class Expect:
         raise Stale(f"version in configuration file is {configured}, given version is {self.number}", current=configured)
 
     def apply(self, operations: Sequence[Edit], document: Document) -> Document:
-        """Return `document` after the operations. Raises ChangedSince or Conflict if it is not the expected one, and what the operations raise."""
+        """Return `document` after the operations.
+
+        Raises ChangedSince or Conflict if `document` is not the expected one, and what the operations raise.
+        """
         return applied(operations, document)
 
 
@@ -96,10 +99,10 @@ class ExpectedObject(Expect):
     full: bool = False
 
     def apply(self, operations: Sequence[Edit], document: Document) -> Document:
-        """Return the document after the operations. Raises what the operations raise, or else ChangedSince if the object has another value."""
+        """Return the document after the operations. Raises what they raise, or else ChangedSince if the object has another value."""
         after = applied(operations, document)
         if self.value is None or find_value(document, self.place, full=self.full) != self.value:
-            raise ChangedSince(f"{name_of(self.place)} is not what was seen")
+            raise ChangedSince(f"{name_of(self.place)} has changed since it was read")
         return after
 
 
@@ -118,7 +121,7 @@ class ExpectedText(Expect):
     def apply(self, operations: Sequence[Edit], document: Document) -> Document:
         """Return the document after the operations. Raises ChangedSince if the file has another text, and what the operations raise."""
         if parts.parts(document)[self.name].data != self.text:
-            raise ChangedSince(f"{self.name or 'the configuration'} is not what was seen")
+            raise ChangedSince(f"{self.name or 'the configuration'} has changed since it was read")
         return applied(operations, document)
 
 

@@ -182,7 +182,7 @@ def text_as_sent(body: bytes, *, versions: bool = True) -> Document:
     With `versions=False`, the version lines are removed.
     """
     if MARK.encode() in body:
-        raise BadRequest("invalid configuration: it holds a NUL character")
+        raise BadRequest("invalid configuration: it contains a NUL character")
     return Document.parse(body if versions else header.without_versions(body))
 
 

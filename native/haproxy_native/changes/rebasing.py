@@ -59,7 +59,7 @@ def rebased(operations: Sequence[Edit], base: Document, newer: Document, result:
         return document
     first, *others = merge.clashes.values()
     more = f", and {len(others)} more" if others else ""
-    raise Collided(f"{_what(first)} was changed by what came between as well{more}", clashes=[first, *others])
+    raise Collided(f"{_what(first)} was also changed by a later commit{more}", clashes=[first, *others])
 
 
 def reverted(now: Document, before: Document, after: Document) -> Document:
@@ -92,7 +92,7 @@ def _since(clash: Clash) -> str:
         return f"{_what(clash)} is {json.dumps(clash.theirs)} by now, not {json.dumps(clash.before)}"
     if clash.member or (clash.theirs is None) == (clash.before is None):
         return f"{_what(clash)} {'have' if clash.member == LINES else 'has'} been changed since"
-    return f"{clash.object} is {'not there any more' if clash.theirs is None else 'there by now'}"
+    return f"{clash.object} is {'deleted' if clash.theirs is None else 'created'} since"
 
 
 @dataclass(frozen=True)

@@ -240,7 +240,7 @@ async def _restore_files(context: CommitContext) -> None:
     with suppress(RuntimeFailure):
         context.ledger.loaded_by(await context.runtime.worker())
     for path in await context.ledger.restore_all():
-        log.warning("the reload failed; %s holds again what HAProxy has loaded", path)
+        log.warning("the reload failed; restored %s to what HAProxy has loaded", path)
 
 
 RESTARTED = Reason("", 0, "", "the server was restarted while this reload was pending")

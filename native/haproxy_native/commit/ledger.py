@@ -270,7 +270,7 @@ def _copy(state: State, path: Path) -> FormerContent:
     except FileNotFoundError:
         return ABSENT
     except OSError as error:
-        raise WriteFailed(path_errors.failed(f"cannot read what {path} holds", error, path)) from error
+        raise WriteFailed(path_errors.failed(f"cannot read {path}", error, path)) from error
     row = stat.S_IMODE(status.st_mode), status.st_uid, status.st_gid, data
     added = state.keys.execute("INSERT INTO former (mode, user, user_group, data) VALUES (?, ?, ?, ?)", row)
     return FormerContent(int(added.lastrowid or 0), blake2b(data).hexdigest())

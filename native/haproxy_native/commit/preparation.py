@@ -55,8 +55,8 @@ async def text_of(context: CommitContext, version: int) -> Document:
         return await run_in_thread(_read_backup, context, version)
     except (Missing, Unreadable):
         raise TextNotStored(
-            f"version in configuration file is {current.version}, given version is {version}, of which neither the history "
-            "nor a backup has the text any more, so that nothing can be merged"
+            f"version in configuration file is {current.version}, given version is {version}; neither the history "
+            "nor a backup still has its text, so the change cannot be merged"
         ) from None
 
 

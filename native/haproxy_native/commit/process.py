@@ -165,7 +165,7 @@ async def apply(context: CommitContext, change: Change, stamped: Stamped, before
     if unchanged and change.transaction_id and not change.files:
         return Applied([Reason("", 0, "", "a transaction without changes was committed")])
     if unchanged and change.reload is Reload.NOW and context.pending:
-        return Applied([Reason("", 0, "", "what was committed earlier waits for a reload")])
+        return Applied([Reason("", 0, "", "an earlier commit waits for a reload")])
     if unchanged and await is_done(context, change, stamped.document):
         _record_as_done(context, before, stamped)
         return Applied()

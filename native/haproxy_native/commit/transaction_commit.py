@@ -82,7 +82,7 @@ async def change_of(context: CommitContext, id_: str, stores: Mapping[str, FileS
     """
     base, document = await run_in_thread(context.transactions.sides, id_)
     if merges and base is None:
-        raise TextNotStored(f"what transaction {id_} started from is not known any more, so it cannot be merged")
+        raise TextNotStored(f"the text that transaction {id_} started from is no longer stored, so it cannot be merged")
     transaction, expect = context.transactions.get(id_), Rebase if merges else Version
     files = edits_of(context.transactions.staged(id_), stores)
     return Change([*transaction.operations, *files], expect(transaction.version, base, document), author=author)
@@ -123,7 +123,7 @@ def edits_of(staged: Staged, stores: Mapping[str, FileStore]) -> list[EditFiles]
     if not (files := dict(staged.files)):
         return []
     if gone := next((file.store for file in files.values() if file.store not in stores), None):
-        raise Missing(f"files of {gone} would change, for which there is no directory any more")
+        raise Missing(f"the transaction changes files of {gone}, whose directory the settings no longer name")
     return [EditFiles({path: stores[file.store] for path, file in files.items()}, partial(_with_files, staged))]
 
 
@@ -132,7 +132,7 @@ def _with_files(staged: Staged, now: Contents) -> Contents:
     wanted = {path: _content(staged.content(path)) for path in staged.files}
     for path, file in staged.files.items():
         if now[path] != wanted[path] and digest(now[path]) != file.before:
-            raise Conflict(f"{path} was changed by what came between as well, since {file.object} was changed here; nothing was changed")
+            raise Conflict(f"{path} was also changed by a later commit, and {file.object} is changed here; nothing was changed")
     return wanted
 
 

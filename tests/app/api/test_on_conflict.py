@@ -54,7 +54,7 @@ def test_a_collision_shows_both_sides_and_who(client: Client) -> None:
         "version": 2,
     }
     assert refused.message == (
-        "version mismatch: weight of backend/app/server/app1 was changed by what came between as well, by admin; nothing was changed. "
+        "version mismatch: weight of backend/app/server/app1 was also changed by a later commit, by admin; nothing was changed. "
         "Read the objects in conflict again, and send the change with ?version=2"
     )
 
@@ -139,7 +139,7 @@ def test_a_text_that_is_gone(client: Client) -> None:
     client.file.write_text(client.file.read_text().replace("maxconn 1000", "maxconn 999"))
     client.post(f"{CONFIG}/raw?skip_version=true", b"# _version=9\n" + client.file.read_bytes(), headers={"Content-Type": "text/plain"})
     gone = weigh(client, 9, "version=4&on_conflict=merge")
-    assert (gone.status, "neither the history nor a backup has the text any more" in gone.message) == (409, True)
+    assert (gone.status, "neither the history nor a backup still has its text" in gone.message) == (409, True)
     ahead = weigh(client, 9, "version=99&on_conflict=merge")
     assert (ahead.status, "given version is 99" in ahead.message) == (409, True)
 

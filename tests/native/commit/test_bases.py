@@ -42,7 +42,7 @@ def test_the_text_of_an_old_version_is_that_of_its_backup(tmp_path: Path, number
             engine.context.unloaded.clear()
             change = Change([ByFunction(adding("second"))], Rebase(1), author=NOBODY)
             if not number:
-                with pytest.raises(TextNotStored, match="given version is 1, of which neither the history nor a backup has the text"):
+                with pytest.raises(TextNotStored, match="given version is 1; neither the history nor a backup still has its text"):
                     await with_base(engine.context, change)
                 return
             await commit(engine.context, await with_base(engine.context, change))

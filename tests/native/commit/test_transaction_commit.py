@@ -77,7 +77,7 @@ def test_one_that_collides_is_not_merged(tmp_path: Path) -> None:
             transaction = engine.start_transaction(1, author=NOBODY)
             await engine.write([ByFunction(with_retries(1))], transaction_id=transaction.id, author=NOBODY)
             await engine.write([ByFunction(with_retries(2))], Version(1), author=NOBODY)
-            with pytest.raises(Collided, match="backend/b was changed by what came between as well"):
+            with pytest.raises(Collided, match="backend/b was also changed by a later commit"):
                 await engine.commit_transaction(transaction.id, merges=True, author=NOBODY)
             preview = await engine.plan_transaction(transaction.id, author=NOBODY)
             assert isinstance(preview.conflict, Collided)

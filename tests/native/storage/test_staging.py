@@ -93,7 +93,7 @@ def test_a_file_that_another_client_has_changed_is_a_conflict(haproxy: HAProxy) 
     async def work(engine: Engine) -> None:
         id_ = await staged(engine)
         (haproxy.directory / "maps" / "hosts.map").write_bytes(b"theirs 1\n")
-        with pytest.raises(Conflict, match="hosts.map was changed by what came between as well"):
+        with pytest.raises(Conflict, match="hosts.map was also changed by a later commit"):
             await engine.commit_transaction(id_, author=NOBODY)
         assert held(haproxy) == FILES | {"maps/hosts.map": b"theirs 1\n"} and engine.version() == 1
 

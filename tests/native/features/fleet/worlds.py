@@ -230,7 +230,7 @@ class World:
     def write(self, host: Host, head: Head, seen: str, danger: float) -> bool:
         """The commit, with its comparison; what must hold is asserted here."""
         if host.file != seen:
-            host.disk = host.disk.become(WAITING, "it is not what was seen")
+            host.disk = host.disk.become(WAITING, "it has changed since it was read")
             return False
         now = head.release
         assert not host.is_edited or head.force, (host.name, "an edit by hand is never overwritten unasked")
