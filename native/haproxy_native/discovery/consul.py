@@ -106,7 +106,7 @@ class Consul:
         wanted = self.definition.get("service_name_regexp")
         listed = await self._get(CATALOGUE, {"filter": f"ServiceName matches {json.dumps(wanted, ensure_ascii=False)}"} if wanted else {})
         if not isinstance(listed, Mapping):
-            raise SourceFailed(f"{CATALOGUE}: the answer is no list of services")
+            raise SourceFailed(f"{CATALOGUE}: the answer is not a list of services")
         names = [str(name) for name in listed if self._admits(str(name))]
         answers = await asyncio.gather(*map(self._endpoints, names))
         unknown = {name: answer for name, answer in zip(names, answers, strict=True) if isinstance(answer, str)}
@@ -138,7 +138,7 @@ class Consul:
         except SourceFailed as error:
             return str(error)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
-            return f"/v1/health/service/{service}: the answer is no list of instances ({type(error).__name__}: {error})"
+            return f"/v1/health/service/{service}: the answer is not a list of instances ({type(error).__name__}: {error})"
 
     async def _get(self, path: str, parameters: Mapping[str, str]) -> Any:
         answer = await self._answer(path, {**parameters, **({} if self._settled else {"consistent": ""})}, self._timeout)

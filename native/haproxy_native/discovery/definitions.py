@@ -86,7 +86,7 @@ class DefinitionStore:
         except OSError as error:
             raise self.directory.unusable(error) from error
         except (BadValue, KeyError, TypeError, ValueError, RecursionError) as error:
-            raise Unreadable(f"{path} holds no {self.member}: {type(error).__name__} {error}; fix it or remove it") from error
+            raise Unreadable(f"{path} does not contain valid {self.member}: {type(error).__name__} {error}; fix it or remove it") from error
 
     def write(self, definitions: Iterable[Definition]) -> None:
         """Replace all definitions. If it raises Unusable, the file still has its former content."""

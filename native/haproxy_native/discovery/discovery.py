@@ -138,10 +138,11 @@ class Definitions:
             place = f"{self.kind} definition {identity}"
             if any(within(object_, spelled("backend", name)) for name in self._authors.table.backends(identity)):
                 raise Conflict(
-                    f"{object_} is of the {place}, which would create it again: delete the definition first, or rename the service"
+                    f"{object_} is updated by the {place}, which would create it again; delete the definition first, or rename the service"
                 )
             if (name := definition.get("defaults")) and object_ == spelled("defaults", name):
-                raise Conflict(f"{object_} is named by the {place}: replace that without defaults first, and with the new name afterwards")
+                remedy = "remove `defaults` from the definition, rename, and set `defaults` to the new name"
+                raise Conflict(f"{object_} is used by the {place}; {remedy}")
 
     @property
     def backends(self) -> dict[str, str]:

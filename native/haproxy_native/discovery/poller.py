@@ -39,7 +39,7 @@ def least_pause(interval: float, took: float) -> float:
 log = logging.getLogger(__name__)
 STOPPED = "stopped"
 # The states in which a poller has no results, each with the words that are logged when it ends.
-_SILENT = {"failing": "answers again", STOPPED: "goes on"}
+_SILENT = {"failing": "answers again", STOPPED: "polls again"}
 # The part of an error's text that differs each time, and would hide that the error is the same.
 _CHANGING = re.compile(r"transactionId=\S+")
 

@@ -150,4 +150,4 @@ def test_it_stops_without_its_creator_and_goes_on(caplog: pytest.LogCaptureFixtu
     with caplog.at_level(logging.INFO):
         assert asyncio.run(work()) == ["working", "stopped", "stopped", "working"]
     assert seen == [Author("ann")] * 2
-    assert [record.message for record in caplog.records] == [f"consul here has stopped: {gone}", "consul here goes on"]
+    assert [record.message for record in caplog.records] == [f"consul here has stopped: {gone}", "consul here polls again"]

@@ -35,9 +35,9 @@ def test_none(tmp_path: Path, text: str | None) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("{", "holds no consuls"),
-        ("[" * 100_000, "holds no consuls"),
-        ("[]", "holds no consuls"),
+        ("{", "does not contain valid consuls"),
+        ("[" * 100_000, "does not contain valid consuls"),
+        ("[]", "does not contain valid consuls"),
         ('{"aws": []}', "KeyError"),
         ('{"consuls": [{"port": 1}]}', "has no address"),
         (json.dumps({"consuls": [CONSUL | {"retry_timeout": "5"}]}), "retry_timeout: Input should be a valid integer"),
