@@ -44,7 +44,7 @@ _NEEDS_REOPENING = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLIT
 # Errors of SQLite that a retry cannot avoid.
 _MISTAKES = (sqlite3.IntegrityError, sqlite3.ProgrammingError, sqlite3.DataError, sqlite3.NotSupportedError)
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-_REMEDY = "restore a backup of its directory, or move that aside to begin without what it holds"
+_REMEDY = "restore a backup of its directory, or move that directory away to start without its data"
 # The free bytes that are needed to open and write a database.
 _LEAST = 1 << 17
 Result = TypeVar("Result")

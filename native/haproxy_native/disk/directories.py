@@ -18,9 +18,9 @@ _READ, _WRITE = os.R_OK | os.X_OK, os.R_OK | os.W_OK | os.X_OK
 _REMEDIES = {
     **path_errors.REMEDIES,
     errno.ENOENT: "create it",
-    errno.ENOTDIR: "remove the file that stands in its place",
+    errno.ENOTDIR: "remove the file at this path",
     errno.EPERM: "give the directory to the user of this process, or let the setting name another one",
-    errno.EEXIST: "remove the file that stands in its place",
+    errno.EEXIST: "remove the file at this path",
 }
 
 

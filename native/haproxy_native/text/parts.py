@@ -21,7 +21,7 @@ def join(files: Sequence[tuple[str, bytes]]) -> bytes:
         return files[0][1]
     for name, data in files:
         if _MARK in data:
-            raise ValueError(f"{name} holds a NUL character")
+            raise ValueError(f"{name} contains a NUL character")
     main = dict(files)[MAIN]
     preamble = main if files[0][0] == MAIN else Document.parse(main).preamble.encode("utf-8", "surrogateescape")
     joined = [preamble]

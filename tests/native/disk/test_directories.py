@@ -27,7 +27,7 @@ def test_what_is_no_directory(tmp_path: Path, name: str) -> None:
         directory.writable()
     assert str(raised.value).startswith(f"maps_dir {tmp_path}/{name} cannot be used: ")
     assert " belongs to " in str(raised.value)
-    assert str(raised.value).endswith("; remove the file that stands in its place")
+    assert str(raised.value).endswith("; remove the file at this path")
     assert directory.trouble()
 
 

@@ -146,7 +146,7 @@ def test_one_that_cannot_be_read(directory: Path) -> None:
     with pytest.raises(Unreadable, match=r"Cannot read .*/10-web.cfg"):
         files(directory).read()
     (directory / "10-web.cfg").write_bytes(b"\0file:x\0")
-    with pytest.raises(Unreadable, match=r"10-web.cfg holds a NUL"):
+    with pytest.raises(Unreadable, match=r"10-web.cfg contains a NUL"):
         files(directory).read()
 
 

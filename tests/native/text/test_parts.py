@@ -51,7 +51,7 @@ def test_one_part_anew() -> None:
 
 
 def test_a_mark_inside_is_refused() -> None:
-    with pytest.raises(ValueError, match=f"{AFTER} holds a NUL"):
+    with pytest.raises(ValueError, match=f"{AFTER} contains a NUL"):
         parts.join([(MAIN, b""), (AFTER, MARK.encode())])
 
 
