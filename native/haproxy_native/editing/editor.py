@@ -483,7 +483,7 @@ def _has_other_name(resource: Resource, key: object, body: Mapping[str, Any]) ->
 
 
 def _other_name(resource: Resource, key: object, body: Mapping[str, Any]) -> OtherName:
-    text = f"{resource.key} in body is '{body[resource.key]}', and the path names '{key}', which stays"
+    text = f"{resource.key} in body is '{body[resource.key]}', and the path names '{key}'; send the name of the path"
     return OtherName(text, place=Place(member=resource.key))
 
 

@@ -117,7 +117,8 @@ class Sites:
         """Return the document with the site's values replaced. Deletes former backends of the site that no proxy uses any more."""
         self.check_exists(document, resource, parent, key)
         if body["name"] != key:
-            raise OtherName(f"name in body is '{body['name']}', and the path names '{key}', which stays", place=Place(member="name"))
+            text = f"name in body is '{body['name']}', and the path names '{key}'; send the name of the path"
+            raise OtherName(text, place=Place(member="name"))
         farms = self._farms_of(body)
         frontend = self.editor.get_object(document, self._table[FRONTEND], None, key)
         former = _names(self._farms(document, frontend))
