@@ -96,7 +96,7 @@ def test_variables_that_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     sent = tmp_path / "sent.cfg"
     sent.write_bytes(NAMED + b"frontend f from d\n bind :${OTHER_SECRET}\n")
     with pytest.raises(
-        Refused, match="\na check knows 'OTHER_SECRET' only if the configuration in force names it, or the text itself sets it$"
+        Refused, match="\nHAProxy's check has 'OTHER_SECRET' only if the configuration in force names it, or the text itself sets it$"
     ):
         asyncio.run(check([Checked(sent, file, Document.parse(sent.read_bytes()))], CheckSettings(binary), home=tmp_path))
     (tmp_path / "load.lua").write_text('if os.getenv("OTHER_SECRET") then error("seen") end')

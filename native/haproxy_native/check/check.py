@@ -166,7 +166,7 @@ def _unknown_variables(alerts: Sequence[Message], known: Collection[str]) -> str
     named = (name for alert in alerts for name in _VARIABLE.findall(alert.source or ""))
     names = dict.fromkeys(name for name in named if name and name not in known)
     return (
-        f"\na check knows {', '.join(map(repr, names))} only if the configuration in force names it, or the text itself sets it"
+        f"\nHAProxy's check has {', '.join(map(repr, names))} only if the configuration in force names it, or the text itself sets it"
         if names
         else ""
     )

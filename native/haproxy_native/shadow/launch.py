@@ -82,7 +82,7 @@ async def launch(words: Sequence[str], environment: Mapping[str, str], scratch: 
     if not shutil.which(words[0]):
         raise NoShadow(f"{words[0]} is not found, or may not be executed: it is the program of HAProxy that a shadow is started with")
     if not seccomp.available():
-        raise NoShadow(f"a shadow cannot be kept off the network: there is no filter of system calls for {os.uname().machine}")
+        raise NoShadow(f"a shadow cannot be isolated from the network: there is no filter of system calls for {os.uname().machine}")
     starting = asyncio.ensure_future(asyncio.to_thread(_start, words, environment, scratch, home))
     try:
         return Launched(*await asyncio.shield(starting))

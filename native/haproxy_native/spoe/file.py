@@ -178,7 +178,7 @@ class SpoeFile:
             return change.apply(before)
         except Stale:
             raise Conflict(
-                f"version {self._current.version} of {self.name} is not the text that the transaction started from; start it anew"
+                f"version {self._current.version} of {self.name} is not the text that the transaction started from; start a new transaction"
             ) from None
 
     # -- the commit

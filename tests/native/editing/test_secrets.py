@@ -258,7 +258,7 @@ def test_quotations_in_messages(text: str, shown: str) -> None:
             "ACL 'k' : '<masked>' is not valid$",
         ),
         ("line 3 in 'backend b': server s 192.0.2.1:80 agent-send 'hunter2' cookie 'a'", "agent-send <masked> cookie 'a'$"),
-        ("validation error: x\na check knows 'hunter2' only if", "a check knows '<masked>' only if$"),
+        ("validation error: x\nHAProxy's check has 'hunter2' only if", "HAProxy's check has '<masked>' only if$"),
     ],
 )
 def test_what_haproxy_quotes_is_masked(text: str, shown: str) -> None:

@@ -75,7 +75,7 @@ def test_without_the_program(tmp_path: Path) -> None:
 
 def test_without_a_filter_none_is_started(haproxy_binary: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(seccomp, "available", lambda: False)
-    with pytest.raises(NoShadow, match="a shadow cannot be kept off the network: there is no filter of system calls for"):
+    with pytest.raises(NoShadow, match="a shadow cannot be isolated from the network: there is no filter of system calls for"):
         asyncio.run(start(DOCUMENT, haproxy_binary, tmp_path))
 
 
