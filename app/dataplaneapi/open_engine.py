@@ -139,13 +139,13 @@ def unconfined(settings: Settings) -> list[str]:
     return lacks
 
 
-def tell_unconfined(settings: Settings) -> None:
+def warn_if_unconfined(settings: Settings) -> None:
     """Log a warning for each result of `unconfined`."""
     for lack in unconfined(settings):
         logger.warning("%s", lack)
 
 
-def tell_loadable(places: Iterable[Path]) -> None:
+def warn_if_loadable(places: Iterable[Path]) -> None:
     """Log a warning if Lua can load a library from a directory that clients or checks write to.
 
     The doctor cannot check this: the unit mounts these directories noexec in its own namespace (`NoExecPaths=`).
@@ -182,12 +182,12 @@ def process(settings: Settings) -> Process:
 async def open_engine(settings: Settings) -> AsyncIterator[Engine]:
     """Yield a started engine. Pending work is finished at the end. Raises SettingsError and Unreadable."""
     how, named = process(settings), directories(settings)
-    tell_unconfined(settings)
+    warn_if_unconfined(settings)
     with suppress(Unusable):
         if not settings.read_only:
             prepare_storage(named["dataplane_storage_dir"])
     log_unusable(named.values())
     if not settings.validate_cmd:
-        tell_loadable([Path(tempfile.gettempdir()), *(directory.path for directory in named.values())])
+        warn_if_loadable([Path(tempfile.gettempdir()), *(directory.path for directory in named.values())])
     async with opened(engine_settings(settings), how) as engine:
         yield engine

@@ -19,8 +19,8 @@ from dataplaneapi.open_engine import (
     reload_command,
     reload_delay,
     status_command,
-    tell_loadable,
-    tell_unconfined,
+    warn_if_loadable,
+    warn_if_unconfined,
 )
 from dataplaneapi.settings.table import Settings, SettingsError
 from haproxy_native import sandbox
@@ -113,9 +113,9 @@ def test_places_of_libraries_are_reported(tmp_path: Path, monkeypatch: pytest.Mo
     for name in flags:
         (tmp_path / name).mkdir()
     monkeypatch.setattr(os, "statvfs", lambda place: SimpleNamespace(f_flag=flags[Path(place).name]))
-    tell_loadable([tmp_path / "mounted", tmp_path / "missing"])
+    warn_if_loadable([tmp_path / "mounted", tmp_path / "missing"])
     assert caplog.text == ""
-    tell_loadable([tmp_path / "mounted", tmp_path / "stored", tmp_path / "stored"])
+    warn_if_loadable([tmp_path / "mounted", tmp_path / "stored", tmp_path / "stored"])
     (record,) = caplog.records
     assert record.args == (str(tmp_path / "stored"),)
 
@@ -127,12 +127,12 @@ def test_a_check_that_is_not_confined_is_told(tmp_path: Path, monkeypatch: pytes
     program = dataclasses.replace(settings(tmp_path), haproxy_bin=os.path.realpath(sys.executable), validate_cmd="")
     lacks: list[str] = []
     monkeypatch.setattr(sandbox, "lacking", lambda: lacks)
-    tell_unconfined(program)
+    warn_if_unconfined(program)
     assert caplog.text == ""
-    tell_unconfined(dataclasses.replace(program, haproxy_bin=str(script)))
-    tell_unconfined(dataclasses.replace(program, validate_cmd="check"))
+    warn_if_unconfined(dataclasses.replace(program, haproxy_bin=str(script)))
+    warn_if_unconfined(dataclasses.replace(program, validate_cmd="check"))
     lacks.append("it may change files")
-    tell_unconfined(program)
+    warn_if_unconfined(program)
     assert [record.message.split(":")[0] for record in caplog.records] == [
         f"{script} is a script, and confined as HAProxy is",
         "validate_cmd is not confined",
