@@ -26,7 +26,7 @@ def test_the_rights_of_now() -> None:
 @pytest.mark.parametrize("by", [Author("ann", group="users"), Author("ann", rights=READER), Author(rights=READER)])
 def test_one_without_a_role(by: Author) -> None:
     """Also one of whom it is not known where it has its role from."""
-    with pytest.raises(Forbidden, match="has no role any more"):
+    with pytest.raises(Forbidden, match="no longer has a role"):
         begun_by(by).author(lambda group, name: Rights())
 
 

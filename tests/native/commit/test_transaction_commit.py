@@ -93,7 +93,7 @@ def test_a_text_without_its_start(tmp_path: Path) -> None:
         outdated.mkdir(parents=True)
         (outdated / f"haproxy.cfg.{UNKNOWN}").write_text("global\n  maxconn 1\n")
         async with running_engine(tmp_path) as engine:
-            with pytest.raises(TextNotStored, match="started from is not known any more"):
+            with pytest.raises(TextNotStored, match="started from is no longer stored"):
                 await engine.commit_transaction(UNKNOWN, merges=True, author=NOBODY)
 
     run(work())

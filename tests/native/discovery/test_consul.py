@@ -114,7 +114,7 @@ def odd() -> Iterator[ThreadingHTTPServer]:
         ((403, {}, b"Permission denied"), "403 Permission denied"),
         ((200, {"X-Consul-KnownLeader": "false"}, CATALOGUE), "the cluster has no leader"),
         ((200, {}, b"<html>"), "/v1/catalog/services"),
-        ((200, {}, b"null"), "no list of services"),
+        ((200, {}, b"null"), "not a list of services"),
     ],
 )
 def test_no_conclusions_from_a_bad_answer(odd: ThreadingHTTPServer, answer: tuple, expected: str) -> None:

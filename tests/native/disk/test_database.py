@@ -177,7 +177,7 @@ def test_a_damaged_database_is_moved_aside(tmp_path: Path, name: str) -> None:
     (tmp_path / "state").mkdir()
     (tmp_path / "state" / name).write_bytes(b"no database" * 1000)
     with opened(tmp_path / "state") as database:
-        with pytest.raises(Unusable, match="file is not a database; restore a backup of its directory, or move that aside"):
+        with pytest.raises(Unusable, match="file is not a database; restore a backup of its directory, or move that directory away"):
             database.read(words)
         (tmp_path / "state").rename(tmp_path / "damaged")
         assert database.read(words) == []

@@ -295,7 +295,7 @@ def test_a_damaged_journal_is_moved_aside(tmp_path: Path) -> None:
         (state(tmp_path) / "state.db").write_bytes(b"no database" * 1000)
         async with recorded(tmp_path) as (engine, history):
             ann = Author("ann", "192.0.2.1", "r-1")
-            with pytest.raises(Unusable, match=r"file is not a database; .*move that aside"):
+            with pytest.raises(Unusable, match=r"file is not a database; .*move that directory away"):
                 await engine.write([ByFunction(adding("b"))], Version(1), author=ann)
             state(tmp_path).rename(tmp_path / "damaged")
             await engine.write([ByFunction(adding("b"))], Version(1), author=ann)
@@ -313,7 +313,7 @@ def test_a_journal_that_is_damaged_later(tmp_path: Path) -> None:
             await history.catch_up()
             await damage(engine.database)
             ann = Author("ann", "192.0.2.1", "r-1")
-            with pytest.raises(Unrecorded, match=r"file is not a database; .*move that aside"):
+            with pytest.raises(Unrecorded, match=r"file is not a database; .*move that directory away"):
                 await engine.write([ByFunction(adding("c"))], Version(2), author=ann)
             assert engine.version() == 2
 

@@ -104,7 +104,7 @@ async def test_the_rights_of_who_began_it(tmp_path: Path) -> None:
         await had(seen, 2)
     roles = [(by.identity, by.rights.roles) for by in seen if isinstance(by.rights, Rights)]
     assert roles == [("users/ann", ("admin",)), ("users/ann", ("operator",))]
-    for now, why in ((Rights(("viewer",), (AccessRule("**"),)), "may not create operation"), (Rights(), "has no role any more")):
+    for now, why in ((Rights(("viewer",), (AccessRule("**"),)), "may not create operation"), (Rights(), "no longer has a role")):
         rights["ann"] = now
         database = Database(tmp_path)
         running = json.loads(*database.read(lambda state: state.execute("SELECT data FROM operation").fetchone())) | {"status": RUNNING}

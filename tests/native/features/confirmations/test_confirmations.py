@@ -179,7 +179,7 @@ def test_without_the_history_no_confirmation_begins(tmp_path: Path) -> None:
         async with confirming(tmp_path) as (engine, confirmations, reported):
             await confirmations._history.catch_up()
             await damage(engine.database)
-            with pytest.raises(Unrecorded, match="move that aside"):
+            with pytest.raises(Unrecorded, match="move that directory away"):
                 async with confirmations.opened(ANN, 60) as made:
                     await engine.amend([ByFunction(adding("b"))], author=made)
             assert not confirmations.all() and not reported and "backend b" not in text(engine)
