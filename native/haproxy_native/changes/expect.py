@@ -1,7 +1,7 @@
 """Refuse changes that were made on an outdated view of the configuration: optimistic concurrency control. Pure.
 
 A client states what it has seen before its change: a version, the value of an object, the text of a file, or nothing. The commit checks
-that twice. It calls `compare` before it does any work, and `made` to apply the operations to the current document.
+that twice. It calls `compare` before it does any work, and `apply` to apply the operations to the current document.
 """
 
 from collections.abc import Sequence
@@ -93,7 +93,7 @@ class ExpectedObject(Expect):
     """An object as the client saw it, or a list of objects if `place` has no key."""
 
     place: ObjectPlace
-    # None if the client has certainly seen an outdated value. Then `made` raises ChangedSince.
+    # None if the client has certainly seen an outdated value. Then `apply` raises ChangedSince.
     value: Any = field(repr=False)
     # Whether the value has the children of the object as well.
     full: bool = False

@@ -43,7 +43,7 @@ class Process(Runtime):
 class DatedFile(ConfigFile):
     """Its last write tells since when it is as it is, which a test can set."""
 
-    def seen(self) -> FileStamp | None:
+    def read_stamp(self) -> FileStamp | None:
         found = super().read_stamp()
         return found and found._replace(written=self.path.stat().st_mtime_ns)
 

@@ -92,7 +92,7 @@ def test_an_edit_within_one_tick_of_the_clock(tmp_path: Path, monkeypatch: pytes
             monkeypatch.setattr(current, "time", Stopped())
             await engine.write([ByFunction(adding("ours"))], Version(1), author=NOBODY)
             looks = engine.context.current.file.read_stamp()
-            monkeypatch.setattr(engine.context.current.file, "seen", lambda: looks)
+            monkeypatch.setattr(engine.context.current.file, "read_stamp", lambda: looks)
             file.write_text(file.read_text().replace("ours", "hand"))
             assert await engine.notice()
             assert engine.document.find("backend", "hand")
