@@ -166,29 +166,6 @@ export function giveUp(override, all) {
   };
 }
 
-/** Another server in the configuration; HAProxy takes it live where it can. */
-export function addServer(backend) {
-  return {
-    title: `Add a server to ${backend}`,
-    verb: "Add the server",
-    options: {
-      name: { label: "Name", type: "text", placeholder: "web3" },
-      address: { label: "Address", type: "text", placeholder: "10.0.0.7" },
-      port: { label: "Port", type: "number", min: 1, max: 65535 },
-      weight: { label: "Weight", type: "number", min: 0, max: 256 },
-      check: { label: "Check its health", type: "checkbox" },
-      confirm: UNLESS_CONFIRMED,
-    },
-    initial: { name: "", address: "", port: 80, weight: 100, check: true, confirm: "" },
-    plan: ({ name, address, port, weight, check, confirm: time }) => {
-      if (!name.trim() || !address.trim()) return { incomplete: "Enter a name and an address." };
-      const body = { name: name.trim(), address: address.trim(), port, weight, ...(check ? { check: "enabled" } : {}) };
-      return inTransaction([{ method: "POST", path: `${CONFIG}backends/${segment(backend)}/servers`, body }], time);
-    },
-    done: outcome("The server is added"),
-  };
-}
-
 export function deleteServer(server) {
   return {
     title: `Delete ${short(server.object)}`,
@@ -207,14 +184,18 @@ export function deleteServer(server) {
 
 export const outcome = (text) => ({ status, headers }) => (status === 202 ? `${text} in the file; reload ${headers.get("Reload-Id")} makes it take effect.` : `${text}.`);
 
-/** The plan of edits of the configuration, made in a transaction that its call commits. */
-async function inTransaction(edits, confirm) {
+/** The plan of edits of the configuration, made in a transaction that its call commits. The `edit` of an error is the one that was refused. */
+export async function inTransaction(edits, confirm) {
   const { id } = await post("v3/services/haproxy/transactions", undefined, { query: { version: String(await get(`${CONFIG}version`)) } });
   const path = `v3/services/haproxy/transactions/${segment(id)}`, discard = () => remove(path).catch(() => {});
   try {
-    for (const { method, path: of, body } of edits) await call(method, of, { body, query: { transaction_id: id } });
-    const { effects, diff, commands, reasons, reload, messages } = await post("v3/sidecar/plan", undefined, { query: { transaction_id: id } });
-    return { changes: effects, diff, commands, reasons, reload, messages, discard, call: { method: "PUT", path, query: { confirm } } };
+    for (const edit of edits) {
+      await call(edit.method, edit.path, { body: edit.body, query: { transaction_id: id } }).catch((error) => {
+        throw Object.assign(error, { edit });
+      });
+    }
+    const { effects, diff, commands, reasons, reload, messages, valid } = await post("v3/sidecar/plan", undefined, { query: { transaction_id: id } });
+    return { changes: effects, diff, commands, reasons, reload, messages, isRefused: !valid, discard, call: { method: "PUT", path, query: { confirm } } };
   } catch (error) {
     await discard();
     throw error;

@@ -1,10 +1,10 @@
 // The command palette: Ctrl+K finds views, objects and actions by a few letters of their names.
 
 import { html, useEffect, useRef, useState } from "./vendor/preact.js";
-import { addServer, drain, reload, setState, setWeight } from "./actions.js";
+import { drain, reload, setState, setWeight } from "./actions.js";
 import { signOut } from "./api.js";
+import { OFTEN, create, lacksCreate } from "./create-actions.js";
 import { backendNames, condition } from "./model.js";
-import { spell } from "./names.js";
 import { propose } from "./plan-dialog.js";
 import { missing } from "./rights.js";
 import { go, hrefOf } from "./route.js";
@@ -15,12 +15,16 @@ const MOST = 50;
 /** Yield {text, kind, run} for everything that this caller may reach; actions without the right to take them are left out. */
 function* entries(views) {
   const to = (kind, text, ...place) => ({ kind, text, run: () => go(hrefOf(...place)) });
-  for (const { name, title } of views) yield to("View", title, name);
-  for (const { name } of state.frontends ?? []) yield to("Frontend", name, "map", ["frontend", name]);
   const canChange = !state.caller?.read_only;
+  for (const { name, title } of views) yield to("View", title, name);
+  if (canChange) for (const kind of Object.keys(OFTEN)) if (!lacksCreate({ kind })) yield { kind: "Action", text: `Create ${kind}`, run: () => create({ kind }) };
+  for (const { name } of state.frontends ?? []) {
+    yield to("Frontend", name, "map", ["frontend", name]);
+    if (canChange) yield* creations("frontend", name);
+  }
   for (const name of backendNames(state)) {
     yield to("Backend", name, "map", ["backend", name]);
-    if (canChange && !missing("create", `${spell("backend", name)}/server/*`)) yield { kind: "Action", text: `Add a server to ${name}`, run: () => propose(addServer(name)) };
+    if (canChange) yield* creations("backend", name);
   }
   for (const server of state.servers.values()) {
     const { object, backend, name } = server, full = `${backend}/${name}`;
@@ -36,6 +40,11 @@ function* entries(views) {
   }
   if (canChange && !missing("create", "reload")) yield { kind: "Action", text: "Reload HAProxy", run: () => propose(reload()) };
   yield { kind: "Action", text: "Sign out", run: signOut };
+}
+
+/** What can be created in a section. */
+function* creations(keyword, name) {
+  for (const [kind, word] of Object.entries(OFTEN[keyword])) if (!lacksCreate({ keyword, name, kind })) yield { kind: "Action", text: `Create ${word} in ${name}`, run: () => create({ keyword, name, kind }) };
 }
 
 /** The first entries that have every word of the phrase; names that begin with it come first. */
@@ -86,7 +95,7 @@ export function Palette({ views }) {
 
   return html`<dialog ref=${dialog} class="palette" aria-label="Go to, or run an action" onClose=${() => setOpen(false)}>
     <input role="combobox" aria-label="Name of a view, an object or an action" aria-expanded="true" aria-controls="palette-list" aria-activedescendant=${shown.length ? `palette-${at}` : undefined}
-      placeholder="shop, drain web1, history" autocomplete="off" spellcheck=${false} autofocus value=${phrase} onInput=${(event) => { setPhrase(event.target.value); setAt(0); }} onKeyDown=${onKeyDown} />
+      placeholder="shop, drain web1, create backend" autocomplete="off" spellcheck=${false} autofocus value=${phrase} onInput=${(event) => { setPhrase(event.target.value); setAt(0); }} onKeyDown=${onKeyDown} />
     <ul id="palette-list" role="listbox" aria-label="Matches" ref=${list}>${shown.map((entry, index) => html`<li id=${`palette-${index}`} role="option" aria-selected=${index === at ? "true" : "false"} onClick=${() => run(entry)}><span>${entry.text}</span> <span class="quiet">${entry.kind}</span></li>`)}</ul>
     ${isOpen && !shown.length && html`<p class="quiet" role="status">No match</p>`}
   </dialog>`;

@@ -9,11 +9,12 @@ import { touch, useStore } from "./store.js";
 /**
  * An action is {
  *   title, verb           what the heading and the button say; `danger` paints the button
- *   options               {name: {label, choices: [[value, text]] | type, ...}}, with `initial` values beside it
+ *   options               {name: {label, choices: [[value, text]] | type, ...}}, with `initial` values beside it; or a component `form`, which has
+ *                         their `values`, the function `set` and the `plan`
  *   call(options)         {method, path, query, body | text, type}: the call that does it, sent as it was planned
  *   plan(options)         what the page can tell beforehand: {changes: [{object, member, old, new}], diff, commands, reasons, reload,
- *                         messages, notes: [text], call, incomplete, discard}: a `call` in it stands for the one above, `incomplete` says
- *                         what is still to be filled in, `discard` ends what was begun for a plan that is not carried out
+ *                         messages, notes: [text], call, incomplete, isRefused, discard}: a `call` in it stands for the one above, `incomplete`
+ *                         says what is still to be filled in, `isRefused` that HAProxy refuses it, `discard` ends what was begun for a plan that is not carried out
  *   done(answer)          the sentence that is shown afterwards
  * }
  */
@@ -89,11 +90,12 @@ function Dialog({ action }) {
     }
   }
 
-  const isReady = !plan.loading && !plan.error && plan.allowed;
-  return html`<dialog ref=${element} class="plan" aria-labelledby="plan-title" onClose=${() => close(null)} onCancel=${(event) => sending && event.preventDefault()}>
+  const isReady = !plan.loading && !plan.error && plan.allowed && !plan.isRefused;
+  return html`<dialog ref=${element} class=${action.form ? "plan has-form" : "plan"} aria-labelledby="plan-title" onClose=${() => close(null)} onCancel=${(event) => sending && event.preventDefault()}>
     <form method="dialog" onSubmit=${carryOut}>
       <h2 id="plan-title">${action.title}</h2>
       ${action.options && html`<${Options} of=${action.options} values=${options} set=${setOptions} />`}
+      ${action.form && html`<${action.form} values=${options} set=${setOptions} plan=${plan} />`}
       <section class="planned" aria-label="Plan" aria-live="polite">
         ${plan.loading && html`<${Loading} what="the plan" />`}
         ${plan.error && html`<${Problem} title="No plan is possible" text=${plan.error.message} />`}
@@ -126,10 +128,10 @@ function Plan({ plan }) {
   return html`
     ${!plan.allowed && html`<${Refusal} of=${plan.refused} />`}
     ${plan.changes?.length > 0 && html`<${Changes} rows=${plan.changes} />`}
-    <p class="how"><${How} plan=${plan} /></p>
-    ${plan.reasons?.length > 0 && html`<ul class="reasons">${plan.reasons.map((each) => html`<li>${each.section && html`<code>${each.section}</code> `}${each.reason}</li>`)}</ul>`}
+    ${!plan.isRefused && html`<p class="how"><${How} plan=${plan} /></p>`}
+    ${!plan.isRefused && plan.reasons?.length > 0 && html`<ul class="reasons">${plan.reasons.map((each) => html`<li>${each.section && html`<code>${each.section}</code> `}${each.reason}</li>`)}</ul>`}
     ${plan.notes?.map((note) => html`<p class="note">${note}</p>`)}
-    ${plan.messages?.length > 0 && html`<${Problem} title="HAProxy says" text=${plan.messages.map((each) => `${each.line ? `line ${each.line}: ` : ""}${each.text}`).join("\n")} />`}
+    ${plan.messages?.length > 0 && html`<${Problem} title=${plan.isRefused ? "HAProxy refuses this" : "HAProxy says"} text=${plan.messages.map((each) => `${each.line ? `line ${each.line}: ` : ""}${each.text}`).join("\n")} />`}
     <${Diff} text=${plan.diff} />
     ${plan.commands?.length > 0 && html`<details><summary>${counted(plan.commands.length, "runtime command")}</summary><pre tabindex="0">${plan.commands.join("\n")}</pre></details>`}
   `;
@@ -161,7 +163,7 @@ function Failure({ of }) {
   return html`<${Problem} title="It failed" text=${alerts || text} />`;
 }
 
-function Options({ of, values, set }) {
+export function Options({ of, values, set }) {
   return html`<div class="options">${Object.entries(of).map(([name, option]) => html`<label key=${name} class=${option.type === "checkbox" ? "check" : option.type === "textarea" ? "whole" : ""}>
     <span>${option.label}</span>
     <${Field} option=${option} value=${values[name]} set=${(value) => set((before) => ({ ...before, [name]: value }))} />

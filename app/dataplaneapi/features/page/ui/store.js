@@ -422,6 +422,9 @@ const asked = {
 const due = new Map();
 let noted, lastNoted = 0, confirmationEvents = 0;
 
+/** Asks again for what no event says, such as the sections. */
+export const refresh = (what) => refreshOnce(what);
+
 function refreshSoon(what) {
   if (!due.has(what)) due.set(what, setTimeout(() => refreshOnce(what), 250));
 }

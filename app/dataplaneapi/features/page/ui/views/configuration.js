@@ -2,8 +2,9 @@
 
 import { html, useEffect, useMemo, useRef, useState } from "../vendor/preact.js";
 import { post } from "../api.js";
+import { OFTEN, create, lacksCreate } from "../create-actions.js";
 import { Editor } from "../editor.js";
-import { Badge, Diff, Loaded, Nothing, Problem, Reasons, number, useLoaded } from "../kit.js";
+import { Act, Badge, Diff, Loaded, Nothing, Problem, Reasons, number, useLoaded } from "../kit.js";
 import { spell } from "../names.js";
 import { propose } from "../plan-dialog.js";
 import { hrefOf } from "../route.js";
@@ -25,7 +26,8 @@ export function ConfigurationView({ route }) {
   }, [state.changes]);
   return html`<div class=${`two ${id ? "has-choice" : ""}`}>
     <section class="two-list" aria-label="Sections">
-      <header class="view-head"><h1>Configuration</h1><input type="search" placeholder="Section" aria-label="Find a section" value=${search} onInput=${(event) => setSearch(event.target.value)} /></header>
+      <header class="view-head"><h1>Configuration</h1><input type="search" placeholder="Section" aria-label="Find a section" value=${search} onInput=${(event) => setSearch(event.target.value)} />
+        ${!state.caller?.read_only && html`<${Act} text="Create section …" why=${lacksCreate({})} onClick=${() => create()} />`}</header>
       <${Loaded} of=${loaded} what="the configuration">${(found) => html`<${Names} of=${found} search=${search.trim().toLowerCase()} chosen=${id} />`}<//>
     </section>
     <section class="two-detail edit" aria-label="The text">
@@ -95,7 +97,8 @@ function Editing({ place, now, text, isChanged, collides, onInput, onDrop, onCom
     const action = commitText(place.title, whole, now.version);
     propose({ ...action, done: (answer) => { onCommitted(text); return action.done(answer); } });
   };
-  return html`<header class="detail-head"><h2>${place.title}</h2><span class="quiet">from line ${place.first + 1}, version ${now.version}</span></header>
+  return html`<header class="detail-head"><h2>${place.title}</h2><span class="quiet">from line ${place.first + 1}, version ${now.version}</span>
+      ${!readOnly && OFTEN[place.keyword] && html`<button type="button" disabled=${isChanged} title=${isChanged ? "Commit or drop your text first" : undefined} onClick=${() => create({ keyword: place.keyword, name: place.id.split(" ")[1] })}>Create line …</button>`}</header>
     <${Editor} value=${text} onInput=${onInput} label=${`Text of ${place.title}`} problems=${problems.here} words=${now.words} whole=${whole} keyword=${place.keyword} first=${place.first + 1} readOnly=${readOnly} jump=${jump} />
     <${Reasons} of=${[why]} />
     <div class="edit-foot">

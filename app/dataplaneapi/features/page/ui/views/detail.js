@@ -1,7 +1,8 @@
 // What stands beside the map: a frontend, a backend with its servers, a server.
 
 import { html, useEffect, useState } from "../vendor/preact.js";
-import { addServer, deleteServer, drain, setState, setWeight } from "../actions.js";
+import { deleteServer, drain, setState, setWeight } from "../actions.js";
+import { OFTEN, create, lacksCreate } from "../create-actions.js";
 import { Act, Actions, Badge, Forbidden, Loading, Mark, Nothing, Partly, Reasons, bytes, number, rate } from "../kit.js";
 import { addressOf, addressesOf, backendNames, checkOf, condition, counters, health, routes, series, serversOf } from "../model.js";
 import { spell } from "../names.js";
@@ -80,6 +81,7 @@ export function Overview() {
     ${Object.keys(state.linesToAdd).length > 0 && html`<details class="hint"><summary>States are polled four times a second. With these lines, HAProxy reports them immediately</summary>
       <pre class="said" tabindex="0">${Object.entries(state.linesToAdd).map(([section, lines]) => (lines.startsWith(section) ? lines : `${section}\n${lines}`)).join("\n")}</pre>
       ${!state.caller?.read_only && html`<${Actions} of=${[{ text: "Review and add …", why: missing("create", "ring/*"), onClick: addThem }]} />`}</details>`}
+    <${CreateSections} />
     <p class="quiet">Choose a frontend to see where it sends requests, or a backend to see its servers.</p>`;
 }
 
@@ -89,12 +91,24 @@ export function FrontendDetail({ section, name }) {
   return html`<header class="detail-head"><h2>${name}</h2><span class="quiet">frontend</span>${row.status && html`<${Badge}>${row.status}<//>`}</header>
     <${Plots} object=${spell("frontend", name)} without=${["rtime", "queue"]} />
     <${Facts} rows=${[["Listens on", addressesOf(section).join(", ") || "–"], ["Mode", row.mode ?? section.mode ?? "–"], ["Sessions since the start", number(row.stot ?? 0)], ["Limit", number(row.slim ?? 0)], ["In / out", `${bytes(row.bin ?? 0)} / ${bytes(row.bout ?? 0)}`], ["Answers 4xx / 5xx", `${number(row.hrsp_4xx ?? 0)} / ${number(row.hrsp_5xx ?? 0)}`]]} />
-    <div class="actions"><a class="button" href="#/request">Ask about a request</a><${AsText} section=${`frontend ${name}`} /></div><${Reasons} of=${[unread("**")]} />
+    <${SectionActions} keyword="frontend" name=${name} why=${[unread("**")]}><a class="button" href="#/request">Ask about a request</a><${AsText} section=${`frontend ${name}`} /><//>
     <h3>Where requests go</h3>
     ${ways.length ? html`<table class="ways"><thead><tr><th scope="col">Backend</th><th scope="col">State</th><th scope="col">When</th></tr></thead><tbody>${ways.map((way) => html`<tr>
       <td>${way.backend ? html`<a href=${hrefOf("map", ["backend", way.backend])}>${way.backend}</a>` : html`computed: <code>${way.computed}</code>`}</td>
       <td>${way.backend && html`<${Mark} is=${health(state, way.backend).is} />`}</td><td><code>${way.when}</code></td></tr>`)}</tbody></table>`
     : html`<p class="quiet">It names no backend: only its own rules can answer.</p>`}`;
+}
+
+/** What can be created in a section: the kind that most sections have, and any other. */
+function SectionActions({ keyword, name, why, children }) {
+  const [kind] = Object.keys(OFTEN[keyword]), lacks = lacksCreate({ keyword, name, kind }), lacksAny = lacksCreate({ keyword, name });
+  return html`<div class="actions">${!state.caller?.read_only && html`<${Act} text=${`Create ${kind} …`} why=${lacks} onClick=${() => create({ keyword, name, kind })} /><${Act} text="Create other …" why=${lacksAny} onClick=${() => create({ keyword, name })} />`}${children}</div><${Reasons} of=${[lacks, lacks ? "" : lacksAny, ...why]} />`;
+}
+
+/** New sections, wherever sections are listed. */
+export function CreateSections() {
+  if (state.caller?.read_only) return null;
+  return html`<${Actions} of=${["frontend", "backend"].map((kind) => ({ text: `Create ${kind} …`, why: lacksCreate({ kind }), onClick: () => create({ kind }) }))} />`;
 }
 
 /** Raw text is read as a whole, or not at all. */
@@ -111,7 +125,7 @@ export function BackendDetail({ name }) {
   const section = state.backends?.find((each) => each.name === name), { counts, total, is } = health(state, name);
   if (!state.ready) return html`<${Loading} what="the servers" />`;
   if (!section && !total) return html`<${Gone} what="backend" object=${spell("backend", name)} name=${name} />`;
-  const noServer = missing("create", `${spell("backend", name)}/server/*`), row = counters(state, "backend", name);
+  const row = counters(state, "backend", name);
   const from = (state.frontends ?? []).filter((each) => routes(each).some((way) => way.backend === name));
   return html`<header class="detail-head"><${Mark} is=${is} /><h2>${name}</h2><span class="quiet">backend, <${Share} counts=${counts} total=${total} /></span></header>
     <${Plots} object=${spell("backend", name)} />
@@ -120,7 +134,7 @@ export function BackendDetail({ name }) {
       ["Balance", section?.balance?.algorithm ?? (row.algo === "unknown" ? "as HAProxy does by itself" : row.algo) ?? "–"], ["Queue", number(row.qcur ?? 0)], ["Sessions since the start", number(row.stot ?? 0)],
       ["Answers 4xx / 5xx", `${number(row.hrsp_4xx ?? 0)} / ${number(row.hrsp_5xx ?? 0)}`], ["Retries", number(row.wretr ?? 0)],
     ]} />
-    ${section && html`<div class="actions">${!state.caller?.read_only && html`<${Act} text="Add a server …" why=${noServer} onClick=${() => propose(addServer(name))} />`}<${AsText} section=${`backend ${name}`} /></div><${Reasons} of=${[noServer, unread("**")]} />`}
+    ${section && html`<${SectionActions} keyword="backend" name=${name} why=${[unread("**")]}><${AsText} section=${`backend ${name}`} /><//>`}
     <${ServerTable} servers=${serversOf(state, name)} inBackend label=${`Servers of ${name}`} />`;
 }
 

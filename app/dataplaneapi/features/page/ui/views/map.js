@@ -10,7 +10,7 @@ import { go, hrefOf } from "../route.js";
 import { rateOf } from "../series.js";
 import { state, useStore } from "../store.js";
 import { useVirtual } from "../virtual.js";
-import { BackendDetail, FrontendDetail, ServerDetail, Overview } from "./detail.js";
+import { BackendDetail, CreateSections, FrontendDetail, ServerDetail, Overview } from "./detail.js";
 import { RequestDetail, wayOf } from "./request.js";
 
 const ROW = 48;
@@ -31,7 +31,7 @@ export function MapView({ route }) {
 
   if (state.refused.sections && !state.frontends) return html`<${Problem} title="The sections cannot be shown" text=${state.refused.sections} />`;
   if (!state.frontends || !state.backends) return html`<${Loading} what="the map" />`;
-  if (!state.frontends.length && !names.length) return html`<${None} what="frontends and no backends" objects=${["frontend/*", "backend/*"]}>The configuration has none yet.<//>`;
+  if (!state.frontends.length && !names.length) return html`<${None} what="frontends and no backends" objects=${["frontend/*", "backend/*"]} action=${html`<${CreateSections} />`}>The configuration has none yet.<//>`;
 
   const sources = chosen.backend && !asks ? new Set(state.frontends.filter((each) => routes(each).some((one) => one.backend === chosen.backend)).map((each) => each.name)) : new Set();
   const move = (to) => columns.current[to]?.focusRow();

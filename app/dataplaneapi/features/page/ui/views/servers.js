@@ -1,7 +1,8 @@
 // All servers, to find and sort.
 
 import { html, useEffect, useMemo } from "../vendor/preact.js";
-import { Loading, None, Nothing, Partly, number } from "../kit.js";
+import { create, lacksCreate } from "../create-actions.js";
+import { Act, Loading, None, Nothing, Partly, Reasons, number } from "../kit.js";
 import { CONDITIONS, addressOf, condition } from "../model.js";
 import { go, hrefOf } from "../route.js";
 import { countServers, state, useStore } from "../store.js";
@@ -25,6 +26,7 @@ export function ServersView({ route }) {
     [q, is, state.servers, Math.floor(Date.now() / 250)],
   );
   if (!state.ready) return html`<${Loading} what="the servers" />`;
+  const lacks = lacksCreate({ keyword: "backend", kind: "server" });
   return html`<div class="servers-view">
     <header class="view-head"><h1>Servers</h1>
       <input type="search" placeholder="Backend, server or address" aria-label="Find servers" value=${q} onInput=${(event) => change({ q: event.target.value })} />
@@ -32,8 +34,10 @@ export function ServersView({ route }) {
         <button type="button" aria-pressed=${!is} onClick=${() => change({ is: "" })}>All <span class="number">${number(state.servers.size)}</span></button>
         ${FILTERS.filter((each) => counts[each] || is === each).map((each) => html`<button type="button" aria-pressed=${is === each} onClick=${() => change({ is: is === each ? "" : each })}>${CONDITIONS[each]} <span class="number">${number(counts[each] ?? 0)}</span></button>`)}
       </div>
+      ${!state.caller?.read_only && html`<${Act} text="Create server …" why=${lacks} onClick=${() => create({ keyword: "backend", kind: "server" })} />`}
       <p class="sr" role="status">${number(found.length)} servers</p>
     </header>
+    <${Reasons} of=${[!state.caller?.read_only && lacks]} />
     ${state.servers.size > 0 && html`<${Partly} objects=${["backend/*"]} />`}
     ${!state.servers.size ? html`<${None} what="servers" objects=${["backend/*"]}>No backend has one.<//>`
     : !found.length ? html`<${Nothing} title="No server matches" action=${html`<button type="button" onClick=${() => change({ q: "", is: "" })}>Show all</button>`} />`

@@ -1,0 +1,201 @@
+// What the API declares of the objects that forms create: pure functions of its OpenAPI document, which is loaded when a form first opens.
+
+import { get } from "./api.js";
+
+const CONFIG = "/services/haproxy/configuration/";
+/** Collections of the sections that objects are created in. */
+export const COLLECTIONS = { frontend: "frontends", backend: "backends" };
+/** What is created along with a section, as most need one. */
+export const FIRST = { frontend: "bind", backend: "server" };
+const SKIPPED = new Set(["metadata"]);
+let document_ = null;
+
+/** The OpenAPI document. A load that fails is repeated by the next call. */
+export function declaration() {
+  document_ ??= get("v3/specification_openapiv3").catch((error) => {
+    document_ = null;
+    throw error;
+  });
+  return document_;
+}
+
+/** What can be created in sections of a collection such as `backends`, or the sections themselves: {path, kind, word, noun, key, isIndexed}. */
+export function kindsOf(document, collection) {
+  const pattern = collection ? new RegExp(`^${CONFIG}(${collection}/\\{parent_name\\}/\\w+)(/\\{index\\})?$`) : new RegExp(`^${CONFIG}(\\w+)()$`);
+  const found = [];
+  for (const [path, { post }] of Object.entries(document.paths)) {
+    const [, place, index] = pattern.exec(path) ?? [], about = post?.["x-operation"];
+    if (!place || !about?.resource || (!collection && about.parent)) continue;
+    const { noun, key, kind } = document["x-resources"][about.resource], schema = nameOf(post.requestBody.content["application/json"].schema);
+    if (kind !== "singleton") found.push({ path: place, kind: schema, word: wordOf(document, schema), noun, key, isIndexed: Boolean(index) });
+  }
+  return found.sort((a, b) => a.word.localeCompare(b.word));
+}
+
+/** The word that such a line or section begins with. */
+function wordOf(document, schema) {
+  const { keyword, header, line, lines } = resolved(document, schemaOf(schema))["x-haproxy"] ?? {};
+  const text = keyword ?? header ?? line ?? Object.values(lines ?? {}).flat()[0] ?? schema;
+  return text.split(" ")[0];
+}
+
+const nameOf = ({ $ref }) => $ref?.split("/").at(-1);
+
+const schemaOf = (name) => ({ $ref: `#/components/schemas/${name}` });
+
+/** The target of a reference. What stands beside the reference takes precedence. */
+function resolved(document, { $ref, ...beside }) {
+  return $ref ? { ...resolved(document, document.components.schemas[nameOf({ $ref })]), ...beside } : beside;
+}
+
+/** The members of a schema, those of its `allOf` parts included. */
+function membersOf(document, schema) {
+  const { allOf = [], properties = {} } = resolved(document, schema);
+  return Object.assign({}, ...allOf.map((part) => membersOf(document, part)), properties);
+}
+
+/**
+ * The fields of a schema, those of inner objects included: {path, type, help, isRequired, choices, min, max, pattern, unit, example, line}. `type` is
+ * text, integer, boolean, choice, texts (one a line), choices or rows, whose `fields` are those of one row. `values` are those of the form by path:
+ * where a member chooses among forms of the line, the others are not there.
+ */
+function fieldsOf(document, schema, values, prefix = "", isInner = false) {
+  const { required = [], "x-haproxy": note = {}, allOf = [] } = resolved(document, schema);
+  const members = membersOf(document, schema), needed = new Set([...required, ...allOf.flatMap((part) => resolved(document, part).required ?? [])]);
+  const form = chosenForm(note, members, values, prefix), line = typeof note.line === "string" ? note.line : "";
+  const fields = [];
+  for (const [member, declared] of Object.entries(members)) {
+    const whole = resolved(document, declared), path = prefix + member, own = whole["x-haproxy"] ?? {};
+    if (SKIPPED.has(member) || whole.deprecated || whole.readOnly || own.alias_of || own.ignored || whole.additionalProperties || (form && !form.members.has(member))) continue;
+    // A list that is a schema of its own holds other objects, such as the rules of a frontend.
+    if (whole.type === "array" && declared.$ref) continue;
+    if (whole.allOf || whole.properties) fields.push(...fieldsOf(document, declared, values, `${path}.`, true));
+    else fields.push({ ...fieldOf(document, whole), path, isRequired: !isInner && (needed.has(member) || Boolean(form?.required.has(member))), ...(form?.choices[member] && { choices: form.choices[member] }),
+      line: line.includes(`<${member}>`) ? line.split(`<${member}>`)[0].trim() : (own.keyword ?? member) });
+  }
+  // In the order of the line; what it does not name is behind it.
+  const order = [...(form?.members ?? placeholders(line))].map((member) => prefix + member), placeOf = ({ path }) => (order.indexOf(path) + 1 || Infinity);
+  return order.length ? fields.sort((a, b) => Math.sign(placeOf(a) - placeOf(b)) || 0) : fields;
+}
+
+function fieldOf(document, { type = "string", description = "", enum: choices, minimum: min, maximum: max, pattern, example, items, ...rest }) {
+  const field = { type: "text", help: description, min, max, pattern, example, choices };
+  if (type === "array") {
+    const item = resolved(document, items);
+    if (item.properties) return { ...field, type: "rows", fields: fieldsOf(document, items, {}).sort((a, b) => (b.path === "name") - (a.path === "name")) };
+    return { ...field, type: item.enum ? "choices" : "texts", choices: item.enum, of: item.type };
+  }
+  if (type === "boolean") return { ...field, type };
+  if (type === "integer" || type === "number") return { ...field, type: choices ? "choice" : "integer", of: type, unit: rest["x-duration"] ? (rest["x-default-unit"] ?? "ms") : rest["x-size"] ? "bytes" : "" };
+  return { ...field, type: choices ? "choice" : "text" };
+}
+
+/** Of a line with several forms, the one that its choosing members have chosen so far: {members, required, choices}; null where it has one alone. */
+function chosenForm({ chosen_by: by, lines, tail = "" }, members, values, prefix) {
+  if (!by || !lines || typeof lines !== "object") return null;
+  const choosers = [by].flat();
+  let left = Object.entries(lines).map(([key, texts]) => ({ words: key.split(" ").map((word) => word.split("|")), texts: [texts].flat() }));
+  const shown = new Set(), required = new Set(), choices = {};
+  for (const [place, member] of choosers.entries()) {
+    const those = left.filter(({ words }) => words[place]);
+    if (!those.length || !members[member]) break;
+    shown.add(member);
+    if (those.length === left.length) required.add(member);
+    choices[member] = [...new Set(those.flatMap(({ words }) => words[place]))].sort();
+    const value = values[prefix + member];
+    left = value ? left.filter(({ words }) => words[place]?.includes(String(value))) : place ? left.filter(({ words }) => !words[place]) : [];
+    if (!left.length) break;
+  }
+  const forms = left.flatMap(({ texts }) => texts).map((text) => ({ all: placeholders(`${text} ${tail}`), needed: placeholders(withoutOptions(text)) }));
+  // The text of an answer is written behind its format, and is no word of the line by itself.
+  const beside = (member) => Object.keys(members).filter((each) => members[each]["x-secret"] === `content ${member}`);
+  forms.forEach(({ all }) => all.forEach((member) => [member, ...beside(member)].forEach((each) => shown.add(each))));
+  [...shown].filter((member) => forms.length && forms.every(({ needed }) => needed.includes(member))).forEach((member) => required.add(member));
+  return { members: shown, required, choices };
+}
+
+const placeholders = (text) => [...text.matchAll(/<([\w-]+)/g)].map(([, member]) => member);
+
+function withoutOptions(text) {
+  const less = text.replace(/\[[^[\]]*\]\*?/g, "");
+  return less === text ? text : withoutOptions(less);
+}
+
+/** The kind that the values of a form name, with its fields, and those of what is created `along` with a section; null before it is chosen. */
+export function formOf(document, keyword, { kind, body }) {
+  const about = kindsOf(document, COLLECTIONS[keyword]).find((each) => each.kind === kind);
+  if (!about) return null;
+  const own = fieldsOf(document, schemaOf(kind), body).map((field) => (field.path === about.key ? { ...field, isRequired: true } : field));
+  const first = keyword ? undefined : FIRST[kind];
+  return { about, own, first, along: first ? fieldsOf(document, schemaOf(first), body, `${first}.`) : [] };
+}
+
+/** Names that a field may refer to: `backend` for `default_backend`. */
+export function referredTo(document, { line }) {
+  return Object.entries(document["x-references"].kinds).filter(([, { lines = [], here = [] }]) => [...lines, ...here].includes(`${line} <>`)).map(([kind]) => kind);
+}
+
+/** The body of a call from the values of a form, and what is wrong with them, both by path. An empty text is no value. */
+export function bodyOf(fields, values) {
+  const body = {}, problems = {}, missing = [];
+  for (const field of fields) {
+    const given = values[field.path], { value, problem } = valueOf(field, given);
+    if (problem) problems[field.path] = problem;
+    if (value !== undefined) put(body, field.path, value);
+    else if (field.isRequired) missing.push(field.path);
+  }
+  return { body, problems, missing };
+}
+
+function put(body, path, value) {
+  const steps = path.split("."), last = steps.pop();
+  let at = body;
+  for (const step of steps) at = at[step] ??= {};
+  at[last] = value;
+}
+
+function valueOf(field, given) {
+  if (field.type === "rows") {
+    const rows = (given ?? []).map((row) => bodyOf(field.fields, row).body).filter((row) => Object.keys(row).length);
+    return rows.length ? { value: rows } : {};
+  }
+  if (field.type === "choices") return given?.length ? { value: given } : {};
+  if (field.type === "texts") {
+    const lines = (given ?? "").split("\n").map((each) => each.trim()).filter(Boolean);
+    return lines.length ? { value: field.of === "integer" ? lines.map(Number) : lines } : {};
+  }
+  if (field.type === "boolean") return given ? { value: true } : {};
+  const text = (given ?? "").trim();
+  if (!text) return {};
+  if (field.of) return wrongNumber(field, text) ? { problem: wrongNumber(field, text) } : { value: Number(text) };
+  return field.pattern && !matches(field.pattern, text) ? { problem: `should match ${field.pattern}` } : { value: text };
+}
+
+function wrongNumber({ min, max, of }, text) {
+  if (!(of === "integer" ? /^-?\d+$/ : /^-?\d+(\.\d+)?$/).test(text)) return `should be ${of === "integer" ? "an integer" : "a number"}`;
+  if (min !== undefined && Number(text) < min) return `should be at least ${min}`;
+  if (max !== undefined && Number(text) > max) return `should be at most ${max}`;
+  return "";
+}
+
+/** Patterns are those of Go: what this browser cannot read is checked by the server. */
+function matches(pattern, text) {
+  try {
+    return new RegExp(pattern).test(text);
+  } catch {
+    return true;
+  }
+}
+
+/** What a refusal says of members, by path of a field: "weight in body should be at most 256", or the place that it names. */
+export function refusedMembers(fields, { status, message = "", body }, key) {
+  const said = {}, paths = fields.map(({ path }) => path);
+  const note = (member, text) => {
+    const path = [member, ...paths.filter((each) => each.endsWith(`.${member}`) || member.startsWith(`${each}.`))].find((each) => paths.includes(each));
+    if (path) said[path] = text;
+  };
+  for (const [, member, text] of message.matchAll(/(?:^|[\s:])([\w.-]+) in body (.+)$/gm)) note(member, text);
+  if (body?.place?.member && !Object.keys(said).length) note(body.place.member, message.replace(/^validation error: /, ""));
+  if (status === 409 && /already exists$/.test(message)) note(key, message.replace(/^object already exists: /, ""));
+  return said;
+}
