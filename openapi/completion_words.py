@@ -11,8 +11,8 @@ from haproxy_native.text.document import CONFIGURATION
 from openapi.keywords import Declared
 
 HEAD = """\
-// Made by `make generate` of what the API declares; never edit it. What lines of sections begin with, by the sections that have them;
-// options of lines; sections that the word behind another one names.
+// Made by `make generate` of what the API declares; never edit it. What lines of sections begin with, as trees of words, by the sections that
+// have them; options of lines; sections that the word behind another one names.
 """
 # Lines whose options may come in any order, by the schema that declares them.
 OPTIONS = {"bind": "bind", "server": "server"}
@@ -41,8 +41,8 @@ def _lines(heads: Iterable[tuple[str, ...]]) -> list[str]:
     return sorted({" ".join(head) for head in heads if head and not any("*" in word for word in head)})
 
 
-def _shared(lines: Mapping[str, Iterable[str]]) -> list[tuple[list[str], list[str]]]:
-    """Lines with the sections that have them; many have the same."""
+def _shared(lines: Mapping[str, Iterable[str]]) -> list[tuple[list[str], Any]]:
+    """Lines as trees, with the sections that have them; many have the same."""
     having: dict[str, list[str]] = defaultdict(list)
     for section in sorted(lines):
         for line in lines[section]:
@@ -50,7 +50,20 @@ def _shared(lines: Mapping[str, Iterable[str]]) -> list[tuple[list[str], list[st
     groups: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for line, sections in sorted(having.items()):
         groups[tuple(sections)].append(line)
-    return [(list(sections), group) for sections, group in sorted(groups.items())]
+    return [(list(sections), tree(group)) for sections, group in sorted(groups.items())]
+
+
+def tree(lines: Iterable[str]) -> Any:
+    """Return lines by their first word, with the tree of what may follow it.
+
+    Words that nothing follows are one text, which stands under the empty word where something follows others.
+    """
+    following: dict[str, list[str]] = defaultdict(list)
+    for line in lines:
+        word, _, rest = line.partition(" ")
+        following[word] += [rest] if rest else []
+    ends, more = " ".join(word for word in following if not following[word]), {word: tree(rest) for word, rest in following.items() if rest}
+    return ({"": ends} if ends else {}) | more if more else ends
 
 
 def _names(kinds: Mapping[str, Any], sections: Mapping[str, Resource]) -> dict[str, list[str]]:

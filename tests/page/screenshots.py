@@ -64,7 +64,7 @@ def take(stage: Stage) -> None:
             operator.page.wait_for_timeout(WARM * 1000)
             keep(operator.page, f"map-{scheme}")
             if scheme == "light":
-                for picture in (plan, request, configuration):
+                for picture in (plan, request, configuration, create):
                     picture(operator.page, stage)
                     keep(operator.page, picture.__name__)
             operator.context.close()
@@ -96,6 +96,20 @@ def configuration(page: Page, stage: Stage) -> None:
     text = page.get_by_role("textbox", name="Text of backend pages")
     text.fill(text.input_value().replace("balance roundrobin", "balance roundrobbin"))
     page.locator(".editor-mark").wait_for()
+
+
+def create(page: Page, stage: Stage) -> None:
+    page.get_by_role("link", name="Map").click()
+    page.get_by_role("button", name="Create backend …").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("name", exact=True).first.fill("images")
+    dialog.get_by_label("mode", exact=True).select_option("http")
+    dialog.get_by_label("balance.algorithm").select_option("leastconn")
+    server = dialog.get_by_role("group", name="First server")
+    for label, value in (("name", "img1"), ("address", "10.0.0.7"), ("port", "80")):
+        server.get_by_label(label).fill(value)
+    dialog.locator(".diff .added").last.wait_for()
+    page.wait_for_timeout(1000)
 
 
 if __name__ == "__main__":

@@ -290,24 +290,24 @@ def test_a_reload_that_fails_is_shown_at_its_line(farm: Farm, operator: Callable
 def test_a_server_is_added_and_deleted(farm: Farm, operator: Callable[..., Operator]) -> None:
     anna = operator().open("#/map/backend/api").sign_in()
     page, sidecar = anna.page, farm.sidecar
-    page.get_by_role("button", name="Add a server …").click()
+    page.get_by_role("button", name="Create server …").click()
     dialog = page.get_by_role("dialog")
-    expect(dialog.get_by_role("button", name="Add the server")).to_be_disabled()
-    dialog.get_by_label("Name").fill("a 9")
-    dialog.get_by_label("Address").fill("127.0.0.1")
-    expect(dialog).to_contain_text("name in body")
-    dialog.get_by_label("Name").fill("a9")
-    dialog.get_by_label("Port").fill(str(farm.web.ports["two"]))
+    expect(dialog.get_by_role("button", name="Create")).to_be_disabled()
+    dialog.get_by_label("name", exact=True).fill("a 9")
+    dialog.get_by_label("address", exact=True).fill("127.0.0.1")
+    expect(dialog.locator("#field-name-about")).to_contain_text("should match")
+    dialog.get_by_label("name", exact=True).fill("a9")
+    dialog.get_by_label("port", exact=True).fill(str(farm.web.ports["two"]))
     expect(dialog.locator(".diff .added").last).to_contain_text("server a9 127.0.0.1")
     assert sidecar.get("backends/api/servers/a9").status_code == 404, "a plan changes nothing"
     dialog.get_by_role("button", name="Cancel").click()
     expect(dialog).to_have_count(0)
     page.wait_for_timeout(500)
     assert sidecar.get("/v3/services/haproxy/transactions").json() == [], "what a plan has begun ends with it"
-    page.get_by_role("button", name="Add a server …").click()
-    for label, value in (("Name", "a9"), ("Address", "127.0.0.1"), ("Port", str(farm.web.ports["two"]))):
-        dialog.get_by_label(label).fill(value)
-    anna.carry_out("Add the server")
+    page.get_by_role("button", name="Create server …").click()
+    for label, value in (("name", "a9"), ("address", "127.0.0.1"), ("port", str(farm.web.ports["two"]))):
+        dialog.get_by_label(label, exact=True).fill(value)
+    anna.carry_out("Create")
     page.get_by_role("link", name="a9").click()
     page.get_by_role("button", name="Delete …").click()
     anna.carry_out("Delete")

@@ -63,6 +63,11 @@ def test_no_other_file_is_served(shared_client: Client, name: str) -> None:
     assert got.status in (401, 404) and "WWW-Authenticate" not in got.headers
 
 
+def test_which_views_the_server_has(client: Client) -> None:
+    got = client.get("/ui/views.json", auth=None)
+    assert (got.status, got.headers["Content-Type"], got.json) == (200, "application/json", {"fleet": False})
+
+
 def test_other_methods_and_the_way_there(client: Client) -> None:
     assert (client.get("/ui", auth=None).status, client.get("/ui", auth=None).headers["Location"]) == (308, "ui/")
     refused = client.post("/ui/", {}, auth=None)

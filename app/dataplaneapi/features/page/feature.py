@@ -1,18 +1,22 @@
 """The feature `page`: serve the files of the page at /ui/ without credentials. The page calls the API like any other client."""
 
 import gzip
+import json
 from collections.abc import Awaitable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Self
 
 from dataplaneapi.api.errors import error_response
 from dataplaneapi.api.exchange import Exchange
 from dataplaneapi.api.feature import Feature
 from dataplaneapi.api.operations import ALLOW
-from dataplaneapi.api.responses import CACHE_CONTROL, LOCATION, Header, HeaderName, Response, empty
+from dataplaneapi.api.responses import CACHE_CONTROL, JSON, LOCATION, Header, HeaderName, Response, empty
 from dataplaneapi.api.services import Services
 
+# What the page asks to know which of its views this server has.
+VIEWS = "views.json"
 PAGE, DIRECTORY = "/ui/", Path(__file__).resolve().parent / "ui"
 TYPES = {
     ".html": b"text/html; charset=utf-8",
@@ -44,13 +48,17 @@ class PageFile:
     plain: bytes
     compressed: bytes
 
+    @classmethod
+    def of(cls, media_type: bytes, plain: bytes) -> Self:
+        return cls(media_type, plain, gzip.compress(plain, 9, mtime=0))
+
     def response(self, *, compressed: bool) -> Response:
         body = self.compressed if compressed else self.plain
         return Response(200, body, self.media_type, [*HEADERS, *_CACHING, *([_ENCODING] if compressed else [])]).tagged()
 
 
-def page(exchange: Exchange, *, is_on: bool) -> Response | None:
-    """Return the response for a path of the page; None for any other path."""
+def page(exchange: Exchange, *, is_on: bool, views: PageFile) -> Response | None:
+    """Return the response for a path of the page; None for any other path. `views`: which views this server has, as JSON."""
     path = exchange.path
     if path == "/" and is_on and "text/html" in exchange.values_of(b"accept"):
         # Redirect a browser from `/` to the page. Other clients get the same response as without the page.
@@ -59,7 +67,8 @@ def page(exchange: Exchange, *, is_on: bool) -> Response | None:
         return empty(308, [*HEADERS, (LOCATION, b"ui/")]) if is_on else _missing(path)
     if not path.startswith(PAGE):
         return None
-    file = _file(path.removeprefix(PAGE) or "index.html") if is_on else None
+    name = path.removeprefix(PAGE) or "index.html"
+    file = None if not is_on else views if name == VIEWS else _file(name)
     if file is None:
         return _missing(path)
     if exchange.method not in ("GET", "HEAD"):
@@ -79,7 +88,7 @@ def _file(name: str) -> PageFile | None:
     if name not in _names():
         return None
     plain = (DIRECTORY / name).read_bytes()
-    return PageFile(TYPES[Path(name).suffix], plain, gzip.compress(plain, 9, mtime=0))
+    return PageFile.of(TYPES[Path(name).suffix], plain)
 
 
 @lru_cache(maxsize=1)
@@ -98,6 +107,7 @@ class PageFeature(Feature):
 
     def __init__(self, services: Services) -> None:
         self._services, self.public = services, (self._answer,)
+        self._views = PageFile.of(JSON, json.dumps({"fleet": bool(services.settings.fleet)}).encode())
 
     def _answer(self, exchange: Exchange) -> Response | Awaitable[Response] | None:
-        return page(exchange, is_on=not self._services.settings.disable_ui)
+        return page(exchange, is_on=not self._services.settings.disable_ui, views=self._views)

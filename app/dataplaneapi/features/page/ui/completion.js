@@ -28,10 +28,12 @@ function sectionAt(words, text, begin) {
 
 /** Words that a line of this section has next. */
 function lines(words, section, before) {
-  const found = [], prefix = before.length ? `${before.join(" ")} ` : "";
-  for (const [sections, group] of words.lines) {
+  const found = [];
+  for (const [sections, tree] of words.lines) {
     if (!sections.includes(section)) continue;
-    for (const each of group) if (each.startsWith(prefix)) found.push(each.slice(prefix.length).split(" ")[0]);
+    const behind = before.reduce((at, word) => (typeof at === "string" ? "" : (at[word] ?? "")), tree);
+    const { "": ends = "", ...more } = typeof behind === "string" ? { "": behind } : behind;
+    found.push(...ends.split(" ").filter(Boolean), ...Object.keys(more));
   }
   return found;
 }

@@ -26,7 +26,7 @@ export function kindsOf(document, collection) {
   for (const [path, { post }] of Object.entries(document.paths)) {
     const [, place, index] = pattern.exec(path) ?? [], about = post?.["x-operation"];
     if (!place || !about?.resource || (!collection && about.parent)) continue;
-    const { noun, key, kind } = document["x-resources"][about.resource], schema = nameOf(post.requestBody.content["application/json"].schema);
+    const { noun, key, kind, schema } = document["x-resources"][about.resource];
     if (kind !== "singleton") found.push({ path: place, kind: schema, word: wordOf(document, schema), noun, key, isIndexed: Boolean(index) });
   }
   return found.sort((a, b) => a.word.localeCompare(b.word));
@@ -55,9 +55,9 @@ function membersOf(document, schema) {
 }
 
 /**
- * The fields of a schema, those of inner objects included: {path, type, help, isRequired, choices, min, max, pattern, unit, example, line}. `type` is
- * text, integer, boolean, choice, texts (one a line), choices or rows, whose `fields` are those of one row. `values` are those of the form by path:
- * where a member chooses among forms of the line, the others are not there.
+ * The fields of a schema, those of inner objects included: {path, type, of, help, isRequired, choices, unit, example, line}. `type` is text,
+ * boolean, choice, texts (one a line), choices or rows, whose `fields` are those of one row; `of` is integer or number where that is sent. `values`
+ * are those of the form by path: where a member chooses among forms of the line, the members of the others are not there.
  */
 function fieldsOf(document, schema, values, prefix = "", isInner = false) {
   const { required = [], "x-haproxy": note = {}, allOf = [] } = resolved(document, schema);
@@ -78,16 +78,16 @@ function fieldsOf(document, schema, values, prefix = "", isInner = false) {
   return order.length ? fields.sort((a, b) => Math.sign(placeOf(a) - placeOf(b)) || 0) : fields;
 }
 
-function fieldOf(document, { type = "string", description = "", enum: choices, minimum: min, maximum: max, pattern, example, items, ...rest }) {
-  const field = { type: "text", help: description, min, max, pattern, example, choices };
+function fieldOf(document, { type, description: help = "", enum: choices, example, items, ...rest }) {
+  const field = { type: choices ? "choice" : "text", help, example, choices };
   if (type === "array") {
     const item = resolved(document, items);
     if (item.properties) return { ...field, type: "rows", fields: fieldsOf(document, items, {}).sort((a, b) => (b.path === "name") - (a.path === "name")) };
     return { ...field, type: item.enum ? "choices" : "texts", choices: item.enum, of: item.type };
   }
   if (type === "boolean") return { ...field, type };
-  if (type === "integer" || type === "number") return { ...field, type: choices ? "choice" : "integer", of: type, unit: rest["x-duration"] ? (rest["x-default-unit"] ?? "ms") : rest["x-size"] ? "bytes" : "" };
-  return { ...field, type: choices ? "choice" : "text" };
+  if (type === "string") return field;
+  return { ...field, of: type, unit: rest["x-duration"] ? (rest["x-default-unit"] ?? "ms") : rest["x-size"] ? "bytes" : "" };
 }
 
 /** Of a line with several forms, the one that its choosing members have chosen so far: {members, required, choices}; null where it has one alone. */
@@ -135,7 +135,7 @@ export function referredTo(document, { line }) {
   return Object.entries(document["x-references"].kinds).filter(([, { lines = [], here = [] }]) => [...lines, ...here].includes(`${line} <>`)).map(([kind]) => kind);
 }
 
-/** The body of a call from the values of a form, and what is wrong with them, both by path. An empty text is no value. */
+/** The body of a call from the values of a form, what is wrong with them by path, and what is missing. Bounds and patterns the server checks. */
 export function bodyOf(fields, values) {
   const body = {}, problems = {}, missing = [];
   for (const field of fields) {
@@ -167,24 +167,8 @@ function valueOf(field, given) {
   if (field.type === "boolean") return given ? { value: true } : {};
   const text = (given ?? "").trim();
   if (!text) return {};
-  if (field.of) return wrongNumber(field, text) ? { problem: wrongNumber(field, text) } : { value: Number(text) };
-  return field.pattern && !matches(field.pattern, text) ? { problem: `should match ${field.pattern}` } : { value: text };
-}
-
-function wrongNumber({ min, max, of }, text) {
-  if (!(of === "integer" ? /^-?\d+$/ : /^-?\d+(\.\d+)?$/).test(text)) return `should be ${of === "integer" ? "an integer" : "a number"}`;
-  if (min !== undefined && Number(text) < min) return `should be at least ${min}`;
-  if (max !== undefined && Number(text) > max) return `should be at most ${max}`;
-  return "";
-}
-
-/** Patterns are those of Go: what this browser cannot read is checked by the server. */
-function matches(pattern, text) {
-  try {
-    return new RegExp(pattern).test(text);
-  } catch {
-    return true;
-  }
+  if (!field.of) return { value: text };
+  return Number.isInteger(Number(text)) || field.of === "number" ? { value: Number(text) } : { problem: "should be an integer" };
 }
 
 /** What a refusal says of members, by path of a field: "weight in body should be at most 256", or the place that it names. */

@@ -10,7 +10,7 @@ import { begin, end, keepDrafts, state, touch, useStore } from "./store.js";
 import { setTheme, Strips, TopBar } from "./top-bar.js";
 import { useRoute } from "./route.js";
 import { Help, useShortcuts } from "./shortcuts.js";
-import { VIEWS } from "./views/index.js";
+import { VIEWS, shownViews } from "./views/index.js";
 
 function Page() {
   const [signedIn, setSignedIn] = useState(currentSession() !== null);
@@ -35,8 +35,9 @@ function Signed() {
   const route = useRoute();
   const main = useRef(null);
   const view = VIEWS.find((each) => each.name === route.view) ?? VIEWS[0];
-  useStore("caller");
-  useShortcuts(VIEWS);
+  useStore("caller", "fleet");
+  const views = shownViews();
+  useShortcuts(views);
 
   useEffect(() => {
     setFailure(null);
@@ -51,7 +52,7 @@ function Signed() {
   }, [view]);
 
   return html`
-    <${TopBar} views=${VIEWS.map((each) => [each.name, each.title])} view=${view.name} />
+    <${TopBar} views=${views.map((each) => [each.name, each.title])} view=${view.name} />
     <${Boundary} what="what is pending"><${Strips} /><//>
     <main id="main" tabindex="-1" ref=${main} class=${`view view-${view.name}`}>
       ${failure
@@ -61,8 +62,8 @@ function Signed() {
         : !state.caller ? html`<${Loading} what="the page" />` : html`<${Boundary} key=${view.name} what="this view" heading=${view.title}><${view.component} route=${route} /><//>`}
     </main>
     <${PlanDialog} />
-    <${Palette} views=${VIEWS} />
-    <${Help} views=${VIEWS} />
+    <${Palette} views=${views} />
+    <${Help} views=${views} />
     <${Announcement} />`;
 }
 

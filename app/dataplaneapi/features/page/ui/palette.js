@@ -3,7 +3,7 @@
 import { html, useEffect, useRef, useState } from "./vendor/preact.js";
 import { drain, reload, setState, setWeight } from "./actions.js";
 import { signOut } from "./api.js";
-import { OFTEN, create, lacksCreate } from "./create-actions.js";
+import { OFTEN, create, lacksCreate } from "./create.js";
 import { backendNames, condition } from "./model.js";
 import { propose } from "./plan-dialog.js";
 import { missing } from "./rights.js";

@@ -13,7 +13,8 @@ import { touch, useStore } from "./store.js";
  *                         their `values`, the function `set` and the `plan`
  *   call(options)         {method, path, query, body | text, type}: the call that does it, sent as it was planned
  *   plan(options)         what the page can tell beforehand: {changes: [{object, member, old, new}], diff, commands, reasons, reload,
- *                         messages, notes: [text], call, incomplete, isRefused, discard}: a `call` in it stands for the one above, `incomplete`
+ *                         messages, notes: [text], call, how, incomplete, isRefused, discard}: a `call` in it stands for the one above, `how` says
+ *                         what happens where it is more than a reload or none, `incomplete`
  *                         says what is still to be filled in, `isRefused` that HAProxy refuses it, `discard` ends what was begun for a plan that is not carried out
  *   done(answer)          the sentence that is shown afterwards
  * }
@@ -138,7 +139,8 @@ function Plan({ plan }) {
 }
 
 const How = ({ plan }) =>
-  plan.reload ? html`<${Badge} tone="reload">Reload<//> HAProxy applies this by a reload.`
+  plan.how ? plan.how
+  : plan.reload ? html`<${Badge} tone="reload">Reload<//> HAProxy applies this by a reload.`
   : plan.reload === false ? html`<${Badge} tone="live">Live<//> HAProxy takes this in the running process, without a reload.`
   : html`<${Badge}>Open<//> Whether it takes a reload is known when it is done.`;
 

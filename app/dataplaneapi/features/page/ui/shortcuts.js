@@ -1,6 +1,7 @@
 // Keys: Ctrl+K for the palette (palette.js), "g" and a letter for a view, "/" for the search of the view, "?" for this list.
 
 import { html, useEffect, useRef } from "./vendor/preact.js";
+import { useLatest } from "./kit.js";
 import { go, hrefOf } from "./route.js";
 
 const LISTS = [
@@ -14,13 +15,14 @@ const LISTS = [
 ];
 
 export function useShortcuts(views) {
+  const latest = useLatest(views);
   useEffect(() => {
     let pressedG = 0;
     const listener = (event) => {
       const typing = event.target.closest?.("input, select, textarea, dialog, [contenteditable]");
       if (event.key === "Escape" && event.target.matches?.("main input, main textarea")) event.target.blur();
       if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
-      const view = Date.now() - pressedG < 1500 && views.find((each) => each.key === event.key);
+      const view = Date.now() - pressedG < 1500 && latest.current.find((each) => each.key === event.key);
       if (view) go(hrefOf(view.name));
       else if (event.key === "/") document.querySelector("main input[type=search]")?.focus();
       else if (event.key === "?") openHelp();

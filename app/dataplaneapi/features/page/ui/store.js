@@ -28,6 +28,7 @@ function empty() {
     worker: null,
     pendingReload: null,
     linesToAdd: {},
+    isInFleet: false,
     // By name: {object, backend, name, operational_state, admin_state, weight, address, port}.
     servers: new Map(),
     // Names of servers' objects, by backend.
@@ -383,6 +384,12 @@ const asked = {
     if (kept?.name === userOf(state.caller)) state.drafts = kept.drafts;
     kept = null;
     touch("caller");
+  },
+
+  /** Of no fleet nothing is asked. */
+  async fleet() {
+    state.isInFleet = (await get("ui/views.json")).fleet;
+    touch("fleet");
   },
 
   async sections() {

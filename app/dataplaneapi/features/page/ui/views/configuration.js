@@ -2,7 +2,7 @@
 
 import { html, useEffect, useMemo, useRef, useState } from "../vendor/preact.js";
 import { post } from "../api.js";
-import { OFTEN, create, lacksCreate } from "../create-actions.js";
+import { OFTEN, create, lacksCreate } from "../create.js";
 import { Editor } from "../editor.js";
 import { Act, Badge, Diff, Loaded, Nothing, Problem, Reasons, number, useLoaded } from "../kit.js";
 import { spell } from "../names.js";
@@ -90,6 +90,7 @@ function changed(before, after) {
 
 function Editing({ place, now, text, isChanged, collides, onInput, onDrop, onCommitted }) {
   const [jump, setJump] = useState(null), why = untouchable(objectOf(place)), readOnly = Boolean(state.caller?.read_only || why);
+  const section = { keyword: place.keyword, name: place.id?.split(" ")[1] };
   const whole = useMemo(() => (isChanged ? replaced(now.text, place, text) : now.text), [now, text, isChanged]);
   const { plan, error, asking } = usePlan(whole, isChanged, now);
   const problems = useMemo(() => problemsOf(plan, place, text), [plan]);
@@ -98,7 +99,7 @@ function Editing({ place, now, text, isChanged, collides, onInput, onDrop, onCom
     propose({ ...action, done: (answer) => { onCommitted(text); return action.done(answer); } });
   };
   return html`<header class="detail-head"><h2>${place.title}</h2><span class="quiet">from line ${place.first + 1}, version ${now.version}</span>
-      ${!readOnly && OFTEN[place.keyword] && html`<button type="button" disabled=${isChanged} title=${isChanged ? "Commit or drop your text first" : undefined} onClick=${() => create({ keyword: place.keyword, name: place.id.split(" ")[1] })}>Create line …</button>`}</header>
+      ${!readOnly && OFTEN[place.keyword] && html`<${Act} text="Create line …" why=${isChanged ? "Commit or drop your text first." : lacksCreate(section)} onClick=${() => create(section)} />`}</header>
     <${Editor} value=${text} onInput=${onInput} label=${`Text of ${place.title}`} problems=${problems.here} words=${now.words} whole=${whole} keyword=${place.keyword} first=${place.first + 1} readOnly=${readOnly} jump=${jump} />
     <${Reasons} of=${[why]} />
     <div class="edit-foot">

@@ -2,7 +2,7 @@
 
 import { html, useEffect, useState } from "../vendor/preact.js";
 import { deleteServer, drain, setState, setWeight } from "../actions.js";
-import { OFTEN, create, lacksCreate } from "../create-actions.js";
+import { OFTEN, create, lacksCreate } from "../create.js";
 import { Act, Actions, Badge, Forbidden, Loading, Mark, Nothing, Partly, Reasons, bytes, number, rate } from "../kit.js";
 import { addressOf, addressesOf, backendNames, checkOf, condition, counters, health, routes, series, serversOf } from "../model.js";
 import { spell } from "../names.js";

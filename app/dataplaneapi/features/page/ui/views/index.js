@@ -1,9 +1,11 @@
-// The views, in the order of the menu. A view is {name, title, key, component}.
+// The views, in the order of the menu. A view is {name, title, key, component, isShown}; without the last it is in every menu.
 
+import { state } from "../store.js";
 import { CertificatesView } from "./certificates.js";
 import { ConfigurationView } from "./configuration.js";
 import { DriftView } from "./drift.js";
 import { FeedView } from "./feed.js";
+import { FleetView } from "./fleet.js";
 import { HistoryView } from "./history.js";
 import { ListsView } from "./lists.js";
 import { MapView } from "./map.js";
@@ -29,4 +31,8 @@ export const VIEWS = [
   { name: "reloads", title: "Reloads", key: "r", component: ReloadsView },
   { name: "workers", title: "Workers", key: "w", component: WorkersView },
   { name: "drift", title: "Drift", key: "d", component: DriftView },
+  { name: "fleet", title: "Fleet", key: "f", component: FleetView, isShown: () => state.isInFleet },
 ];
+
+/** The views that this server has. */
+export const shownViews = () => VIEWS.filter(({ isShown }) => isShown?.() ?? true);

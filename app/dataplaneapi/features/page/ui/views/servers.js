@@ -1,7 +1,7 @@
 // All servers, to find and sort.
 
 import { html, useEffect, useMemo } from "../vendor/preact.js";
-import { create, lacksCreate } from "../create-actions.js";
+import { create, lacksCreate } from "../create.js";
 import { Act, Loading, None, Nothing, Partly, Reasons, number } from "../kit.js";
 import { CONDITIONS, addressOf, condition } from "../model.js";
 import { go, hrefOf } from "../route.js";
