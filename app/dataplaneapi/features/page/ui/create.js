@@ -62,7 +62,9 @@ async function planOf(keyword, values) {
   const edits = [{ method: "POST", path: `${collection}${index}`, body: object }];
   if (isBegun) edits.push({ method: "POST", path: `${collection}/${segment(name)}/${first}s`, body: child });
   try {
-    return { ...(await inTransaction(edits, values.confirm)), made: { ...about, name } };
+    const plan = await inTransaction(edits, values.confirm);
+    // Of what is new, its lines say more than its members.
+    return { ...plan, changes: plan.diff ? [] : plan.changes, made: { ...about, name } };
   } catch (error) {
     const isChild = edits.length > 1 && error.edit === edits[1];
     const refused = refusedMembers(isChild ? along : own, error, isChild ? `${first}.name` : about.key);
@@ -123,7 +125,7 @@ function Members({ form: { about, own, first, along }, values, problems, set, do
   // A member that was refused is shown wherever it is.
   const isShown = isOpen || parts.rest.some((path) => problems[path]);
   return html`<div class="fields">${parts.first.map((path) => byPath[path] && field(byPath[path]))}${children}</div>
-    ${first && html`<fieldset class="along"><legend>First ${first}, if any</legend><div class="fields">${divided(along, ALONG[first].split(" ").map((member) => `${first}.${member}`).join(" ")).first.map((path) => field({ ...along.find((each) => each.path === path), title: path.split(".")[1] }))}</div></fieldset>`}
+    ${first && html`<fieldset class="along"><legend>First ${first}, if any</legend><div class="fields">${divided(along, ALONG[first].split(" ").map((member) => `${first}.${member}`).join(" ")).first.map((path) => field({ ...along.find((each) => each.path === path), title: path.split(".")[1], isRequired: false }))}</div></fieldset>`}
     ${parts.rest.length > 0 && html`<details class="more-members" open=${isShown} onToggle=${(event) => setOpen(event.currentTarget.open)}><summary>More members <span class="count">${number(parts.rest.length)}</span></summary>
       ${isShown && html`<input type="search" placeholder="Name or description" aria-label="Find a member" value=${search} onInput=${(event) => setSearch(event.target.value)} />
         <div class="fields">${found.map(field)}</div>${!found.length && html`<p class="quiet" role="status">No member matches</p>`}`}</details>`}`;
