@@ -11,8 +11,8 @@ from haproxy_native.text.document import CONFIGURATION
 from openapi.keywords import Declared
 
 HEAD = """\
-// Made by `make generate` of what the API declares; never edit it. What lines of sections begin with, as trees of words, by the sections that
-// have them; options of lines; sections that the word behind another one names.
+// Made by `make generate` of what the API declares; never edit it. What lines of sections begin with, as trees of words, by the sections
+// that have them; options of lines; sections that the word behind another one names.
 """
 # Lines whose options may come in any order, by the schema that declares them.
 OPTIONS = {"bind": "bind", "server": "server"}

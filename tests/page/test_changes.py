@@ -123,7 +123,7 @@ def test_entries_of_a_map(farm: Farm, operator: Operators) -> None:
     anna, sidecar = operator().open("#/lists/map/hosts.map").sign_in(), farm.sidecar
     page, dialog, file = anna.page, anna.page.get_by_role("dialog"), sidecar.directory / "maps_dir" / "hosts.map"
     page.get_by_role("button", name="Add an entry …").click()
-    expect(dialog).to_contain_text("Say key and value")
+    expect(dialog).to_contain_text("Enter a key and a value.")
     dialog.get_by_label("Key").fill("b.mapped.example")
     dialog.get_by_label("Value").fill("shop")
     anna.carry_out("Add")
@@ -132,7 +132,7 @@ def test_entries_of_a_map(farm: Farm, operator: Operators) -> None:
     page.get_by_role("button", name="Change b.mapped.example").click()
     dialog.get_by_label("Value").fill("api")
     dialog.get_by_label("Change the file as well").uncheck()
-    expect(dialog).to_contain_text("the next reload takes this back")
+    expect(dialog).to_contain_text("the next reload reverts this")
     anna.carry_out("Change")
     expect(page.get_by_role("row", name="b.mapped.example")).to_contain_text("api")
     assert "b.mapped.example shop" in file.read_text() and "b.mapped.example api" in sidecar.haproxy.ask(f"show map {file}")
@@ -171,7 +171,8 @@ def test_a_certificate_is_uploaded(farm: Farm, operator: Operators) -> None:
     page, dialog, stored = anna.page, anna.page.get_by_role("dialog"), f"{SERVICES}/storage/ssl_certificates"
     page.get_by_role("button", name="Upload …").click()
     dialog.get_by_label("PEM files").set_input_files({"name": "none.pem", "mimeType": "text/plain", "buffer": b"no certificate\n"})
-    expect(dialog.get_by_role("alert")).to_contain_text("The server would refuse this")
+    dialog.get_by_role("button", name="Store").click()
+    expect(dialog.get_by_role("alert")).to_contain_text("no CERTIFICATE block found")
     both = [
         {"name": "shop.pem", "mimeType": "text/plain", "buffer": pem("CERTIFICATE")},
         {"name": "key.pem", "mimeType": "text/plain", "buffer": pem("PRIVATE KEY")},

@@ -15,10 +15,11 @@ RULES = "frontends/site/http_request_rules"
 # The fields of every kind, in the sections and among them, each with the values that choose among its forms.
 FIELDS = """async () => {
     const {declaration, kindsOf, formOf} = await import("./declaration.js"), document = await declaration(), found = {};
+    const fields = (keyword, kind, body) => formOf(document, keyword, {kind, body}).own;
     for (const [keyword, collection] of [["", undefined], ["frontend", "frontends"], ["backend", "backends"]])
-        for (const {kind} of kindsOf(document, collection)) found[`${keyword}/${kind}`] = formOf(document, keyword, {kind, body: {}}).own.map(({path}) => path);
-    const rule = (body) => formOf(document, "frontend", {kind: "http_request_rule", body}).own.map(({path, isRequired}) => path + (isRequired ? "*" : ""));
-    return [found, rule({type: "set-header"}), rule({type: "return"})];
+        for (const {kind} of kindsOf(document, collection)) found[`${keyword}/${kind}`] = fields(keyword, kind, {}).map(({path}) => path);
+    const rule = (type) => fields("frontend", "http_request_rule", {type}).map(({path, isRequired}) => path + (isRequired ? "*" : ""));
+    return [found, rule("set-header"), rule("return")];
 }"""
 
 
@@ -136,7 +137,7 @@ def test_from_the_servers_and_from_the_configuration(farm: Farm, operator: Opera
 @pytest.mark.parametrize("width", [1440, 390])
 def test_axe_finds_nothing_in_the_forms(operator: Operators, scheme: str, width: int) -> None:
     anna = operator(color_scheme=scheme, viewport={"width": width, "height": 844}).open().sign_in()
-    found = {}
+    found: dict[str, list[str]] = {}
 
     def look(name: str) -> None:
         anna.page.wait_for_timeout(400)

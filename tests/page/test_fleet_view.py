@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, expect
@@ -20,7 +21,7 @@ def fleet(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         yield made
 
 
-def enter(browser: Browser, fleet: Fleet, **context: object) -> Operator:
+def enter(browser: Browser, fleet: Fleet, **context: Any) -> Operator:
     anna = Operator(browser, str(fleet.nodes[0].client.base_url), **context).open().sign_in()
     anna.page.get_by_role("link", name="Fleet").click()
     expect(anna.page.get_by_role("heading", name="Fleet")).to_be_visible()
@@ -28,7 +29,7 @@ def enter(browser: Browser, fleet: Fleet, **context: object) -> Operator:
 
 
 def test_a_release_stage_by_stage(browser: Browser, fleet: Fleet) -> None:
-    lb1, lb2, _ = fleet.nodes
+    lb1, *_ = fleet.nodes
     anna = enter(browser, fleet)
     page, dialog = anna.page, anna.page.get_by_role("dialog")
     current, nodes = page.get_by_role("region", name="Current release"), page.get_by_role("region", name="Nodes")
@@ -83,7 +84,7 @@ def test_an_edit_by_hand_is_discarded(browser: Browser, fleet: Fleet) -> None:
 @pytest.mark.parametrize("width", [1440, 390])
 def test_axe_finds_nothing_in_the_fleet(browser: Browser, fleet: Fleet, scheme: str, width: int) -> None:
     anna = enter(browser, fleet, color_scheme=scheme, viewport={"width": width, "height": 844})
-    page, found = anna.page, {}
+    page, found = anna.page, dict[str, list[str]]()
     expect(page.get_by_role("region", name="Nodes")).to_be_visible()
     found["view"] = findings(page) + page.evaluate(TOO_WIDE)
     page.get_by_role("button", name="Release from lb1 …").click()
