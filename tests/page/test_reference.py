@@ -36,7 +36,7 @@ def run(text: str) -> str:
 
 
 def test_tasks_come_with_a_sentence(reader: Operator) -> None:
-    expect(reader.page.locator(".opblock-tag")).to_have_count(23)
+    expect(reader.page.locator(".opblock-tag")).to_have_count(24)
     expect(reader.page.get_by_text("and drains that wait for sessions to end")).to_be_visible()
     assert reader.errors == []
 
