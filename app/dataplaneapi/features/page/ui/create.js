@@ -133,9 +133,8 @@ function Members({ form: { about, own, first, along }, values, problems, set, do
 
 /** Paths of the fields that come first, and of the others. */
 function divided(fields, common = "") {
-  const paths = fields.map(({ path }) => path);
-  if (paths.length <= FEW) return { first: paths, rest: [] };
-  const wanted = [...common.split(" "), ...fields.filter(({ isRequired }) => isRequired).map(({ path }) => path)];
+  const paths = fields.map(({ path }) => path), needed = fields.filter(({ isRequired }) => isRequired).map(({ path }) => path);
+  const wanted = [...common.split(" "), ...needed, ...(paths.length <= FEW ? paths : [])];
   const first = [...new Set(wanted)].filter((path) => paths.includes(path));
   return { first, rest: paths.filter((path) => !first.includes(path)) };
 }

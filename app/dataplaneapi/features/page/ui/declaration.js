@@ -26,17 +26,16 @@ export function kindsOf(document, collection) {
   for (const [path, { post }] of Object.entries(document.paths)) {
     const [, place, index] = pattern.exec(path) ?? [], about = post?.["x-operation"];
     if (!place || !about?.resource || (!collection && about.parent)) continue;
-    const { noun, key, kind, schema } = document["x-resources"][about.resource];
-    if (kind !== "singleton") found.push({ path: place, kind: schema, word: wordOf(document, schema), noun, key, isIndexed: Boolean(index) });
+    const { noun, key, kind, schema, section } = document["x-resources"][about.resource];
+    if (kind !== "singleton") found.push({ path: place, kind: schema, word: section ?? wordOf(document, schema), noun, key, isIndexed: Boolean(index) });
   }
   return found.sort((a, b) => a.word.localeCompare(b.word));
 }
 
-/** The word that such a line or section begins with. */
+/** The word that such a line begins with. */
 function wordOf(document, schema) {
-  const { keyword, header, line, lines } = resolved(document, schemaOf(schema))["x-haproxy"] ?? {};
-  const text = keyword ?? header ?? line ?? Object.values(lines ?? {}).flat()[0] ?? schema;
-  return text.split(" ")[0];
+  const { keyword, line, lines = {} } = resolved(document, schemaOf(schema))["x-haproxy"];
+  return (keyword ?? line ?? Object.values(lines).flat()[0]).split(" ")[0];
 }
 
 const nameOf = ({ $ref }) => $ref?.split("/").at(-1);
@@ -74,8 +73,8 @@ function fieldsOf(document, schema, values, prefix = "", isInner = false) {
       line: line.includes(`<${member}>`) ? line.split(`<${member}>`)[0].trim() : (own.keyword ?? member) });
   }
   // In the order of the line; what it does not name is behind it.
-  const order = [...(form?.members ?? placeholders(line))].map((member) => prefix + member), placeOf = ({ path }) => (order.indexOf(path) + 1 || Infinity);
-  return order.length ? fields.sort((a, b) => Math.sign(placeOf(a) - placeOf(b)) || 0) : fields;
+  const order = [...(form?.members ?? placeholders(line))].map((member) => prefix + member), placeOf = ({ path }) => order.indexOf(path) + 1 || 999;
+  return fields.sort((a, b) => placeOf(a) - placeOf(b));
 }
 
 function fieldOf(document, { type, description: help = "", enum: choices, example, items, ...rest }) {

@@ -126,13 +126,14 @@ async function planned(action, options) {
 
 function Plan({ plan }) {
   if (plan.incomplete) return html`<p class="note">${plan.incomplete}</p>`;
+  const messages = (plan.messages ?? []).filter(({ severity }) => severity !== "notice");
   return html`
     ${!plan.allowed && html`<${Refusal} of=${plan.refused} />`}
     ${plan.changes?.length > 0 && html`<${Changes} rows=${plan.changes} />`}
     ${!plan.isRefused && html`<p class="how"><${How} plan=${plan} /></p>`}
     ${!plan.isRefused && plan.reasons?.length > 0 && html`<ul class="reasons">${plan.reasons.map((each) => html`<li>${each.section && html`<code>${each.section}</code> `}${each.reason}</li>`)}</ul>`}
     ${plan.notes?.map((note) => html`<p class="note">${note}</p>`)}
-    ${plan.messages?.length > 0 && html`<${Problem} title=${plan.isRefused ? "HAProxy refuses this" : "HAProxy says"} text=${plan.messages.map((each) => `${each.line ? `line ${each.line}: ` : ""}${each.text}`).join("\n")} />`}
+    ${messages.length > 0 && html`<${Problem} title=${plan.isRefused ? "HAProxy refuses this" : "HAProxy says"} text=${messages.map((each) => `${each.line ? `line ${each.line}: ` : ""}${each.text}`).join("\n")} />`}
     <${Diff} text=${plan.diff} />
     ${plan.commands?.length > 0 && html`<details><summary>${counted(plan.commands.length, "runtime command")}</summary><pre tabindex="0">${plan.commands.join("\n")}</pre></details>`}
   `;
