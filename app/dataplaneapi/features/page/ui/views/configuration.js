@@ -121,7 +121,7 @@ function objectOf({ id = ALL, keyword }) {
 function Verdict({ isChanged, asking, error, plan }) {
   if (!isChanged) return html`<span class="quiet">Nothing is changed.</span>`;
   if (asking || (!plan && !error)) return html`<span class="spinner" aria-hidden="true"></span>HAProxy validates the text …`;
-  if (error) return html`<${Badge} tone="bad">Unknown<//> ${error.message}`;
+  if (error) return html`<${Badge} tone="bad">${error.status === 403 ? "Not allowed" : "Unknown"}<//> ${error.message}`;
   if (!plan.valid) return html`<${Badge} tone="bad">Refused<//> HAProxy refuses this text.`;
   const count = plan.effects.length;
   if (!plan.diff) return html`<span class="quiet">Nothing is changed.</span>`;
