@@ -177,6 +177,7 @@ def test_what_only_the_plan_can_tell(browser: Browser, sidecar: Quick) -> None:
     willa.errors.clear()
     area.fill(before.replace("127.0.0.1:2", "127.0.0.1:2 weight 7"))
     willa.page.get_by_role("button", name="Review and commit …").click()
+    willa.page.get_by_role("dialog").get_by_label("Roll back automatically unless confirmed").select_option("10m")
     willa.carry_out("Commit")
     assert sidecar.get("backends/shop/servers/web2").json()["weight"] == 7
     strip = willa.page.get_by_role("region", name="Unconfirmed change")
