@@ -16,6 +16,13 @@ DAY = "2026-01-01"
 _FILE_ENDINGS = ("_file", "file", "_path", "_certificate", "_key", "_ca", "_bin", "_before", "_after", "_runtime")
 
 
+class UnwrappedFormatter(argparse.HelpFormatter):
+    """Leaves the wrapping to man; Python's differs between versions."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=10_000)
+
+
 def pages() -> dict[str, str]:
     """File name to text."""
     return {"dataplaneapi.8": manual(), "dataplaneapi-ctl.1": client_manual(), "dataplaneapi-lint.1": lint_manual()} | {
@@ -42,7 +49,8 @@ def client_manual() -> str:
     parser.epilog = None
     commands = parser.add_subparsers(title="commands")
     for name, (_, text, _) in ctl.COMMANDS.items():
-        commands.add_parser(name, parents=[ctl.command_parser(name)], add_help=False, help=text, description=text)
+        command = commands.add_parser(name, parents=[ctl.command_parser(name)], add_help=False, help=text, description=text)
+        command.formatter_class = UnwrappedFormatter
     page = Manpage(parser)
     page.source, page.date = f"dataplane-sidecar {VERSION}", DAY
     page.section, page.manual, page.description = 1, "Dataplane sidecar", "works with a Data Plane API from the command line"

@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -17,15 +17,22 @@ async def damage(database: Database) -> None:
     (database.directory / STATE).write_bytes(b"no database" * 1000)
 
 
+@contextmanager
+def connected(path: Path) -> Iterator[sqlite3.Connection]:
+    """A connection that is closed at the end; each statement is committed at once."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as database:
+        yield database
+
+
 def stored(directory: Path, table: str) -> str:
     """All rows of a table of the state.db in a directory, as a text; a server may use it."""
-    with closing(sqlite3.connect(directory / STATE)) as database:
+    with connected(directory / STATE) as database:
         return repr(database.execute(f"SELECT * FROM {table}").fetchall())
 
 
 def former_contents(directory: Path) -> int:
     """How many files' former contents the ledger has in the keys.db of a directory; a server may use it."""
-    with closing(sqlite3.connect(directory / KEYS)) as database:
+    with connected(directory / KEYS) as database:
         return int(database.execute("SELECT count(*) FROM former").fetchone()[0])
 
 

@@ -4,7 +4,7 @@ import json
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
@@ -13,6 +13,7 @@ from haproxy_native.disk.database import STATE
 from tests.acceptance import mounts
 from tests.acceptance.web import Web
 from tests.acceptance.wrong_changes import Change, Site, a_server_at_a_dead_address, a_server_lost, a_wrong_map, made_by, site_of
+from tests.databases import connected
 
 pytestmark = pytest.mark.mounts
 
@@ -34,13 +35,13 @@ def storage(site: Site) -> Path:
     return site.sidecar.directory / "dataplane"
 
 
-def database(site: Site) -> sqlite3.Connection:
-    return sqlite3.connect(storage(site) / "engine/state" / STATE)
+def database(site: Site) -> AbstractContextManager[sqlite3.Connection]:
+    return connected(storage(site) / "engine/state" / STATE)
 
 
 def full(site: Site) -> Callable[[], None]:
     # What the log of the database has room for would be taken.
-    with closing(database(site)) as opened:
+    with database(site) as opened:
         opened.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
     mounts.fill(storage(site), 0)
     return (storage(site) / "ballast").unlink
@@ -127,11 +128,10 @@ def test_a_start(site: Site, spoil: Callable[[Site], Callable[[], None]], status
     before = site.seen()
     location = made_by(change, site)
     site.sidecar.kill()
-    with closing(database(site)) as opened:
+    with database(site) as opened:
         id_, data = opened.execute("SELECT id, data FROM confirmation ORDER BY id DESC").fetchone()
         row = json.loads(data) | {"status": status} | ({"deadline": None} if status == "open" else {})
         opened.execute("UPDATE confirmation SET data = ? WHERE id = ?", (json.dumps(row), id_))
-        opened.commit()
     restore = spoil(site)
     try:
         site.sidecar.start()

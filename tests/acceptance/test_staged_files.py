@@ -1,6 +1,5 @@
 """Stored files of every kind in transactions over HTTP, beside a real HAProxy: all come with the text or none, for who may change them."""
 
-import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ import pytest
 from haproxy_native.disk.database import KEYS
 from tests.acceptance.quick import PLAIN, SERVICES, Quick
 from tests.acceptance.test_access import Caller
+from tests.databases import connected
 from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy, free_port
 from tests.haproxy.sidecar import USER
@@ -132,7 +132,7 @@ def test_nothing_of_what_is_discarded_refused_or_outdated(sidecar: Stored) -> No
     discarded = sidecar.begun()
     sidecar.stage_all(discarded)
     assert sidecar.delete(f"{TRANSACTIONS}/{discarded}").status_code == 204
-    with sqlite3.connect(sidecar.directory / "dataplane/engine/state" / KEYS) as keys:
+    with connected(sidecar.directory / "dataplane/engine/state" / KEYS) as keys:
         assert keys.execute("SELECT count(*) FROM staged_file").fetchone() == (0,)
     refused = sidecar.begun()
     gone = sidecar.put(f"{STORAGE}/ssl_crt_lists/list.txt", f"{sidecar.directory}/ssl_certs_dir/none.pem\n", transaction_id=refused)

@@ -12,6 +12,7 @@ import yaml
 
 from dataplaneapi import backup
 from haproxy_native.disk.database import KEYS, STATE, SqliteConnection, State
+from tests.databases import connected
 
 
 def settings(tmp_path: Path) -> list[str]:
@@ -115,7 +116,7 @@ def test_both_databases_are_of_one_moment(tmp_path: Path, monkeypatch: pytest.Mo
     with tarfile.open(tmp_path / "b") as archive:
         extract(archive, tmp_path / "out")
     for name in (STATE, KEYS):
-        with closing(sqlite3.connect(tmp_path / "out/engine/state" / name)) as database:
+        with connected(tmp_path / "out/engine/state" / name) as database:
             assert database.execute("SELECT count(*) FROM word").fetchone() == (0,)
 
 
@@ -134,6 +135,6 @@ def test_a_copy_is_whole(tmp_path: Path) -> None:
         backup.backup(tmp_path / "dataplane", tmp_path / "b")
     with tarfile.open(tmp_path / "b") as archive:
         extract(archive, tmp_path / "out")
-    with closing(sqlite3.connect(tmp_path / "out/engine/state" / STATE)) as copy:
+    with connected(tmp_path / "out/engine/state" / STATE) as copy:
         assert copy.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         assert copy.execute("SELECT count(*) FROM word").fetchone() == (2000,)

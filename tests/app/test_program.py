@@ -8,7 +8,6 @@ import os
 import re
 import signal
 import socket
-import sqlite3
 import ssl
 import subprocess
 import sys
@@ -30,6 +29,7 @@ from haproxy_native.disk.database import STATE
 from tests.app.authority import Authority
 from tests.app.client import CONFIGURATION, settings
 from tests.app.handover import start
+from tests.databases import connected
 from tests.haproxy.forked import Forked, nursery
 from tests.haproxy.process import free_port
 from tests.until import until
@@ -219,7 +219,7 @@ def test_hangup_takes_over_what_becomes_of_old_versions_and_idle_transactions(tm
         assert status == 201
         assert ask(port, f"{BACKENDS}?version=1", method="POST", body='{"name": "be1"}')[0] == 202
         assert ask(port, f"{BACKENDS}?version=1", method="POST", body='{"name": "be2"}')[0] == 409
-        with sqlite3.connect(tmp_path / "storage/engine/state" / STATE) as database:
+        with connected(tmp_path / "storage/engine/state" / STATE) as database:
             database.execute("UPDATE open_transaction SET used = 0")
         server.write(on_conflict="merge", transaction={"transaction_dir": str(tmp_path / "transactions"), "transaction_ttl": "1h"})
         server.process.send_signal(signal.SIGHUP)

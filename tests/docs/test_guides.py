@@ -1,8 +1,13 @@
 """The guides tell the truth: what their console blocks print is what a reader gets, beside one demo."""
 
+import shutil
+
+import pytest
+
 from tests.docs.guides import PAGES, compared, run, steps
 
 
+@pytest.mark.skipif(not shutil.which("jq"), reason="no command here: jq")
 def test_the_guides_print_what_they_show() -> None:
     assert len(PAGES) > 4
     differing = [

@@ -34,8 +34,6 @@ def test_a_skip_that_is_not_listed_fails(tmp_path: Path) -> None:
     test = tmp_path / "test_skipped.py"
     test.write_text(SKIPPED)
     words = [sys.executable, "-m", "pytest", "-c", str(CHECKOUT / "pyproject.toml"), "--rootdir", str(tmp_path), "-p", "no:cacheprovider"]
-    done = subprocess.run(
-        [*words, "-p", "tests.rules.skips", str(test)], capture_output=True, text=True, check=False, cwd=CHECKOUT, timeout=120
-    )
+    done = subprocess.run([*words, "-p", "tests.rules.skips", str(test)], capture_output=True, text=True, check=False, cwd=CHECKOUT)
     assert "1 skipped, 1 error" in done.stdout
     assert "tests/rules/skips.toml does not list: not today" in done.stdout

@@ -37,7 +37,7 @@ def opened(tmp_path: Path) -> Iterator[list[socket.socket]]:
 
 def taken_over(sockets: list[socket.socket], **environment: str) -> list[object]:
     process = start([sys.executable, "-c", TELL], sockets, {**os.environ, **environment}, stdout=subprocess.PIPE)
-    answer, _ = process.communicate(timeout=60)
+    answer, _ = process.communicate()
     return list(json.loads(answer))
 
 

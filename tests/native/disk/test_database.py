@@ -15,6 +15,7 @@ import pytest
 from haproxy_native.disk.database import KEYS, STATE, Database, State, Tables
 from haproxy_native.errors import Unusable
 from tests.acceptance import mounts
+from tests.databases import connected
 from tests.until import until
 
 TABLES = (Tables("test", "CREATE TABLE word (word TEXT NOT NULL)"), Tables("test", "CREATE TABLE secret (word TEXT)", are_keys=True))
@@ -147,7 +148,8 @@ def test_what_waits_is_tried_again_by_itself(tmp_path: Path) -> None:
         (tmp_path / "state").unlink()
         until(lambda: not database.trouble)
         assert asyncio.run(database.write(lambda state: add("b", state) or 7)) == 7
-        assert sqlite3.connect(tmp_path / "state" / STATE).execute("SELECT word FROM word").fetchall() == [("a",), ("b",)]
+        with connected(tmp_path / "state" / STATE) as other:
+            assert other.execute("SELECT word FROM word").fetchall() == [("a",), ("b",)]
 
 
 def test_a_post_that_is_a_mistake_costs_itself_alone(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -243,7 +245,8 @@ def test_a_start_on_a_disk_that_takes_no_writes(tmp_path: Path, spoil: str, capl
         else:
             mounts.remount(tmp_path, "rw")
         database.read(lambda state: add("b", state))
-    assert sqlite3.connect(tmp_path / "state" / STATE).execute("SELECT count(*) FROM word").fetchone() == (2,)
+    with connected(tmp_path / "state" / STATE) as other:
+        assert other.execute("SELECT count(*) FROM word").fetchone() == (2,)
 
 
 @pytest.mark.mounts

@@ -19,7 +19,7 @@ from haproxy_native.history.history import History
 from haproxy_native.history.journal import Journal
 from haproxy_native.request_context import NOBODY, OUTSIDE, Author
 from haproxy_native.text.document import Document
-from tests.databases import damage
+from tests.databases import connected, damage
 from tests.native.engines import ByFunction, adding, beside, run, running_engine
 
 TEXT = "global\n"
@@ -49,8 +49,8 @@ def test_a_change_is_entered_before_it_is_answered(tmp_path: Path) -> None:
         async with recorded(tmp_path) as (engine, history):
             ann = Author("ann", "192.0.2.1", "r-1", "why")
             await engine.write([ByFunction(adding("b"))], Version(1), author=ann)
-            database = sqlite3.connect(state(tmp_path) / "state.db")
-            assert database.execute("SELECT name, message, version FROM begun").fetchall() == [("ann", "why", 2)]
+            with connected(state(tmp_path) / "state.db") as database:
+                assert database.execute("SELECT name, message, version FROM begun").fetchall() == [("ann", "why", 2)]
             (entry,) = await entries(history)
             assert entry.kind == CONFIGURATION
             (content,) = await history.ask(Journal.contents, entry.id)
@@ -101,9 +101,8 @@ def test_effects_that_a_stop_has_cut_off_are_computed_later(tmp_path: Path) -> N
     async def work() -> None:
         async with recorded(tmp_path) as (engine, _):
             await engine.write([ByFunction(adding("b"))], Version(1), author=NOBODY)
-        database = sqlite3.connect(state(tmp_path) / "state.db")
-        database.executescript("DELETE FROM effects; DELETE FROM touched")
-        database.close()
+        with connected(state(tmp_path) / "state.db") as database:
+            database.executescript("DELETE FROM effects; DELETE FROM touched")
         async with recorded(tmp_path) as (_, history):
             async with asyncio.timeout(60):
                 while not await history.ask(Journal.effects, 1):

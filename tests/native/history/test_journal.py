@@ -14,6 +14,7 @@ from haproxy_native.history.entries import CONFIGURATION, FILE, RUNTIME, Entry, 
 from haproxy_native.history.journal import TABLES, Journal, Limits
 from haproxy_native.reload.records import KEPT, TAKEN_BACK
 from haproxy_native.request_context import Author
+from tests.databases import connected
 
 KEY = b"-----BEGIN PRIVATE KEY-----\nMIG\n-----END PRIVATE KEY-----\n"
 ANN, BOB = Author("ann", "192.0.2.1", "r-1", "why", "revert/3"), Author("bob")
@@ -85,7 +86,7 @@ def test_a_damaged_database(tmp_path: Path) -> None:
     for number in range(3):
         journal.add(of_configuration(number))
     journal._state.close()
-    with sqlite3.connect(tmp_path / "state.db") as database:
+    with connected(tmp_path / "state.db") as database:
         database.execute("UPDATE content SET data = substr(data, 3)")
         database.execute("UPDATE begun SET members = x'00'")
     again = opened(tmp_path)

@@ -1,10 +1,10 @@
 """`GET /v3/sidecar/transactions`, and transactions that are ended."""
 
-import sqlite3
 from pathlib import Path
 
 from haproxy_native.disk.database import STATE
 from tests.app.client import CONFIG, Client, serving
+from tests.databases import connected
 
 LIST, TRANSACTIONS = "/v3/sidecar/transactions", "/v3/services/haproxy/transactions"
 
@@ -40,7 +40,7 @@ def test_those_of_others_are_left_out(tmp_path: Path) -> None:
 def test_one_that_was_ended_says_so(tmp_path: Path) -> None:
     with serving(tmp_path) as client:
         id_ = started(client, "one")
-    with sqlite3.connect(client.engine.database.directory / STATE) as database:
+    with connected(client.engine.database.directory / STATE) as database:
         database.execute("UPDATE open_transaction SET used = 0")
     with serving(tmp_path, transaction_ttl=60.0) as client:
         assert client.get(LIST).json == []

@@ -58,8 +58,6 @@ def test_what_fails_at_the_start_alone_is_found(place: str, line: str, tmp_path:
     text = STARTED.format(directory=tmp_path, **places)
     binary, file = binaries.of((3, 2)), tmp_path / "haproxy.cfg"
     file.write_text(text)
-    check, start = (
-        subprocess.run([binary, option, "-f", file], check=False, capture_output=True, text=True, timeout=60) for option in ("-c", "-W")
-    )
+    check, start = (subprocess.run([binary, option, "-f", file], check=False, capture_output=True, text=True) for option in ("-c", "-W"))
     assert (check.returncode, start.returncode) == (0, 1), check.stderr + start.stderr
     assert [each.line for each in found(text, "name-undefined")] == [text[: text.index(line.splitlines()[-1].strip())].count("\n") + 1]
