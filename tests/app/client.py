@@ -54,7 +54,7 @@ class Got:
 
 
 def settings(directory: Path, **changed: Any) -> Settings:
-    """All files below one directory; nothing is checked and nothing reloaded by default."""
+    """All files below one directory; by default nothing is checked, and a scheduled reload does not begin during a test."""
     plain = Settings(
         config_file=str(directory / "haproxy.cfg"),
         maps_dir=str(directory / "maps"),
@@ -68,6 +68,7 @@ def settings(directory: Path, **changed: Any) -> Settings:
         users=[{"name": "admin", "password": "adminpwd", "insecure": True}],
         validate_cmd="true",
         reload_cmd="true",
+        reload_delay=3600,
         disable_inotify=True,
     )
     return replace(plain, **changed)
