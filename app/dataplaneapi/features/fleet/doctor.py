@@ -9,7 +9,7 @@ from dataplaneapi.features.fleet.settings import FleetSettings, read_fleet
 from dataplaneapi.settings.table import Settings, SettingsError
 from haproxy_native.errors import NativeError
 from haproxy_native.features.fleet.etcd import EtcdStore
-from haproxy_native.features.fleet.member import HEAD
+from haproxy_native.features.fleet.group import HEAD
 from haproxy_native.features.fleet.sealing import Keyring, Unopened
 from haproxy_native.features.fleet.store import StoredValue
 

@@ -12,7 +12,9 @@ from dataplaneapi.features.fleet.settings import read_fleet
 from haproxy_native.commit.events import Committed
 from haproxy_native.errors import NotFound
 from haproxy_native.features.fleet.etcd import EtcdStore
+from haproxy_native.features.fleet.group import Group
 from haproxy_native.features.fleet.member import FleetMember
+from haproxy_native.features.fleet.node import FleetNode
 from haproxy_native.features.fleet.release import BAKING, CHECKED, GOOD, WAITING, Head, Release
 from haproxy_native.features.fleet.sealing import Keyring
 
@@ -33,16 +35,9 @@ class FleetFeature(Feature):
             return
         self.group = fleet.group
         confirmations = ConfirmationsFeature.of(services)
-        self._member = member = FleetMember(
-            services.engine,
-            confirmations.confirmations,
-            EtcdStore(fleet.etcd),
-            Keyring(fleet.group, fleet.secrets),
-            fleet.path,
-            fleet.node,
-            confirmations.statistics,
-            refuses_local=fleet.refuses_local,
-        )
+        group = Group(EtcdStore(fleet.etcd), Keyring(fleet.group, fleet.secrets), fleet.path)
+        node = FleetNode(services.engine, confirmations.confirmations, group, confirmations.statistics)
+        self._member = member = FleetMember(services.engine, group, node, fleet.node, refuses_local=fleet.refuses_local)
         self.runs = (member,)
         services.engine.context.events.listen(partial(_follow_changes, member))
 
@@ -50,7 +45,7 @@ class FleetFeature(Feature):
         """Yield what `/metrics` shows of this node."""
         if self._member is None:
             return
-        report, has_failed = self._member.node.report, bool(self._member.store_state.error)
+        report, has_failed = self._member.node.state.report, bool(self._member.store_state.error)
         yield "fleet_release", "Number of the release that this node has seen last.", report.number
         yield "fleet_well", "Whether this node runs a release of its group, or waits for one.", report.phase in WELL
         yield "fleet_store_up", "Whether the store of the fleet answers.", not has_failed

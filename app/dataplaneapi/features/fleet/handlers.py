@@ -10,7 +10,9 @@ from dataplaneapi.api.responses import Response, empty, json_response
 from dataplaneapi.features.fleet.feature import WELL, FleetFeature, head_as_dict, release_as_dict
 from haproxy_native.errors import Unusable
 from haproxy_native.features.confirmations.guard import read_guard
-from haproxy_native.features.fleet.member import FleetConflict, FleetMember, Proposal
+from haproxy_native.features.fleet.group import FleetConflict
+from haproxy_native.features.fleet.member import FleetMember
+from haproxy_native.features.fleet.requests import FleetRequests, Proposal
 
 # The maximum of bake and deadline together, in seconds: a confirmation may not last longer.
 LONGEST = 86400.0
@@ -22,20 +24,24 @@ def _member(call: Call) -> FleetMember:
     return FleetFeature.of(call.services).member
 
 
+def _requests(call: Call) -> FleetRequests:
+    return FleetRequests(_member(call))
+
+
 async def read(call: ReadCall) -> Response:
     member, head = _member(call), None
     node = _own(member)
     nodes, store = [node | {"present": True}], dict[str, Any]()
     try:
-        head, _ = await member.head()
-        reports, there = await member.reports(), await member.present()
+        head, _ = await member.group.head()
+        reports, there = await member.group.reports(), await member.group.present()
         nodes = [_node(name, report) | {"present": name in there} for name, report in sorted(reports.items())]
-        store = {"up": True, **await member.facts()}
+        store = {"up": True, **await member.group.facts()}
     except Unusable as error:
         store = {"up": False, "error": str(error)}
     if store["up"] == (not member.store_state.error):
         store["since"] = timestamp(member.store_state.since)
-    head = head or member.node.head
+    head = head or member.node.state.head
     feature = FleetFeature.of(call.services)
     shown = {"group": feature.group, "node": member.name, "release": head and head_as_dict(head), "nodes": nodes, "store": store}
     return json_response(200, present(shown))
@@ -47,18 +53,18 @@ async def health(call: ReadCall) -> Response:
 
 
 async def read_list(call: ReadCall) -> Response:
-    head, _ = await _member(call).head()
+    head, _ = await _member(call).group.head()
     former = [release_as_dict(each) for each in reversed(head.past)] if head else []
     return json_response(200, [head_as_dict(head), *former] if head else [])
 
 
 async def init(call: JsonCall) -> Response:
-    return json_response(201, head_as_dict(await _member(call).init(call.author)))
+    return json_response(201, head_as_dict(await _requests(call).init(call.author)))
 
 
 async def adopt(call: JsonCall) -> Response:
     call.exchange.answer_within(ANSWER_SECONDS)
-    return json_response(200, head_as_dict(await _member(call).adopt(call.body["from"], call.author)))
+    return json_response(200, head_as_dict(await _requests(call).adopt(call.body["from"], call.author)))
 
 
 async def create(call: JsonCall) -> Response:
@@ -73,7 +79,7 @@ async def create(call: JsonCall) -> Response:
     proposal = Proposal(**given, guard=guard, former=body.get("release", 0))
     if not 1 <= proposal.deadline <= proposal.deadline + proposal.bake <= LONGEST:
         raise ApiError(422, "deadline in body must be at least 1s, and together with bake at most 24h")
-    head, left_out = await _member(call).propose(proposal, call.author)
+    head, left_out = await _requests(call).propose(proposal, call.author)
     return json_response(202, head_as_dict(head) | {"left_out": left_out})
 
 
@@ -90,19 +96,19 @@ async def stop(call: JsonCall) -> Response:
 
 
 async def _steer(call: Call, what: str) -> Response:
-    return json_response(200, head_as_dict(await _member(call).steer(int(call.path.number), what, call.author)))
+    return json_response(200, head_as_dict(await _requests(call).steer(int(call.path.number), what, call.author)))
 
 
 async def forget(call: JsonCall) -> Response:
     member = _member(call)
     if call.path.name == member.name:
         raise FleetConflict(f"{member.name} is this node")
-    await member.forget(call.path.name)
+    await _requests(call).forget(call.path.name)
     return empty(204)
 
 
 def _own(member: FleetMember) -> dict[str, Any]:
-    report = member.node.report
+    report = member.node.state.report
     return _node(member.name, {"number": report.number, "phase": report.phase, "reason": report.reason})
 
 

@@ -45,11 +45,11 @@ class EtcdStore:
         self._token = ""
 
     async def read(self, key: str) -> StoredValue | None:
-        entries = _entries(await self._call("kv/range", {"key": _base64(key)}))
+        entries = _entries(await self.call("kv/range", {"key": _base64(key)}))
         return entries[0] if entries else None
 
     async def list(self, prefix: str) -> list[StoredValue]:
-        return _entries(await self._call("kv/range", {"key": _base64(prefix), "range_end": _base64(_end(prefix))}))
+        return _entries(await self.call("kv/range", {"key": _base64(prefix), "range_end": _base64(_end(prefix))}))
 
     async def create(self, key: str, value: bytes) -> str | None:
         return await self._put(key, value, {"target": "CREATE", "create_revision": "0"})
@@ -58,11 +58,11 @@ class EtcdStore:
         return await self._put(key, value, {"target": "MOD", "mod_revision": version} if version else None)
 
     async def delete(self, key: str) -> bool:
-        answer = await self._call("kv/deleterange", {"key": _base64(key)})
+        answer = await self.call("kv/deleterange", {"key": _base64(key)})
         return int(answer.get("deleted", 0)) > 0
 
     async def present(self, key: str, value: bytes, seconds: int) -> "EtcdPresence | None":
-        lease = str((await self._call("lease/grant", {"TTL": str(seconds)}))["ID"])
+        lease = str((await self.call("lease/grant", {"TTL": str(seconds)}))["ID"])
         made = await self._put(key, value, {"target": "CREATE", "create_revision": "0"}, lease)
         presence = EtcdPresence(self, lease)
         if made is None:
@@ -93,7 +93,7 @@ class EtcdStore:
             raise StoreAway(f"etcd {endpoint}: {error or type(error).__name__}") from None
 
     async def facts(self) -> StoreFacts:
-        answer = await self._call("maintenance/status", {})
+        answer = await self.call("maintenance/status", {})
         return StoreFacts(str(answer.get("version", "")), int(answer.get("dbSize", 0)))
 
     async def close(self) -> None:
@@ -101,19 +101,15 @@ class EtcdStore:
         if client:
             await client.aclose()
 
-    async def call(self, path: str, body: dict[str, Any]) -> Any:
-        """Return the answer to a call of the gateway. For `EtcdPresence`."""
-        return await self._call(path, body)
-
     async def _put(self, key: str, value: bytes, compare: dict[str, Any] | None, lease: str = "") -> str | None:
         if len(value) > self.most:
             raise TooLarge(f"{key} has {len(value)} bytes; etcd accepts {self.most}")
         put = {"key": _base64(key), "value": base64.b64encode(value).decode()} | ({"lease": lease} if lease else {})
         compared = [{"key": _base64(key), "result": "EQUAL", **compare}] if compare else []
-        answer = await self._call("kv/txn", {"compare": compared, "success": [{"request_put": put}]})
+        answer = await self.call("kv/txn", {"compare": compared, "success": [{"request_put": put}]})
         return str(answer["header"]["revision"]) if answer.get("succeeded") else None
 
-    async def _call(self, path: str, body: dict[str, Any]) -> Any:
+    async def call(self, path: str, body: dict[str, Any]) -> Any:
         """Return the answer of the first endpoint that answers. Raises StoreAway, StoreDenied, StoreFull and TooLarge."""
         failure = StoreAway("etcd: no endpoint")
         for endpoint in list(self._endpoints):

@@ -1,0 +1,154 @@
+"""`FleetRequests`: what people request of a fleet: to begin a group, join it, release, pause, resume, stop, and forget a node.
+
+Each request reads the head, computes the next one and replaces the head, if nobody else has meanwhile. So it takes effect completely or not
+at all, and a kill in between has changed nothing. Only `init` and `adopt` also change this node, after they have replaced the head: a kill
+in between leaves a node that holds, and the person repeats the request as `adopt`.
+"""
+
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+
+from haproxy_native.errors import BadRequest, NotFound
+from haproxy_native.features.confirmations.guard import Guard
+from haproxy_native.features.fleet import release as machine
+from haproxy_native.features.fleet.group import FleetConflict, new_id
+from haproxy_native.features.fleet.member import FleetMember
+from haproxy_native.features.fleet.release import DONE, GOOD, HELD, PAUSED, ROLLING, Head, Release
+from haproxy_native.request_context import Author
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A person's request for a release."""
+
+    message: str = ""
+    stages: Sequence[int | str] = machine.STAGES
+    guard: Guard | None = None
+    # Seconds.
+    bake: float = 60.0
+    deadline: float = 600.0
+    force: bool = False
+    dry_run: bool = False
+    # The number of a former release whose text is released again; 0 for the text of this node.
+    former: int = 0
+
+
+class FleetRequests:
+    """The requests that one member of a fleet accepts. Each raises FleetConflict and Unusable."""
+
+    def __init__(self, member: FleetMember) -> None:
+        self._member, self._group, self._node = member, member.group, member.node
+
+    async def init(self, by: Author) -> Head:
+        """Begin a new group, with this node's text as the first release."""
+        async with self._member.at_rest():
+            head, _ = await self._group.head()
+            if begun := head or self._node.state.head:
+                raise FleetConflict(f"the group has begun, and has release {begun.release.number}; adopt it to join")
+            release = await self._upload(1, by, "")
+            made = Head(release, release)
+            await self._group.swap(made, None, None)
+            await self._node.join(made, self._member.name)
+        return made
+
+    async def adopt(self, side: str, by: Author) -> Head:
+        """Follow the head in the store, whatever this node has followed before. With the side "node", release this node's text first."""
+        async with self._member.at_rest():
+            head, version = await self._group.head()
+            if side == "node":
+                if (own := self._node.state.head) is None:
+                    raise FleetConflict("this node has not joined the group; it can adopt what the store has")
+                made = machine.adopt(head, own, await self._upload(own.release.number + 1, by, "adopted"))
+                await self._group.swap(made, version, head)
+                head = made
+            elif head is None:
+                raise FleetConflict("the store has no release; adopt from this node, or init the group")
+            elif head.state != DONE:
+                raise FleetConflict(f"release {head.release.number} is {head.state}; try again when it is done")
+            await self._node.join(head, self._member.name)
+            if self._node.state.phase != GOOD:
+                raise FleetConflict(f"release {head.release.number} is {self._node.state.phase} here: {self._node.state.reason}")
+        return head
+
+    async def propose(self, proposal: Proposal, by: Author) -> tuple[Head, list[str]]:
+        """Begin a release. Return the new head, and the names of nodes that are in no stage because they are absent or hold.
+
+        Also raises BadRequest.
+        """
+        async with self._member.at_rest():
+            head, version = await self._followed()
+            if head.state != DONE:
+                raise FleetConflict(f"release {head.release.number} by {head.release.author} is {head.state}, at gate {head.gate}")
+            release = await self._release(head, proposal, by)
+            if self._node.state.applied != head.release.bundle and not (proposal.former or proposal.force):
+                text = f"this node does not have release {head.release.number}, so its text lacks what that has changed"
+                raise FleetConflict(f"{text}; adopt it and make your change again, or use force")
+            if release.bundle == head.release.bundle:
+                raise FleetConflict(f"the configuration is that of release {head.release.number}; there is nothing to release")
+            has_it = (await self._node.text())[1] == release.bundle
+            reports, present = await self._group.reports(), await self._group.present()
+            able = sorted(name for name in present if name in reports and reports[name]["phase"] != HELD)
+            try:
+                stages = machine.staged([name for name in able if name != self._member.name or not has_it], proposal.stages)
+            except ValueError as error:
+                raise BadRequest(str(error)) from None
+            if not stages and len(reports) > 1 and not proposal.force:
+                raise FleetConflict("no other node is there that could try the release; with force, it is made nevertheless")
+            made = machine.propose(
+                head,
+                release,
+                stages=stages,
+                guard=asdict(proposal.guard) if proposal.guard else None,
+                bake=proposal.bake,
+                deadline=proposal.deadline,
+                force=proposal.force,
+                dry_run=proposal.dry_run,
+            )
+            await self._group.swap(made, version, head)
+        return made, sorted(set(reports) - set(able))
+
+    async def _release(self, head: Head, proposal: Proposal, by: Author) -> Release:
+        """Return the release that follows a head: of this node's text, or of a former release."""
+        number = head.release.number + 1
+        if not proposal.former:
+            release = await self._upload(number, by, proposal.message)
+            return replace(release, origin="") if proposal.dry_run else release
+        former = next((each for each in reversed(head.chain) if each.number == proposal.former), None)
+        if former is None:
+            raise FleetConflict(f"there is no release {proposal.former} among the last {machine.PAST}")
+        return Release(number, new_id(), former.bundle, former.object, former.pieces, by.name, proposal.message, time.time())
+
+    async def steer(self, number: int, action: str, by: Author) -> Head:
+        """Pause, resume or stop the release with this number."""
+        async with self._member.at_rest():
+            head, version = await self._followed()
+            expected = {"pause": (ROLLING,), "resume": (PAUSED,), "stop": (ROLLING, PAUSED)}[action]
+            if head.release.number != number or head.state not in expected:
+                raise FleetConflict(f"release {head.release.number} is {head.state}, so there is nothing to {action} of release {number}")
+            if action == "stop":
+                made = machine.revert(head, new_id(), f"stopped by {by.name}", time.time())
+            else:
+                made = replace(head, state=PAUSED if action == "pause" else ROLLING)
+            await self._group.swap(made, version, head)
+        return made
+
+    async def forget(self, name: str) -> None:
+        """Delete the report of a node that is gone. Also raises NotFound."""
+        if name in await self._group.present():
+            raise FleetConflict(f"{name} is present; stop its server first")
+        if not await self._group.delete_report(name):
+            raise NotFound(f"the group has no node {name[:40]}")
+
+    async def _followed(self) -> tuple[Head, str | None]:
+        """Return the head in the store and its version. Raises FleetConflict if this node cannot follow it."""
+        head, version = await self._group.head()
+        if (why := machine.broken(head, self._node.state)) or head is None:
+            raise FleetConflict(why)
+        return head, version
+
+    async def _upload(self, number: int, by: Author, message: str) -> Release:
+        """Write this node's text to the store, and return a release of it. Also raises TooLarge."""
+        text, digest = await self._node.text()
+        name, pieces = await self._group.upload(text, digest)
+        return Release(number, new_id(), digest, name, pieces, by.name, message[:200], time.time(), self._member.name)
