@@ -22,6 +22,8 @@ METHODS = ("get", "post", "put", "patch", "delete")
 # What every write takes beside parameters of its own. Where a body may be left out clients place that argument behind all parameters:
 # there uploads take these without declaring them.
 COMMON_TO_WRITES = ("strict", "wait_for_reload", "confirm", "guard", "tests")
+# What is left of them where `x-operation` has `options: false`: an operation that makes no change for which the others could do something.
+COMMON_TO_ALL = ("strict",)
 FURTHER = "x-further-parameters"
 # What the answers are that have an ETag.
 COMPLETE = frozenset(("application/json", "text/plain", "application/octet-stream"))
@@ -114,7 +116,8 @@ def _finished(item: dict[str, Any], table: operations.Table) -> dict[str, Any]:
         if method in item:
             operation = dict(item[method])
             keyed = ("idempotency_key",) if method == "post" and operation["x-operation"].get("writes", True) else ()
-            common = (*COMMON_TO_WRITES, *_of_configuration(operation, table), *keyed) if method != "get" else ()
+            shared = COMMON_TO_WRITES if operation["x-operation"].get("options", True) else COMMON_TO_ALL
+            common = (*shared, *_of_configuration(operation, table), *keyed) if method != "get" else ()
             names = (*common, *(("transaction_id",) if operation["x-operation"].get("store") else ()))
             further = [{"$ref": f"#/components/parameters/{name}"} for name in names]
             body = operation.get("requestBody", {"required": True})

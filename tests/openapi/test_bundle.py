@@ -26,6 +26,7 @@ def test_every_operation_says_who_answers_it():
         "above_object",
         "rows",
         "writes",
+        "options",
         "masks",
         "asks",
         "comparable",
@@ -42,6 +43,16 @@ def test_every_operation_says_who_answers_it():
         resource = DOCUMENT["x-resources"][who["resource"]]
         assert who["action"] in ACTIONS, (method, path)
         assert who.get("parent") in resource.get("parents", [None]), (method, path)
+
+
+def test_only_operations_that_make_a_change_declare_its_options():
+    """The nodes of a fleet make the changes of a release later, so options of the request that began it would do nothing."""
+    without = {path for _, path, operation in OPERATIONS if not operation["x-operation"].get("options", True)}
+    assert {path for method, path, _ in OPERATIONS if path.startswith("/sidecar/fleet/") and method != "get"} <= without
+    for method, path, operation in OPERATIONS:
+        if method != "get" and path in without:
+            names = {followed(DOCUMENT, each)["name"] for each in operation["parameters"]}
+            assert names & {"strict", "wait", "confirm", "guard", "tests"} == {"strict"}, (method, path)
 
 
 def test_operation_ids_are_unique():

@@ -67,9 +67,8 @@ def members(shaped: "Shaped", embedded: Iterable[str], *, strict: bool, headers:
 def _check_guards(operation: "Operation", name: str, known: Iterable[str]) -> None:
     for guard, spellings in operation.guards.items():
         if any(distance(name, spelling, NEAR) <= NEAR for spelling in spellings):
-            meant = (
-                f'did you mean "{guard}"?' if guard in known else "this operation has no such parameter; try it with POST /v3/sidecar/plan."
-            )
+            plan = "; try it with POST /v3/sidecar/plan" if operation.has_options else ""
+            meant = f'did you mean "{guard}"?' if guard in known else f"this operation has no such parameter{plan}."
             raise ApiError(400, f"{name[:LONGEST]} in query is not known; {meant} Nothing has been changed.")
 
 

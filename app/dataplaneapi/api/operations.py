@@ -100,6 +100,8 @@ class Operation:
         self.above_object: str = about.get("above_object", "")
         # Whether a read-only server refuses it.
         self.writes: bool = about.get("writes", method not in ("GET", "HEAD"))
+        # Whether the options of a change, such as `confirm`, have an effect.
+        self.has_options: bool = about.get("options", True)
         # Whether the body describes a call that the operation checks but does not make.
         self.asks: bool = about.get("asks", False)
         # Whether the answer contains a secret that the server does not store.
@@ -220,8 +222,12 @@ class Operation:
 
     @cached_property
     def guards(self) -> dict[str, tuple[str, ...]]:
-        """The parameters that restrain a write, such as `dry_run`, with all spellings to recognize. They include those of all writes."""
+        """The parameters that restrain a write, such as `dry_run`, with all spellings to recognize. They include those of all writes.
+
+        For an operation without the options of a change, they include these options, which would be ignored otherwise.
+        """
         beyond = ("everywhere", "sidecar") if "Sidecar" in self.declared.get("tags", ()) else ("everywhere",)
+        beyond += () if self.has_options else ("here",)
         everywhere = [each for each in self.bundle["components"]["parameters"].values() if each.get("x-guards") in beyond]
         declared = [*self.declared.get("parameters", []), *self.declared.get("x-further-parameters", [])]
         own = [self._resolve(parameter) for parameter in declared if "x-guards" in self._resolve(parameter)]

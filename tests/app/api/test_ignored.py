@@ -119,6 +119,17 @@ def test_a_misspelt_guard_is_refused(shared_client: Client, method: str, target:
     assert shared_client.file.read_bytes() == before
 
 
+@pytest.mark.parametrize("option", ["confirm=5m", "guard=%7B%7D", "tests=require"])
+@pytest.mark.parametrize("path", ["fleet/releases", "fleet/releases/1/stop", "access/check"])
+def test_an_operation_that_changes_nothing_refuses_the_options_of_a_change(shared_client: Client, path: str, option: str) -> None:
+    got = shared_client.post(f"/v3/sidecar/{path}?{option}", {"method": "GET", "path": "/v3/info"})
+    name = option.partition("=")[0]
+    assert (got.status, got.message) == (
+        400,
+        f"{name} in query is not known; this operation has no such parameter. Nothing has been changed.",
+    )
+
+
 def test_a_known_guard_that_an_operation_lacks_is_named_only(client: Client) -> None:
     """Clients send one set of parameters with all calls."""
     got = client("POST", f"{RAW}?version=1&transaction_id=x", b"global\n", headers={"Content-Type": "text/plain"})
