@@ -11,6 +11,7 @@ import httpx2
 import pytest
 
 from haproxy_native.features.fleet.sealing import new_secret
+from tests.acceptance.follower import Follower
 from tests.acceptance.quick import Quick
 from tests.app.ctl.calls import Ctl
 from tests.haproxy.etcd import EtcdMember
@@ -139,6 +140,48 @@ def test_a_change_reaches_all_nodes_stage_by_stage_and_back(shared: Fleet) -> No
     assert lb1.release().status_code == 409, "there is nothing to release"
     assert lb1.release(release=first).status_code == 202
     shared.all(first + 2, weight)
+
+
+def test_the_event_feed_of_each_node_tells_of_releases(shared: Fleet) -> None:
+    lb1, lb2, lb3 = shared.nodes
+    first = number(lb1)
+    with Follower(lb3, types="fleet") as events, Follower(lb2, types="fleet", object="fleet/node") as of_node:
+        lb1.set_weight(12)
+        assert lb1.release(message="more weight").status_code == 202
+        shared.all(first + 1, "12")
+        done = events.until(lambda event: event["data"]["change"] == "done")
+        lb1.set_weight(14)
+        assert lb1.release(bake="1h").status_code == 202
+        until(lambda: lb2.phase() == "baking")
+        assert lb1.post(f"{FLEET}/releases/{first + 2}/pause").status_code == 200
+        events.until(lambda event: event["data"]["change"] == "paused")
+        assert lb1.post(f"{FLEET}/releases/{first + 2}/stop").status_code == 200
+        back = events.until(lambda event: event["data"]["change"] == "rolled_back")
+        shared.all(first + 3, "12")
+    assert {"object": "fleet/release", "type": "fleet"}.items() <= done.items()
+    about = {"node": "lb3", "number": first + 1, "author": "admin", "message": "more weight", "state": "done"}
+    assert about.items() <= done["data"].items()
+    assert {"number": first + 3, "reverts": first + 2, "reason": "stopped by admin"}.items() <= back["data"].items()
+    changes = [event["data"]["change"] for event in events.events]
+    assert [change for change in changes if change != "gate_passed"] == ["started", "done", "started", "paused", "rolled_back"]
+    assert changes.index("started") < changes.index("gate_passed") < changes.index("done")
+    assert of_node.events == [], "no node has held or joined"
+
+
+def test_each_write_names_the_release_that_it_changes(shared: Fleet) -> None:
+    """The change itself stays on its node, with the version and the status of a server that is in no fleet."""
+    lb1, lb2, _ = shared.nodes
+    first, version, weight = number(lb1), int(lb1.version()), lb1.weight()
+    made = lb1.put_server("a", {"weight": 16})
+    assert (made.status_code, made.headers["Fleet-Release"]) == (200, str(first))
+    assert int(lb1.version()) == version + 1 and lb2.weight() == weight
+    runtime = lb1.put("/v3/services/haproxy/runtime/backends/app/servers/a", {"admin_state": "ready"})
+    assert runtime.headers["Fleet-Release"] == str(first)
+    assert "Fleet-Release" not in lb1.get("raw").headers
+    made = lb1.release()
+    assert "Fleet-Release" not in made.headers
+    shared.all(first + 1, "16")
+    assert lb2.put_server("a", {"weight": 16}).headers["Fleet-Release"] == str(first + 1)
 
 
 def test_the_client_shows_the_fleet_and_releases(shared: Fleet, tmp_path: Path) -> None:

@@ -226,8 +226,7 @@ class Operation:
 
         For an operation without the options of a change, they include these options, which would be ignored otherwise.
         """
-        beyond = ("everywhere", "sidecar") if "Sidecar" in self.declared.get("tags", ()) else ("everywhere",)
-        beyond += () if self.has_options else ("here",)
+        beyond = ["everywhere"] + ["sidecar"] * ("Sidecar" in self.declared.get("tags", ())) + ["here"] * (not self.has_options)
         everywhere = [each for each in self.bundle["components"]["parameters"].values() if each.get("x-guards") in beyond]
         declared = [*self.declared.get("parameters", []), *self.declared.get("x-further-parameters", [])]
         own = [self._resolve(parameter) for parameter in declared if "x-guards" in self._resolve(parameter)]

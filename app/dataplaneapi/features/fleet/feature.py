@@ -4,22 +4,48 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
+from dataplaneapi.api.call import Call
 from dataplaneapi.api.conventions import present, timestamp
-from dataplaneapi.api.feature import Feature
+from dataplaneapi.api.feature import Feature, WriteOption
+from dataplaneapi.api.operations import Handler
+from dataplaneapi.api.responses import HeaderName, Response
 from dataplaneapi.api.services import Services
 from dataplaneapi.features.confirmations.feature import ConfirmationsFeature
 from dataplaneapi.features.fleet.settings import read_fleet
-from haproxy_native.commit.events import Committed
+from haproxy_native.commit.events import Announced, Committed, Events
+from haproxy_native.editing.secrets import masked_object
 from haproxy_native.errors import NotFound
 from haproxy_native.features.fleet.etcd import EtcdStore
 from haproxy_native.features.fleet.group import Group
 from haproxy_native.features.fleet.member import FleetMember
 from haproxy_native.features.fleet.node import FleetNode
-from haproxy_native.features.fleet.release import BAKING, CHECKED, GOOD, WAITING, Head, Release
+from haproxy_native.features.fleet.release import BAKING, CHECKED, GOOD, HELD, JOINED, WAITING, Head, NodeState, Release
 from haproxy_native.features.fleet.sealing import Keyring
 
 # The phases of a node that runs a release of its group.
 WELL = (WAITING, CHECKED, BAKING, GOOD)
+FLEET_RELEASE = HeaderName(b"Fleet-Release")
+# The type of the fleet's events, and the objects that they are about.
+FLEET, RELEASE, NODE = "fleet", "fleet/release", "fleet/node"
+
+
+class StateRelease(WriteOption):
+    """Adds the header `Fleet-Release` to the response of a write: the number of the release that this node follows, below the change."""
+
+    names = ()
+
+    def __init__(self, node: FleetNode) -> None:
+        self._node = node
+
+    def is_asked(self, call: Call) -> bool:
+        """Return whether this node has joined its group, and the call is a write of something that releases can differ in."""
+        return call.operation.has_options and self._node.state.head is not None
+
+    async def serve(self, call: Call, next: Handler) -> Response:
+        """Make the write and return its response, with the header."""
+        response = await next(call)
+        response.raw_headers.append((FLEET_RELEASE, b"%d" % self._node.state.report.number))
+        return response
 
 
 class FleetFeature(Feature):
@@ -36,10 +62,12 @@ class FleetFeature(Feature):
         self.group = fleet.group
         confirmations = ConfirmationsFeature.of(services)
         group = Group(EtcdStore(fleet.etcd), Keyring(fleet.group, fleet.secrets), fleet.path)
-        node = FleetNode(services.engine, confirmations.confirmations, group, confirmations.statistics)
+        events = services.engine.context.events
+        notify = partial(_announce, events, fleet.node)
+        node = FleetNode(services.engine, confirmations.confirmations, group, confirmations.statistics, notify)
         self._member = member = FleetMember(services.engine, group, node, fleet.node, refuses_local=fleet.refuses_local)
-        self.runs = (member,)
-        services.engine.context.events.listen(partial(_follow_changes, member))
+        self.runs, self.write_options = (member,), (StateRelease(node),)
+        events.listen(partial(_follow_changes, member))
 
     def gauges(self) -> Iterator[tuple[str, str, float]]:
         """Yield what `/metrics` shows of this node."""
@@ -61,6 +89,15 @@ class FleetFeature(Feature):
 def _follow_changes(member: FleetMember, event: object) -> None:
     if isinstance(event, Committed):
         member.wake()
+
+
+def _announce(events: Events, node: str, change: str, state: NodeState) -> None:
+    """Publish an event of the type `fleet`. `node` is the name of this node."""
+    is_about_node = change in (HELD, JOINED)
+    head = head_as_dict(state.head) if state.head else {}
+    shown = {name: head.get(name) for name in ("number", "id", "author", "message", "state", "gate", "reverts")}
+    shown |= {"change": change, "node": node, "reason": state.held or None if is_about_node else head.get("reason")}
+    events.publish(Announced(FLEET, NODE if is_about_node else RELEASE, masked_object(present(shown), "fleet_event")))
 
 
 def release_as_dict(release: Release) -> dict[str, Any]:

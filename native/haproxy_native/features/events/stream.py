@@ -28,10 +28,10 @@ from haproxy_native.editing import object_names
 _OVERHEAD = 80
 _ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 SERVER, STATS, CONFIG, RELOAD, WORKER = "server", "stats", "config", "reload", "worker"
-CERTIFICATE, STORAGE, OPERATION, CONFIRMATION = "certificate", "storage", "operation", "confirmation"
+CERTIFICATE, STORAGE, OPERATION, CONFIRMATION, FLEET = "certificate", "storage", "operation", "confirmation", "fleet"
 # The object name of an event about several objects.
 WHOLE = "configuration"
-TYPES = (SERVER, STATS, CONFIG, RELOAD, WORKER, CERTIFICATE, STORAGE, OPERATION, CONFIRMATION)
+TYPES = (SERVER, STATS, CONFIG, RELOAD, WORKER, CERTIFICATE, STORAGE, OPERATION, CONFIRMATION, FLEET)
 # The kinds of objects with counters.
 COUNTED = frozenset(("frontend", "backend", SERVER))
 # The limits of the stores, in events, bytes and seconds.

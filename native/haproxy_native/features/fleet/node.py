@@ -49,15 +49,19 @@ log = logging.getLogger(__name__)
 PASSING = (CheckImpossible, WriteFailed, Unusable, Conflict, ChangedSince, RuntimeAbsent)
 CAUSE = "release"
 Statistics = Callable[[], Awaitable[WorkerStatistics]]
+Notify = Callable[[str, NodeState], None]
 
 
 class FleetNode:
-    """One node: its state, and what it does with releases. `statistics` reads the counters of the worker in service."""
+    """One node: its state, and what it does with releases. `statistics` reads the counters of the worker in service.
 
-    def __init__(self, engine: Engine, confirmations: Confirmations, group: Group, statistics: Statistics) -> None:
+    `notify` is called with each thing that `release.happened` returns, and the new state, when that is on disk.
+    """
+
+    def __init__(self, engine: Engine, confirmations: Confirmations, group: Group, statistics: Statistics, notify: Notify) -> None:
         engine.database.declare(Tables("fleet", "CREATE TABLE fleet (data TEXT NOT NULL)"))
         self.state = NodeState()
-        self._engine, self._confirmations, self._group, self._statistics = engine, confirmations, group, statistics
+        self._engine, self._confirmations, self._group, self._statistics, self._notify = engine, confirmations, group, statistics, notify
         # The last document of this node, its text without header, and the SHA-256 of that text.
         self._text: tuple[Document | None, bytes, str] = (None, b"", "")
         # When the bake ends, by the monotonic clock; None if it has not begun in this process.
@@ -76,7 +80,9 @@ class FleetNode:
             await self._engine.database.store(partial(_store, state))
             if state.report != self.state.report:
                 log.info("release %d of the fleet: %s %s", state.report.number, state.report.phase, state.report.reason)
-            self.state = state
+            former, self.state = self.state, state
+            for change in machine.happened(former, state):
+                self._notify(change, state)
 
     async def _become(self, phase: str, reason: str = "", confirmation: str = "") -> None:
         await self.store_state(self.state.become(phase, reason[:1000], confirmation))

@@ -45,6 +45,8 @@ PAST = 100
 STAGES: Sequence[int | str] = (1, "25%", "100%")
 EDITED = "it was edited by hand"
 ACCEPTED = "dry run: all nodes accept it"
+# What happens to a release, besides PAUSED and DONE, and to a node, besides HELD. A dry run that all nodes accept ends as CHECKED.
+STARTED, GATE_PASSED, RESUMED, ROLLED_BACK, JOINED = "started", "gate_passed", "resumed", "rolled_back", "joined"
 
 
 @dataclass(frozen=True)
@@ -209,6 +211,25 @@ def decide(head: Head | None, node: NodeState, name: str, text: str) -> tuple[No
     if is_planned and node.phase != CHECKED:
         return node, CHECK
     return node if is_planned else node.become(WAITING), NOTHING
+
+
+def happened(former: NodeState, node: NodeState) -> list[str]:
+    """Return what has happened between two states of a node, in order. Of releases that the node has missed, only the last is reported."""
+    before, head = former.head, node.head
+    if bool(node.held) != bool(former.held):
+        return [HELD if node.held else JOINED]
+    if head is None or before is None:
+        return [JOINED] if head else []
+    if head.release.key != before.release.key:
+        if not head.release.reverts:
+            return [STARTED, DONE] if head.state == DONE else [STARTED]
+        return [CHECKED if before.dry_run and head.reason == ACCEPTED else ROLLED_BACK]
+    if head.state == DONE:
+        return [DONE] if before.state != DONE else []
+    passed = [GATE_PASSED] if head.gate > before.gate else []
+    if head.state != before.state:
+        passed.append(PAUSED if head.state == PAUSED else RESUMED)
+    return passed
 
 
 # -- leading a release, which any node does

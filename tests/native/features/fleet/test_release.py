@@ -142,6 +142,36 @@ def test_what_is_no_stage(stage: int | str) -> None:
         machine.staged(NAMES, [stage])
 
 
+def test_what_happens_to_a_release_and_to_a_node() -> None:
+    """The states of one node in turn, and what each of them adds."""
+    rolling = _proposed()
+    passed, paused = replace(rolling, gate=1), replace(rolling, gate=1, state=machine.PAUSED)
+    done = replace(passed, state=DONE, settled=rolling.release)
+    back = machine.revert(passed, "c", "lb1: bad", 0.0)
+    checked = machine.advance(dry := _proposed(dry_run=True), {}, 0.0, "d", 0.0) or machine.revert(dry, "d", machine.ACCEPTED, 0.0)
+    none, held = NodeState(), NodeState(held="this node has not joined")
+    steps: list[tuple[NodeState, NodeState, list[str]]] = [
+        (none, held, ["held"]),
+        (held, replace(held, held="another reason"), []),
+        (held, _joined(BEGUN), ["joined"]),
+        (none, _joined(BEGUN), ["joined"]),
+        (_joined(BEGUN), replace(_joined(BEGUN), held="the store has release 0"), ["held"]),
+        (_joined(BEGUN), _joined(rolling), ["started"]),
+        (_joined(rolling), replace(_joined(rolling), phase=CHECKED), []),
+        (_joined(rolling), _joined(passed), ["gate_passed"]),
+        (_joined(rolling), _joined(paused), ["gate_passed", "paused"]),
+        (_joined(paused), _joined(passed), ["resumed"]),
+        (_joined(passed), _joined(done), ["done"]),
+        (_joined(done), _joined(done), []),
+        (_joined(BEGUN), _joined(done), ["started", "done"]),
+        (_joined(passed), _joined(back), ["rolled_back"]),
+        (_joined(BEGUN), _joined(back), ["rolled_back"]),
+        (_joined(dry), _joined(checked), ["checked"]),
+    ]
+    for former, node, expected in steps:
+        assert machine.happened(former, node) == expected
+
+
 def test_heads_and_nodes_survive_json() -> None:
     head = _proposed(guard={"errors": 2})
     assert Head.of(head.as_dict()) == head
