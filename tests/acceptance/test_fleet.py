@@ -3,112 +3,14 @@
 import shutil
 import signal
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, Self
 
-import httpx2
 import pytest
 
-from haproxy_native.features.fleet.sealing import new_secret
+from tests.acceptance.fleets import FLEET, Fleet, number
 from tests.acceptance.follower import Follower
-from tests.acceptance.quick import Quick
 from tests.app.ctl.calls import Ctl
-from tests.haproxy.etcd import EtcdMember
-from tests.haproxy.process import HAProxy
 from tests.until import until
-
-FLEET = "/v3/sidecar/fleet"
-NAMES = ("lb1", "lb2", "lb3")
-CONFIG = """global
-  maxconn 100
-defaults
-  mode http
-  timeout client 5s
-  timeout connect 5s
-  timeout server 5s
-frontend web
-  bind unix@web.sock
-  default_backend app
-backend app
-  server a 127.0.0.1:1 weight 10
-"""
-QUICK = {"bake": "0s"}
-
-
-class Node(Quick):
-    def __init__(self, haproxy: HAProxy, name: str, etcd: str, key: Path) -> None:
-        super().__init__(haproxy)
-        local = "drift" if name == "lb3" else "refuse"
-        with self.file.open("a") as file:
-            file.write(f"fleet: {{group: edge, node: {name}, endpoints: ['{etcd}'], keys: ['{key}'], local_changes: {local}}}\n")
-
-    def fleet(self) -> dict[str, Any]:
-        return dict(self.get(FLEET).json())
-
-    def phase(self) -> str:
-        return str(self.get(f"{FLEET}/health").json()["phase"])
-
-    def weight(self) -> str:
-        """That of the worker in service; empty while a reload has the master execute itself again."""
-        try:
-            return self.stat("a").get("weight", "")
-        except OSError:
-            return ""
-
-    def set_weight(self, weight: int) -> None:
-        assert self.put_server("a", {"weight": weight}).status_code == 200
-
-    def release(self, **body: Any) -> httpx2.Response:
-        return self.post(f"{FLEET}/releases", QUICK | body)
-
-    def adopt(self, side: str) -> httpx2.Response:
-        return self.post(f"{FLEET}/adopt", {"from": side})
-
-    def is_done(self, number: int) -> bool:
-        release = self.fleet().get("release", {})
-        return bool(release.get("number") == number and release["state"] == "done")
-
-    def file_state(self) -> tuple[int, int]:
-        """What changes with each write of the configuration."""
-        state = self.haproxy.file.stat()
-        return state.st_ino, state.st_mtime_ns
-
-    def reloads(self) -> int:
-        return len(self.get("/v3/services/haproxy/reloads").json())
-
-
-class Fleet:
-    def __init__(self, directory: Path) -> None:
-        self._directory, self.etcd = directory, EtcdMember(directory)
-        (key := directory / "fleet.key").write_text(new_secret())
-        key.chmod(0o600)
-        self._key = key
-
-    def __enter__(self) -> Self:
-        with ExitStack() as stack:
-            stack.enter_context(self.etcd)
-            self.nodes = [self._node(stack, name) for name in NAMES]
-            lb1, *others = self.nodes
-            assert lb1.post(f"{FLEET}/init").status_code == 201, lb1.get(FLEET).text
-            for node in others:
-                assert (joined := node.adopt("store")).status_code == 200, joined.text
-            until(lambda: sorted(node["phase"] for node in lb1.fleet()["nodes"]) == ["good"] * 3, lb1.get(FLEET).text)
-            self._stack = stack.pop_all()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stack.close()
-
-    def _node(self, stack: ExitStack, name: str) -> Node:
-        (directory := self._directory / name).mkdir()
-        haproxy = stack.enter_context(HAProxy(directory, CONFIG))
-        return stack.enter_context(Node(haproxy, name, self.etcd.url, self._key))
-
-    def all(self, number: int, weight: str) -> None:
-        """Wait until all nodes have a release, whose server has this weight."""
-        for node in self.nodes:
-            until(lambda node=node: node.is_done(number) and node.weight() == weight and node.phase() == "good", str(node.fleet()))
 
 
 @pytest.fixture(scope="module")
@@ -121,10 +23,6 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
 def fleet(tmp_path: Path) -> Iterator[Fleet]:
     with Fleet(tmp_path) as made:
         yield made
-
-
-def number(node: Node) -> int:
-    return int(node.fleet()["release"]["number"])
 
 
 def test_a_change_reaches_all_nodes_stage_by_stage_and_back(shared: Fleet) -> None:

@@ -18,6 +18,6 @@ class FleetNode(Model):
     reason: StrictStr | None = None
     """Why."""
     bundle: StrictStr | None = None
-    """SHA-256 of its text without header."""
+    """SHA-256 of its bundle: of the text without header, with the stored files that the fleet releases."""
     present: StrictBool | None = None
     """Whether it was there in the last 15 seconds."""

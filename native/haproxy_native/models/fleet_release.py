@@ -22,7 +22,9 @@ class FleetRelease(Model):
     made: AwareDatetime
     """When."""
     bundle: StrictStr
-    """SHA-256 of its text without header."""
+    """SHA-256 of its bundle."""
+    files: list[StrictStr] | None = None
+    """The kinds of stored files in its bundle, by the names of their collections."""
     reverts: StrictInt | None = None
     """The release that it takes back."""
     state: Literal['rolling', 'paused', 'done'] | None = None

@@ -19,7 +19,7 @@ def _given(directory: Path, **more: Any) -> dict[str, Any]:
 def test_defaults(tmp_path: Path) -> None:
     found = read_fleet(_given(tmp_path), "lb1")
     assert found and (found.node, found.path, found.refuses_local) == ("lb1", "/dataplaneapi/edge", True)
-    assert found.etcd.endpoints == ["https://etcd1:2379"] and len(found.secrets[0]) == 32
+    assert found.etcd.endpoints == ["https://etcd1:2379"] and len(found.secrets[0]) == 32 and found.files == []
     assert read_fleet({}, "lb1") is None
 
 
@@ -33,6 +33,8 @@ def test_defaults(tmp_path: Path) -> None:
         ({"endpoints": ["etcd1:2379"]}, "an endpoint must be as in"),
         ({"prefix": "edge"}, "prefix must be as in"),
         ({"local_changes": "yes"}, "local_changes must be refuse or drift"),
+        ({"files": "maps"}, "files must be a list of maps, acls"),
+        ({"files": ["maps", "spoe"]}, "files must be a list of maps, acls"),
         ({"keys": ["/nowhere"]}, "/nowhere cannot be read"),
         ({"password_file": "/nowhere"}, "/nowhere cannot be read"),
     ],

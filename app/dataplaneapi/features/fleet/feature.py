@@ -15,6 +15,7 @@ from dataplaneapi.features.fleet.settings import read_fleet
 from haproxy_native.commit.events import Announced, Committed, Events
 from haproxy_native.editing.secrets import masked_object
 from haproxy_native.errors import NotFound
+from haproxy_native.features.fleet.bundle import BundleReader
 from haproxy_native.features.fleet.etcd import EtcdStore
 from haproxy_native.features.fleet.group import Group
 from haproxy_native.features.fleet.member import FleetMember
@@ -64,7 +65,8 @@ class FleetFeature(Feature):
         group = Group(EtcdStore(fleet.etcd), Keyring(fleet.group, fleet.secrets), fleet.path)
         events = services.engine.context.events
         notify = partial(_announce, events, fleet.node)
-        node = FleetNode(services.engine, confirmations.confirmations, group, confirmations.statistics, notify)
+        bundles = BundleReader(services.engine, fleet.files)
+        node = FleetNode(services.engine, bundles, confirmations.confirmations, group, confirmations.statistics, notify)
         self._member = member = FleetMember(services.engine, group, node, fleet.node, refuses_local=fleet.refuses_local)
         self.runs, self.write_options = (member,), (StateRelease(node),)
         events.listen(partial(_follow_changes, member))
@@ -110,6 +112,7 @@ def release_as_dict(release: Release) -> dict[str, Any]:
         "made": timestamp(release.made),
         "bundle": release.bundle,
         "reverts": release.reverts or None,
+        "files": release.files.split(",") if release.files else None,
     }
     return present(shown)
 

@@ -7,12 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from dataplaneapi.settings.table import SettingsError
+from haproxy_native.features.fleet.bundle import KINDS
 from haproxy_native.features.fleet.etcd import EtcdSettings
 from haproxy_native.features.fleet.sealing import read_secret
 
 EXAMPLE = "{group: edge, node: lb1, endpoints: [https://etcd1:2379], keys: [/etc/dataplaneapi/fleet.key]}"
 TEXTS = ("group", "node", "prefix", "ca_file", "certificate", "key", "user", "password_file", "local_changes")
 LISTS = ("endpoints", "keys")
+# A list that may be missing: the kinds of stored files in releases.
+FILES = "files"
 # The values of `local_changes`: while this node cannot release changes, it refuses them, or accepts them and drifts from the fleet.
 REFUSE, DRIFT = "refuse", "drift"
 NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
@@ -27,6 +30,8 @@ class FleetSettings:
     secrets: Sequence[bytes]
     etcd: EtcdSettings
     refuses_local: bool
+    # The kinds of stored files in releases.
+    files: Sequence[str]
 
 
 def read_fleet(given: Mapping[str, Any], name: str) -> FleetSettings | None:
@@ -43,11 +48,14 @@ def read_fleet(given: Mapping[str, Any], name: str) -> FleetSettings | None:
 
 
 def _read(given: Mapping[str, Any], name: str) -> FleetSettings:
-    if unknown := next((each for each in given if each not in (*TEXTS, *LISTS)), None):
+    if unknown := next((each for each in given if each not in (*TEXTS, *LISTS, FILES)), None):
         raise ValueError(f"unknown key {str(unknown)[:40]!r}; expected keys as in {EXAMPLE}")
     for each in LISTS:
         if not isinstance(given.get(each), list) or not given[each]:
             raise ValueError(f"{each} must be a list, as in {EXAMPLE}")
+    files = given.get(FILES) or []
+    if not isinstance(files, list) or any(each not in KINDS for each in files):
+        raise ValueError(f"{FILES} must be a list of {', '.join(KINDS)}")
     texts = {each: str(given.get(each) or "") for each in TEXTS}
     group, node, prefix = texts["group"], texts["node"] or name, texts["prefix"] or "/dataplaneapi"
     for each, value in (("group", group), ("node", node)):
@@ -62,7 +70,7 @@ def _read(given: Mapping[str, Any], name: str) -> FleetSettings:
         raise ValueError(f"local_changes must be {REFUSE} or {DRIFT}, not {local[:40]!r}")
     password = _text_of(texts["password_file"]).rstrip("\n") if texts["password_file"] else ""
     etcd = EtcdSettings(endpoints, texts["ca_file"], texts["certificate"], texts["key"], texts["user"], password)
-    return FleetSettings(group, node, f"{prefix}/{group}", [_secret(str(each)) for each in given["keys"]], etcd, local == REFUSE)
+    return FleetSettings(group, node, f"{prefix}/{group}", [_secret(str(each)) for each in given["keys"]], etcd, local == REFUSE, files)
 
 
 def _secret(path: str) -> bytes:

@@ -166,7 +166,7 @@ class FleetMember(Observer):
             if not self._is_taken:
                 return
             raise StoreAway(f"another node is present as {self.name}, or this one was killed some seconds ago; names must differ")
-        state, action = machine.decide(head, node.state, self.name, (await node.text())[1])
+        state, action = machine.decide(head, node.state, self.name, (await node.bundles.read()).digest)
         await node.store_state(state)
         if action == machine.ABANDON:
             await node.roll_back(f"release {state.report.number} was rolled back")
@@ -178,7 +178,7 @@ class FleetMember(Observer):
 
     async def _report(self) -> None:
         """Write the report of this node to the store, unless the store has it already."""
-        report, bundle = self.node.state.report, (await self.node.text())[1]
+        report, bundle = self.node.state.report, (await self.node.bundles.read()).digest
         if (sent := asdict(report) | {"bundle": bundle}) != self._sent:
             await self.group.write_report(self.name, report, bundle)
             self._sent = sent

@@ -1,4 +1,4 @@
-"""`FleetNode`: the state of one node on disk, and its configuration: it checks, applies, watches and rolls back the text of a release.
+"""`FleetNode`: the state of one node on disk. It checks, applies, watches and rolls back the bundle of a release.
 
 `release.decide` chooses the action. FleetNode alone writes the state, to its table in the database of the engine. In its stage, a node
 makes the change under a confirmation with the guard of the release, and confirms it at the end of the bake. None of this needs the store,
@@ -23,26 +23,29 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from hashlib import sha256
 
-from haproxy_native.changes.expect import ExpectedText
-from haproxy_native.changes.operations import PutText, text_as_sent
-from haproxy_native.commit.change import Change
 from haproxy_native.disk.database import State, Tables
-from haproxy_native.editing import header
 from haproxy_native.engine import Engine
-from haproxy_native.errors import ChangedSince, CheckImpossible, Conflict, NativeError, NotFound, RuntimeAbsent, Unusable, WriteFailed
+from haproxy_native.errors import (
+    ChangedSince,
+    CheckImpossible,
+    Conflict,
+    NativeError,
+    NotFound,
+    Refused,
+    RuntimeAbsent,
+    Unusable,
+    WriteFailed,
+)
 from haproxy_native.features.confirmations.confirmations import Confirmations
 from haproxy_native.features.confirmations.guard import GOOD as VERDICT_GOOD
 from haproxy_native.features.confirmations.guard import Guard, WorkerStatistics
 from haproxy_native.features.confirmations.ledger import CONFIRMED, PENDING
 from haproxy_native.features.fleet import release as machine
+from haproxy_native.features.fleet.bundle import BundleReader
 from haproxy_native.features.fleet.group import Group
 from haproxy_native.features.fleet.release import BAD, BAKING, CHECKED, GOOD, REFUSED, WAITING, Head, NodeState
 from haproxy_native.request_context import Author
-from haproxy_native.text import parts
-from haproxy_native.text.document import Document
-from haproxy_native.threads import run_in_thread
 
 log = logging.getLogger(__name__)
 # Temporary errors: the node tries again until the deadline of its stage.
@@ -58,12 +61,12 @@ class FleetNode:
     `notify` is called with each thing that `release.happened` returns, and the new state, when that is on disk.
     """
 
-    def __init__(self, engine: Engine, confirmations: Confirmations, group: Group, statistics: Statistics, notify: Notify) -> None:
+    def __init__(
+        self, engine: Engine, bundles: BundleReader, confirmations: Confirmations, group: Group, statistics: Statistics, notify: Notify
+    ) -> None:
         engine.database.declare(Tables("fleet", "CREATE TABLE fleet (data TEXT NOT NULL)"))
-        self.state = NodeState()
+        self.state, self.bundles = NodeState(), bundles
         self._engine, self._confirmations, self._group, self._statistics, self._notify = engine, confirmations, group, statistics, notify
-        # The last document of this node, its text without header, and the SHA-256 of that text.
-        self._text: tuple[Document | None, bytes, str] = (None, b"", "")
         # When the bake ends, by the monotonic clock; None if it has not begun in this process.
         self._bake_end: float | None = None
         # The last count of requests: when, by which worker, and how many.
@@ -87,21 +90,11 @@ class FleetNode:
     async def _become(self, phase: str, reason: str = "", confirmation: str = "") -> None:
         await self.store_state(self.state.become(phase, reason[:1000], confirmation))
 
-    async def text(self) -> tuple[bytes, str]:
-        """Return the text of the main file without its header, and the SHA-256 of that text."""
-        with suppress(NativeError):
-            await self._engine.notice()
-        document = self._engine.document
-        if self._text[0] is not document:
-            text = await run_in_thread(_text_of, document)
-            self._text = document, text, sha256(text).hexdigest()
-        return self._text[1:]
-
     async def join(self, head: Head, name: str) -> None:
-        """Follow a head that is DONE and apply its text, whatever this node has followed before and whatever text it has."""
+        """Follow a head that is DONE and apply its bundle, whatever this node has followed before and whatever bundle it has."""
         if self.state.confirmation:
             await self.roll_back("this node has joined again")
-        digest = (await self.text())[1]
+        digest = (await self.bundles.read()).digest
         state, action = machine.decide(head, NodeState(head, applied=digest), name, digest)
         await self.store_state(state)
         await self.act(head, action)
@@ -110,19 +103,23 @@ class FleetNode:
         """Check or apply the release of a head. After a temporary error, the next turn tries again. Raises Unusable."""
         if action == machine.NOTHING:
             return
-        document, release = self._text[0], head.release
-        assert document
-        text, cause = await self._group.fetch(release), f"{CAUSE}/{release.number}"
+        release = head.release
+        data, cause = await self._group.fetch(release), f"{CAUSE}/{release.number}"
         by = Author(release.author or "fleet", request_id=cause.replace("/", "-"), message=release.message, cause=cause, is_urgent=True)
         try:
+            if release.files != self.bundles.kinds:
+                text = f"the release has the stored files {release.files or 'none'}, and this node releases {self.bundles.kinds or 'none'}"
+                raise Refused(f"{text}; the setting fleet.files must be the same on all nodes")
+            # Somebody may have edited something since `decide` has seen it; then the commit raises.
+            change = await self.bundles.change(data, by)
             if action == machine.CHECK:
-                await self._engine.validate(text, author=by)
+                if not change.files and change.text:
+                    await self._engine.validate(change.text.text.data, author=by)
+                elif not (found := await self._engine.plan(change)).valid:
+                    raise Refused("; ".join(map(str, found.messages)))
                 await self._count()
                 await self._become(CHECKED)
                 return
-            # Somebody may have edited the text since `decide` has seen it; then the commit raises.
-            seen = await run_in_thread(ExpectedText.from_document, document, parts.MAIN)
-            change = Change([PutText(parts.MAIN, await run_in_thread(text_as_sent, text))], seen, author=by)
             if action == machine.CATCH_UP:
                 await self._engine.commit(change)
                 await self._become(GOOD)
@@ -144,7 +141,7 @@ class FleetNode:
         if not state.confirmation or head is None:
             self._bake_end = None
             return
-        has_text = (await self.text())[1] == head.release.bundle
+        has_bundle = (await self.bundles.read()).digest == head.release.bundle
         try:
             found = self._confirmations.get(state.confirmation)
         except NotFound:
@@ -158,11 +155,11 @@ class FleetNode:
         elif found.status != PENDING or (found.deadline or 0.0) <= time.time():
             # The change is being rolled back.
             return
-        elif not has_text and not await self._confirmations.entries(found.id):
+        elif not has_bundle and not await self._confirmations.entries(found.id):
             # This server was killed before it had changed anything.
             await self.roll_back("")
             await self._become(WAITING)
-        elif not has_text:
+        elif not has_bundle:
             await self.roll_back(machine.EDITED)
         else:
             self._bake_end = self._bake_end or time.monotonic() + head.bake
@@ -198,12 +195,6 @@ class FleetNode:
             return False
         least = int(head.guard.get("min_requests", 50))
         return (self._counted[2] - before[2]) * 60 / max(1.0, self._counted[0] - before[0]) < least
-
-
-def _text_of(document: Document) -> bytes:
-    if parts.is_joined(document):
-        document = Document.parse(parts.split(document.data)[parts.MAIN])
-    return header.without_banner(header.bare(document)).data
 
 
 def _read(state: State) -> NodeState:

@@ -54,9 +54,9 @@ class Release:
     number: int
     # Random, so that two releases never have the same number and the same id.
     id: str
-    # The SHA-256 of the text, without header.
+    # The SHA-256 of the bundle.
     bundle: str
-    # The name of the text in the store, and the number of its pieces.
+    # The name of the bundle in the store, and the number of its pieces.
     object: str
     pieces: int
     author: str = ""
@@ -67,6 +67,8 @@ class Release:
     origin: str = ""
     # The number of the release that this one reverts; 0 for none.
     reverts: int = 0
+    # The kinds of stored files in the bundle, separated by commas.
+    files: str = ""
 
     @property
     def key(self) -> tuple[int, str]:

@@ -12,9 +12,11 @@ from dataclasses import asdict, dataclass, replace
 from haproxy_native.errors import BadRequest, NotFound
 from haproxy_native.features.confirmations.guard import Guard
 from haproxy_native.features.fleet import release as machine
+from haproxy_native.features.fleet.bundle import LARGEST
 from haproxy_native.features.fleet.group import FleetConflict, new_id
 from haproxy_native.features.fleet.member import FleetMember
 from haproxy_native.features.fleet.release import DONE, GOOD, HELD, PAUSED, ROLLING, Head, Release
+from haproxy_native.features.fleet.store import TooLarge
 from haproxy_native.request_context import Author
 
 
@@ -86,7 +88,7 @@ class FleetRequests:
                 raise FleetConflict(f"{text}; adopt it and make your change again, or use force")
             if release.bundle == head.release.bundle:
                 raise FleetConflict(f"the configuration is that of release {head.release.number}; there is nothing to release")
-            has_it = (await self._node.text())[1] == release.bundle
+            has_it = (await self._node.bundles.read()).digest == release.bundle
             reports, present = await self._group.reports(), await self._group.present()
             able = sorted(name for name in present if name in reports and reports[name]["phase"] != HELD)
             try:
@@ -117,7 +119,8 @@ class FleetRequests:
         former = next((each for each in reversed(head.chain) if each.number == proposal.former), None)
         if former is None:
             raise FleetConflict(f"there is no release {proposal.former} among the last {machine.PAST}")
-        return Release(number, new_id(), former.bundle, former.object, former.pieces, by.name, proposal.message, time.time())
+        made = {"number": number, "id": new_id(), "author": by.name, "message": proposal.message, "made": time.time()}
+        return Release(**asdict(former) | made | {"origin": "", "reverts": 0})
 
     async def steer(self, number: int, action: str, by: Author) -> Head:
         """Pause, resume or stop the release with this number."""
@@ -148,7 +151,9 @@ class FleetRequests:
         return head, version
 
     async def _upload(self, number: int, by: Author, message: str) -> Release:
-        """Write this node's text to the store, and return a release of it. Also raises TooLarge."""
-        text, digest = await self._node.text()
-        name, pieces = await self._group.upload(text, digest)
-        return Release(number, new_id(), digest, name, pieces, by.name, message[:200], time.time(), self._member.name)
+        """Write this node's bundle to the store, and return a release of it. Also raises TooLarge."""
+        own, kinds = await self._node.bundles.read(), self._node.bundles.kinds
+        if kinds and len(own.data) > LARGEST:
+            raise TooLarge(f"the configuration and its stored files ({kinds}) have {len(own.data)} bytes; a release has at most {LARGEST}")
+        name, pieces = await self._group.upload(own.data, own.digest)
+        return Release(number, new_id(), own.digest, name, pieces, by.name, message[:200], time.time(), self._member.name, files=kinds)
