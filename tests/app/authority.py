@@ -34,17 +34,21 @@ class Authority:
         self.file = directory / f"{name}.pem"
         self.file.write_bytes(self._certificate.public_bytes(serialization.Encoding.PEM))
 
-    def issue(self, name: str, *, common: str = "", uri: str = "", others: Sequence[x509.GeneralName] = ()) -> tuple[Path, Path]:
+    def issue(
+        self, name: str, *, common: str = "", uri: str = "", others: Sequence[x509.GeneralName] = (), expired: bool = False
+    ) -> tuple[Path, Path]:
         """(certificate, key). With a URI there is no subject at all, as in a SPIFFE identity; else it is good for 127.0.0.1.
 
-        `others` are further alternative names.
+        `others` are further alternative names. An expired one ended half a day ago.
         """
         key = ec.generate_private_key(ec.SECP256R1())
         names: list[x509.GeneralName] = (
             [x509.UniformResourceIdentifier(uri)] if uri else [x509.IPAddress(ipaddress.ip_address("127.0.0.1")), x509.DNSName("localhost")]
         )
         subject = x509.Name([]) if uri else _named(common or name)
-        certificate = self._signed(subject, key, [(x509.SubjectAlternativeName([*names, *others]), bool(uri))])
+        certificate = self._signed(
+            subject, key, [(x509.SubjectAlternativeName([*names, *others]), bool(uri))], -DAY / 2 if expired else DAY
+        )
         files = self._directory / f"{name}.pem", self._directory / f"{name}.key"
         files[0].write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
         plain = (serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
@@ -61,10 +65,14 @@ class Authority:
         return builder.sign(self._key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
 
     def _signed(
-        self, subject: x509.Name, key: ec.EllipticCurvePrivateKey, extensions: list[tuple[x509.ExtensionType, bool]]
+        self,
+        subject: x509.Name,
+        key: ec.EllipticCurvePrivateKey,
+        extensions: list[tuple[x509.ExtensionType, bool]],
+        left: datetime.timedelta = DAY,
     ) -> x509.Certificate:
         now = datetime.datetime.now(datetime.UTC)
-        builder = x509.CertificateBuilder(self._name, subject, key.public_key(), x509.random_serial_number(), now - DAY, now + DAY)
+        builder = x509.CertificateBuilder(self._name, subject, key.public_key(), x509.random_serial_number(), now - DAY, now + left)
         # Python 3.13 and later ask for both, as RFC 5280 does.
         own, signer = x509.SubjectKeyIdentifier.from_public_key, x509.AuthorityKeyIdentifier.from_issuer_public_key
         for extension, critical in [*extensions, (own(key.public_key()), False), (signer(self._key.public_key()), False)]:

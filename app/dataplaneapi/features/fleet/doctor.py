@@ -1,8 +1,10 @@
-"""The findings of `dataplaneapi doctor` about a fleet: whether each endpoint of its store answers, and whether the group can be joined."""
+"""The findings of `dataplaneapi doctor` about a fleet: its certificates, whether its store answers, and whether the group can be joined."""
 
 import asyncio
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 from dataplaneapi.doctor.finding import ERROR, NOTE, OK, WARNING, DoctorFinding
 from dataplaneapi.features.fleet.settings import FleetSettings, read_fleet
@@ -12,8 +14,11 @@ from haproxy_native.features.fleet.etcd import EtcdStore
 from haproxy_native.features.fleet.group import HEAD
 from haproxy_native.features.fleet.sealing import Keyring, Unopened
 from haproxy_native.features.fleet.store import StoredValue
+from haproxy_native.storage.certificate import parse_certificates
 
 TOPIC = "fleet"
+# A certificate that ends sooner is a finding.
+SOON = timedelta(days=14)
 
 
 def findings(settings: Settings) -> Iterator[DoctorFinding]:
@@ -25,6 +30,9 @@ def findings(settings: Settings) -> Iterator[DoctorFinding]:
         return
     if fleet is None:
         return
+    for member, path in (("ca_file", fleet.etcd.ca_file), ("certificate", fleet.etcd.certificate)):
+        if path:
+            yield from _of_certificate(member, path)
     heads: list[StoredValue | None] = []
     troubles: list[str] = []
     for endpoint in fleet.etcd.endpoints:
@@ -37,6 +45,19 @@ def findings(settings: Settings) -> Iterator[DoctorFinding]:
         yield DoctorFinding(WARNING if heads else ERROR, TOPIC, trouble, remedy)
     if heads:
         yield _of_group(fleet, heads[0])
+
+
+def _of_certificate(member: str, path: str) -> Iterator[DoctorFinding]:
+    """Yield the finding about a certificate that ends soon or has ended, or that cannot be read."""
+    try:
+        ends = parse_certificates(Path(path).read_bytes()).expires
+    except (OSError, NativeError) as error:
+        yield DoctorFinding(ERROR, TOPIC, f"fleet.{member}: {path} cannot be read: {error}")
+        return
+    now = datetime.now(UTC)
+    if ends <= now + SOON:
+        text = f"fleet.{member}: {path} {'ended' if ends <= now else 'ends'} on {ends:%Y-%m-%d}"
+        yield DoctorFinding(ERROR if ends <= now else WARNING, TOPIC, text, "replace the file; it is read again when a call to etcd fails")
 
 
 async def _read_head(fleet: FleetSettings, endpoint: str) -> StoredValue | None:
