@@ -63,7 +63,7 @@ haproxy: ## the HAProxy versions that the tests run against
 	@$(GET_HAPROXY) 3
 	@$(GET_HAPROXY) 2.6
 	@for version in 2.8 3.0 3.4; do $(GET_HAPROXY) $$version || echo "its tests are skipped" >&2; done
-	@for program in chromium consul etcd etcdctl knotd libatomic.so.1 pebble promtool; do tests/tools/get-program $$program || echo "its tests are skipped" >&2; done
+	@for program in chromium consul etcd etcd-3.5 etcdctl knotd libatomic.so.1 pebble promtool; do tests/tools/get-program $$program || echo "its tests are skipped" >&2; done
 
 generate: dev ## openapi/generated/, native/haproxy_native/models/ and docs/ from the declarations
 	$(BIN)/python -m openapi.generate
