@@ -7,7 +7,7 @@ from . import fleet_node, fleet_release, fleet_store
 
 
 class Fleet(Model):
-    """What the nodes of a group agree on, as this one sees it."""
+    """A group and its nodes, as this node sees them."""
 
     group: StrictStr
     """Name of the group."""
@@ -15,5 +15,5 @@ class Fleet(Model):
     """Name of this node."""
     release: fleet_release.FleetRelease | None = None
     nodes: list[fleet_node.FleetNode]
-    """All nodes that have ever reported, by name; this one alone if the store does not answer."""
+    """The nodes that have reported, by name; only this node if the store does not answer."""
     store: fleet_store.FleetStore

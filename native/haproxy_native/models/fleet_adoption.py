@@ -7,7 +7,7 @@ from pydantic import Field
 
 
 class FleetAdoption(Model):
-    """Which side is right."""
+    """Which configuration to adopt."""
 
     from_: Annotated[Literal['node', 'store'], Field(alias='from')]
-    """Where the text is taken from."""
+    """The side that is right."""

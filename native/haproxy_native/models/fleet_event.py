@@ -7,25 +7,25 @@ from pydantic import StrictInt, StrictStr
 
 
 class FleetEvent(Model):
-    """What has become of a release of the fleet, or of this node, as this node sees it; of type fleet."""
+    """Something that has happened to a release of the fleet or to this node, as this node sees it, of type fleet."""
 
     change: Literal['started', 'gate_passed', 'paused', 'resumed', 'done', 'checked', 'rolled_back', 'held', 'joined']
-    """Of a release: checked ends a dry run, and all others are named as in docs/fleet.md. Of this node: held and joined."""
+    """What happened, see docs/fleet.md. Held and joined are about this node, all others about the release."""
     node: StrictStr
     """Name of this node."""
     number: StrictInt | None = None
     """Number of the release that the node follows; after rolled_back, of the one that has the former text."""
     id: StrictStr | None = None
-    """Its id."""
+    """Id of that release."""
     author: StrictStr | None = None
-    """Who has released it."""
+    """Author of the release."""
     message: StrictStr | None = None
-    """Why."""
+    """Message of the author."""
     state: Literal['rolling', 'paused', 'done'] | None = None
-    """Whether stages are still to come."""
+    """Done if all stages have ended."""
     gate: StrictInt | None = None
-    """The stage that is open; 0 while all nodes check the text."""
+    """Number of stages that may apply the release; 0 while all nodes check it."""
     reverts: StrictInt | None = None
-    """The release that was rolled back."""
+    """Number of the release that was rolled back."""
     reason: StrictStr | None = None
     """Why it was rolled back, or why the node holds."""

@@ -10,14 +10,14 @@ class FleetNode(Model):
     """What a node reports."""
 
     name: StrictStr
-    """Its name."""
+    """Name of the node."""
     number: StrictInt | None = None
     """The release that the phase is about."""
     phase: Literal['held', 'waiting', 'checked', 'baking', 'good', 'refused', 'bad', 'drifted']
-    """Its phase in the release; docs/fleet.md explains them."""
+    """Phase of the node in the release, see docs/fleet.md."""
     reason: StrictStr | None = None
-    """Why."""
+    """Reason for the phase."""
     bundle: StrictStr | None = None
-    """SHA-256 of its bundle: of the text without header, with the stored files that the fleet releases."""
+    """SHA-256 of the bundle of the node: its text without header, with the stored files that the fleet releases."""
     present: StrictBool | None = None
-    """Whether it was there in the last 15 seconds."""
+    """Whether the node is present; 15 seconds after its end it no longer is."""

@@ -9,20 +9,20 @@ from . import confirmation_guard
 
 
 class FleetProposal(Model):
-    """How a text is released."""
+    """How to release the configuration of this node."""
 
     message: Annotated[StrictStr | None, Field(max_length=200)] = None
-    """Why."""
+    """Message for the history."""
     stages: list[StrictStr] | None = None
-    """How many nodes have it after each stage, as numbers and percentages; one node, a quarter, all by default."""
+    """How many nodes have the release after each stage, as numbers or percentages. The default is 1, 25%, 100%."""
     guard: confirmation_guard.ConfirmationGuard | None = None
     bake: StrictStr | None = None
-    """How long each node is watched, 60s by default."""
+    """How long each node is watched. The default is 60s."""
     deadline: StrictStr | None = None
-    """How long a stage may take beyond that, 10m by default."""
+    """How much longer a stage may take. The default is 10m."""
     force: StrictBool | None = None
-    """Overwrite nodes that were edited by hand."""
+    """Overwrite edits by hand."""
     dry_run: StrictBool | None = None
-    """Have all nodes check the text, and change none."""
+    """Have all nodes check the release, and change none."""
     release: Annotated[StrictInt | None, Field(ge=1)] = None
-    """The former release whose text is released again, in place of that of this node."""
+    """Number of a former release to release again, instead of the configuration of this node."""

@@ -9,42 +9,42 @@ from . import confirmation_guard
 
 
 class FleetRelease(Model):
-    """A release; without state if it is a former one."""
+    """A release. A former one has no state."""
 
     number: StrictInt
-    """Its number, which only rises."""
+    """Number of the release; numbers only rise."""
     id: StrictStr
-    """Random, so that no two releases are taken for the same."""
+    """Random, so that two releases never have the same number and id."""
     author: StrictStr
-    """Who has released it."""
+    """Author of the release."""
     message: StrictStr | None = None
-    """Why."""
+    """Message of the author."""
     made: AwareDatetime
-    """When."""
+    """When it was released."""
     bundle: StrictStr
-    """SHA-256 of its bundle."""
+    """SHA-256 of the text and the stored files."""
     files: list[StrictStr] | None = None
-    """The kinds of stored files in its bundle, by the names of their collections."""
+    """Kinds of stored files that the release has, as in the setting fleet.files."""
     reverts: StrictInt | None = None
-    """The release that it takes back."""
+    """Number of the release that it reverts."""
     state: Literal['rolling', 'paused', 'done'] | None = None
-    """Whether stages are still to come."""
+    """Done if all stages have ended."""
     gate: StrictInt | None = None
-    """The stage that is open; 0 while all nodes check the text."""
+    """Number of stages that may apply the release; 0 while all nodes check it."""
     stages: list[list[StrictStr]] | None = None
     """The nodes of each stage."""
     settled: StrictInt | None = None
-    """The release that all others have."""
+    """Number of the release that nodes have before their stage."""
     guard: confirmation_guard.ConfirmationGuard | None = None
     bake: StrictFloat | None = None
-    """Seconds that a node is watched."""
+    """How long each node is watched after it has applied the release, in seconds."""
     deadline: StrictFloat | None = None
-    """Seconds that a stage may take beyond that."""
+    """How much longer a stage may take, in seconds."""
     force: StrictBool | None = None
     """Whether nodes that were edited by hand are overwritten."""
     dry_run: StrictBool | None = None
-    """Whether it ends when all nodes have checked the text."""
+    """Whether the release ends when all nodes have checked it."""
     reason: StrictStr | None = None
     """Why the release before it was rolled back."""
     left_out: list[StrictStr] | None = None
-    """Nodes that are absent or hold, and are no part of its stages."""
+    """Nodes that are in no stage because they are absent or hold."""

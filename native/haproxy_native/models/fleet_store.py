@@ -5,15 +5,15 @@ from pydantic import AwareDatetime, StrictBool, StrictInt, StrictStr
 
 
 class FleetStore(Model):
-    """The store of the group."""
+    """The store in which the nodes of the group agree."""
 
     up: StrictBool
-    """Whether it answers."""
+    """Whether the store answers."""
     error: StrictStr | None = None
-    """Why it does not."""
+    """Why the store does not answer, or why this node takes no part."""
     since: AwareDatetime | None = None
-    """Since when it answers, or does not."""
+    """When the store began to answer, or ceased to."""
     version: StrictStr | None = None
-    """Of its program."""
+    """Version of the program of the store."""
     bytes: StrictInt | None = None
-    """That it takes on disk."""
+    """Size of the store on disk."""

@@ -23,17 +23,23 @@ ACTIONS = ("status", "release", "releases", "pause", "resume", "stop", "init", "
 def fleet_arguments(parser: argparse.ArgumentParser) -> None:
     text = (
         "show nodes and release (status, the default), release this server's configuration, list releases, pause, resume or stop one, "
-        "begin a group (init), join it (adopt), forget a node that is gone, or print a new key"
+        "begin a group (init), join it (adopt), delete the report of a node that is gone (forget), or print a new key"
     )
     parser.add_argument("action", nargs="?", choices=ACTIONS, default="status", help=text)
-    parser.add_argument("subject", nargs="?", help="number of a release: to steer, or to release again; name of the node to forget")
-    parser.add_argument("--from", dest="side", choices=("store", "node"), default="store", help="what adopt takes the text from (store)")
-    parser.add_argument("--stages", metavar="STAGES", help="how many nodes have it after each stage (default 1,25%%,100%%)")
-    parser.add_argument("--guard", type=guard, metavar="GUARD", help="what each node must fulfil, as in errors=2,ready,min_requests=50")
+    parser.add_argument("subject", nargs="?", help="number of the release to pause, resume, stop or release again; node to forget")
+    parser.add_argument(
+        "--from",
+        dest="side",
+        choices=("store", "node"),
+        default="store",
+        help="what adopt follows: the release in the store (default), or the configuration of this node",
+    )
+    parser.add_argument("--stages", metavar="STAGES", help="how many nodes have the release after each stage (default 1,25%%,100%%)")
+    parser.add_argument("--guard", type=guard, metavar="GUARD", help="guard of each node, as in errors=2,ready,min_requests=50")
     parser.add_argument("--bake", metavar="TIME", help="watch each node this long (default 60s)")
     parser.add_argument("--deadline", metavar="TIME", help="roll the release back if a stage lasts longer, beyond --bake (default 10m)")
-    parser.add_argument("--force", action="store_true", help="overwrite nodes that were edited by hand")
-    parser.add_argument("--dry-run", action="store_true", help="have all nodes check the text, and change none")
+    parser.add_argument("--force", action="store_true", help="overwrite edits by hand")
+    parser.add_argument("--dry-run", action="store_true", help="have all nodes check the release, and change none")
     text = "wait until all nodes have the release, or it was rolled back; without a time, as long as that takes"
     parser.add_argument("--wait", nargs="?", type=duration, const=float("inf"), metavar="TIME", help=text)
     add_message_argument(parser)
@@ -119,8 +125,8 @@ def described(found: dict[str, Any], *, colours: bool) -> str:
             lines.append(f"the release before it was rolled back: {why}")
     else:
         lines.append(f"group {found['group']} has no release yet; dataplaneapi ctl fleet init makes the first one")
-    if not found["store"]["up"]:
-        lines.append(f"the store does not answer: {found['store']['error']}")
+    if error := found["store"].get("error"):
+        lines.append(error if found["store"]["up"] else f"the store does not answer: {error}")
     columns = ("name", "release", "phase", "present", "reason")
     rows = [[node["name"], node.get("number"), node["phase"], node.get("present"), node.get("reason")] for node in found["nodes"]]
     return "\n".join(lines) + "\n" + output.table(columns, rows, colours=colours)

@@ -30,13 +30,14 @@ def _requests(call: Call) -> FleetRequests:
 
 async def read(call: ReadCall) -> Response:
     member, head = _member(call), None
-    node = _own(member)
+    node = _own_report(member)
     nodes, store = [node | {"present": True}], dict[str, Any]()
     try:
         head, _ = await member.group.head()
         reports, there = await member.group.reports(), await member.group.present()
-        nodes = [_node(name, report) | {"present": name in there} for name, report in sorted(reports.items())]
-        store = {"up": True, **await member.group.facts()}
+        nodes = [_report_as_dict(name, report) | {"present": name in there} for name, report in sorted(reports.items())]
+        # The store may answer while this node takes no part, because another one has its name.
+        store = present({"up": True, "error": member.store_state.error or None, **await member.group.facts()})
     except Unusable as error:
         store = {"up": False, "error": str(error)}
     if store["up"] == (not member.store_state.error):
@@ -48,7 +49,7 @@ async def read(call: ReadCall) -> Response:
 
 
 async def health(call: ReadCall) -> Response:
-    node = _own(_member(call))
+    node = _own_report(_member(call))
     return json_response(200 if node["phase"] in WELL else 503, node)
 
 
@@ -84,19 +85,19 @@ async def create(call: JsonCall) -> Response:
 
 
 async def pause(call: JsonCall) -> Response:
-    return await _steer(call, "pause")
+    return await _steer(call, "paused")
 
 
 async def resume(call: JsonCall) -> Response:
-    return await _steer(call, "resume")
+    return await _steer(call, "resumed")
 
 
 async def stop(call: JsonCall) -> Response:
-    return await _steer(call, "stop")
+    return await _steer(call, "stopped")
 
 
-async def _steer(call: Call, what: str) -> Response:
-    return json_response(200, head_as_dict(await _requests(call).steer(int(call.path.number), what, call.author)))
+async def _steer(call: Call, to: str) -> Response:
+    return json_response(200, head_as_dict(await _requests(call).steer(int(call.path.number), to, call.author)))
 
 
 async def forget(call: JsonCall) -> Response:
@@ -107,11 +108,11 @@ async def forget(call: JsonCall) -> Response:
     return empty(204)
 
 
-def _own(member: FleetMember) -> dict[str, Any]:
+def _own_report(member: FleetMember) -> dict[str, Any]:
     report = member.node.state.report
-    return _node(member.name, {"number": report.number, "phase": report.phase, "reason": report.reason})
+    return _report_as_dict(member.name, {"number": report.number, "phase": report.phase, "reason": report.reason})
 
 
-def _node(name: str, report: dict[str, Any]) -> dict[str, Any]:
+def _report_as_dict(name: str, report: dict[str, Any]) -> dict[str, Any]:
     shown = {"number": report["number"] or None, "phase": report["phase"], "reason": report["reason"], "bundle": report.get("bundle")}
     return present({"name": name} | shown)

@@ -37,7 +37,7 @@ class EtcdSettings:
 class EtcdStore:
     """One client of etcd. It closes its HTTP client after each failure; the next one reads the certificates again."""
 
-    most = 1 << 20
+    largest = 1 << 20
 
     def __init__(self, settings: EtcdSettings) -> None:
         self._settings, self._endpoints = settings, list(settings.endpoints)
@@ -102,8 +102,8 @@ class EtcdStore:
             await client.aclose()
 
     async def _put(self, key: str, value: bytes, compare: dict[str, Any] | None, lease: str = "") -> str | None:
-        if len(value) > self.most:
-            raise TooLarge(f"{key} has {len(value)} bytes; etcd accepts {self.most}")
+        if len(value) > self.largest:
+            raise TooLarge(f"{key} has {len(value)} bytes; etcd accepts {self.largest}")
         put = {"key": _base64(key), "value": base64.b64encode(value).decode()} | ({"lease": lease} if lease else {})
         compared = [{"key": _base64(key), "result": "EQUAL", **compare}] if compare else []
         answer = await self.call("kv/txn", {"compare": compared, "success": [{"request_put": put}]})

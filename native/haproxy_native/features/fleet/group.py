@@ -62,7 +62,7 @@ class Group:
         place, sealed = self._sealed(HEAD, head.as_dict())
         made = await (self._store.replace(place, sealed, version) if version else self._store.create(place, sealed))
         if made is None:
-            raise FleetConflict("another node has changed the release meanwhile; look at the fleet and try again")
+            raise FleetConflict("another node has replaced the release meanwhile; check the fleet and try again")
         needed = {each.object for each in (head.settled, *head.chain)}
         for release in former.chain if former else ():
             if release.object not in needed:

@@ -73,7 +73,7 @@ class FleetMember(Observer):
     async def __aenter__(self) -> Self:
         await self.node.read_state()
         self._engine.context.observers.add(self)
-        for work in (self._stay(), self._listen(), self._run()):
+        for work in (self._keep_present(), self._listen(), self._run()):
             self._works.begin(work)
         return self
 
@@ -94,9 +94,9 @@ class FleetMember(Observer):
         if error := self.store_state.error:
             since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self.store_state.since))
             text = f"the store of the fleet has not answered since {since}: {error}"
-            raise StoreAway(f"{text}; with the setting local_changes: drift, changes are made nevertheless")
+            raise StoreAway(f"{text}; the setting local_changes: drift accepts changes nevertheless")
         if state.held:
-            raise FleetConflict(f"this node holds: {state.held}; adopt the side that is right")
+            raise FleetConflict(f"this node holds: {state.held}; adopt the release of the store, or the configuration of this node")
 
     def wake(self) -> None:
         """Begin the next turn at once."""
@@ -142,7 +142,7 @@ class FleetMember(Observer):
                     self.wake()
             await asyncio.sleep(RENEW_SECONDS)
 
-    async def _stay(self) -> None:
+    async def _keep_present(self) -> None:
         """Keep the presence of this node alive. Only one process may be present with its name."""
         while True:
             try:

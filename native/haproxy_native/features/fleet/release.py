@@ -290,15 +290,15 @@ def advance(head: Head, reports: Mapping[str, Report], waited: float, id_: str, 
     """
     if head.state == DONE:
         return None
-    told = {name: report for name, report in reports.items() if (report.number, report.id) == head.release.key}
+    current = {name: report for name, report in reports.items() if (report.number, report.id) == head.release.key}
     for name in head.planned:
-        if name in told and told[name].phase in (REFUSED, BAD):
-            return revert(head, id_, f"{name}: {told[name].reason}", now)
+        if name in current and current[name].phase in (REFUSED, BAD):
+            return revert(head, id_, f"{name}: {current[name].reason}", now)
     if head.state == PAUSED:
         return None
     awaited = head.stages[head.gate - 1] if head.gate else head.planned
     ready = (GOOD,) if head.gate else (CHECKED, BAKING, GOOD)
-    late = [name for name in awaited if name not in told or told[name].phase not in ready]
+    late = [name for name in awaited if name not in current or current[name].phase not in ready]
     if not late and head.dry_run:
         return revert(head, id_, ACCEPTED, now)
     if not late:
@@ -306,6 +306,6 @@ def advance(head: Head, reports: Mapping[str, Report], waited: float, id_: str, 
         return replace(head, state=DONE, settled=head.release) if is_last else replace(head, gate=head.gate + 1)
     if waited > head.deadline + (head.bake if head.gate else 0):
         name = late[0]
-        why = told[name].reason if name in told else ""
+        why = current[name].reason if name in current else ""
         return revert(head, id_, f"{name} was not {'good' if head.gate else 'checked'} in time{f': {why}' if why else ''}", now)
     return None

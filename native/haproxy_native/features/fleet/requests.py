@@ -19,6 +19,9 @@ from haproxy_native.features.fleet.release import DONE, GOOD, HELD, PAUSED, ROLL
 from haproxy_native.features.fleet.store import TooLarge
 from haproxy_native.request_context import Author
 
+# The states in which a release can be paused, resumed and stopped.
+STATES = {"paused": (ROLLING,), "resumed": (PAUSED,), "stopped": (ROLLING, PAUSED)}
+
 
 @dataclass(frozen=True)
 class Proposal:
@@ -60,12 +63,12 @@ class FleetRequests:
             head, version = await self._group.head()
             if side == "node":
                 if (own := self._node.state.head) is None:
-                    raise FleetConflict("this node has not joined the group; it can adopt what the store has")
+                    raise FleetConflict("this node has not joined the group; adopt the release of the store first")
                 made = machine.adopt(head, own, await self._upload(own.release.number + 1, by, "adopted"))
                 await self._group.swap(made, version, head)
                 head = made
             elif head is None:
-                raise FleetConflict("the store has no release; adopt from this node, or init the group")
+                raise FleetConflict("the store has no release; adopt the configuration of this node, or init a new group")
             elif head.state != DONE:
                 raise FleetConflict(f"release {head.release.number} is {head.state}; try again when it is done")
             await self._node.join(head, self._member.name)
@@ -84,7 +87,7 @@ class FleetRequests:
                 raise FleetConflict(f"release {head.release.number} by {head.release.author} is {head.state}, at gate {head.gate}")
             release = await self._release(head, proposal, by)
             if self._node.state.applied != head.release.bundle and not (proposal.former or proposal.force):
-                text = f"this node does not have release {head.release.number}, so its text lacks what that has changed"
+                text = f"this node does not have release {head.release.number}, so its configuration lacks the changes of that release"
                 raise FleetConflict(f"{text}; adopt it and make your change again, or use force")
             if release.bundle == head.release.bundle:
                 raise FleetConflict(f"the configuration is that of release {head.release.number}; there is nothing to release")
@@ -96,7 +99,7 @@ class FleetRequests:
             except ValueError as error:
                 raise BadRequest(str(error)) from None
             if not stages and len(reports) > 1 and not proposal.force:
-                raise FleetConflict("no other node is there that could try the release; with force, it is made nevertheless")
+                raise FleetConflict("no other node is present that could check the release; use force to release it nevertheless")
             made = machine.propose(
                 head,
                 release,
@@ -122,17 +125,16 @@ class FleetRequests:
         made = {"number": number, "id": new_id(), "author": by.name, "message": proposal.message, "made": time.time()}
         return Release(**asdict(former) | made | {"origin": "", "reverts": 0})
 
-    async def steer(self, number: int, action: str, by: Author) -> Head:
-        """Pause, resume or stop the release with this number."""
+    async def steer(self, number: int, to: str, by: Author) -> Head:
+        """Pause, resume or stop the release with this number. `to` is a key of STATES."""
         async with self._member.at_rest():
             head, version = await self._followed()
-            expected = {"pause": (ROLLING,), "resume": (PAUSED,), "stop": (ROLLING, PAUSED)}[action]
-            if head.release.number != number or head.state not in expected:
-                raise FleetConflict(f"release {head.release.number} is {head.state}, so there is nothing to {action} of release {number}")
-            if action == "stop":
+            if head.release.number != number or head.state not in STATES[to]:
+                raise FleetConflict(f"release {head.release.number} is {head.state}, so release {number} cannot be {to}")
+            if to == "stopped":
                 made = machine.revert(head, new_id(), f"stopped by {by.name}", time.time())
             else:
-                made = replace(head, state=PAUSED if action == "pause" else ROLLING)
+                made = replace(head, state=PAUSED if to == "paused" else ROLLING)
             await self._group.swap(made, version, head)
         return made
 

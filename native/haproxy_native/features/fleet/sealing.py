@@ -17,8 +17,8 @@ from hashlib import sha256
 from haproxy_native.errors import Unusable
 
 SECRET_BYTES, _NAME, _NONCE = 32, 4, 12
-# How many bytes an opened value may have.
-MOST = 64 << 20
+# The largest opened value, in bytes.
+LARGEST = 64 << 20
 
 
 class Unopened(Unusable):
@@ -66,11 +66,11 @@ class Keyring:
             raise Unopened(f"{place} is sealed with the key {name.hex() or 'none'}; this node has {', '.join(self.names)}")
         try:
             unpacker = zlib.decompressobj()
-            opened = unpacker.decompress(AESGCM(key).decrypt(nonce, rest, place.encode()), MOST)
+            opened = unpacker.decompress(AESGCM(key).decrypt(nonce, rest, place.encode()), LARGEST)
         except (InvalidTag, ValueError, zlib.error):
             raise Unopened(f"{place} was changed by someone who does not have the key of the fleet") from None
         if unpacker.unconsumed_tail:
-            raise Unopened(f"{place} has more than {MOST} bytes")
+            raise Unopened(f"{place} has more than {LARGEST} bytes")
         return opened
 
     @property

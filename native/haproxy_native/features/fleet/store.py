@@ -57,7 +57,7 @@ class GroupStore(Protocol):
     """A store. Each operation raises StoreAway, StoreDenied and StoreFull."""
 
     # How many bytes a value may have.
-    most: int
+    largest: int
 
     async def read(self, key: str) -> StoredValue | None:
         """Return the value that a majority of the store has; None if there is no such key."""

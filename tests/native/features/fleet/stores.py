@@ -11,7 +11,7 @@ from haproxy_native.features.fleet.store import StoreAway, StoredValue, StoreFac
 @dataclass
 class MemoryStore:
     chance: random.Random = field(default_factory=lambda: random.Random(1))
-    most: int = 1 << 20
+    largest: int = 1 << 20
     is_away: bool = False
     entries: dict[str, StoredValue] = field(default_factory=dict)
     _written: int = 0
@@ -64,7 +64,7 @@ class MemoryStore:
         self._listening.clear()
 
     def _put(self, key: str, value: bytes) -> str:
-        if len(value) > self.most:
+        if len(value) > self.largest:
             raise TooLarge(key)
         self._written += 1
         self.entries[key] = StoredValue(key, value, str(self._written))

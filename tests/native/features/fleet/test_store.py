@@ -43,7 +43,7 @@ def test_values_and_versions(make: Callable[[], GroupStore]) -> None:
         assert [(each.key, each.value) for each in await store.list("/v/")] == [("/v/a", b"\0\xff"), ("/v/b", b"")]
         assert await store.delete("/v/a") and not await store.delete("/v/a")
         with pytest.raises(TooLarge):
-            await store.create("/v/c", bytes(store.most + 1))
+            await store.create("/v/c", bytes(store.largest + 1))
         assert (await store.facts()).version
         await store.close()
 
