@@ -1,6 +1,6 @@
 """Three servers beside real HAProxies that are a fleet, with a real etcd."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Self
@@ -39,6 +39,13 @@ class Node(Quick):
         with self.file.open("a") as file:
             YAML().dump({"fleet": {"group": "edge", "node": name, "local_changes": local, **settings}}, file)
 
+    def set_fleet(self, **settings: Any) -> None:
+        """Change settings of the fleet, for the next start."""
+        content = YAML().load(self.file)
+        content["fleet"] |= settings
+        with self.file.open("w") as file:
+            YAML().dump(content, file)
+
     def fleet(self) -> dict[str, Any]:
         return dict(self.get(FLEET).json())
 
@@ -75,10 +82,19 @@ class Node(Quick):
 
 
 class Fleet:
-    """`settings` are further settings of the fleet, for all nodes."""
+    """`settings` are further settings of the fleet, for all nodes. `binaries` has the HAProxy of each node that has one of its own."""
 
-    def __init__(self, directory: Path, config: str = CONFIG, settings: Mapping[str, Any] | None = None) -> None:
-        self._directory, self.etcd, self._config = directory, EtcdMember(directory), config
+    def __init__(
+        self,
+        directory: Path,
+        config: str = CONFIG,
+        settings: Mapping[str, Any] | None = None,
+        *,
+        etcd: Sequence[str] = (),
+        binaries: Mapping[str, str] | None = None,
+    ) -> None:
+        self._directory, self.etcd, self._config = directory, EtcdMember(directory, *etcd), config
+        self._binaries = binaries or {}
         (key := directory / "fleet.key").write_text(new_secret())
         key.chmod(0o600)
         self.settings = {"endpoints": [self.etcd.url], "keys": [str(key)], **(settings or {})}
@@ -100,8 +116,13 @@ class Fleet:
 
     def _node(self, stack: ExitStack, name: str) -> Node:
         (directory := self._directory / name).mkdir()
-        haproxy = stack.enter_context(HAProxy(directory, self._config))
+        haproxy = stack.enter_context(HAProxy(directory, self._config, binary=self._binaries.get(name, "")))
         return stack.enter_context(Node(haproxy, name, self.settings))
+
+    def another(self, directory: Path, name: str, **settings: Any) -> Node:
+        """Return one more node, which has not started."""
+        directory.mkdir()
+        return Node(self._stack.enter_context(HAProxy(directory, self._config)), name, {**self.settings, **settings})
 
     def all(self, number: int, weight: str) -> None:
         """Wait until all nodes have a release, whose server has this weight."""
