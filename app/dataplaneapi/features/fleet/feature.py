@@ -20,11 +20,9 @@ from haproxy_native.features.fleet.etcd import EtcdStore
 from haproxy_native.features.fleet.group import Group
 from haproxy_native.features.fleet.member import FleetMember
 from haproxy_native.features.fleet.node import FleetNode
-from haproxy_native.features.fleet.release import BAKING, CHECKED, GOOD, HELD, JOINED, WAITING, Head, NodeState, Release
+from haproxy_native.features.fleet.release import HELD, JOINED, Head, NodeState, Release
 from haproxy_native.features.fleet.sealing import Keyring
 
-# The phases of a node that runs a release of its group.
-WELL = (WAITING, CHECKED, BAKING, GOOD)
 FLEET_RELEASE = HeaderName(b"Fleet-Release")
 # The type of the fleet's events, and the objects that they are about.
 FLEET, RELEASE, NODE = "fleet", "fleet/release", "fleet/node"
@@ -75,9 +73,9 @@ class FleetFeature(Feature):
         """Yield what `/metrics` shows of this node."""
         if self._member is None:
             return
-        report, has_failed = self._member.node.state.report, bool(self._member.store_state.error)
-        yield "fleet_release", "Number of the release that this node has seen last.", report.number
-        yield "fleet_well", "Whether this node runs a release of its group, or waits for one.", report.phase in WELL
+        state, has_failed = self._member.node.state, bool(self._member.store_state.error)
+        yield "fleet_release", "Number of the release that this node has seen last.", state.report.number
+        yield "fleet_well", "Whether this node runs a release of its group, or takes part in one.", state.is_well
         yield "fleet_store_up", "Whether the store of the fleet answers.", not has_failed
 
     @property

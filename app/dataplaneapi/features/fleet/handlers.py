@@ -7,7 +7,7 @@ from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.conventions import duration, present, timestamp
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Response, empty, json_response
-from dataplaneapi.features.fleet.feature import WELL, FleetFeature, head_as_dict, release_as_dict
+from dataplaneapi.features.fleet.feature import FleetFeature, head_as_dict, release_as_dict
 from haproxy_native.errors import Unusable
 from haproxy_native.features.confirmations.guard import read_guard
 from haproxy_native.features.fleet.group import FleetConflict
@@ -49,8 +49,8 @@ async def read(call: ReadCall) -> Response:
 
 
 async def health(call: ReadCall) -> Response:
-    node = _own_report(_member(call))
-    return json_response(200 if node["phase"] in WELL else 503, node)
+    member = _member(call)
+    return json_response(200 if member.node.state.is_well else 503, _own_report(member))
 
 
 async def read_list(call: ReadCall) -> Response:

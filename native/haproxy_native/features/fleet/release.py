@@ -152,6 +152,11 @@ class NodeState:
         number, id_ = self.head.release.key if self.head else (0, "")
         return Report(number, id_, HELD, self.held) if self.held else Report(number, id_, self.phase, self.reason)
 
+    @property
+    def is_well(self) -> bool:
+        """Whether the node runs a release of its group, or takes part in one."""
+        return self.head is not None and self.report.phase in (WAITING, CHECKED, BAKING, GOOD)
+
     def become(self, phase: str, reason: str = "", confirmation: str = "") -> "NodeState":
         """Return the node in another phase. A node that becomes GOOD has the text of the release."""
         applied = self.head.release.bundle if self.head and phase == GOOD else self.applied

@@ -70,6 +70,7 @@ def test_a_store_that_was_set_back_is_not_followed_whatever_was_released_on_top(
 
 
 def test_a_node_that_has_not_joined_changes_nothing() -> None:
+    assert not NodeState().is_well and _joined(BEGUN).is_well
     node, action = machine.decide(BEGUN, NodeState(), "lb1", "own")
     assert (node.report.phase, action) == (HELD, machine.NOTHING)
 
