@@ -132,7 +132,7 @@ def test_a_full_store_stops_releases_alone(tmp_path: Path) -> None:
     with Fleet(tmp_path, etcd=["--quota-backend-bytes=16777216"]) as fleet:
         lb1, lb2, _ = fleet.nodes
 
-        with httpx2.Client() as client:
+        with httpx2.Client(timeout=60) as client:
             value = "A" * (1 << 20)
             rows = [client.post(f"{fleet.etcd.url}/v3/kv/put", json={"key": f"eA{each:02}", "value": value}) for each in range(20, 50)]
             assert any("database space exceeded" in row.text for row in rows)

@@ -17,7 +17,7 @@ from haproxy_native.editing.secrets import masked_object
 from haproxy_native.errors import NotFound
 from haproxy_native.features.fleet.bundle import BundleReader
 from haproxy_native.features.fleet.etcd import EtcdStore
-from haproxy_native.features.fleet.group import Group
+from haproxy_native.features.fleet.group import FleetGroup
 from haproxy_native.features.fleet.member import FleetMember
 from haproxy_native.features.fleet.node import FleetNode
 from haproxy_native.features.fleet.release import HELD, JOINED, Head, NodeState, Release
@@ -60,7 +60,7 @@ class FleetFeature(Feature):
             return
         self.group = fleet.group
         confirmations = ConfirmationsFeature.of(services)
-        group = Group(EtcdStore(fleet.etcd), Keyring(fleet.group, fleet.secrets), fleet.path)
+        group = FleetGroup(EtcdStore(fleet.etcd), Keyring(fleet.group, fleet.secrets), fleet.path)
         events = services.engine.context.events
         notify = partial(_announce, events, fleet.node)
         bundles = BundleReader(services.engine, fleet.files)

@@ -1,4 +1,4 @@
-"""`Group`: what the nodes of a fleet share, as encrypted keys in the store. It has no state of its own.
+"""`FleetGroup`: what the nodes of a fleet share, as encrypted keys in the store. It has no state of its own.
 
     head           any node       the `Head`; replaced only by a node that has read its present version
     node/NAME      that node      its `Report`, and the digest of its text
@@ -37,7 +37,7 @@ class FleetConflict(Conflict):
     label = ""
 
 
-class Group:
+class FleetGroup:
     """A group in a store. `path` is the prefix of its keys, without a slash at its end. Each method raises Unusable."""
 
     def __init__(self, store: GroupStore, keyring: Keyring, path: str) -> None:

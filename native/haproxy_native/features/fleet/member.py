@@ -31,7 +31,7 @@ from haproxy_native.commit.ports import Observer
 from haproxy_native.engine import Engine
 from haproxy_native.errors import NativeError, Unusable
 from haproxy_native.features.fleet import release as machine
-from haproxy_native.features.fleet.group import FleetConflict, Group, new_id
+from haproxy_native.features.fleet.group import FleetConflict, FleetGroup, new_id
 from haproxy_native.features.fleet.node import CAUSE, FleetNode
 from haproxy_native.features.fleet.release import DONE, WAITING, Head, Report
 from haproxy_native.features.fleet.store import Presence, StoreAway
@@ -58,7 +58,7 @@ class FleetMember(Observer):
     `refuses_local`: whether changes of the configuration are refused while the store does not answer or this node holds.
     """
 
-    def __init__(self, engine: Engine, group: Group, node: FleetNode, name: str, *, refuses_local: bool) -> None:
+    def __init__(self, engine: Engine, group: FleetGroup, node: FleetNode, name: str, *, refuses_local: bool) -> None:
         self.group, self.node, self.name, self.store_state = group, node, name, StoreState(since=time.time())
         self._engine, self._refuses_local, self._boot = engine, refuses_local, os.urandom(8).hex()
         self._works, self._wake, self._lock = Background("the fleet"), asyncio.Event(), asyncio.Lock()

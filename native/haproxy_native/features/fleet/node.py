@@ -43,7 +43,7 @@ from haproxy_native.features.confirmations.guard import Guard, WorkerStatistics
 from haproxy_native.features.confirmations.ledger import CONFIRMED, PENDING
 from haproxy_native.features.fleet import release as machine
 from haproxy_native.features.fleet.bundle import BundleReader
-from haproxy_native.features.fleet.group import Group
+from haproxy_native.features.fleet.group import FleetGroup
 from haproxy_native.features.fleet.release import BAD, BAKING, CHECKED, GOOD, REFUSED, WAITING, Head, NodeState
 from haproxy_native.request_context import Author
 
@@ -62,7 +62,7 @@ class FleetNode:
     """
 
     def __init__(
-        self, engine: Engine, bundles: BundleReader, confirmations: Confirmations, group: Group, statistics: Statistics, notify: Notify
+        self, engine: Engine, bundles: BundleReader, confirmations: Confirmations, group: FleetGroup, statistics: Statistics, notify: Notify
     ) -> None:
         engine.database.declare(Tables("fleet", "CREATE TABLE fleet (data TEXT NOT NULL)"))
         self.state, self.bundles = NodeState(), bundles
