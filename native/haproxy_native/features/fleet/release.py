@@ -8,7 +8,8 @@
 `Head` is the only state that all nodes share. Any node replaces it by compare-and-swap, so there is no leader. At gate 0 all nodes in the
 stages check the text; at gate k the nodes of the first k stages apply it. All other nodes keep their text until the release is DONE. They
 then apply the newest release, and none in between. A release that fails is followed by a new release with the settled text, the text of the
-last release that was DONE. So numbers only rise, and a node applies each release at most once.
+last release that was DONE. So numbers only rise, and a node applies each release at most once. A text here is all that a release has
+(`bundle`), with the stored files. The machine only compares digests.
 
 A node stores three things on disk before it acts: the last head that it has followed, its phase in that release, and `applied`, the last
 text that it got from the fleet. Each rule of a node is about one of them:
@@ -190,7 +191,7 @@ def broken(head: Head | None, node: NodeState) -> str:
 
 
 def decide(head: Head | None, node: NodeState, name: str, text: str) -> tuple[NodeState, str]:
-    """Return the new state of a node, and its action. `head` is the head in the store, `text` the SHA-256 of the node's present text."""
+    """Return the new state of a node, and its action. `head` is the head in the store, `text` the digest of the node's present text."""
     former = node.head
     if (why := broken(head, node)) or head is None or former is None:
         return replace(node, held=why), NOTHING
