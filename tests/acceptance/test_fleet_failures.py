@@ -1,5 +1,6 @@
 """What goes wrong in a fleet, beside real HAProxies and a real etcd (docs/fleet.md, "When something goes wrong")."""
 
+import base64
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 
 from haproxy_native.features.fleet.sealing import new_secret
 from tests.acceptance.fleets import FLEET, Fleet, Node, number
+from tests.acceptance.follower import Follower
 from tests.haproxy import binaries
 from tests.until import until
 
@@ -106,6 +108,43 @@ def test_a_node_with_another_key_names_it_and_changes_nothing(fleet: Fleet, tmp_
         assert lb4.adopt("store").status_code == 503 and lb4.adopt("node").status_code == 503
         assert lb4.post(f"{FLEET}/init").status_code == 503
         assert not any(error for node in fleet.nodes if (error := store_error(node)))
+
+
+def test_a_former_head_written_back_makes_nodes_hold_until_it_is_gone(fleet: Fleet) -> None:
+    """Who can write to etcd has no key, but can repeat what was there. Each node reports that it holds."""
+    lb1, _, lb3 = fleet.nodes
+    first, key = number(lb1), base64.b64encode(b"/dataplaneapi/edge/head").decode()
+
+    def head() -> str:
+        return str(fleet.etcd.ask("kv/range", key=key)["kvs"][0]["value"])
+
+    former = head()
+    lb1.set_weight(51)
+    assert lb1.release().status_code == 202
+    fleet.all(first + 1, "51")
+    now = head()
+    with Follower(lb3, types="fleet") as events:
+        fleet.etcd.ask("kv/put", key=key, value=former)
+        until(lambda: {node.phase() for node in fleet.nodes} == {"held"})
+        held = events.until(lambda event: event["data"]["change"] == "held")
+        assert held["object"] == "fleet/node" and f"this node has seen {first + 1}" in held["data"]["reason"]
+        assert {node.weight() for node in fleet.nodes} == {"51"} and lb1.put_server("a", {"weight": 52}).status_code == 409
+        fleet.etcd.ask("kv/put", key=key, value=now)
+        events.until(lambda event: event["data"]["change"] == "joined")
+    fleet.all(first + 1, "51")
+
+
+def test_a_node_that_was_away_while_the_store_was_compacted_catches_up(fleet: Fleet) -> None:
+    lb1, _, lb3 = fleet.nodes
+    first = number(lb1)
+    lb3.stop()
+    for step in (1, 2):
+        lb1.set_weight(60 + step)
+        assert (made := lb1.release()).status_code == 202, made.text
+        until(lambda step=step: lb1.is_done(first + step))
+    fleet.etcd.free_space()
+    lb3.start()
+    fleet.all(first + 2, "62")
 
 
 def test_keys_are_replaced_one_node_after_the_other(tmp_path: Path) -> None:
