@@ -23,7 +23,9 @@ class FleetRelease(Model):
     """When it was released."""
     bundle: StrictStr
     """SHA-256 of the text and the stored files."""
-    files: list[StrictStr] | None = None
+    files: list[Literal['maps', 'acls', 'general', 'ssl_certificates', 'ssl_crt_lists']] | None = (
+        None
+    )
     """Kinds of stored files that the release has, as in the setting fleet.files."""
     reverts: StrictInt | None = None
     """Number of the release that it reverts."""
