@@ -19,7 +19,7 @@ from haproxy_native.commit.permission import GateVerdict, authorized, permit_eva
 from haproxy_native.commit.process import decide, reasons_to_reload
 from haproxy_native.commit.publication import FileSet, reasons_of
 from haproxy_native.disk.file import drafts_aside
-from haproxy_native.editing.header import same_text, with_header_of
+from haproxy_native.editing.header import same_text, with_header_and_banner_of
 from haproxy_native.errors import Conflict, Refused
 from haproxy_native.planning.effects import Effect
 from haproxy_native.planning.outcome import FilePlan, Plan, Reason
@@ -200,8 +200,8 @@ async def preview_of_former(context: CommitContext, by: Author, texts: Texts, co
 
 
 def difference(old: Document, new: Document, name: str, moments: tuple[str, str] = FUTURE) -> str:
-    """Return the unified diff of two configurations without their checksum and version lines. `name`: the name of the main file."""
-    before, after = parts.parts(old), parts.parts(with_header_of(new, old))
+    """Return the unified diff of two configurations, which ignores the header that the server writes. `name`: the name of the main file."""
+    before, after = parts.parts(old), parts.parts(with_header_and_banner_of(new, old))
     return "".join(
         difference_of_texts(before[file_name].text, after[file_name].text, file_name or name, moments)
         for file_name in before

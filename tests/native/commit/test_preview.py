@@ -65,8 +65,9 @@ def test_our_header_does_not_count() -> None:
     bare = Document.parse("global\n  a\n")
     old, new = (header.with_header(bare, version, banner=True).document for version in (7, 8))
     assert difference(old, new, "f") == ""
-    first = difference(bare, new, "f")
-    assert [line for line in first.splitlines()[3:] if line[0] in "+-"] == ["+" + line.rstrip() for line in header.BANNER]
+    assert difference(bare, new, "f") == difference(new, bare, "f") == "", "a push without the header removes the banner"
+    changed = header.with_header(Document.parse("global\n  b\n"), 9, banner=False).document
+    assert [line for line in difference(new, changed, "f").splitlines()[3:] if line[0] in "+-"] == ["-  a", "+  b"]
 
 
 def test_a_missing_last_line_end_is_told() -> None:
