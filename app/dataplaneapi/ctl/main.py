@@ -32,6 +32,7 @@ COMMANDS = {
     "copy": ("compare", "make one server like another", "copy lb1 lb2 --confirm 5m"),
     "fleet": ("fleet", "show a fleet, and release a configuration to its nodes", "fleet release -m 'more weight' --wait"),
     "edit": ("edit", "change an object in an editor", "edit backend/shop"),
+    "create": ("change", "create an object", "create backend/shop/server/web3 address=192.0.2.7 port=8080 weight=10 --dry-run"),
     "set": ("change", "change members of an object", "set backend/shop balance.algorithm=leastconn server_timeout=30s fullconn="),
     "delete": ("change", "delete an object or a stored file", "delete backend/shop/server/web1 --dry-run"),
     "weight": ("change", "change the weight of a server", "weight shop/web1 20"),

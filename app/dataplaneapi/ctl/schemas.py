@@ -36,6 +36,11 @@ class Members:
         found = self._properties(self._at(path))
         return [f"{name}{'.' if self._properties(schema) else '='}" for name, schema in found.items() if name != "name"]
 
+    def choices(self, path: list[str]) -> list[str]:
+        """Return the values that a member may have, for completion; empty if it may have any value."""
+        schema = self._at(path)
+        return ["true", "false"] if schema.get("type") == "boolean" else [str(value) for value in schema.get("enum", ())]
+
     def _at(self, path: list[str]) -> dict[str, Any]:
         schema = self._resolved(self._schema)
         for name in path:

@@ -1,4 +1,4 @@
-"""`ctl ready`, `maint`, `weight`, `set`, `delete`, `map`, `cert`, `raw` and `reload`: small changes, each by one command.
+"""`ctl ready`, `maint`, `weight`, `create`, `set`, `delete`, `map`, `cert`, `raw` and `reload`: small changes, each by one command.
 
 A change of the configuration is sent as a batch of one call, which needs no version and which `--dry-run` can plan. `ready` and `maint`
 change the process, as an override that survives reloads. Their `--dry-run` compares with the present state, and asks the server whether the
@@ -13,8 +13,8 @@ from typing import Any
 from dataplaneapi.ctl import files
 from dataplaneapi.ctl.client import JSON, TEXT, query_text
 from dataplaneapi.ctl.client import name as quoted
-from dataplaneapi.ctl.failures import OK, REFUSED, Failure, RefusedCall
-from dataplaneapi.ctl.kinds import AT_RUNTIME, OTHERS
+from dataplaneapi.ctl.failures import CONFLICT, OK, REFUSED, Failure, RefusedCall
+from dataplaneapi.ctl.kinds import AT_RUNTIME, OTHERS, SINGLE
 from dataplaneapi.ctl.objects import CONFIGURATION, SIDECAR, Object, parsed
 from dataplaneapi.ctl.schemas import Members
 from dataplaneapi.ctl.session import RELOAD_SECONDS, Session, add_dry_run_argument, add_message_argument, add_write_arguments, duration
@@ -91,18 +91,66 @@ def set_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run_set(session: Session) -> int:
     asked = _one(session.given.object)
+    return _patch(session, asked, _members(session, asked, session.given.member))
+
+
+def _members(session: Session, asked: Object, items: list[str]) -> dict[str, Any]:
+    """Parse members, as in `weight=20` and `balance.algorithm=first`, to JSON. Raises Failure."""
     members = Members(session.client, asked)
-    patch: dict[str, Any] = {}
-    for item in session.given.member:
+    parsed_members: dict[str, Any] = {}
+    for item in items:
         path, equals, text = item.partition("=")
         names = path.split(".")
         if not equals or not all(names):
             raise Failure(f"{item!r} is not MEMBER=VALUE, as in weight=20")
-        place = patch
+        place = parsed_members
         for name in names[:-1]:
             place = place.setdefault(name, {})
-        place[names[-1]] = members.value(names, text)
-    return _patch(session, asked, patch)
+            if not isinstance(place, dict):
+                raise Failure(f"{item!r} sets a member of {name}, which another argument sets as a whole")
+        value = members.value(names, text)
+        if isinstance(value, str) and (below := members.names(names)):
+            there = ", ".join(f"{path}.{name}".rstrip("=.") for name in below)
+            raise Failure(f"{path} cannot be set to {text!r}, because it has members: {there}")
+        place[names[-1]] = value
+    return parsed_members
+
+
+def create_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.usage = "dataplaneapi ctl create OBJECT [MEMBER=VALUE ...] [OPTION ...]"
+    text = "as in backend/shop, backend/shop/server/web3; a rule without an index becomes the last one: backend/shop/http_request_rule"
+    parser.add_argument("object", nargs="+", metavar="OBJECT", help=text)
+    text = "as in address=192.0.2.7, balance.algorithm=first, server_timeout=30s; lists have commas"
+    parser.add_argument("member", nargs="*", default=[], metavar="MEMBER=VALUE", help=text)
+    add_write_arguments(parser, dry_run=True)
+
+
+def run_create(session: Session) -> int:
+    words = [*session.given.object, *session.given.member]
+    count = next((place for place, word in enumerate(words) if "=" in word), len(words))
+    if not count:
+        raise Failure("an object is required before its members, as in backend/shop/server/web3 address=192.0.2.7")
+    asked = parsed(words[:count])
+    if not asked.is_configured or (asked.key and not asked.is_one):
+        raise Failure(f"{asked} is not the name of an object of the configuration; write backend/shop or backend/shop/server/web1")
+    if empty := [item for item in words[count:] if item.endswith("=")]:
+        raise Failure(f"{empty[0]!r} has no value; omit the member")
+    body = _members(session, asked, words[count:])
+    collection = Object(asked.kind, asked.parent, None)
+    if asked.kind in SINGLE:
+        if session.client.answer("GET", asked.path).is_success:
+            raise Failure(f"{asked} exists already; dataplaneapi ctl set {asked} MEMBER=VALUE changes it", CONFLICT)
+        return _post(session, asked, body)
+    if not asked.key:
+        place = len(session.client.get(collection.path, collection.query)) if asked.name is None else asked.name
+        return _post(session, Object(asked.kind, asked.parent, str(place)), body)
+    if body.setdefault(asked.key, asked.name) != asked.name:
+        raise Failure(f"{asked.key}={body[asked.key]} contradicts the name in {asked}; omit it")
+    return _post(session, collection, body)
+
+
+def _post(session: Session, at: Object, body: dict[str, Any]) -> int:
+    return session.plan_or_write({"method": "POST", "path": _with_query(at), "body": body}, strict=True)
 
 
 def _one(text: str) -> Object:

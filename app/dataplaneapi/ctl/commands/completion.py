@@ -11,7 +11,7 @@ from dataplaneapi.ctl import contexts, main, objects
 from dataplaneapi.ctl.client import Client
 from dataplaneapi.ctl.commands.get import name_of
 from dataplaneapi.ctl.failures import OK, Failure
-from dataplaneapi.ctl.kinds import AT_RUNTIME, COLLECTIONS, OTHERS
+from dataplaneapi.ctl.kinds import AT_RUNTIME, COLLECTIONS, INDEXED, OTHERS, SINGLE
 from dataplaneapi.ctl.objects import Object, parsed
 from dataplaneapi.ctl.schemas import Members
 from dataplaneapi.ctl.session import FORMATS, Session
@@ -19,7 +19,7 @@ from dataplaneapi.ctl.session import FORMATS, Session
 # How long a completion waits for the server, in seconds.
 SECONDS = 2.0
 # Commands whose arguments are objects.
-OF_OBJECTS = ("get", "edit", "set", "delete", "references", "rename")
+OF_OBJECTS = ("get", "edit", "create", "set", "delete", "references", "rename")
 BASH = """\
 _dataplaneapi_ctl() {
     if [ "${COMP_WORDS[1]}" != ctl ]; then
@@ -28,7 +28,7 @@ _dataplaneapi_ctl() {
     fi
     local IFS=$'\\n'
     COMPREPLY=($(dataplaneapi ctl completion --words "${COMP_WORDS[@]:2:COMP_CWORD-1}" 2> /dev/null))
-    case "${COMPREPLY[0]}" in */) compopt -o nospace ;; esac
+    case "${COMPREPLY[0]}" in */|*=|*.) compopt -o nospace ;; esac
     [ ${#COMPREPLY[@]} -gt 0 ] || compopt -o default
 }
 complete -F _dataplaneapi_ctl dataplaneapi
@@ -42,7 +42,7 @@ _dataplaneapi_ctl() {
     fi
     local -a found
     found=(${(f)"$(dataplaneapi ctl completion --words "${(@)words[3,CURRENT]}" 2> /dev/null)"})
-    (( $#found )) && compadd -S '' -- ${(M)found:#*/} ; compadd -- ${found:#*/} || _files
+    (( $#found )) && compadd -S '' -- ${(M)found:#*[/=.]} ; compadd -- ${found:#*[/=.]} || _files
 }
 compdef _dataplaneapi_ctl dataplaneapi
 """
@@ -60,6 +60,8 @@ def run_completion(session: Session) -> int:
     given = session.given
     if given.words is not None:
         words = given.words or [""]
+        # Bash separates words at an equals sign.
+        words = [*words, ""] if words[-1] == "=" else words
         session.write(
             "".join(f"{candidate}\n" for candidate in candidates(session, words[:-1], words[-1]) if candidate.startswith(words[-1]))
         )
@@ -109,10 +111,10 @@ def _named(session: Session, before: list[str], word: str) -> Iterable[str]:
         raise Failure("a completion cannot prompt for the password")
     client = Client(context, timeout=SECONDS)
     command, *more = [word for word in before if not word.startswith("-")]
-    if command == "set" and more:
-        path = word.split(".")[:-1]
-        above = "".join(f"{name}." for name in path)
-        return [f"{above}{name}" for name in Members(client, parsed(more[:1])).names(path)]
+    if command in ("create", "set") and more:
+        return _members(client, parsed(more[:1]), before, word)
+    if command == "create":
+        return _sections(client, word)
     if command in OF_OBJECTS:
         return _objects(client, more, word, runtime="-r" in before or "--runtime" in before)
     if command == "call":
@@ -131,6 +133,31 @@ def _named(session: Session, before: list[str], word: str) -> Iterable[str]:
     if command == "split" and not more:
         return _names(client, parsed(["split"]))
     return ()
+
+
+def _members(client: Client, asked: Object, before: list[str], word: str) -> Iterable[str]:
+    """Return the names of an object's members or, after an equals sign, the values of a member."""
+    if before[-1] == "=":
+        return Members(client, asked).choices(before[-2].split("."))
+    member, equals, _ = word.partition("=")
+    path = member.split(".")
+    if equals:
+        return [f"{member}={value}" for value in Members(client, asked).choices(path)]
+    above = "".join(f"{name}." for name in path[:-1])
+    return [f"{above}{name}" for name in Members(client, asked).names(path[:-1])]
+
+
+def _sections(client: Client, word: str) -> Iterable[str]:
+    """Return what may begin the name of a new object: kinds, and the sections that contain objects. The name itself is new."""
+    first, *more = word.split("/")
+    kinds = sorted({kind.partition("/")[0] for kind in COLLECTIONS})
+    inside = [kind.partition("/")[2] for kind in COLLECTIONS if kind.startswith(f"{first}/")]
+    if not more:
+        return [*(f"{kind}/" for kind in kinds), *SINGLE]
+    if len(more) == (1 if first in SINGLE else 2):
+        above = word.rpartition("/")[0]
+        return [f"{above}/{kind}{'' if kind in INDEXED else '/'}" for kind in inside]
+    return [f"{first}/{name}/" for name in _names(client, parsed([first]))] if len(more) == 1 and inside else ()
 
 
 def _objects(client: Client, more: list[str], word: str, *, runtime: bool) -> Iterable[str]:

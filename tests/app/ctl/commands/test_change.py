@@ -6,6 +6,7 @@ from pathlib import Path
 from tests.acceptance.quick import Quick
 from tests.app.authority import Authority
 from tests.app.ctl.calls import Ctl
+from tests.haproxy.process import free_port
 
 HISTORY = "/v3/sidecar/history"
 
@@ -52,6 +53,65 @@ def test_members(ctl: Ctl, sidecar: Quick) -> None:
     assert "weight in body must be an integer, not a string" in ctl.refusal(1, "set", "backend/shop/server/web2", "weight=heavy")
     assert 'wieght in body is not known; did you mean "weight"? (PATCH ' in ctl.refusal(1, "set", "backend/shop/server/web2", "wieght=3")
     assert "is not an object of the configuration" in ctl.refusal(2, "set", "backend", "mode=http")
+
+
+def test_a_dry_run_shows_the_lines_that_would_change(ctl: Ctl, sidecar: Quick) -> None:
+    text = sidecar.text()
+    planned = ctl.output("set", "backend/shop", "balance.algorithm=leastconn", "fullconn=9", "--dry-run").splitlines()
+    assert [line for line in planned if line[:1] in "+-" and line[:3] not in ("+++", "---")] == [
+        "-    balance roundrobin",
+        "+    balance leastconn",
+        "+    fullconn 9",
+    ]
+    assert planned[-1].startswith("reload: ") and sidecar.text() == text
+    assert ctl.output("set", "backend/shop", "balance.algorithm=roundrobin", "--dry-run") == "nothing would change\n"
+
+
+def test_new_objects(ctl: Ctl, sidecar: Quick) -> None:
+    text = sidecar.text()
+    words = ("create", "backend/shop/server/web3", "address=127.0.0.1", "port=3", "weight=30")
+    planned = ctl.output(*words, "--dry-run")
+    assert "+    server web3 127.0.0.1:3 weight 30\n" in planned and "\nlive: add server shop/web3 " in planned, planned
+    assert sidecar.text() == text
+    assert ctl.output(*words, "-m", "more room").endswith(": create backend/shop/server/web3\n")
+    assert sidecar.line("server web3") == "server web3 127.0.0.1:3 weight 30" and sidecar.stat("web3", "shop")["weight"] == "30"
+    assert sidecar.get(HISTORY).json()[0]["message"] == "more room"
+    ctl.output("create", "backend", "new", "from=plain", "mode=http", "balance.algorithm=first", "server_timeout=30s")
+    shown = json.loads(ctl.output("get", "backend/new", "-o", "json"))
+    assert (shown["mode"], shown["balance"]["algorithm"], shown["server_timeout"]) == ("http", "first", 30_000)
+    ctl.output("create", "frontend/site/bind/two", "address=127.0.0.1", f"port={free_port()}")
+    ctl.output("create", "userlist/staff")
+    ctl.output("create", "userlist/staff/user/ann", "password=x", "secure_password=false")
+    assert ctl.output("get", "userlist/staff/user", "-o", "name") == "userlist/staff/user/ann\n"
+
+
+def test_a_new_rule_is_the_last_one_or_at_an_index(ctl: Ctl, sidecar: Quick) -> None:
+    rule = ("type=deny", "deny_status=429", "cond=if", "cond_test=own")
+    ctl.output("create", "backend/shop/http_request_rule", *rule)
+    ctl.output("create", "backend/shop/http_request_rule/0", "type=allow")
+    rules = [line.strip() for line in sidecar.text().splitlines() if "http-request" in line]
+    assert rules == ["http-request allow", "http-request deny if own", "http-request deny deny_status 429 if own"]
+
+
+def test_an_object_that_cannot_be_created(ctl: Ctl, sidecar: Quick) -> None:
+    text = sidecar.text()
+    assert "409 object already exists: backend shop" in ctl.refusal(3, "create", "backend/shop")
+    assert "global exists already; dataplaneapi ctl set global MEMBER=VALUE changes it" in ctl.refusal(3, "create", "global")
+    assert "address in body is required" in ctl.refusal(1, "create", "backend/shop/server/web3")
+    assert "backend none does not exist" in ctl.refusal(1, "create", "backend/none/server/a", "address=127.0.0.1")
+    assert "mode in body should be one of [http tcp log]" in ctl.refusal(1, "create", "backend/new", "mode=htp")
+    assert 'prt in body is not known; did you mean "port"?' in ctl.refusal(1, "create", "backend/shop/server/a", "address=x", "prt=3")
+    refused = ctl.refusal(2, "create", "backend/new", "balance=first")
+    assert "balance cannot be set to 'first', because it has members: balance.algorithm, " in refused
+    assert "sets a member of mode, which" in ctl.refusal(2, "create", "backend/new", "mode=http", "mode.x=first")
+    assert "balance cannot be set to 'first', because it has members" in ctl.refusal(2, "set", "backend/shop", "balance=first")
+    assert "'mode=' has no value; omit the member" in ctl.refusal(2, "create", "backend/new", "mode=")
+    assert "name=other contradicts the name in backend/new" in ctl.refusal(2, "create", "backend/new", "name=other")
+    for words in (["backend"], ["backend/shop/server"], ["map/hosts.map"], ["reload/1"]):
+        assert f"{words[0]} is not the name of an object of the configuration" in ctl.refusal(2, "create", *words)
+    assert "an object is required before its members" in ctl.refusal(2, "create", "mode=http")
+    assert "the following arguments are required: OBJECT; see" in ctl.refusal(2, "create")
+    assert sidecar.text() == text
 
 
 def test_a_change_that_needs_a_reload_is_not_called_live(ctl: Ctl, sidecar: Quick) -> None:
