@@ -27,9 +27,11 @@ GREEN, RED, YELLOW, BOLD = "32", "31", "33", "1"
 # The colour of a cell that consists of one of these words.
 COLOURS = {
     **dict.fromkeys(("up", "ready", "succeeded", "live", "confirmed"), GREEN),
-    **dict.fromkeys(("down", "failed", "refused", "returned"), RED),
-    **dict.fromkeys(("drain", "maint", "stopping", "pending", "running", "in_progress", "scheduled"), YELLOW),
+    **dict.fromkeys(("down", "failed", "refused", "rolled back"), RED),
+    **dict.fromkeys(("drain", "maint", "stopping", "pending", "running", "in progress", "scheduled"), YELLOW),
 }
+# What a table shows for these values of the members `outcome` and `status`.
+WORDS = {"in_progress": "in progress", "returned": "rolled back", "taken_back": "rolled back", "written": "file only"}
 
 
 class Output:
@@ -89,24 +91,35 @@ def coloured(text: str, colour: str, *, colours: bool) -> str:
     return f"{ESCAPE}[{colour}m{text}{ESCAPE}[0m" if colours and colour else text
 
 
-def cell(value: Any) -> str:
-    """Return a value as one line of at most LONGEST_CELL characters; `-` if it is empty."""
+def cell(value: Any, longest: int = LONGEST_CELL) -> str:
+    """Return a value as one line of at most `longest` characters; `-` if it is empty."""
     if value is None or value == "" or value == [] or value == {}:
         return "-"
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list | tuple):
-        text = f"{cell(value[0])} and {len(value) - 1} more" if len(value) > 2 else ", ".join(map(cell, value))
+        first = [cell(element, longest) for element in value[:2]]
+        text = f"{first[0]} and {len(value) - 1} more" if len(value) > 2 else ", ".join(first)
     elif isinstance(value, dict):
         text = cell(value["algorithm"]) if "algorithm" in value else " ".join(f"{key}={cell(element)}" for key, element in value.items())
     else:
         text = " ".join(str(value).split())
-    return text if len(text) <= LONGEST_CELL else text[: LONGEST_CELL - 3] + "..."
+    return text if len(text) <= longest else text[: longest - 3] + "..."
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[Any]], *, colours: bool = False) -> str:
-    """Return a table with a title line, each column as wide as its widest cell."""
-    shown = [[cell(value) for value in row] for row in rows]
+def word(value: str) -> str:
+    """Return the word that a table shows for an outcome or a status."""
+    return WORDS.get(value, value)
+
+
+def _of_member(name: str, value: Any) -> Any:
+    """Return the value of a member as a table shows it."""
+    return word(value) if name in ("outcome", "status") and isinstance(value, str) else value
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[Any]], *, longest: int = LONGEST_CELL, colours: bool = False) -> str:
+    """Return a table with a title line, each column as wide as its widest cell. `longest`: the most characters of a cell."""
+    shown = [[cell(value, longest) for value in row] for row in rows]
     widths = [max(len(row[place]) for row in ([name.upper() for name in head], *shown)) for place in range(len(head))]
     titles = [
         coloured(name.upper().replace("_", " "), BOLD, colours=colours) + " " * (width - len(name))
@@ -131,7 +144,9 @@ def of_objects(kind: str, found: Sequence[Any], key: str = "name", *, colours: b
     columns = _columns(kind, found, key)
     head = [*([] if key else ["index"]), *columns]
     return table(
-        head, [[*([] if key else [place]), *(row.get(column) for column in columns)] for place, row in enumerate(found)], colours=colours
+        head,
+        [[*([] if key else [place]), *(_of_member(column, row.get(column)) for column in columns)] for place, row in enumerate(found)],
+        colours=colours,
     )
 
 
@@ -159,12 +174,12 @@ def _members(found: dict[str, Any], indent: str, *, colours: bool) -> Iterable[s
             for name, element in value.items() if isinstance(value, dict) else enumerate(value):
                 yield from _nested(name, element, indent + "  ", colours=colours)
         else:
-            yield f"{indent}{title}{' ' * (width - len(key))}  {_whole(value, indent + ' ' * (width + 2))}\n"
+            yield f"{indent}{title}{' ' * (width - len(key))}  {_whole(_of_member(key, value), indent + ' ' * (width + 2))}\n"
 
 
 def _nested(name: Any, value: Any, indent: str, *, colours: bool) -> Iterable[str]:
     if isinstance(value, dict):
-        yield f"{indent}{name}  {' '.join(f'{key}={cell(element)}' for key, element in value.items())}\n"
+        yield f"{indent}{name}  {' '.join(f'{key}={cell(_of_member(key, element))}' for key, element in value.items())}\n"
     else:
         yield f"{indent}{name}  {cell(value)}\n"
 
@@ -177,7 +192,7 @@ def _is_nested(value: Any) -> bool:
 
 
 def _whole(value: Any, indent: str) -> str:
-    if isinstance(value, str) and "\n" in value:
+    if isinstance(value, str) and value:
         return ("\n" + indent).join(value.rstrip("\n").split("\n"))
     return ", ".join(map(cell, value)) if isinstance(value, list) and value else cell(value)
 
@@ -192,8 +207,17 @@ def of_plan(found: dict[str, Any], *, colours: bool = False) -> str:
     return "".join(f"{coloured(line, shades.get(line[:1], ''), colours=colours)}\n" for line in lines or ["nothing would change"])
 
 
+def reason_line(reason: dict[str, Any]) -> str:
+    """Return a reason for a reload as one line: the keyword, why, the place in the configuration, and how to avoid the reload."""
+    keyword = f"{reason['keyword']}: " if reason.get("keyword") else ""
+    line = f"line {reason['line']}" if reason.get("line") else ""
+    place = ", ".join(filter(None, (reason.get("file"), reason.get("section"), line)))
+    remedy = f"; to avoid it: {reason['remedy']}" if reason.get("remedy") else ""
+    return f"{keyword}{reason['reason']}" + (f" ({place})" if place else "") + remedy
+
+
 def of_effects(found: dict[str, Any]) -> list[str]:
     """Return the runtime commands of a change or the reasons for its reload, and HAProxy's messages, one a line."""
     lines = [f"live: {command}" for command in found.get("commands", ())]
-    lines += [f"reload: {reason['reason']}" for reason in found.get("reasons", ())] if found["reload"] else []
+    lines += [f"reload: {reason_line(reason)}" for reason in found.get("reasons", ())] if found["reload"] else []
     return [*lines, *(f"haproxy: {each['text']}" for each in found.get("messages", ()) if each["severity"] != "notice")]

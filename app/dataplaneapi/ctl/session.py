@@ -146,7 +146,7 @@ class Session:
         for entry in entries:
             if entry.get("request_id") == answer.headers.get("x-request-id"):
                 summary = entry.get("summary") or f"version {entry.get('version', '-')}"
-                return f"entry {entry['id']}, {entry['outcome']}: {summary}"
+                return f"entry {entry['id']}, {output.word(entry['outcome'])}: {summary}"
         # If there is no history or the caller may not read it, only the answer shows what was done.
         return otherwise if entries or not otherwise else "in effect" if "reload-id" not in answer.headers else ""
 

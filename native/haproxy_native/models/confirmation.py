@@ -14,7 +14,7 @@ class Confirmation(Model):
     id: StrictStr
     """Number of the confirmation."""
     status: Literal['open', 'pending', 'confirmed', 'returned', 'failed', 'void']
-    """Being made, waiting, confirmed, taken back, not or not wholly taken back, or without a change to confirm."""
+    """How far it is; open: the change is being made; returned: it was rolled back; failed: a part was not rolled back; void: nothing was changed."""
     author: StrictStr | None = None
     """Who has made the first change."""
     created: AwareDatetime

@@ -22,7 +22,7 @@ class HistoryEntry(Model):
     kind: Literal['configuration', 'file', 'runtime'] | None = None
     """What was changed."""
     outcome: Literal['live', 'scheduled', 'reloaded', 'taken_back', 'written', 'runtime', 'outside', 'refused']
-    """How it was made, and what became of its reload: scheduled waits for one, reloaded is loaded, taken_back was rolled back after a failed one."""
+    """What became of it; taken_back: the reload failed, and it was rolled back; written: only the file has it; scheduled: a reload is pending."""
     summary: StrictStr | None = None
     """What was changed."""
     reload_id: StrictStr | None = None

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from dataplaneapi.ctl.client import name as quoted
+from dataplaneapi.ctl.commands.reloads import show_reloads
 from dataplaneapi.ctl.failures import OK, Failure
 from dataplaneapi.ctl.kinds import COLUMNS, ENTRIES, INDEXED, KEYWORDS, LINES
 from dataplaneapi.ctl.objects import CONFIGURATION, Object, parsed
@@ -27,6 +28,8 @@ def run_get(session: Session) -> int:
     transaction = {"transaction_id": given.transaction} if given.transaction else {}
     if session.format == "cfg":
         session.write(_text(session, asked, transaction))
+    elif asked.kind == "reload" and session.format != "name":
+        show_reloads(session, asked)
     elif asked.runtime and asked.kind in ENTRIES and asked.is_one:
         session.show_list("entry", session.client.get(f"{asked.path}/entries"), "id")
     elif asked.is_one:

@@ -126,7 +126,7 @@ def run_confirm(session: Session) -> int:
         answer = session.client.ask("DELETE", path, None, **headers)
     else:
         answer = session.client.ask("POST", f"{path}/confirm", None, **headers)
-    session.show(answer.json(), lambda confirmation: f"confirmation {confirmation['id']} is {output.cell(confirmation['status'])}\n")
+    session.show(answer.json(), lambda confirmation: f"confirmation {confirmation['id']} is {output.word(confirmation['status'])}\n")
     return OK
 
 

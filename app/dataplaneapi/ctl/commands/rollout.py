@@ -30,7 +30,7 @@ PAUSE = 1.0
 COUNTED = 10.0
 # The default of `min_requests` in a guard, as on the server.
 MIN_REQUESTS = 50
-UNTOUCHED, UNCHANGED, WAITING, CONFIRMED, ROLLED_BACK, UNKNOWN = "untouched", "unchanged", "pending", "confirmed", "rolled back", "unknown"
+UNTOUCHED, UNCHANGED, WAITING, CONFIRMED, UNKNOWN = "untouched", "unchanged", "pending", "confirmed", "unknown"
 
 
 def rollout_arguments(parser: argparse.ArgumentParser) -> None:
@@ -123,7 +123,7 @@ class RolloutServer:
             if failure.status != UNREACHABLE or time.monotonic() > self._deadline:
                 raise
         if (status := self.confirmation.get("status", "pending")) != "pending":
-            self.outcome = ROLLED_BACK if status == "returned" else str(status)
+            self.outcome = output.word(status)
             why = [*self.confirmation.get("verdict", {}).get("reasons", ()), self.confirmation.get("error")]
             raise Failure(f"the change is {self.outcome}: {'; '.join(filter(None, why)) or 'somebody else has ended it'}", FAILED)
 
@@ -155,8 +155,7 @@ class RolloutServer:
         # A signal may have interrupted a call, so the connection may still receive its answer.
         self.client.close()
         self.confirmation = self.client.ask("DELETE", self._path).json()
-        status = self.confirmation["status"]
-        self.outcome = ROLLED_BACK if status == "returned" else str(status)
+        self.outcome = output.word(self.confirmation["status"])
 
     def count(self) -> None:
         """Begin to count requests."""

@@ -43,7 +43,7 @@ def test_a_change_is_reverted(ctl: Ctl, sidecar: Quick) -> None:
 
 def test_the_change_that_waits_is_confirmed_extended_or_rejected(ctl: Ctl, sidecar: Quick) -> None:
     assert "no change is waiting" in ctl.refusal(2, "confirm")
-    for words, status in (["--reject"], "returned"), ([], "confirmed"):
+    for words, status in (["--reject"], "rolled back"), ([], "confirmed"):
         sidecar.put_server("web1", {"weight": 46}, "shop", version=sidecar.version(), confirm="5m")
         assert "is pending" in ctl.output("confirm", "--extend", "10m")
         assert ctl.output("confirm", *words, "-m", "as planned").endswith(f" is {status}\n")
