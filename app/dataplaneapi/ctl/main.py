@@ -54,7 +54,7 @@ COMMANDS = {
     "revert": ("operate", "revert a change, or everything since", "revert 17"),
     "confirm": ("operate", "confirm a change, or roll it back", "confirm --extend 10m"),
     "events": ("watch", "show what happens, as it happens", "events --types server --exec 'jq -r .object | mail -s event ops'"),
-    "stats": ("watch", "show sessions, rates and errors of frontends, backends and servers", "stats shop"),
+    "stats": ("watch", "show traffic, denied requests and errors of frontends, backends and servers", "stats shop"),
     "top": ("watch", "show what stats shows, once a second", "top --sort rate"),
     "workers": ("show", "show the processes of HAProxy", "workers"),
     "overrides": ("show", "show what was changed in the running process only", "overrides"),

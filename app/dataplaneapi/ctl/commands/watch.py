@@ -29,10 +29,22 @@ from dataplaneapi.ctl.session import Session
 # Moves the cursor to the first line; erases everything below; erases the rest of the line.
 HOME, BELOW, LINE_END = (f"{output.ESCAPE}[{code}" for code in ("H", "J", "K"))
 ALTERNATE_SCREEN, MAIN_SCREEN = (f"{output.ESCAPE}[?1049{code}" for code in ("h", "l"))
-TOP = ("object", "state", "sessions", "max", "rate", "requests", "in", "out", "errors", "ms")
-_NUMBERS = {"sessions": "scur", "max": "smax", "rate": "rate", "requests": "req_tot", "in": "bin", "out": "bout"}
+TOP = ("object", "state", "sessions", "max", "rate", "requests", "in", "out", "denied", "errors", "5xx", "ms")
+_NUMBERS = {"sessions": "scur", "max": "smax", "rate": "rate", "requests": "req_tot", "in": "bin", "out": "bout", "5xx": "hrsp_5xx"}
 STATS = "/v3/services/haproxy/stats/native"
-ERRORS = ("econ", "eresp", "hrsp_5xx")
+# The columns that are sums, as on HAProxy's statistics page: requests and responses that a rule denied; faulty requests and responses, and
+# connections to servers that failed.
+_SUMS = {"denied": ("dreq", "dresp"), "errors": ("ereq", "econ", "eresp")}
+MEANING = """\
+columns:
+  sessions, max   open sessions, and the most that were open at once
+  rate            new sessions in the last second
+  in, out         bytes from clients and to clients
+  denied          requests and responses that a rule has denied
+  errors          faulty requests and responses, and failed connections to servers
+  5xx             responses with such a status; a failed connection usually counts as an error and as 5xx
+  ms              average response time of the last 1024 requests, in milliseconds
+A reload starts a new process, whose counters begin at zero."""
 # How long a receiver may take to answer, in seconds.
 POST_SECONDS = 15.0
 # The pause before a retry, doubled each time, in seconds.
@@ -40,12 +52,14 @@ FIRST_PAUSE, LONGEST_STREAM_PAUSE, LONGEST_POST_PAUSE = 0.5, 15.0, 60.0
 
 
 def top_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = f"{MEANING}\n\n{parser.epilog}"
     _object_argument(parser)
     parser.add_argument("-n", "--count", type=int, metavar="N", help="number of updates (default until Ctrl-C, or 1)")
     parser.add_argument("--sort", choices=TOP, default="object", help="sort by this column (default object)")
 
 
 def stats_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = f"{MEANING}\n\n{parser.epilog}"
     parser.add_argument("proxy", nargs="?", help="name of a frontend or backend (default all)")
     parser.add_argument("--sort", choices=TOP, default="object", help="sort by this column (default object)")
 
@@ -248,10 +262,10 @@ def _show_counters(session: Session, counters: dict[str, dict[str, Any]], *, is_
 def row(name: str, counters: dict[str, Any]) -> dict[str, Any]:
     """Return the columns of `top` for the counters of an object."""
     numbers = {column: counters.get(counter, 0) for column, counter in _NUMBERS.items()}
-    errors = sum(int(counters.get(counter) or 0) for counter in ERRORS)
+    sums = {column: sum(int(counters.get(counter) or 0) for counter in added) for column, added in _SUMS.items()}
     requests = {} if "req_tot" in counters else {"requests": counters.get("stot", 0)}
     state = str(counters.get("status", "")).lower()
-    return {"object": name, "state": state, **numbers, **requests, "errors": errors, "ms": counters.get("ttime", 0)}
+    return {"object": name, "state": state, **numbers, **requests, **sums, "ms": counters.get("ttime", 0)}
 
 
 def _order(value: Any) -> tuple[float, str]:

@@ -7,6 +7,8 @@ import pty
 import signal
 import subprocess
 
+import httpx2
+
 from dataplaneapi.ctl import output
 from dataplaneapi.ctl.commands import watch
 from tests.acceptance.quick import Quick
@@ -14,11 +16,11 @@ from tests.app.ctl.calls import Ctl
 from tests.haproxy.sidecar import COMMAND
 
 TOP = """\
-OBJECT                    STATE     SESSIONS  MAX  RATE  REQUESTS  IN  OUT  ERRORS  MS
-backend/shop              up        0         0    0     0         0   0    0       0
-backend/shop/server/web1  no check  0         0    0     0         0   0    0       0
-backend/shop/server/web2  no check  0         0    0     0         0   0    0       0
-frontend/site             open      0         0    0     0         0   0    0       0
+OBJECT                    STATE     SESSIONS  MAX  RATE  REQUESTS  IN  OUT  DENIED  ERRORS  5XX  MS
+backend/shop              up        0         0    0     0         0   0    0       0       0    0
+backend/shop/server/web1  no check  0         0    0     0         0   0    0       0       0    0
+backend/shop/server/web2  no check  0         0    0     0         0   0    0       0       0    0
+frontend/site             open      0         0    0     0         0   0    0       0       0    0
 """
 
 
@@ -87,4 +89,23 @@ def test_top_takes_a_screen_of_its_own_and_gives_it_back(ctl: Ctl) -> None:
 def test_numbers_are_sorted_from_the_greatest_on() -> None:
     assert sorted([1, 10, 2], key=watch._order) == [10, 2, 1]
     assert sorted(["b", "a"], key=watch._order) == ["a", "b"]
-    assert watch.row("frontend/x", {"req_tot": 3, "hrsp_5xx": 2, "status": "OPEN"})["errors"] == 2
+
+
+def test_denied_requests_errors_and_failed_responses_are_counted_apart() -> None:
+    counters = {"dreq": 2, "dresp": 1, "ereq": 3, "econ": 4, "eresp": 5, "hrsp_5xx": 6, "ttime": 7, "status": "OPEN"}
+    assert {name: watch.row("frontend/x", counters)[name] for name in ("denied", "errors", "5xx", "ms")} == {
+        "denied": 3,
+        "errors": 12,
+        "5xx": 6,
+        "ms": 7,
+    }
+
+
+def test_a_denied_request(ctl: Ctl, sidecar: Quick) -> None:
+    """By the rule of the backend; the server behind the others refuses connections."""
+    port = json.loads(ctl.output("get", "frontend/site/bind/one", "-o", "json"))["port"]
+    assert [httpx2.get(f"http://127.0.0.1:{port}{path}").status_code for path in ("/own", "/own", "/")] == [403, 403, 503]
+    (row,) = [row for row in json.loads(ctl.output("stats", "-o", "json")) if row["object"] == "backend/shop"]
+    assert (row["denied"], row["5xx"]) == (2, 1) and row["errors"] >= 1, row
+    first, second = [line.split()[0] for line in ctl.output("stats", "--sort", "denied").splitlines()[1:3]]
+    assert {first, second} == {"backend/shop", "frontend/site"}
