@@ -26,7 +26,7 @@ from dataplaneapi.doctor.finding import ERROR, NOTE, OK, WARNING, DoctorFinding
 from dataplaneapi.doctor.units import programs
 from dataplaneapi.feature_list import modules
 from dataplaneapi.host import credentials, mounts
-from dataplaneapi.open_engine import config_files, reload_command, unconfined
+from dataplaneapi.open_engine import config_files, engine_settings, reload_command, unconfined
 from dataplaneapi.server.endpoint import endpoints
 from dataplaneapi.settings.audit import COLLECTOR, AuditSettings, read_audit
 from dataplaneapi.settings.directories import directories, unusable
@@ -39,13 +39,18 @@ from haproxy_native.acme.providers import EXEC, Exec, ProviderFailed
 from haproxy_native.check.check import CheckSettings, check
 from haproxy_native.check.run import haproxy_environment
 from haproxy_native.editing.editor import standard_editor
+from haproxy_native.editing.header import same_text, without_banner
 from haproxy_native.errors import NativeError, RuntimeFailure, Unreadable
 from haproxy_native.quirks import is_supported, lacking
 from haproxy_native.runtime.capabilities import ADMIN
-from haproxy_native.runtime.client import Runtime
+from haproxy_native.runtime.client import NEVER_FOUND, Runtime
+from haproxy_native.runtime.master import Master
+from haproxy_native.runtime.socket import parse_address
 from haproxy_native.text.document import Document
 
 UNIT_USER = "dataplaneapi"
+# An error in HAProxy's output at a start.
+_ALERT = re.compile(r"^\[ALERT\]\s*(?:\(\d+\) : )?(.*)$", re.MULTILINE)
 OFTEN_WANTED = ("metrics", "aws", "acme")
 
 
@@ -320,13 +325,72 @@ def _check_sockets(settings: Settings) -> Iterator[DoctorFinding]:
         remedy = "start haproxy with -S, name that socket in haproxy.master_runtime, and add a stats socket with level admin"
         yield DoctorFinding(ERROR, "sockets", "no socket of HAProxy is known: every change needs a reload", remedy)
         return
+    failure = None
     if settings.master_runtime:
         yield asyncio.run(_check_socket("master's socket", settings.master_runtime, ()))
+        failure = asyncio.run(_failure_of_last_reload(settings.master_runtime))
+        if failure is not None:
+            yield _failed_reload_finding(settings, failure)
     else:
         remedy = "start haproxy with -S PATH and name it in haproxy.master_runtime: it survives reloads, and reports their outcome"
         yield DoctorFinding(NOTE, "sockets", "no master socket is named", remedy)
     for address in stats:
-        yield asyncio.run(_check_socket("worker's socket", None, (address,)))
+        if failure is not None and _has_no_listener(address):
+            what = f"worker's socket: nothing listens on {address} any more: the worker that did not start had replaced it"
+            remedy = "the next successful reload opens it again; until then, this server uses the master's socket"
+            yield DoctorFinding(WARNING, "sockets", what, remedy)
+        else:
+            yield asyncio.run(_check_socket("worker's socket", None, (address,)))
+
+
+async def _failure_of_last_reload(master: str) -> str | None:
+    """Return why HAProxy's last reload failed, as HAProxy reported it; None if it succeeded, or if the master does not answer."""
+    process = Master(master, timeout=5)
+    try:
+        found = (await process.processes()).master
+        if found is None or not found.failed:
+            return None
+        log = await process.startup_log()
+    except RuntimeFailure:
+        return None
+    # The first error is the cause of the others.
+    return next((alert[1].rstrip(".") for alert in _ALERT.finditer(log)), "the reason is in HAProxy's log")
+
+
+def _failed_reload_finding(settings: Settings, failure: str) -> DoctorFinding:
+    """Return the finding of a failed reload: a warning if the file has the running text again, otherwise an error."""
+    what = f"the last reload failed: {failure}. The former worker still runs"
+    if _is_restored(settings):
+        remedy = "the server has put the text that HAProxy runs back into the file; the next successful reload ends this warning"
+        return DoctorFinding(WARNING, "reloads", what, remedy)
+    remedy = f"remove this cause, or HAProxy cannot start with {settings.config_file} after a reboot; then reload: dataplaneapi ctl reload"
+    return DoctorFinding(ERROR, "reloads", what, remedy)
+
+
+def _is_restored(settings: Settings) -> bool:
+    """Return whether the configuration file has the text that HAProxy has loaded last, apart from the header."""
+    good = engine_settings(settings).last_good
+    try:
+        return good is not None and same_text(
+            *(without_banner(Document.parse(file.read_bytes())) for file in (Path(settings.config_file), good))
+        )
+    except OSError:
+        return False
+
+
+def _has_no_listener(address: str) -> bool:
+    """Return whether a Unix socket exists that nobody listens on."""
+    place = parse_address(address)
+    if place is None or not place.path:
+        return False
+    with socket.socket(socket.AF_UNIX) as client:
+        try:
+            client.connect(place.path)
+        except ConnectionRefusedError:
+            return True
+        except OSError:
+            return False
+    return False
 
 
 async def _check_socket(kind: str, master: str | None, stats: Sequence[str]) -> DoctorFinding:
@@ -336,7 +400,9 @@ async def _check_socket(kind: str, master: str | None, stats: Sequence[str]) -> 
         capabilities = await runtime.refresh()
     except RuntimeFailure as error:
         remedy = "start haproxy, and let this user's group reach the socket: mode 660, group haproxy"
-        return DoctorFinding(ERROR, "sockets", f"{kind}: {error}", remedy)
+        if not master and any(map(_has_no_listener, stats)):
+            remedy = "start haproxy. If it runs, its last reload has failed: correct what its log names, then reload it"
+        return DoctorFinding(ERROR, "sockets", f"{kind}: {str(error).removeprefix(f'{NEVER_FOUND}: ')}", remedy)
     if capabilities.level != ADMIN:
         level = f"{kind} {runtime.address} is of level {capabilities.level}"
         return DoctorFinding(ERROR, "sockets", level, "give the stats socket `level admin`")

@@ -2,8 +2,10 @@
 
 import json
 import os
+import socket
 import subprocess
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +21,9 @@ from dataplaneapi.settings.table import Settings
 from haproxy_native import sandbox
 from tests.app.client import CONFIGURATION, settings
 from tests.haproxy import binaries
+from tests.haproxy.process import HAProxy, ask, free_port
 from tests.haproxy.sidecar import COMMAND, Sidecar
+from tests.until import polls
 
 NO_UNITS: tuple[Path, ...] = ()
 
@@ -258,3 +262,67 @@ def test_what_confines_a_check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert worst(program, "sandbox").what.endswith("is not confined: it may change files")
     monkeypatch.setattr(sandbox, "lacking", list)
     assert worst(program, "sandbox").level == OK
+
+
+TAKEN = "\nfrontend taken\n  bind 127.0.0.1:{port}\n"
+
+
+def reload_in_vain(haproxy: HAProxy, text: str) -> None:
+    """A reload with a port that is taken: HAProxy's check accepts it, and the new worker cannot listen on it."""
+    with socket.create_server(("127.0.0.1", port := free_port())):
+        haproxy.file.write_text(text + TAKEN.format(port=port))
+        # The master of 2.6 re-executes itself, and closes the connection.
+        with suppress(ConnectionResetError):
+            ask(str(haproxy.master), "reload")
+        for _ in polls("the reload does not fail", seconds=60):
+            with suppress(OSError, IndexError):
+                if "[failed: " in ask(str(haproxy.master), "show proc"):
+                    return
+
+
+def test_a_failed_reload_is_told_with_its_cause_until_the_next_success(haproxy: HAProxy, tmp_path: Path) -> None:
+    """Since 3.1 the worker that ends may leave a socket behind that nobody listens on."""
+    given = replace(settings(tmp_path), config_file=str(haproxy.file), haproxy_bin=haproxy.binary, master_runtime=str(haproxy.master))
+    text = haproxy.file.read_text()
+    assert worst(given, "reloads").level == OK and worst(given, "sockets").level == OK
+    reload_in_vain(haproxy, text)
+    finding = worst(given, "reloads")
+    assert finding.level == ERROR and finding.what.startswith("the last reload failed: ") and "former worker still runs" in finding.what
+    cause = "the reason is in HAProxy's log" if haproxy.version < (2, 7) else "cannot bind socket (Address already in use)"
+    assert cause in finding.what and "then reload: dataplaneapi ctl reload" in finding.remedy
+    assert worst(given, "sockets").level in (OK, WARNING)
+
+    good = haproxy.file.with_name(f"{haproxy.file.name}.lkg")
+    good.write_text(f"# _version=7\n{text}")
+    haproxy.file.write_text(f"# _version=9\n{text}")
+    finding = worst(given, "reloads")
+    assert (finding.level, "put the text that HAProxy runs back" in finding.remedy) == (WARNING, True), finding
+    with suppress(ConnectionResetError):
+        ask(str(haproxy.master), "reload")
+    for _ in polls("the reload does not succeed", seconds=60):
+        if worst(given, "reloads").level == OK:
+            break
+    assert worst(given, "sockets").level == OK
+
+
+def test_a_socket_that_a_worker_left_behind(tmp_path: Path) -> None:
+    """Its remedy depends on whether the master says that a reload has failed; without a master's socket, nothing says it."""
+    left = tmp_path / "left.sock"
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(left))
+    given = replace(settings(tmp_path), haproxy_bin="haproxy")
+    Path(given.config_file).write_text(f"global\n  stats socket {left} level admin\n")
+    finding = worst(given, "sockets")
+    assert finding.what == f"worker's socket: {left}: nothing listens there"
+    assert finding.remedy == "start haproxy. If it runs, its last reload has failed: correct what its log names, then reload it"
+
+
+def test_a_worker_that_did_not_start_had_replaced_the_socket(haproxy: HAProxy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    left = tmp_path / "left.sock"
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(left))
+    reload_in_vain(haproxy, haproxy.file.read_text())
+    monkeypatch.setattr(doctor.open_engine, "stats_sockets_in", lambda files: [str(left)])
+    given = replace(settings(tmp_path), config_file=str(haproxy.file), haproxy_bin=haproxy.binary, master_runtime=str(haproxy.master))
+    finding = worst(given, "sockets")
+    assert finding.level == WARNING and f"nothing listens on {left} any more" in finding.what, finding
