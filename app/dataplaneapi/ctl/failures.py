@@ -12,6 +12,8 @@ DIFFERS = 10
 INTERRUPTED = 130
 CLOSED_PIPE = 141
 
+# Begins the message of a call that waited for a failed reload.
+_RELOAD_FAILED = "Reload failed: "
 _OF_STATUS = {401: DENIED, 403: DENIED, 406: CONFLICT, 409: CONFLICT, 412: CONFLICT}
 
 
@@ -27,5 +29,10 @@ class RefusedCall(Failure):
     """The failure of a call that was answered with a status other than 2xx. `code` is that status, `body` the parsed JSON."""
 
     def __init__(self, code: int, body: object, message: str) -> None:
-        super().__init__(message, _OF_STATUS.get(code, REFUSED))
         self.code, self.body = code, body
+        super().__init__(message, FAILED if self.is_failed_reload else _OF_STATUS.get(code, REFUSED))
+
+    @property
+    def is_failed_reload(self) -> bool:
+        """Whether the call waited for a reload that failed, so that the server has rolled the change back."""
+        return self.code == 400 and isinstance(self.body, dict) and str(self.body.get("message")).startswith(_RELOAD_FAILED)

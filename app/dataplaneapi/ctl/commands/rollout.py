@@ -30,7 +30,7 @@ PAUSE = 1.0
 COUNTED = 10.0
 # The default of `min_requests` in a guard, as on the server.
 MIN_REQUESTS = 50
-UNTOUCHED, UNCHANGED, WAITING, CONFIRMED, UNKNOWN = "untouched", "unchanged", "pending", "confirmed", "unknown"
+UNTOUCHED, UNCHANGED, WAITING, CONFIRMED, ROLLED_BACK, UNKNOWN = "untouched", "unchanged", "pending", "confirmed", "rolled back", "unknown"
 
 
 def rollout_arguments(parser: argparse.ArgumentParser) -> None:
@@ -106,8 +106,8 @@ class RolloutServer:
         self.outcome, self._deadline = UNKNOWN, time.monotonic() + self.seconds
         try:
             answer = self.client.ask("PUT", f"{SIDECAR}/apply", query, None, JSON, **headers)
-        except RefusedCall:
-            self.outcome = UNTOUCHED
+        except RefusedCall as refused:
+            self.outcome = ROLLED_BACK if refused.is_failed_reload else UNTOUCHED
             raise
         self.plan |= answer.json()
         if number := answer.headers.get("location", "").partition("/confirmations/")[2]:

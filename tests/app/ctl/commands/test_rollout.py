@@ -2,6 +2,7 @@
 
 import json
 import signal
+import socket
 import subprocess
 import time
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ import pytest
 from tests.acceptance.quick import Quick
 from tests.app.authority import Authority
 from tests.app.ctl.calls import Ctl, config
-from tests.haproxy.process import HAProxy
+from tests.haproxy.process import HAProxy, free_port
 from tests.haproxy.sidecar import COMMAND, USER
 
 SHOP = """\
@@ -132,6 +133,19 @@ def test_a_later_one_that_refuses_the_change_rolls_back_the_others(ctl: Ctl, pai
         assert have_it(pair) == [] and waiting(pair) == ["lb1"]
     finally:
         assert pair["lb1"].delete(held.headers["Location"]).is_success
+
+
+def test_a_server_whose_reload_fails_has_rolled_back(ctl: Ctl, pair: dict[str, Quick]) -> None:
+    """By a port that is taken: HAProxy's check accepts it, so each plan was valid. The later server is not changed."""
+    with socket.create_server(("127.0.0.1", port := free_port())):
+        binds = {"b": {"name": "b", "address": "127.0.0.1", "port": port}}
+        (ctl.home / "more.yaml").write_text(json.dumps({"frontends": [{"name": "taken", "from": "plain", "binds": binds}]}))
+        refused = ctl(*words(ctl))
+    assert refused.returncode == 5 and "lb2: 400 Reload failed: " in refused.stderr and "cannot bind socket" in refused.stderr, refused
+    assert [line.split()[-1] for line in refused.stdout.splitlines()[-2:]] == ["back", "untouched"]
+    assert not waiting(pair) and all("frontend taken" not in server.text() for server in pair.values())
+    for server in pair.values():
+        assert server.put("/v3/sidecar/apply", {}, owner="team", force_reload=True).is_success
 
 
 def test_a_guard_that_is_violated_rolls_back_all(ctl: Ctl, pair: dict[str, Quick]) -> None:
