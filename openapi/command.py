@@ -32,12 +32,9 @@ def pages() -> dict[str, str]:
 
 def manual() -> str:
     parser = cli.parser()
-    others = (
-        "dataplaneapi lint FILE, as dataplaneapi-lint(1) has it, dataplaneapi test FILE, dataplaneapi backup FILE or "
-        "dataplaneapi restore FILE, as their --help has it, "
-        "or dataplaneapi ctl COMMAND, as dataplaneapi-ctl(1) has it"
-    )
-    parser.usage = f"dataplaneapi [OPTION ...] [check | doctor], {others}"
+    others = "dataplaneapi ctl | lint | test | backup | restore [OPTION ...]"
+    more = "See dataplaneapi-ctl(1), dataplaneapi-lint(1), and the option --help of the other commands."
+    parser.usage = f"dataplaneapi [OPTION ...] [check | doctor], or {others}. {more}"
     page = Manpage(parser)
     page.source, page.date = f"dataplane-sidecar {VERSION}", DAY
     page.section, page.manual, page.description = 8, "Dataplane sidecar", "a REST API for HAProxy"
@@ -47,7 +44,7 @@ def manual() -> str:
 def client_manual() -> str:
     parser = ctl.parser()
     parser.epilog = None
-    commands = parser.add_subparsers(title="commands")
+    commands = parser.add_subparsers(title="commands", prog=ctl.PROGRAM)
     for name, (_, text, _) in ctl.COMMANDS.items():
         command = commands.add_parser(name, parents=[ctl.command_parser(name)], add_help=False, help=text, description=text)
         command.formatter_class = UnwrappedFormatter

@@ -26,8 +26,8 @@ from haproxy_native.disk.atomic import is_draft, move, write_atomically
 from haproxy_native.disk.database import KEYS, STATE
 
 COMMANDS = {
-    "backup": "Writes what the server remembers to a file. The server may run.",
-    "restore": "Puts back what a backup holds. The server is stopped, and its directory is moved aside or empty.",
+    "backup": "Back up the data of the server itself: history, owners, tests, tokens, open transactions. The server may run meanwhile.",
+    "restore": "Restore a backup. Stop the server first, and move its directory (dataplane_storage_dir) aside, unless it is empty.",
 }
 # The directory of the databases.
 _PLACE = Path("engine/state")
@@ -35,7 +35,7 @@ _PLACE = Path("engine/state")
 
 def parser(command: str) -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(prog=f"dataplaneapi {command}", description=COMMANDS[command], allow_abbrev=False)
-    made.add_argument("file", metavar="FILE", help="the backup, a tar archive; it holds passwords and keys")
+    made.add_argument("file", metavar="FILE", help="the backup, a tar archive; it contains passwords and private keys")
     made.add_argument("-f", dest="settings_file", metavar="FILE", help=f"settings file; empty for none (default {cli.SETTINGS_FILE})")
     made.epilog = "Exit status: 0, or 1 with the reason on standard error."
     return made

@@ -31,13 +31,24 @@ COMMANDS = {
 }
 # Commands that dataplaneapi.command runs. They must be the first word.
 FIRST_WORDS = ("backup", "ctl", "lint", "restore", "test")
-USAGE = "dataplaneapi ctl COMMAND [OPTION ...]\n       dataplaneapi [OPTION ...] [check | doctor]"
+USAGE = "dataplaneapi [OPTION ...] [check | doctor]\n       dataplaneapi ctl | lint | test | backup | restore [OPTION ...]"
 DESCRIPTION = """\
-Run a REST sidecar for HAProxy. To operate a running one, use dataplaneapi ctl:
+Without a command, run the server: a REST API for the HAProxy on this machine.
 
-  dataplaneapi ctl get backend/shop
-  dataplaneapi ctl drain shop/web1 --then maint --wait
-  dataplaneapi ctl apply -f shop.yaml --owner team-a --dry-run"""
+commands:
+  check     validate settings and configuration
+  doctor    check the whole installation, and list problems with remedies
+  ctl       operate a running server, as in:
+              dataplaneapi ctl get backend/shop
+              dataplaneapi ctl drain shop/web1 --then maint --wait
+              dataplaneapi ctl apply -f shop.yaml --owner team-a --dry-run
+  lint      find probable mistakes in a configuration of HAProxy
+  test      run routing tests on a configuration, without a server
+  backup    back up the server's own data
+  restore   restore a backup
+
+dataplaneapi COMMAND --help has the options of each. The options below are those
+of the server; most are settings of its file as well."""
 CLOSED_PIPE = 128 + signal.SIGPIPE
 FORMER_HELP = "accepted for old unit files, no effect"
 
@@ -61,11 +72,9 @@ def refuse(message: str) -> NoReturn:
 def parser() -> FlagParser:
     made = FlagParser(prog="dataplaneapi", allow_abbrev=False, add_help=False, description=DESCRIPTION)
     made.usage, made.formatter_class = USAGE, argparse.RawDescriptionHelpFormatter
-    made.epilog = f"other commands: {', '.join(f'{word} --help' for word in FIRST_WORDS)}"
     made.add_argument("-h", "--help", action="help", help="show this and exit")
     made.add_argument("-v", "--version", action="store_true", help="show the version and exit")
-    text = "check: validate settings and configuration; doctor: check the whole installation, and list findings with remedies"
-    made.add_argument("command", nargs="?", metavar="check | doctor", help=text)
+    made.add_argument("command", nargs="?", metavar="check | doctor", help="run this command instead of the server")
     _add_report(made)
     made.add_argument("-f", dest="settings_file", metavar="FILE", help=f"settings file; empty for none (default {SETTINGS_FILE})")
     for name, source, default in table():
@@ -86,9 +95,9 @@ def parser() -> FlagParser:
 
 def _add_report(made: argparse.ArgumentParser) -> None:
     made.add_argument(
-        "--json", dest="as_json", action="store_true", default=argparse.SUPPRESS, help="print findings of check and doctor as JSON"
+        "--json", dest="as_json", action="store_true", default=argparse.SUPPRESS, help="with check or doctor: print the findings as JSON"
     )
-    text = "doctor: write corrected settings beside the settings file, as FILE.fixed, and show the difference"
+    text = "with check or doctor: write corrected settings next to the settings file, as FILE.fixed, and show the difference"
     made.add_argument("--fix", action="store_true", default=argparse.SUPPRESS, help=text)
 
 

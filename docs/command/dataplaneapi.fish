@@ -58,8 +58,8 @@ complete -c dataplaneapi -f
 
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -s h -l help -d 'show this and exit'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -s v -l version -d 'show the version and exit'
-complete -c dataplaneapi -n _shtab_dataplaneapi_using -l json -d 'print findings of check and doctor as JSON'
-complete -c dataplaneapi -n _shtab_dataplaneapi_using -l fix -d 'doctor: write corrected settings beside the settings file, as FILE.fixed, and show the difference'
+complete -c dataplaneapi -n _shtab_dataplaneapi_using -l json -d 'with check or doctor: print the findings as JSON'
+complete -c dataplaneapi -n _shtab_dataplaneapi_using -l fix -d 'with check or doctor: write corrected settings next to the settings file, as FILE.fixed, and show the difference'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -s f -xka "(__fish_complete_path (commandline -ct))" -d 'settings file; empty for none (default /etc/haproxy/dataplaneapi.yaml)'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l scheme -x -d 'listener to open: http, https or unix; may be repeated'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l cleanup-timeout -x -d 'close idle connections after this time (default 10.0)'
@@ -139,4 +139,4 @@ complete -c dataplaneapi -n _shtab_dataplaneapi_using -l validate-cmd -x -d 'com
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l validate-files-before -xka "(__fish_complete_path (commandline -ct))" -d 'file to validate before the configuration; may be repeated'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l validate-files-after -xka "(__fish_complete_path (commandline -ct))" -d 'file to validate after the configuration; may be repeated'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l time-suffix -x -d 'unit for new time values: nearest, none, ms, s, m, h or d (default nearest)'
-complete -c dataplaneapi -n '_shtab_dataplaneapi_using; and test $_shtab_dataplaneapi_npos -eq 0' -ka "check doctor backup ctl lint restore test" -d 'check: validate settings and configuration; doctor: check the whole installation, and list findings with remedies'
+complete -c dataplaneapi -n '_shtab_dataplaneapi_using; and test $_shtab_dataplaneapi_npos -eq 0' -ka "check doctor backup ctl lint restore test" -d 'run this command instead of the server'

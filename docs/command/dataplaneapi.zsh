@@ -18,8 +18,8 @@ _shtab_dataplaneapi_commands() {
 _shtab_dataplaneapi_options=(
   "(- : *)"{-h,--help}"[show this and exit]"
   {-v,--version}"[show the version and exit]"
-  "--json[print findings of check and doctor as JSON]"
-  "--fix[doctor\: write corrected settings beside the settings file, as FILE.fixed, and show the difference]"
+  "--json[with check or doctor\: print the findings as JSON]"
+  "--fix[with check or doctor\: write corrected settings next to the settings file, as FILE.fixed, and show the difference]"
   "-f[settings file\; empty for none (default \/etc\/haproxy\/dataplaneapi.yaml)]:FILE:_files"
   "*--scheme[listener to open\: http, https or unix\; may be repeated]:TEXT:"
   "--cleanup-timeout[close idle connections after this time (default 10.0)]:DURATION:"
@@ -99,7 +99,7 @@ _shtab_dataplaneapi_options=(
   "*--validate-files-before[file to validate before the configuration\; may be repeated]:TEXT:_files"
   "*--validate-files-after[file to validate after the configuration\; may be repeated]:TEXT:_files"
   "--time-suffix[unit for new time values\: nearest, none, ms, s, m, h or d (default nearest)]:TEXT:"
-  ":check\: validate settings and configuration\; doctor\: check the whole installation, and list findings with remedies:(check doctor backup ctl lint restore test)"
+  ":run this command instead of the server:(check doctor backup ctl lint restore test)"
 )
 
 # guard to ensure default positional specs are added only once per session

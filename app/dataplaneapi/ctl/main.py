@@ -17,18 +17,19 @@ from dataplaneapi.ctl.failures import CLOSED_PIPE, INTERRUPTED, USAGE, Failure, 
 from dataplaneapi.ctl.output import Output
 from dataplaneapi.ctl.session import FORMATS, Session
 
+_METAVARS = {"url": "URL", "socket": "PATH", "user": "NAME"}
 PROGRAM = "dataplaneapi ctl"
 # The module in `commands`, the help and an example of each command.
 COMMANDS = {
-    "get": ("get", "show objects, their lists, and what the running process has", "get backend/shop/server"),
-    "apply": ("apply", "apply what an owner declares", "apply -f shop.yaml --owner team-a --wait"),
-    "plan": ("apply", "show what apply would do, and how", "plan -f shop.yaml --owner team-a"),
+    "get": ("get", "show objects and lists, of the configuration or the running process", "get backend/shop/server"),
+    "apply": ("apply", "create, change and delete objects as declared in a file", "apply -f shop.yaml --owner team-a --wait"),
+    "plan": ("apply", "show what apply would change, and whether HAProxy would reload", "plan -f shop.yaml --owner team-a"),
     "rollout": (
         "rollout",
-        "apply what an owner declares to several servers, or to none",
+        "apply a declaration to several servers, or to none of them",
         "rollout -f shop.yaml --owner team-a --to lb2,lb1 --guard errors=2,ready",
     ),
-    "compare": ("compare", "show where two servers differ; status 10 if they do", "compare lb1 lb2"),
+    "compare": ("compare", "show where two servers differ; exit status 10 if they do", "compare lb1 lb2"),
     "copy": ("compare", "make one server like another", "copy lb1 lb2 --confirm 5m"),
     "fleet": ("fleet", "show a fleet, and release a configuration to its nodes", "fleet release -m 'more weight' --wait"),
     "edit": ("edit", "change an object in an editor", "edit backend/shop"),
@@ -42,29 +43,47 @@ COMMANDS = {
     "split": ("operate", "divide traffic between backends", "split canary v1=95 v2=5"),
     "explain": ("routing", "show which rules a request meets, and where it goes", "explain https://shop.example/cart --src 198.51.100.7"),
     "test": ("routing", "run routing tests", "test shop --coverage"),
-    "references": ("show", "show what refers to an object", "references backend/shop"),
+    "references": ("show", "show the places that name an object", "references backend/shop"),
     "map": ("change", "show and change maps and their entries", "map add hosts.map shop.example shop"),
     "cert": ("change", "list, store and delete certificates", "cert put shop.pem --wait"),
     "raw": ("change", "show or replace the whole configuration", "raw get > new.cfg; dataplaneapi ctl raw put new.cfg --dry-run"),
     "reload": ("change", "reload HAProxy, wait, and show the outcome", "reload"),
-    "drift": ("show", "show where file and process differ", "drift"),
-    "rename": ("operate", "rename an object and everything that refers to it", "rename backend/shop shop2 --dry-run"),
+    "drift": ("show", "show where the file and the running process differ", "drift"),
+    "rename": ("operate", "rename an object and all references to it", "rename backend/shop shop2 --dry-run"),
     "lint": ("show", "show probable mistakes in the configuration", "lint --fail-on warning"),
     "history": ("show", "show who has changed what", "history --object backend/shop --since 24h"),
-    "revert": ("operate", "revert a change, or everything since", "revert 17"),
-    "confirm": ("operate", "confirm a change, or roll it back", "confirm --extend 10m"),
-    "events": ("watch", "show what happens, as it happens", "events --types server --exec 'jq -r .object | mail -s event ops'"),
+    "revert": ("operate", "undo one change, or everything since it", "revert 17"),
+    "confirm": ("operate", "confirm a change that was made with --confirm, or roll it back", "confirm --extend 10m"),
+    "events": (
+        "watch",
+        "show changes, reloads and states of servers as they happen",
+        "events --types server --exec 'jq -r .object | mail -s event ops'",
+    ),
     "stats": ("watch", "show traffic, denied requests and errors of frontends, backends and servers", "stats shop"),
-    "top": ("watch", "show what stats shows, once a second", "top --sort rate"),
+    "top": ("watch", "show the columns of stats, updated every second", "top --sort rate"),
     "workers": ("show", "show the processes of HAProxy", "workers"),
-    "overrides": ("show", "show what was changed in the running process only", "overrides"),
-    "whoami": ("show", "show the caller and its permissions", "whoami"),
-    "export": ("show", "show what an owner has declared, in the form that apply accepts", "export --owner team-a > team-a.yaml"),
+    "overrides": ("show", "show states and weights that only the running process has", "overrides"),
+    "whoami": ("show", "show who you are to the server, and your permissions", "whoami"),
+    "export": ("show", "show what an owner has declared, as a file for apply", "export --owner team-a > team-a.yaml"),
     "call": ("call", "call any operation of the API by its id", "call getServerBackend --parent_name shop --name web1"),
-    "context": ("context", "show or choose the server", "context use edge"),
+    "context": ("context", "list the configured servers, and choose one", "context use edge"),
     "completion": ("completion", "print the completion script of a shell", "completion bash"),
     "follow": ("follow", "apply each new state of a file, a directory or an etcd key", "follow /etc/shop --owner team-a"),
 }
+
+# The commands by purpose, as the help lists them.
+GROUPS = {
+    "show": ("get", "stats", "top", "events", "workers", "explain", "references"),
+    "change objects": ("create", "set", "edit", "delete", "rename", "weight", "map", "cert", "raw", "reload"),
+    "take servers in and out of service, and move traffic": ("ready", "maint", "drain", "split"),
+    "declare what you own": ("plan", "apply", "export", "follow"),
+    "review and undo": ("history", "revert", "confirm", "drift", "overrides", "lint", "test"),
+    "several servers": ("rollout", "compare", "copy", "fleet"),
+    "other": ("context", "whoami", "call", "completion"),
+}
+OBJECTS = """\
+Objects are named by kind and name: backend/shop, backend/shop/server/web1, frontend/site/bind/tls, map/hosts.map. Rules have an index:
+backend/shop/http_request_rule/0."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -76,21 +95,24 @@ def common() -> Parser:
     """Return a parser for the options that all commands have, anywhere in the command line."""
     made = Parser(prog=PROGRAM, add_help=False, allow_abbrev=False)
     made.add_argument("-o", "--output", choices=FORMATS, help="format of the result (default table)")
-    made.add_argument("--context", metavar="NAME", help=f"context of the file of contexts; {PREFIX}CONTEXT")
+    made.add_argument(
+        "--context", metavar="NAME", help=f"use the server and credentials of this context ({PROGRAM} context --help) [{PREFIX}CONTEXT]"
+    )
     for name, text in MEMBERS.items():
         if name not in SECRETS:
-            made.add_argument(f"--{name.replace('_', '-')}", metavar=name.upper(), help=f"{text}; {PREFIX}{name.upper()}")
+            made.add_argument(f"--{name.replace('_', '-')}", metavar=_METAVARS.get(name, "FILE"), help=f"{text} [{PREFIX}{name.upper()}]")
     return made
 
 
 def parser() -> Parser:
     """Return the parser of `dataplaneapi ctl` itself, with a list of its commands."""
-    commands = "\n".join(f"  {name:<12}{text}" for name, (_, text, _) in COMMANDS.items())
+    groups = ("\n".join([f"{title}:", *(f"  {name:<12}{COMMANDS[name][1]}" for name in names)]) for title, names in GROUPS.items())
+    commands = "\n\n".join(groups)
     made = Parser(
         prog=PROGRAM,
         usage=f"{PROGRAM} COMMAND [OPTION ...]",
-        description="Operate a Data Plane API from the command line.",
-        epilog=f"commands:\n{commands}\n\n{PROGRAM} COMMAND --help has the options of each.",
+        description="Operate a Data Plane API from the command line. The variables in brackets have the same effect as their options.",
+        epilog=f"{commands}\n\n{OBJECTS}\n{PROGRAM} COMMAND --help has the options of each.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         parents=[common()],
         add_help=False,
@@ -105,7 +127,7 @@ def command_parser(name: str) -> Parser:
     made = Parser(
         prog=f"{PROGRAM} {name}",
         description=text[0].upper() + text[1:] + ".",
-        epilog=f"example: {PROGRAM} {example}\n\n{PROGRAM} --help has the options for the server and the output, which all commands take.",
+        epilog=f"example: {PROGRAM} {example}\n\n{PROGRAM} --help has the options that all commands take: server, credentials, output.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )

@@ -199,10 +199,13 @@ def add_write_arguments(parser: argparse.ArgumentParser, *, dry_run: bool = Fals
     """Add the options of all commands that change the configuration. `dry_run`: add --dry-run, as the API can plan the change."""
     if dry_run:
         add_dry_run_argument(parser)
-    text = "wait for the reload, at most this long (default 5m)"
+    text = "wait for the reload that the change needs, at most this long (default 5m)"
     parser.add_argument("--wait", nargs="?", const=RELOAD_SECONDS, type=duration, metavar="TIME", help=text)
     parser.add_argument("--confirm", metavar="TIME", help="roll the change back after this time, such as 2m, unless it is confirmed")
-    text = "conditions until then, such as errors=2,ready; if one is violated, the change is rolled back at once"
+    text = (
+        "with --confirm: roll the change back at once if a condition is violated, as in errors=2,ready: at most 2 %% of "
+        "the responses are 5xx, and no backend loses a ready server"
+    )
     parser.add_argument("--guard", type=guard, metavar="GUARD", help=text)
     parser.add_argument("--tests", dest="with_tests", action="store_true", help="refuse the change if it breaks a routing test")
     add_message_argument(parser)

@@ -69,6 +69,11 @@ def test_helps(ctl: Ctl) -> None:
         assert shown.startswith(f"usage: dataplaneapi ctl {name} ") and f"\nexample: dataplaneapi ctl {name}" in shown
 
 
+def test_each_command_is_listed_once() -> None:
+    listed = [name for names in main.GROUPS.values() for name in names]
+    assert sorted(listed) == sorted(main.COMMANDS)
+
+
 def test_options_stand_anywhere(ctl: Ctl) -> None:
     assert ctl.output("-o", "name", "get", "backend") == ctl.output("get", "-o", "name", "backend") == "backend/shop\n"
 

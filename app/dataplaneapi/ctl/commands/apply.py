@@ -53,12 +53,16 @@ def declaration_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-f", "--file", action="append", metavar="FILE", help="YAML, JSON or .cfg, a directory of them, or - for standard input"
     )
-    parser.add_argument("--owner", metavar="NAME", help="name of the owner")
-    parser.add_argument("--prune", action=argparse.BooleanOptionalAction, help="delete what the owner no longer declares (default)")
-    parser.add_argument("--force", action="store_true", default=None, help="take over what others own")
-    parser.add_argument("--max-delete", type=int, metavar="N", help="refuse to delete more objects than that")
+    parser.add_argument("--owner", metavar="NAME", help="name of the owner, such as a team or a pipeline; required, unless --plan is given")
     parser.add_argument(
-        "--unowned", metavar="MEMBERS", help="members that are left to others once they are created, as in weight,maintenance"
+        "--prune", action=argparse.BooleanOptionalAction, help="delete what the owner declared earlier and no longer declares (default)"
+    )
+    parser.add_argument("--force", action="store_true", default=None, help="take over objects and members that others own")
+    parser.add_argument("--max-delete", type=int, metavar="N", help="refuse the change if it would delete more objects than this")
+    parser.add_argument(
+        "--unowned",
+        metavar="MEMBERS",
+        help="members that are set only when their object is created, and left to others afterwards, as in weight,maintenance",
     )
 
 

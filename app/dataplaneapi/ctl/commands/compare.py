@@ -25,8 +25,8 @@ HEADER = re.compile(rb"\A(?:# (?:_md5hash=|_version=|Dataplaneapi managed File|c
 
 
 def compare_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("first", metavar="CONTEXT", help="context of one server")
-    parser.add_argument("second", metavar="CONTEXT", help="context of the other server")
+    parser.add_argument("first", metavar="FIRST", help="context of the server whose lines have a minus in the difference")
+    parser.add_argument("second", metavar="SECOND", help="context of the server whose lines have a plus")
 
 
 def run_compare(session: Session) -> int:

@@ -8,10 +8,22 @@ from dataplaneapi.ctl import contexts, files, output
 from dataplaneapi.ctl.failures import OK, Failure
 from dataplaneapi.ctl.session import Session
 
+FILE = "~/.config/dataplaneapi/ctl.yaml"
+EXAMPLE = """\
+  current: edge
+  contexts:
+    edge:
+      url: https://lb1.example.org:5556
+      user: ann
+      password_file: /home/ann/.lb1
+"""
+
 
 def context_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("action", nargs="?", choices=("list", "use", "show"), default="list", help="default list")
-    parser.add_argument("name", nargs="?", help="name of a context")
+    text = "list the contexts (default), make one the current one (use), or show one without its secrets"
+    parser.add_argument("action", nargs="?", choices=("list", "use", "show"), default="list", help=text)
+    parser.add_argument("name", nargs="?", help="name of a context; for show: default the current one")
+    parser.epilog = f"A context is a server with credentials. {FILE} has them, for example:\n\n{EXAMPLE}\n{parser.epilog}"
 
 
 def run_context(session: Session) -> int:

@@ -28,7 +28,8 @@ Conflict = tuple[str, Any, Any]
 
 
 def edit_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("object", nargs="+", metavar="KIND NAME", help="as in backend/shop or backend/shop/server/web1")
+    parser.usage = "dataplaneapi ctl edit OBJECT [OPTION ...]"
+    parser.add_argument("object", nargs="+", metavar="OBJECT", help="as in backend/shop or backend/shop/server/web1")
     add_write_arguments(parser, dry_run=True)
 
 

@@ -35,7 +35,9 @@ WATCH_SECONDS = 60.0
 
 def follow_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("source", help="a file, a directory, etcd:KEY, or http://HOST:PORT/KEY of an etcd")
-    parser.add_argument("--owner", help="name of the owner")
+    parser.add_argument(
+        "--owner", metavar="NAME", help="name of the owner, such as a team or a pipeline; required, unless --whole is given"
+    )
     parser.add_argument("--whole", action="store_true", help="the text is the whole configuration, not what one owner declares of it")
     parser.add_argument("--force", action="store_true", default=None, help="take over what others own")
     parser.add_argument("--max-delete", type=int, metavar="N", help="refuse a state that would delete more objects")

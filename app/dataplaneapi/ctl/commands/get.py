@@ -1,25 +1,34 @@
 """`ctl get`: shows objects and their lists, from the configuration or the running process, and their text in the file."""
 
 import argparse
+import textwrap
 from collections.abc import Iterator
 from itertools import pairwise
 
 from dataplaneapi.ctl.client import name as quoted
 from dataplaneapi.ctl.commands.reloads import show_reloads
 from dataplaneapi.ctl.failures import OK, Failure
-from dataplaneapi.ctl.kinds import COLUMNS, ENTRIES, INDEXED, KEYWORDS, LINES
-from dataplaneapi.ctl.objects import CONFIGURATION, Object, parsed
+from dataplaneapi.ctl.kinds import AT_RUNTIME, COLLECTIONS, COLUMNS, ENTRIES, INDEXED, KEYWORDS, LINES
+from dataplaneapi.ctl.objects import CONFIGURATION, Object, kinds, parsed
 from dataplaneapi.ctl.session import Session
 
 _BEGINNINGS = {*KEYWORDS.values(), "program", "dynamic-update"}
 
 
 def get_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("object", nargs="+", metavar="KIND [NAME]", help="as in backend, backend shop, backend/shop/server/web1")
+    parser.usage = "dataplaneapi ctl get OBJECT [OPTION ...]"
+    text = (
+        "a list or one object, as in backend, backend/shop, backend/shop/server, backend/shop/server/web1; / may be a space before the name"
+    )
+    parser.add_argument("object", nargs="+", metavar="OBJECT", help=text)
     parser.add_argument(
-        "-r", "--runtime", action="store_true", help="what the running process has: server, map, acl, certificate, info, ..."
+        "-r", "--runtime", action="store_true", help="what the running process has, as in backend/shop/server, map/hosts.map, info"
     )
     parser.add_argument("--transaction", metavar="ID", help="show the state in this transaction")
+    listed = textwrap.fill(", ".join(kinds()), 100)
+    within = textwrap.fill(", ".join(sorted({kind.partition("/")[2] for kind in COLLECTIONS if "/" in kind})), 100)
+    at_runtime = textwrap.fill(", ".join(AT_RUNTIME), 100)
+    parser.epilog = f"kinds:\n{listed}\n\nkinds in a section:\n{within}\n\nkinds with -r:\n{at_runtime}\n\n{parser.epilog}"
 
 
 def run_get(session: Session) -> int:

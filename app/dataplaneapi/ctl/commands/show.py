@@ -17,12 +17,14 @@ REFERENCES = {"places": "", "references": "", "not_followed": "not followed: "}
 
 def history_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("id", nargs="?", help="id of an entry to show with its difference; without it, list entries")
-    parser.add_argument("--object", help="only changes of this object and the objects in it")
-    parser.add_argument("--author", help="only changes by this user")
+    parser.add_argument("--object", metavar="OBJECT", help="only changes of this object and the objects in it")
+    parser.add_argument("--author", metavar="NAME", help="only changes by this user")
     parser.add_argument("--since", type=moment, metavar="TIME", help="as in 24h, 2d, yesterday, 2026-11-23T10:00:00Z")
     parser.add_argument("--refused", action="store_true", help="show refused requests instead, with the reason")
-    parser.add_argument("--limit", type=int, default=SHOWN, help=f"how many at most (default {SHOWN})")
-    parser.add_argument("--diff", metavar="FROM", help="with an id: the difference from the moment of another entry")
+    parser.add_argument("--limit", type=int, default=SHOWN, metavar="N", help=f"show at most this many entries (default {SHOWN})")
+    parser.add_argument(
+        "--diff", metavar="FROM", help="with an id: show the difference between the state after the entry FROM and the state after this one"
+    )
 
 
 def run_history(session: Session) -> int:
@@ -140,7 +142,7 @@ def run_whoami(session: Session) -> int:
 
 
 def export_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--owner", required=True, help="name of the owner")
+    parser.add_argument("--owner", metavar="NAME", required=True, help="name of the owner, such as a team or a pipeline")
 
 
 def run_export(session: Session) -> int:

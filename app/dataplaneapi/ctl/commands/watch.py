@@ -55,18 +55,18 @@ def top_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = f"{MEANING}\n\n{parser.epilog}"
     _object_argument(parser)
     parser.add_argument("-n", "--count", type=int, metavar="N", help="number of updates (default until Ctrl-C, or 1)")
-    parser.add_argument("--sort", choices=TOP, default="object", help="sort by this column (default object)")
+    parser.add_argument("--sort", choices=TOP, metavar="COLUMN", default="object", help="sort by this column (default object)")
 
 
 def stats_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = f"{MEANING}\n\n{parser.epilog}"
     parser.add_argument("proxy", nargs="?", help="name of a frontend or backend (default all)")
-    parser.add_argument("--sort", choices=TOP, default="object", help="sort by this column (default object)")
+    parser.add_argument("--sort", choices=TOP, metavar="COLUMN", default="object", help="sort by this column (default object)")
 
 
 def events_arguments(parser: argparse.ArgumentParser) -> None:
     _object_argument(parser)
-    parser.add_argument("--types", help="as in server,config,reload (default all but stats)")
+    parser.add_argument("--types", metavar="TYPES", help="as in server,config,reload (default all but stats)")
     parser.add_argument("--since", metavar="TIME", help="start with the stored events of this time, as in 10m")
     parser.add_argument("--snapshot", action="store_true", default=None, help="print the present state first")
     parser.add_argument("--end-after", metavar="TIME", help="end after this time, as in 30s")
@@ -78,7 +78,8 @@ def events_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _object_argument(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--object", help="only events of this object and the objects in it, as in backend/shop or backend/*/server/web1")
+    text = "only this object and the objects in it, as in backend/shop or backend/*/server/web1"
+    parser.add_argument("--object", metavar="OBJECT", help=text)
 
 
 def run_events(session: Session) -> int:
