@@ -274,7 +274,7 @@ def reload_in_vain(haproxy: HAProxy, text: str) -> None:
         # The master of 2.6 re-executes itself, and closes the connection.
         with suppress(ConnectionResetError):
             ask(str(haproxy.master), "reload")
-        for _ in polls("the reload does not fail", seconds=60):
+        for _ in polls("the reload does not fail"):
             with suppress(OSError, IndexError):
                 if "[failed: " in ask(str(haproxy.master), "show proc"):
                     return
@@ -299,7 +299,7 @@ def test_a_failed_reload_is_told_with_its_cause_until_the_next_success(haproxy: 
     assert (finding.level, "put the text that HAProxy runs back" in finding.remedy) == (WARNING, True), finding
     with suppress(ConnectionResetError):
         ask(str(haproxy.master), "reload")
-    for _ in polls("the reload does not succeed", seconds=60):
+    for _ in polls("the reload does not succeed"):
         if worst(given, "reloads").level == OK:
             break
     assert worst(given, "sockets").level == OK

@@ -104,7 +104,7 @@ def test_denied_requests_errors_and_failed_responses_are_counted_apart() -> None
 def test_a_denied_request(ctl: Ctl, sidecar: Quick) -> None:
     """By the rule of the backend; the server behind the others refuses connections."""
     port = json.loads(ctl.output("get", "frontend/site/bind/one", "-o", "json"))["port"]
-    assert [httpx2.get(f"http://127.0.0.1:{port}{path}").status_code for path in ("/own", "/own", "/")] == [403, 403, 503]
+    assert [httpx2.get(f"http://127.0.0.1:{port}{path}", timeout=60).status_code for path in ("/own", "/own", "/")] == [403, 403, 503]
     (row,) = [row for row in json.loads(ctl.output("stats", "-o", "json")) if row["object"] == "backend/shop"]
     assert (row["denied"], row["5xx"]) == (2, 1) and row["errors"] >= 1, row
     first, second = [line.split()[0] for line in ctl.output("stats", "--sort", "denied").splitlines()[1:3]]
