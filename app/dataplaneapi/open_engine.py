@@ -24,7 +24,8 @@ from haproxy_native.runtime.client import Runtime
 
 logger = logging.getLogger(__name__)
 # The default command of each reload strategy, and its default service.
-COMMANDS = {"systemd": ("sudo -n systemctl reload", "haproxy.service"), "s6": ("s6-svc -2", "/var/run/service/haproxy")}
+HAPROXY_UNIT = "haproxy.service"
+COMMANDS = {"systemd": ("sudo -n systemctl reload", HAPROXY_UNIT), "s6": ("s6-svc -2", "/var/run/service/haproxy")}
 DELAY_SECONDS = 5.0
 # The setting for the directory of each store.
 STORES = {
@@ -44,6 +45,7 @@ def engine_settings(settings: Settings) -> EngineSettings:
         before=tuple(settings.config_files_before),
         after=tuple(settings.config_files_after),
         storage=own_directory(settings),
+        unit=haproxy_unit(settings),
         transactions=Path(settings.transaction_dir),
         max_open_transactions=settings.max_open_transactions,
         transaction_ttl=settings.transaction_ttl,
@@ -112,9 +114,15 @@ def status_command(settings: Settings) -> list[str]:
         return shlex.split(settings.status_cmd)
     service = settings.service_name
     return {
-        "systemd": ["systemctl", "--quiet", "is-active", service or "haproxy.service"],
+        "systemd": ["systemctl", "--quiet", "is-active", service or HAPROXY_UNIT],
         "s6": ["s6-svstat", "-u", service or "/var/run/service/haproxy"],
     }.get(settings.reload_strategy, [])
+
+
+def haproxy_unit(settings: Settings) -> str:
+    """Return the name of the unit that starts HAProxy, which may not exist."""
+    name = settings.service_name or HAPROXY_UNIT
+    return name if "." in name else f"{name}.service"
 
 
 def reload_delay(settings: Settings, override: str | None) -> float:

@@ -47,6 +47,7 @@ from haproxy_native.reload.agent import ReloadAgent
 from haproxy_native.reload.records import ReloadRecord
 from haproxy_native.request_context import Author
 from haproxy_native.runtime.client import Runtime
+from haproxy_native.runtime.working_directory import WorkingDirectory
 from haproxy_native.storage.list_store import MapStore
 from haproxy_native.storage.live_maps import MapSync
 from haproxy_native.storage.stores import Stores
@@ -68,6 +69,8 @@ class EngineSettings:
     # Further files, or directories of files, that HAProxy loads before and after `file`. Their sections can be edited as well.
     before: Sequence[str] = ()
     after: Sequence[str] = ()
+    # The name of the systemd unit that starts HAProxy; a unit that does not exist is ignored.
+    unit: str = ""
     transactions: Path = Path("/tmp/haproxy")
     max_open_transactions: int = 0
     # Seconds after which an unused transaction is ended; 0 means never.
@@ -124,6 +127,7 @@ def context_of(
         ledger=Ledger(database, settings.storage),
         stores=stores,
         events=events,
+        working_directory=WorkingDirectory(settings.unit),
         read_only=settings.read_only,
     )
     return context

@@ -26,7 +26,7 @@ from dataplaneapi.doctor.finding import ERROR, NOTE, OK, WARNING, DoctorFinding
 from dataplaneapi.doctor.units import programs
 from dataplaneapi.feature_list import modules
 from dataplaneapi.host import credentials, mounts
-from dataplaneapi.open_engine import config_files, engine_settings, reload_command, unconfined
+from dataplaneapi.open_engine import config_files, engine_settings, haproxy_unit, reload_command, unconfined
 from dataplaneapi.server.endpoint import endpoints
 from dataplaneapi.settings.audit import COLLECTOR, AuditSettings, read_audit
 from dataplaneapi.settings.directories import directories, unusable
@@ -46,7 +46,9 @@ from haproxy_native.runtime.capabilities import ADMIN
 from haproxy_native.runtime.client import NEVER_FOUND, Runtime
 from haproxy_native.runtime.master import Master
 from haproxy_native.runtime.socket import parse_address
+from haproxy_native.runtime.working_directory import WorkingDirectory
 from haproxy_native.text.document import Document
+from haproxy_native.units import PLACES, unit
 
 UNIT_USER = "dataplaneapi"
 # An error in HAProxy's output at a start.
@@ -89,7 +91,7 @@ def essentials(settings: Settings) -> Iterator[DoctorFinding]:
     yield from _check_configuration(settings)
 
 
-def findings(settings: Settings, places: Sequence[Path] = units.PLACES) -> Iterator[DoctorFinding]:
+def findings(settings: Settings, places: Sequence[Path] = PLACES) -> Iterator[DoctorFinding]:
     """Yield all findings. `places` are the directories with systemd units, the one that takes precedence first."""
     yield DoctorFinding(OK, "server", f"dataplaneapi {VERSION}")
     yield from _check_rights()
@@ -199,13 +201,22 @@ def _check_configuration(settings: Settings) -> Iterator[DoctorFinding]:
         settings.haproxy_bin, settings.validate_cmd, tuple(settings.validate_files_before), tuple(settings.validate_files_after)
     )
     try:
-        messages = asyncio.run(check(files.checked(document), asked))
+        messages = asyncio.run(check(files.checked(document), asked, home=asyncio.run(_working_directory(settings))))
     except NativeError as error:
         yield DoctorFinding(ERROR, "configuration", f"{file}: {error}", "changes are refused until this is fixed")
         return
     yield DoctorFinding(OK, "configuration", f"{file} is valid")
     for message in messages:
         yield DoctorFinding(NOTE, "configuration", f"HAProxy: {message.text}")
+
+
+async def _working_directory(settings: Settings) -> Path | None:
+    """Return HAProxy's working directory; None if it is unknown."""
+    runtime, worker = Runtime(timeout=5), None
+    open_engine.use_sockets(runtime, settings.master_runtime or None, config_files(settings))
+    with suppress(RuntimeFailure):
+        worker = await runtime.worker()
+    return WorkingDirectory(haproxy_unit(settings)).find(worker)
 
 
 def _check_file(file: Path) -> Iterator[DoctorFinding]:
@@ -273,8 +284,8 @@ def _check_units(settings: Settings, places: Sequence[Path]) -> Iterator[DoctorF
             what = f"{former.path} starts another server of this API, {' '.join(former.command)}: both change the same configuration"
             yield DoctorFinding(WARNING, "units", what, f"systemctl disable --now {former.name}")
     for name in (units.OURS, units.HAPROXY):
-        unit = units.unit(name, places)
-        for place in _needed_below_tmp(settings) if unit and unit.has_own_tmp else ():
+        service = unit(name, places)
+        for place in _needed_below_tmp(settings) if service and service.has_own_tmp else ():
             remedy = f"move it elsewhere, or PrivateTmp=no: systemctl edit {name}"
             yield DoctorFinding(ERROR, "units", f"{name} has a private /tmp (PrivateTmp=), so it cannot see {place}", remedy)
 

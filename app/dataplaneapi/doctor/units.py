@@ -1,7 +1,4 @@
-"""Read the systemd units of this server and of HAProxy, and list the programs that the settings and the unit start.
-
-The units are read from their files, which works without a running systemd.
-"""
+"""Read the systemd units of this server and of HAProxy, and list the programs that the settings and the unit start."""
 
 import fnmatch
 import os
@@ -11,22 +8,15 @@ import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
-from dataplaneapi.open_engine import reload_command, status_command
+from dataplaneapi.open_engine import HAPROXY_UNIT, reload_command, status_command
 from dataplaneapi.settings.table import Settings, SettingsError
+from haproxy_native.units import Unit, unit
 
-# The first directory that has a unit takes precedence (systemd.unit(5)).
-PLACES = tuple(
-    map(
-        Path,
-        ("/etc/systemd/system", "/run/systemd/system", "/usr/local/lib/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system"),
-    )
-)
-OURS, OUR_SOCKETS, HAPROXY = "dataplaneapi.service", "dataplaneapi*.socket", "haproxy.service"
+OURS, OUR_SOCKETS, HAPROXY = "dataplaneapi.service", "dataplaneapi*.socket", HAPROXY_UNIT
 _SERVER = re.compile(r"data-?plane-?api")
-_YES = ("yes", "true", "1", "on", "connected", "disconnected")
 _TRYING = ("active", "activating", "reloading")
 # The Debian packages of programs.
 PACKAGES = {
@@ -38,43 +28,6 @@ PACKAGES = {
     "sudo": "sudo",
     "systemctl": "systemd",
 }
-
-
-@dataclass(frozen=True)
-class Unit:
-    """A systemd service. `options` has the values of each key in the section `[Service]`, those of drop-ins last."""
-
-    path: Path
-    options: dict[str, list[str]] = field(default_factory=dict)
-
-    @property
-    def name(self) -> str:
-        return self.path.name
-
-    @property
-    def command(self) -> list[str]:
-        """The words of the command that starts the service. Empty if there is no command, or if it cannot be split into words."""
-        texts = self.options.get("ExecStart", [""])
-        with suppress(ValueError):
-            return shlex.split(texts[-1].lstrip("-@:+!"))
-        return []
-
-    @property
-    def has_own_tmp(self) -> bool:
-        return self.options.get("PrivateTmp", [""])[-1].lower() in _YES
-
-
-def unit(name: str, places: Sequence[Path]) -> Unit | None:
-    """Return the service of this name from the first directory that has it, with its drop-ins, or None if there is none."""
-    path = next((place / name for place in places if (place / name).is_file()), None)
-    if path is None:
-        return None
-    result = Unit(path)
-    dropped = {file.name: file for place in reversed(places) for file in (place / f"{name}.d").glob("*.conf")}
-    for file in (path, *(dropped[name] for name in sorted(dropped))):
-        for key, value in _options(file):
-            result.options.setdefault(key, []).append(value)
-    return result
 
 
 def other_servers(places: Sequence[Path]) -> list[Unit]:
@@ -100,21 +53,6 @@ def is_active_or_starting(name: str) -> bool:
         done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=10, check=False)
         return done.stdout.strip() in _TRYING
     return False
-
-
-def _options(file: Path) -> Iterator[tuple[str, str]]:
-    try:
-        text = file.read_text("utf-8", "replace")
-    except OSError:
-        return
-    section = ""
-    for line in re.sub(r"\\\n", " ", text).splitlines():
-        line = line.strip()
-        if line.startswith("["):
-            section = line
-        elif section == "[Service]" and line[:1] not in ("#", ";", ""):
-            key, _, value = line.partition("=")
-            yield key.strip(), value.strip()
 
 
 @dataclass(frozen=True)

@@ -87,6 +87,11 @@ class CheckSettings:
     # The time limit of a check.
     seconds: float = 60.0
 
+    def absolute(self) -> "CheckSettings":
+        """Return these settings for another working directory."""
+        binary = os.path.abspath(self.binary) if "/" in self.binary else self.binary
+        return replace(self, binary=binary, before=_absolute(self.before), after=_absolute(self.after))
+
     def words(self, files: Sequence[str]) -> list[str]:
         """Return the command line. Raises BadRequest for a malformed command."""
         if not self.command:
@@ -128,9 +133,14 @@ async def check(
 ) -> list[Message]:
     """Check files together, in the order in which HAProxy loads them, and return its warnings if it accepts them.
 
-    Relative paths begin in `home`, by default the working directory of this process. `shown`: replaces paths in HAProxy's output. Raises
-    Refused, CheckImpossible and BadRequest.
+    Relative paths in the files begin in `home`, by default the working directory of this process; an operator's command has the latter.
+    `shown`: replaces paths in HAProxy's output. Raises Refused, CheckImpossible and BadRequest.
     """
+    if settings.command:
+        home = None
+    elif home:
+        files = [replace(file, path=file.path.absolute()) for file in files]
+        settings = settings.absolute()
     scratch = await to_thread(_scratch)
     try:
         environment = await to_thread(_environment, files, settings)
@@ -170,6 +180,10 @@ def _unknown_variables(alerts: Sequence[Message], known: Collection[str]) -> str
         if names
         else ""
     )
+
+
+def _absolute(files: Sequence[str]) -> tuple[str, ...]:
+    return tuple(map(os.path.abspath, files))
 
 
 def _named(files: Sequence[str]) -> list[str]:

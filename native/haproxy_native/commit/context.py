@@ -32,6 +32,7 @@ from haproxy_native.reload.agent import ReloadAgent
 from haproxy_native.request_context import OUTSIDE, Author
 from haproxy_native.runtime.capabilities import Capabilities
 from haproxy_native.runtime.client import Runtime
+from haproxy_native.runtime.working_directory import WorkingDirectory
 from haproxy_native.shares import Account
 from haproxy_native.text.document import Document
 from haproxy_native.transactions.transactions import Transactions
@@ -65,6 +66,7 @@ class CommitContext:
     events: Events = field(default_factory=Events)
     observers: Observers = field(default_factory=Observers)
     recorder: Recorder = field(default_factory=Recorder)
+    working_directory: WorkingDirectory = field(default_factory=lambda: WorkingDirectory(""))
     stored_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     process_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -180,7 +182,11 @@ class CommitContext:
     async def check_drafts(self, files: Sequence[Checked], by: Author, transaction_id: str | None = None) -> list[Message]:
         """Check drafts with HAProxy and return its warnings. Raises Refused, CheckImpossible, BadRequest and ShareExceeded."""
         async with self.validating(by):
-            return await check(files, self.check, transaction_id=transaction_id)
+            return await check(files, self.check, transaction_id=transaction_id, home=await self.home())
+
+    async def home(self) -> Path | None:
+        """Return HAProxy's working directory, from which it loads relative paths; None if it is unknown."""
+        return await asyncio.to_thread(self.working_directory.find, self.running.worker)
 
     async def check_text(self, document: Document, by: Author) -> list[Message]:
         """Return HAProxy's warnings about a text that is not written to the file. Raises what `check_drafts` raises."""

@@ -134,17 +134,18 @@ class FileSet:
     async def checked(self, document: Document, by: Author, name: str | None = None) -> list[Message]:
         """Check a configuration with these files; return HAProxy's warnings. Raises Refused, CheckImpossible and ShareExceeded."""
         document = reduce(lambda now, operation: operation.spelled_out(now), self.operations, document)
-        whole_set = await asyncio.to_thread(self._whole_set, document)
+        home = await self.context.home() or Path.cwd()
+        whole_set = await asyncio.to_thread(self._whole_set, document, home)
         async with self.context.validating(by):
             return await check_whole_set(whole_set, self.context.check, name)
 
-    def _whole_set(self, document: Document) -> WholeSet:
+    def _whole_set(self, document: Document, home: Path) -> WholeSet:
         texts = {name or str(self.context.current.path): part.data for name, part in parts.parts(document).items()}
         drafts = self.drafts
         changed: dict[str, bytes | Path] = {os.path.abspath(path): draft.path for path, draft in drafts.items() if draft}
         gone = [os.path.abspath(path) for path, draft in drafts.items() if draft is None]
         lists = [os.path.abspath(path) for path in drafts if self.stores[path].kind == LISTS]
-        return WholeSet(texts, changed, lists, gone, Path.cwd())
+        return WholeSet(texts, changed, lists, gone, home)
 
     def contents(self) -> list[Content]:
         """Return what the files contain, and what they will contain. Blocks."""

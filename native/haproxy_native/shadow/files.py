@@ -63,13 +63,16 @@ Files = Mapping[Path, Path | None]
 NONE: Files = {}
 
 
-def with_files(document: Document, scratch: Path, home: Path, files: Files) -> tuple[str, Path]:
-    """Lay out `files` in `scratch`. Return the text of a shadow that reads them there, and the working directory that it needs."""
+def with_files(document: Document, scratch: Path, home: Path, files: Files, directory: Path) -> tuple[str, Path]:
+    """Lay out `files` in `scratch`. Return the text of a shadow that reads them there, and the working directory that it needs.
+
+    `directory`: HAProxy's working directory.
+    """
     tree, there = scratch / "set", {os.path.abspath(path): content for path, content in files.items()}
     contents = {path: content for path, content in there.items() if content}
     contents = {os.path.abspath(path): path for path in files_naming(document, home, files)} | contents
     # Files that may be lists, in which paths have to be rewritten as well.
     lists = [path for path, content in contents.items() if content.stat().st_size <= LARGEST]
-    whole_set = WholeSet({}, contents, lists, [path for path, content in there.items() if content is None], Path.cwd())
+    whole_set = WholeSet({}, contents, lists, [path for path, content in there.items() if content is None], directory)
     document_in_tree = Document.parse(rewritten_into(tree, whole_set, document.text).encode("utf-8", "surrogateescape"))
     return rewritten(document_in_tree, scratch, tree / "root" / str(home).lstrip("/")).text, working_directory_in(tree, whole_set)

@@ -304,10 +304,12 @@ async def start(
     *,
     environ: Mapping[str, str] = os.environ,
     files: Files = NONE,
+    directory: Path | None = None,
 ) -> ShadowProcess:
     """Start a shadow, and return it when it accepts connections.
 
     It gets the environment variables that the files `in_force` name, and reads `files` instead of the files at their paths (`with_files`).
+    `directory`: HAProxy's working directory; None if it is unknown.
     Raises NoShadow if HAProxy does not start, OSError, and Unusable if no temporary file can be written.
     """
     making = asyncio.ensure_future(asyncio.to_thread(Scratch, "shadow"))
@@ -318,7 +320,7 @@ async def start(
             (await making).remove()
         raise
     try:
-        shadow, directory = await _uncancelled(run_in_thread(_write_text, document, scratch.path, home, files))
+        shadow, directory = await _uncancelled(run_in_thread(_write_text, document, scratch.path, home, files, directory))
         command = [binary, "-f", str(scratch.path / _FILE), "-db", "-m", str(MEMORY_MIB)]
         environment = await run_in_thread(haproxy_environment, environ, in_force)
         haproxy = await launch(command, environment, scratch.path, directory)
@@ -345,11 +347,11 @@ async def _uncancelled(work: Awaitable[Result]) -> Result:
         raise
 
 
-def _write_text(document: Document, scratch: Path, home: Path, files: Files) -> tuple[Shadow, Path | None]:
+def _write_text(document: Document, scratch: Path, home: Path, files: Files, directory: Path | None) -> tuple[Shadow, Path | None]:
     """Write the shadow's text. Return the shadow, and the working directory that it needs; None for that of this process."""
-    shadow, directory = rewritten(document, scratch, home), None
+    shadow = rewritten(document, scratch, home)
     if files:
-        shadow.text, directory = with_files(document, scratch, home, files)
+        shadow.text, directory = with_files(document, scratch, home, files, directory or Path.cwd())
     (scratch / _FILE).write_bytes(shadow.text.encode("utf-8", "surrogateescape"))
     return shadow, directory
 

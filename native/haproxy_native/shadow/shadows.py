@@ -5,7 +5,8 @@ shadow keeps running for `IDLE_SECONDS`, unless a shadow of another text has to 
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -69,14 +70,22 @@ class _Use:
     callers: list[Account]
 
 
+async def _unknown() -> Path | None:
+    return None
+
+
 class Shadows:
     """Owns the shadow processes. At most `MOST` texts are in use at once; other callers wait for their turn (haproxy_native.shares).
 
-    Shadows get the environment variables that the files `in_force` name.
+    Shadows get the environment variables that the files `in_force` name. `directory` returns HAProxy's working directory, if it is known.
     """
 
-    def __init__(self, binary: str, home: Path, in_force: Callable[[], Sequence[Path]]) -> None:
-        self._binary, self._home, self._in_force = binary, home, in_force
+    def __init__(
+        self, binary: str, home: Path, in_force: Callable[[], Sequence[Path]], directory: Callable[[], Awaitable[Path | None]] = _unknown
+    ) -> None:
+        # A path holds in every working directory.
+        self._binary = os.path.abspath(binary) if "/" in binary else binary
+        self._home, self._in_force, self._directory = home, in_force, directory
         self._entries: dict[bytes, _Entry] = {}
         self._ending: set[asyncio.Task[None]] = set()
         self._lock = asyncio.Lock()
@@ -148,7 +157,9 @@ class Shadows:
                     await self._end(key)
                 await self._make_room()
                 entry = self._entries[key] = _Entry(
-                    asyncio.create_task(start(document, self._binary, self._home, self._in_force(), files=files))
+                    asyncio.create_task(
+                        start(document, self._binary, self._home, self._in_force(), files=files, directory=await self._directory())
+                    )
                 )
             return entry
 

@@ -5,7 +5,6 @@ a process are read from /proc (proc_pid_smaps(5), proc_pid_stat(5), proc_pid_sta
 """
 
 import asyncio
-import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -18,13 +17,10 @@ from haproxy_native.reload.records import SUCCEEDED, ReloadRecord
 from haproxy_native.runtime import responses as answers
 from haproxy_native.runtime.master import Master
 from haproxy_native.runtime.socket import Socket
+from haproxy_native.runtime.working_directory import is_worker, name_and_parent
 
 _PSS = re.compile(r"^Pss:\s+(\d+) kB$", re.MULTILINE)
 _RSS = re.compile(r"^VmRSS:\s+(\d+) kB$", re.MULTILINE)
-_BOOTED = re.compile(r"^btime (\d+)$", re.MULTILINE)
-# In seconds: how much the start that a worker reports may differ from the start of its process. Up to 3.0 a worker reports the start of the
-# master, which has read the configuration before the worker began.
-_EARLIER, _LATER = 2.0, 120.0
 
 
 def memory(pid: int, started: float, proc: Path = Path("/proc")) -> int | None:
@@ -34,21 +30,13 @@ def memory(pid: int, started: float, proc: Path = Path("/proc")) -> int | None:
     belong to any process here.
     """
     with suppress(OSError, ValueError, IndexError, TypeError):
-        if not started - _EARLIER <= _began(proc, pid) <= started + _LATER:
+        if not is_worker(pid, started, proc):
             return None
         for name, pattern in (("smaps_rollup", _PSS), ("status", _RSS)):
             with suppress(OSError):
                 if match := pattern.search((proc / str(pid) / name).read_text()):
                     return 1024 * int(match[1])
     return None
-
-
-def _began(proc: Path, pid: int) -> float:
-    """Return the Unix time when a process started. Raises OSError, ValueError, IndexError and TypeError."""
-    booted = _BOOTED.search((proc / "stat").read_text())
-    # The name in parentheses may contain anything.
-    ticks = int((proc / str(pid) / "stat").read_text().rpartition(")")[2].split()[19])
-    return int(booted[1]) + ticks / os.sysconf("SC_CLK_TCK") if booted else 0.0
 
 
 INIT = 1
@@ -60,23 +48,17 @@ def siblings(pid: int, proc: Path = Path("/proc")) -> list[int]:
     This finds the former workers of a HAProxy without a master's socket.
     """
     with suppress(OSError, ValueError, IndexError):
-        name, parent = _about(proc, pid)
+        name, parent = name_and_parent(pid, proc)
         if parent > INIT:
             children = map(int, (proc / f"{parent}/task/{parent}/children").read_text().split())
             return sorted(child for child in children if child != pid and _named(proc, child) == name)
     return []
 
 
-def _about(proc: Path, pid: int) -> tuple[str, int]:
-    """Return the name of a process, and its parent's pid."""
-    name, _, rest = (proc / str(pid) / "stat").read_text().partition("(")[2].rpartition(")")
-    return name, int(rest.split()[1])
-
-
 def _named(proc: Path, pid: int) -> str:
     """Return the name of a process; empty if it has ended."""
     with suppress(OSError, ValueError, IndexError):
-        return _about(proc, pid)[0]
+        return name_and_parent(pid, proc)[0]
     return ""
 
 
