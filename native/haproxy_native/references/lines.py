@@ -50,7 +50,8 @@ class ReferenceTarget:
     @property
     def object(self) -> str:
         first, _, child = self.kind.name.partition("/")
-        return spelled(first, self.section[1], child, self.name) if child else spelled(first, self.name)
+        above, name = _addressed(self.section[1]), _addressed(self.name)
+        return spelled(first, above, child, name) if child else spelled(first, name)
 
     @property
     def is_section(self) -> bool:
@@ -89,12 +90,17 @@ def section_kinds() -> dict[str, str]:
     }
 
 
+def _addressed(name: str) -> str:
+    """Return the name by which the API addresses an object. If a variable is part of the name, it has the quotes of the file."""
+    return f'"{name}"' if "$" in name else name
+
+
 def target(document: Document, object_: str) -> ReferenceTarget:
     """Return the target for an object name, such as `backend/shop`.
 
     Raises NotFound if the object does not exist, and BadRequest if lines cannot refer to objects of its kind.
     """
-    parts = parsed(object_)
+    parts = tuple(map(unquoted, parsed(object_)))
     if is_table := parts[0] == TABLE and len(parts) == 2:
         parts = _of_table(document, parts[1])
     kind = kinds().get("/".join(parts[::2]))
@@ -199,7 +205,7 @@ def spots(document: Document, wanted: ReferenceTarget) -> Iterator[Spot]:
 
 def may_name(text: str, name: str) -> bool:
     """Return whether a text may contain a name, with or without quotes. The test is quick; it may return True without need, never False."""
-    return name in text or (_QUOTES.search(text) is not None and name in _QUOTES.sub("", text))
+    return name in text or ("$" in name and "$" in text) or (_QUOTES.search(text) is not None and name in _QUOTES.sub("", text))
 
 
 class _Finders:

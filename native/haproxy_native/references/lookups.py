@@ -14,7 +14,17 @@ from functools import cached_property
 from haproxy_native.editing.file_references import bases, real_path
 from haproxy_native.references.kinds import lookups
 from haproxy_native.references.lines import ARGUMENT, ReferenceTarget, Spot, kinds_of
-from haproxy_native.references.pattern import NAME, Argument, Pattern, Word, arguments, call_pattern, up_to_condition, words_of
+from haproxy_native.references.pattern import (
+    NAME,
+    Argument,
+    Pattern,
+    Word,
+    arguments,
+    call_pattern,
+    name_pattern,
+    up_to_condition,
+    words_of,
+)
 from haproxy_native.storage.list_files import content_of, parse_map_line
 from haproxy_native.text.document import Document
 from haproxy_native.text.line import Line
@@ -77,6 +87,7 @@ class Lookup:
         self._bases = bases(document, directory)
         self._maps, self._variables, self._texts = (call_pattern(name) for name in (lookups().maps, lookups().variables, lookups().texts))
         self._setters, self._writers = call_pattern(lookups().setters), call_pattern(lookups().writers)
+        self._name = re.compile(name_pattern(wanted.name))
         self._asked: dict[str, list[tuple[int, int]]] = {}
 
     def found(self) -> LookupResult:
@@ -102,7 +113,7 @@ class Lookup:
         followed: set[str] = set()
         left = [(place, number, words[1:2]) for place, number, words in self._words_of_lines if self._is_dynamic(place, words)]
         for place, number, words in left:
-            if words and self._may_be(words[0].value, followed=set()):
+            if words and not self._name.fullmatch(words[0].value) and self._may_be(words[0].value, followed=set()):
                 found.lost.append(Lost(self._why(words[0].value), place, number))
         while left:
             place, number, words = left.pop()
@@ -120,14 +131,13 @@ class Lookup:
         return "/" not in kind.name or (section.kind, unquoted(self._document.names()[place])) == self._wanted.section
 
     def _add_line(self, found: LookupResult, place: int, number: int, words: Sequence[Word]) -> None:
-        name = self._wanted.name
         for word in words:
-            if word.value == name:
-                found.spots.append(Spot(place, number, word.span(0, len(name)), ARGUMENT))
+            if self._name.fullmatch(word.value):
+                found.spots.append(Spot(place, number, word.span(0, len(word.value)), ARGUMENT))
             for argument in arguments(word.value):
                 if self._maps.fullmatch(argument.function) and argument.place == 0:
                     self._asked.setdefault(self._path(argument.text), []).append((place, number))
-                elif argument.text == name:
+                elif self._name.fullmatch(argument.text):
                     found.spots.append(Spot(place, number, word.span(argument.start, argument.end), ARGUMENT))
 
     def _set(self, variable: str) -> Iterator[tuple[int, int, list[Word]]]:

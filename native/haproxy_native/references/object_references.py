@@ -21,7 +21,7 @@ from haproxy_native.references.pattern import NAME, Edit, Span, words_of
 from haproxy_native.text.document import Document
 from haproxy_native.text.line import Line
 from haproxy_native.text.section import BOUNDARY
-from haproxy_native.text.words import normalized, unquoted
+from haproxy_native.text.words import normalized
 
 FILE, FOLDER, SCRIPT = "file", "its directory", "script"
 _NAME = re.compile(r"[A-Za-z0-9_.:-]{1,200}")
@@ -161,4 +161,4 @@ def object_of(document: Document, spot_place: int) -> str:
     """Return the object name of a section, given by its index."""
     section, name = document.sections[spot_place], document.names()[spot_place]
     by_word = {word: kind for kind, word in section_kinds().items()}
-    return spelled(by_word.get(section.kind, section.kind), unquoted(name)).rstrip("/")
+    return spelled(by_word.get(section.kind, section.kind), name).rstrip("/")

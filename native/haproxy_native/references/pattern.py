@@ -21,6 +21,8 @@ _NEXT = re.compile(r",([A-Za-z_][\w.-]*)(?![\w.(-])")
 _TEXT = "str"
 # Characters around an argument that are not part of it.
 _AROUND = " \t\"'\\"
+# An environment variable in a name.
+_VARIABLE = re.compile(r"\$(?:\{([A-Za-z_.][\w.]*)\}|([A-Za-z_.][\w.]*))", re.ASCII)
 # Words that end the patterns of a criterion.
 _ENDS = frozenset(("}", *CONDITIONS))
 
@@ -88,6 +90,16 @@ def arguments(value: str) -> Iterator[Argument]:
             at += len(part) + 1
 
 
+def name_pattern(name: str) -> str:
+    """Return a regular expression that matches a name without quotes. HAProxy reads the variables `$X` and `${X}` alike."""
+    at, parts = 0, list[str]()
+    for variable in _VARIABLE.finditer(name):
+        own = re.escape(variable[1] or variable[2])
+        parts += [re.escape(name[at : variable.start()]), rf"\$(?:\{{{own}\}}|{own}(?![\w.]))"]
+        at = variable.end()
+    return "".join((*parts, re.escape(name[at:])))
+
+
 def call_pattern(names: Sequence[str]) -> re.Pattern[str]:
     """Return a pattern that matches a function with one of these names. In a name, * matches any characters."""
     return re.compile("|".join(re.escape(name).replace(r"\*", ".*") for name in names) or "(?!)")
@@ -127,12 +139,12 @@ class CriterionPattern:
     """Finds the name among the values with which a criterion is compared, in an ACL line or in braces."""
 
     def __init__(self, text: str, name: str, values: Mapping[str, str] | None = None) -> None:
-        self._criterion, self._name = _regex(text, name, values or {}), name
+        self._criterion, self._name = _regex(text, name, values or {}), re.compile(name_pattern(name))
 
     def spans(self, words: Sequence[Word]) -> Iterator[Span]:
         inside = False
         for word in words:
-            if inside and word.value == self._name:
+            if inside and self._name.fullmatch(word.value):
                 yield word.span(0, len(word.value))
             inside = (inside and word.value not in _ENDS and not is_or(word.value)) or self._criterion.fullmatch(word.value) is not None
 
@@ -141,14 +153,14 @@ class ConditionPattern:
     """Finds the name of an ACL in the condition of a line, outside braces."""
 
     def __init__(self, name: str) -> None:
-        self._name = name
+        self._name = re.compile(rf"!*({name_pattern(name)})")
 
     def spans(self, words: Sequence[Word]) -> Iterator[Span]:
         values, inside = [word.value for word in words], False
         for word in words[condition_at(values, 1) + 1 :]:
             inside = word.value in ("{", "!{") or (inside and word.value != "}")
-            if not inside and word.value.lstrip("!") == self._name:
-                yield word.span(len(word.value) - len(self._name), len(word.value))
+            if not inside and (match := self._name.fullmatch(word.value)):
+                yield word.span(*match.span(1))
 
 
 def up_to_condition(words: Sequence[Word]) -> Sequence[Word]:
@@ -170,10 +182,10 @@ def _regex(token: str, name: str | None, values: Mapping[str, str]) -> re.Patter
 
 
 def _parts(token: str, name: str | None, values: Mapping[str, str]) -> Iterator[str]:
-    at, subject = 0, f"(?P<name>{'.+' if name is None else re.escape(name)})"
+    at, subject = 0, f"(?P<name>{'.+' if name is None else name_pattern(name)})"
     meanings = {NAME: subject, ONE_OF: f"(?:[^,]+,)*{subject}(?:,[^,]+)*", "*": ".*", "|": "|"}
     for sign in _SIGNS.finditer(token):
         yield re.escape(token[at : sign.start()])
-        yield meanings.get(sign[0]) or re.escape(values.get(sign[0], ""))
+        yield meanings.get(sign[0]) or name_pattern(values.get(sign[0], ""))
         at = sign.end()
     yield re.escape(token[at:])
