@@ -43,6 +43,7 @@ from haproxy_native.threads import run_in_thread, run_in_thread_if_large
 
 log = logging.getLogger(__name__)
 STOPPED = Reason("", 0, "", "HAProxy does not run")
+SILENT = Reason("", 0, "", "HAProxy does not answer")
 RELOAD_REQUESTED = Reason("", 0, "", "a reload was requested")
 
 
@@ -74,7 +75,8 @@ async def decide(
     changes may wait for a reload while commands apply this one.
     """
     running = context.running
-    if reasons := [*(running.drift() if whole else ()), *([STOPPED] if context.reloads.awaiting else running.reasons())]:
+    awaited = [SILENT if context.runtime.is_silent else STOPPED] if context.reloads.awaiting else []
+    if reasons := [*(running.drift() if whole else ()), *(awaited or running.reasons())]:
         return Decision(Plan(reasons=reasons))
     assert running.document is not None
     plan = await planned(context, running.document, new, claimed)

@@ -85,6 +85,7 @@ class ProcessWatch:
         except TimeoutError:
             # A worker that is starting may accept a connection and lose it.
             self._note(False, f"HAProxy does not answer: {self._context.runtime.address}: no answer within {PATIENCE:g} s")
+            await self._ask_master()
             return
         self._note(True, f"HAProxy answers again (pid {worker.pid})")
         running = self._context.running
@@ -96,6 +97,13 @@ class ProcessWatch:
                 await (self._context.observe() if self._context.read_only else self._settle(worker))
         self._seen = worker, running.document is not None
         running.save_last_good()
+
+    async def _ask_master(self) -> None:
+        """Query the master of a silent worker, so that a reload need not wait if the master is silent as well (`Pulse`)."""
+        with suppress(RuntimeFailure, TimeoutError):
+            async with asyncio.timeout(PATIENCE):
+                if master := self._context.runtime.configured_master:
+                    await master.processes()
 
     async def _settle(self, worker: Worker) -> None:
         context = self._context
@@ -162,7 +170,7 @@ class Soundness:
     async def _check(self, key: Key) -> None:
         refusal, context = "", self._context
         try:
-            await check(context.current.file.checked(context.current.document), context.check)
+            await check(context.current.file.checked(context.current.document), context.check, home=await context.home())
         except NativeError as error:
             refusal = str(error)
         finally:

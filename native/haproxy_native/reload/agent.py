@@ -36,6 +36,7 @@ from haproxy_native.runtime.client import Runtime, Worker
 log = logging.getLogger(__name__)
 UNKNOWN = "it is unknown whether HAProxy has loaded it"
 WAITS = "HAProxy does not run; the configuration is loaded when HAProxy starts"
+SILENT = "HAProxy does not answer; the configuration is loaded when HAProxy answers again"
 _STARTED = "HAProxy was started at "
 # Seconds between two observations of the sockets.
 POLL = 0.02
@@ -298,6 +299,9 @@ class ReloadAgent:
             # After a reload through the master's socket, the claim has the startup log already.
             startup_log = await observer.startup_log() if verdict.why == MASTER_FAILED and claim.source is not OutcomeSource.HAPROXY else ""
             record = _with_outcome(record, claim, verdict, startup_log, observer.worker)
+            if verdict.ending is ReloadEnding.ABSENT:
+                waits = SILENT if self._runtime.is_silent else WAITS
+                record = replace(record, phase=Phase.WAITING, response=_joined(waits, claim.error, claim.response))
             if record.status == SUCCEEDED:
                 return await self._succeeded(record)
             if record.status == FAILED:
@@ -343,10 +347,11 @@ class ReloadAgent:
 def _with_outcome(
     record: ReloadRecord, claim: ReloadClaim, verdict: ReloadVerdict, startup_log: str, before: Worker | None
 ) -> ReloadRecord:
-    """Return the record with its outcome. An observed outcome takes precedence over the claim of the strategy."""
+    """Return the record with its outcome; it has none yet if no worker runs. An observed outcome takes precedence over the claim of the
+    strategy."""
     record = replace(record, pid_before=before.pid if before else None, pid_after=verdict.worker.pid if verdict.worker else None)
     if verdict.ending is ReloadEnding.ABSENT:
-        return replace(record, phase=Phase.WAITING, response=_joined(WAITS, claim.error, claim.response))
+        return record
     seen = verdict.ending is not ReloadEnding.UNSEEN
     ok = verdict.ending is ReloadEnding.LOADED if seen else claim.ok
     error = "" if ok else claim.error or verdict.why or UNKNOWN

@@ -25,7 +25,7 @@ from haproxy_native.runtime.capabilities import Capabilities, backend_keywords, 
 from haproxy_native.runtime.master import Master
 from haproxy_native.runtime.responses import DENIED, DENIED_TO_USERS, denied, refused
 from haproxy_native.runtime.server_state import ServerState, server_states
-from haproxy_native.runtime.socket import READING, AnswerSink, DumpLock, RequestTooLong, Socket, parse_address
+from haproxy_native.runtime.socket import READING, AnswerSink, DumpLock, Pulse, RequestTooLong, Socket, parse_address
 from haproxy_native.threads import LARGE, run_in_thread_if
 
 log = logging.getLogger(__name__)
@@ -74,6 +74,7 @@ class Runtime:
         # Whether the last attempt to connect failed.
         self.is_known_absent = False
         self._dump_lock = DumpLock()
+        self._pulse, self._master_pulse = Pulse(), Pulse()
         # Locked while a second version of a list is prepared: HAProxy discards it when another version is committed.
         self.versions = asyncio.Lock()
         # Locked during a change of TLS files: HAProxy has one transaction for all its clients, so two changes would mix.
@@ -130,6 +131,11 @@ class Runtime:
     def is_configured(self) -> bool:
         return bool(self._master or self._stats)
 
+    @property
+    def is_silent(self) -> bool:
+        """Whether the worker runs, as far as is known, but has not answered the last requests."""
+        return self._pulse.is_silent
+
     def last_opened(self) -> float:
         """Return the Unix time when HAProxy last created a socket file, even if it has exited since; 0 if there is no file."""
         opened = [0.0]
@@ -146,13 +152,13 @@ class Runtime:
     @property
     def configured_master(self) -> Master | None:
         """The master that the configuration names, whichever socket is in use."""
-        return Master(self._master, timeout=self._timeout) if self._master else None
+        return Master(self._master, timeout=self._timeout, pulse=self._master_pulse) if self._master else None
 
     @property
     def master(self) -> Master | None:
         """The master if its socket is in use; otherwise None."""
         in_use = self._socket and self._socket.address == self._master
-        return Master(self._master, timeout=self._timeout) if self._master and in_use else None
+        return self.configured_master if in_use else None
 
     async def send(self, command: str, payload: str | None = None) -> str:
         """Send a command, and return the worker's answer, which may be a refusal.
@@ -274,7 +280,7 @@ class Runtime:
         """Return a stats socket of the same worker and level, which accepts longer requests than the master's; None if there is none."""
         pid = await self.worker_pid()
         for place in self._stats:
-            socket = Socket(place, timeout=self._timeout, dump_lock=self._dump_lock)
+            socket = Socket(place, timeout=self._timeout, dump_lock=self._dump_lock, pulse=self._pulse)
             with suppress(RuntimeAbsent):
                 same = _worker(answers.info(await socket.send("show info"))).pid == pid
                 if same and (await socket.send("show cli level")).strip() == self.capabilities.level:
@@ -284,9 +290,9 @@ class Runtime:
     def sockets(self) -> Iterator[Socket]:
         """Yield a socket of the worker for each address, in the order in which they are tried."""
         if self._master:
-            yield Socket(self._master, timeout=self._timeout, worker=True, dump_lock=self._dump_lock)
+            yield Socket(self._master, timeout=self._timeout, worker=True, dump_lock=self._dump_lock, pulse=self._pulse)
         for place in self._stats:
-            yield Socket(place, timeout=self._timeout, dump_lock=self._dump_lock)
+            yield Socket(place, timeout=self._timeout, dump_lock=self._dump_lock, pulse=self._pulse)
 
     async def _reconnect(self, *, expected: bool = False) -> None:
         """Select the first address that answers, without waiting. With `expected`, a known absence is not counted again."""

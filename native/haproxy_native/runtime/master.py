@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from haproxy_native.errors import RuntimeAbsent
 from haproxy_native.runtime import responses as answers
 from haproxy_native.runtime.responses import DENIED, Processes, denied
-from haproxy_native.runtime.socket import Socket, parse_address
+from haproxy_native.runtime.socket import Pulse, Socket, parse_address
 
 POLL = 0.02
 # A reload request was lost if, this many seconds later, the master answers and has not begun to reload.
@@ -34,10 +34,10 @@ class ReloadAnswer:
 
 
 class Master:
-    def __init__(self, path: str, *, timeout: float = 30.0) -> None:
+    def __init__(self, path: str, *, timeout: float = 30.0, pulse: Pulse | None = None) -> None:
         self.path = path
-        self._timeout = timeout
-        self._socket = Socket(path, timeout=timeout, master=True)
+        self._timeout, self._pulse = timeout, pulse or Pulse()
+        self._socket = Socket(path, timeout=timeout, master=True, pulse=self._pulse)
 
     @property
     def socket_path(self) -> str:
@@ -86,7 +86,7 @@ class Master:
             now = None
             # While the master re-executes itself, it does not answer, and it may lose a request that has just arrived.
             with suppress(RuntimeAbsent):
-                now = await self._processes(Socket(self.path, timeout=min(self._timeout, FORMER_SECONDS), master=True))
+                now = await self._processes(Socket(self.path, timeout=min(self._timeout, FORMER_SECONDS), master=True, pulse=self._pulse))
             verdict = judge(before, now) if now else None
             # Only the master is compared: old workers may exit without a reload.
             if verdict is not None or (now and now.master == before.master and clock() >= began + MISSED_SECONDS):

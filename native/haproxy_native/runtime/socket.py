@@ -119,6 +119,41 @@ class DumpLock:
         task.cancelled() or task.exception()
 
 
+# How long to wait, in seconds, for a process that has been silent for a whole timeout.
+SILENT_SECONDS = 0.5
+
+
+class Pulse:
+    """Records since when a process has answered nothing, for all connections to it.
+
+    Only the first requests wait for the whole timeout. A process that is stopped, or that hangs, would otherwise delay a change by one
+    timeout for each of its commands.
+    """
+
+    def __init__(self) -> None:
+        # Event loop times of the last answer, and of the first request after it that had none; None if there is no such request.
+        self._last_answer = 0.0
+        self._silent_since: float | None = None
+
+    @property
+    def is_silent(self) -> bool:
+        return self._silent_since is not None
+
+    def patience(self, timeout: float) -> float:
+        """Return how many seconds to wait for the answer to a request: the rest of the timeout, but at least SILENT_SECONDS."""
+        silence = 0.0 if self._silent_since is None else asyncio.get_running_loop().time() - self._silent_since
+        return max(min(SILENT_SECONDS, timeout), timeout - silence)
+
+    def missed(self, sent: float) -> None:
+        """Record a request without an answer. `sent`: event loop time when it was sent."""
+        if sent >= self._last_answer:
+            self._silent_since = sent if self._silent_since is None else min(sent, self._silent_since)
+
+    def answered(self) -> None:
+        """Record an answer, even a refusal to connect."""
+        self._silent_since, self._last_answer = None, asyncio.get_running_loop().time()
+
+
 # How many bytes of an answer to store if a sink receives it: enough to recognize a refusal.
 BEGINNING = 2000
 # The whole answer of a master that does not have the addressed process. It then waits for the client to close the connection.
@@ -212,7 +247,7 @@ class Socket:
     """An address that commands are sent to.
 
     A master's socket reaches the master itself (`master`), the worker in service (`worker`), or a process by its `pid`, which may be a
-    worker that has been replaced. All sockets of one worker share its `dump_lock`.
+    worker that has been replaced. All sockets of one worker share its `dump_lock` and its `pulse`.
     """
 
     def __init__(
@@ -224,12 +259,13 @@ class Socket:
         master: bool = False,
         pid: int = 0,
         dump_lock: DumpLock | None = None,
+        pulse: Pulse | None = None,
     ) -> None:
         self.address = address
         self.timeout = timeout
         self._prefix = f"@!{pid} " if pid else "@1 " if worker else ""
         self._is_at_master, self._is_master = bool(self._prefix) or master, master
-        self._dump_lock = dump_lock or DumpLock()
+        self._dump_lock, self._pulse = dump_lock or DumpLock(), pulse or Pulse()
         self._one_at_a_time = asyncio.Lock()
 
     async def send(self, command: str, payload: str | None = None, sink: AnswerSink | None = None) -> str:
@@ -293,13 +329,23 @@ class Socket:
 
     async def _answer(self, request: bytes, commands: Sequence[str], sink: AnswerSink | None = None) -> str:
         async with self._one_at_a_time:
+            sent, patience = asyncio.get_running_loop().time(), self._pulse.patience(self.timeout)
             try:
-                async with asyncio.timeout(self.timeout):
+                async with asyncio.timeout(patience):
                     answer, error = await self._dump_lock.run(commands, partial(self._exchange, request, sink))
+            except asyncio.CancelledError:
+                self._pulse.missed(sent)
+                raise
             except TimeoutError as late:
-                raise RuntimeAbsent(f"{self.address}: no answer within {self.timeout:g} s", sent=True) from late
+                self._pulse.missed(sent)
+                raise RuntimeAbsent(f"{self.address}: no answer within {patience:.3g} s", sent=True) from late
+            except BlockingIOError as full:
+                self._pulse.missed(sent)
+                raise RuntimeAbsent(f"{self.address}: no answer, and too many connections wait for one") from full
             except OSError as failed:
+                self._pulse.answered()
                 raise RuntimeAbsent(f"{self.address}: {_reason(failed, self.address)}") from failed
+        self._pulse.answered()
         text = answer.decode("utf-8", "surrogateescape")
         if error and not text and len(request) > WORKER_BYTES:
             raise RuntimeRefused(

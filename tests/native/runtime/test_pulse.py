@@ -1,0 +1,62 @@
+"""A process that does not answer costs one timeout, however many commands are sent to it."""
+
+import asyncio
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from haproxy_native.errors import RuntimeAbsent
+from haproxy_native.runtime.client import Runtime
+from haproxy_native.runtime.socket import SILENT_SECONDS, Pulse
+from tests.haproxy.process import SMALL, HAProxy
+
+
+def test_patience() -> None:
+    async def check() -> None:
+        pulse, now = Pulse(), asyncio.get_running_loop().time()
+        assert pulse.patience(30) == 30 and not pulse.is_silent
+        pulse.missed(now - 20)
+        assert 9 < pulse.patience(30) < 11 and pulse.is_silent
+        pulse.missed(now - 1)
+        assert 9 < pulse.patience(30) < 11, "the first one counts"
+        pulse.missed(now - 40)
+        assert pulse.patience(30) == SILENT_SECONDS and pulse.patience(0.1) == 0.1
+        pulse.answered()
+        assert pulse.patience(30) == 30 and not pulse.is_silent
+        pulse.missed(now - 40)
+        assert pulse.patience(30) == 30, "others have been answered since"
+
+    asyncio.run(check())
+
+
+@pytest.mark.parametrize("master", [True, False])
+def test_a_stopped_process(tmp_path: Path, master: bool) -> None:
+    async def check(haproxy: HAProxy) -> None:
+        runtime = Runtime(timeout=2.0)
+        assert await runtime.connect(str(haproxy.master) if master else None, [str(haproxy.stats)])
+        pids = [haproxy.worker_pid(), haproxy.pid]
+        for pid in pids:
+            os.kill(pid, signal.SIGSTOP)
+        try:
+            began = time.monotonic()
+            for _ in range(6):
+                with pytest.raises(RuntimeAbsent):
+                    await runtime.send("show servers state")
+            assert 1.9 < time.monotonic() - began < 2.0 + 5 * SILENT_SECONDS + 2.0
+            assert runtime.is_silent
+        finally:
+            for pid in pids:
+                os.kill(pid, signal.SIGCONT)
+        deadline = time.monotonic() + 30
+        while runtime.is_silent:
+            assert time.monotonic() < deadline
+            try:
+                await runtime.worker()
+            except RuntimeAbsent:
+                await asyncio.sleep(0.1)
+
+    with HAProxy(tmp_path, SMALL) as haproxy:
+        asyncio.run(check(haproxy))
