@@ -9,6 +9,7 @@ is valid, because HAProxy has loaded it.
 
 import functools
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -22,6 +23,7 @@ from haproxy_native.grammar.codecs import CODECS
 from haproxy_native.grammar.schema import name_of
 from haproxy_native.grammar.synopsis import Composed
 from haproxy_native.models import model
+from haproxy_native.text.words import has_quotes, has_variable, is_word, with_variables
 
 
 def with_sent_zeros(body: Any, sent: Any, now: Any) -> Any:
@@ -100,6 +102,7 @@ MOST = 100
 # The most elements of a list or map that one call of a model validates.
 AT_ONCE = 32
 Location = tuple[Any, ...]
+_BLANK = re.compile(r"[ \t]")
 # A longer message is split into lines, because the first line of an error has at most 300 characters.
 LONG = 200
 _TEXTS: dict[str, Callable[[Mapping[str, Any]], str]] = {
@@ -215,7 +218,19 @@ def _is_new(error: Mapping[str, Any], value: Any, present: Callable[[], Any], sc
     path = tuple(error["loc"])
     if _value_at(value, path) in _present_values(present(), path):
         return False
+    if error["type"] == "string_pattern_mismatch" and fits_as_word(_value_at(value, path), str(error["ctx"]["pattern"])):
+        return False
     return error["type"] != "missing" or not _is_in_address(value, path, schema, schemas)
+
+
+def fits_as_word(value: Any, pattern: str) -> bool:
+    """Return whether a text is one word of HAProxy that fits a pattern, apart from blanks and variables in quotes.
+
+    The patterns exclude them because a line would be split there, or because a name may not have them, which is true only without quotes.
+    """
+    if not isinstance(value, str) or not has_quotes(value) or not is_word(value):
+        return False
+    return matches(pattern, _BLANK.sub("_", value)) or (has_variable(value) and matches(pattern, with_variables(value, "_")))
 
 
 def _is_in_address(value: Any, path: Location, schema: Mapping[str, Any], schemas: ResolvedSchemas) -> bool:

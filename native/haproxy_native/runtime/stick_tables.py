@@ -102,16 +102,19 @@ def _bad_key(detail: str) -> BadValue:
     return BadValue(detail, place=Place(member="key"))
 
 
-def explain_refusal(error: RuntimeRefused, members: Iterable[str], capabilities: Capabilities) -> RuntimeRefused:
+def explain_refusal(error: RuntimeRefused, members: Iterable[str], capabilities: Capabilities, *, has_key: bool) -> RuntimeRefused:
     """Return the error to raise for refused data.
 
     If a member is an array element and this HAProxy sets only the first element, the error names the first version that sets any.
+    `has_key`: whether the table has the key after the refusal, which HAProxy creates before it reads the data.
     """
-    if capabilities.sets_array_elements or not any("[" in member for member in members):
-        return error
-    since = ".".join(map(str, TABLE_ARRAYS.since))
-    about = f"this HAProxy can set only the first element of an array, HAProxy {since} and later any element"
-    return type(error)(f"{error.answer.rstrip(' .')}: {about}", error.command)
+    text = error.answer.rstrip(" .")
+    if not capabilities.sets_array_elements and any("[" in member for member in members):
+        since = ".".join(map(str, TABLE_ARRAYS.since))
+        text += f": this HAProxy can set only the first element of an array, HAProxy {since} and later any element"
+    if has_key:
+        text += "; the table has the key nevertheless, without this data"
+    return error if text == error.answer.rstrip(" .") else type(error)(text, error.command)
 
 
 def check_datum(name: str, value: Any) -> None:

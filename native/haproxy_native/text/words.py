@@ -152,6 +152,11 @@ def expanded(word: str, values: Mapping[str, str]) -> str | None:
     return None if absent else text
 
 
+def with_variables(word: str, value: str) -> str:
+    """Return a word as HAProxy reads it if every environment variable had this value."""
+    return _read(word, lambda _: value)
+
+
 def has_variable(word: str) -> bool:
     """Return whether a word has an environment variable that HAProxy replaces, which it does only in weak quotes."""
     return '"' in word and "$" in word and _read(word, lambda _: "") != unquoted(word)

@@ -11,7 +11,7 @@ from dataplaneapi.api.responses import Response, empty, json_response
 from dataplaneapi.api.runtime_call import asking
 from dataplaneapi.handlers.runtime.live_change import change, permit_change
 from haproxy_native.editing.object_names import spelled
-from haproxy_native.errors import BadRequest, BadValue, Missing, NotFound, RuntimeRefused
+from haproxy_native.errors import BadRequest, BadValue, Missing, NotFound, RuntimeFailure, RuntimeRefused
 from haproxy_native.grammar.values import Duration, Unknowable
 from haproxy_native.runtime import stick_tables
 from haproxy_native.runtime.argument import argument
@@ -75,12 +75,20 @@ async def create_entry(call: JsonCall) -> Response:
         try:
             await runtime.execute(command)
         except RuntimeRefused as error:
-            raise stick_tables.explain_refusal(error, data, runtime.capabilities) from None
+            is_there = await _has_key(runtime, path)
+            raise stick_tables.explain_refusal(error, data, runtime.capabilities, has_key=is_there) from None
         if table and table.type == "string":
             await _check_length(runtime, path, key, made=True)
 
     await change(call, spelled("stick_table", name, "entry", key), work, classed=False)
     return empty(204)
+
+
+async def _has_key(runtime: Runtime, path: str) -> bool:
+    """Return whether a table has a key; False if HAProxy does not say."""
+    with suppress(RuntimeFailure):
+        return any(stick_tables.parse_entries(await runtime.read_dump(f"show table {path}", HEAD), frozenset()))
+    return False
 
 
 async def _check_length(runtime: Runtime, path: str, key: str, *, made: bool = False) -> None:
