@@ -145,7 +145,11 @@ def test_what_is_refused(beside: Beside) -> None:
         (beside.client.get(f"{TABLES}/none/entries"), 404, f"{master} [3]  No such table [show table none]"),
         (beside.client.get(f"{COUNTERS}?filter=nonsense%20gt%201"), 400, f"{master} [3]  Filter entry #1: Unknown data type"),
         (put(beside, f"{TABLES}/none/entries", "a", gpc0=1), 404, f"{master} [3]  No such table [set table none key a data.gpc0 1]"),
-        (put(beside, COUNTERS, "a", server_id=1), 400, f"{master} [3]  Data type not stored in this table"),
+        (
+            put(beside, COUNTERS, "a", server_id=1),
+            400,
+            f"{master} [3]  Data type not stored in this table; the table has the key nevertheless, without this data",
+        ),
         (put(beside, ADDRESSES, "banana", gpc0=1), 400, f"{master} bad request: the keys of this table are IPv4 addresses"),
         (put(beside, COUNTERS, "a", gpc0=2**33), 400, f"{master} bad request: gpc0 must be from 0 to 4294967295"),
         (put(beside, COUNTERS, "k" * 300, gpc0=1), 400, f"{master} bad request: the table would store the key"),
