@@ -122,7 +122,7 @@ def context_of(
         check=settings.check,
         runtime=runtime,
         database=database,
-        plan=plan or _planner(settings, stores),
+        plan=plan or _planner(settings, stores, lambda document: context.base(document)),
         reloads=reloads,
         ledger=Ledger(database, settings.storage),
         stores=stores,
@@ -133,8 +133,8 @@ def context_of(
     return context
 
 
-def _planner(settings: EngineSettings, stores: Stores) -> Planner:
-    preceded, stored = bool(settings.check.before), stores.naming(settings.file.parent)
+def _planner(settings: EngineSettings, stores: Stores, base: Callable[[Document], str]) -> Planner:
+    preceded, stored = bool(settings.check.before), stores.naming(base)
     return lambda running, new, capabilities, observed: planning.plan(
         running, new, capabilities, preceded=preceded, stored=stored, observed=observed
     )
@@ -176,6 +176,7 @@ class Engine:
         self.context.ledger.open()
         await asyncio.to_thread(self.stores.recover)
         await self.context.running.restore()
+        await self.context.home()
         if writes:
             await publication.resume(self.context, self.stores)
             await resume(self.context, edited=not known)

@@ -57,9 +57,28 @@ def test_relative_paths(tmp_path: Path, wanted: str) -> None:
             assert wrong.status_code == 400 and f"none-{name}" in wrong.text, wrong.text
 
 
-def test_stored_files_with_relative_names(tmp_path: Path) -> None:
-    with HAProxy(tmp_path, lay_out(tmp_path)) as haproxy, Sidecar(haproxy, settings={}, dataplaneapi=None) as sidecar:
-        maps = "/v3/services/haproxy/storage/maps"
-        assert [row["storage_name"] for row in sidecar.get(maps).json()] == []
-        live = sidecar.get("/v3/services/haproxy/runtime/maps", include_unmanaged=True)
-        assert [row["file"] for row in live.json()] == ["maps/hosts.map"], live.text
+@pytest.mark.parametrize("wanted", ["2.6", ""])
+def test_stored_files(tmp_path: Path, wanted: str) -> None:
+    """HAProxy works in another directory than that of its file, and names stored files by relative paths."""
+    own, conf = tmp_path / "own", tmp_path / "conf"
+    own.mkdir()
+    conf.mkdir()
+    text, pem = lay_out(own), PEM.read_text()
+    stores = {"maps_dir": "maps", "ssl_certs_dir": "certs", "general_storage_dir": "errors", "acl_dir": "lists"}
+    resources = {**{key: str(own / name) for key, name in stores.items()}, "dataplane_storage_dir": str(tmp_path / "dataplane")}
+    with (
+        HAProxy(conf, text, binary=binaries.fetched(wanted), arguments=("-C", str(own))) as haproxy,
+        Sidecar(haproxy, dataplaneapi={"resources": resources}) as sidecar,
+    ):
+        storage, runtime = "/v3/services/haproxy/storage", "/v3/services/haproxy/runtime"
+        assert sidecar.get(f"{runtime}/maps/hosts.map/entries").json()[0]["key"] == "a.example"
+        assert sidecar.ask("PUT", f"{storage}/maps/hosts.map", "b.example app\n").status_code == 200
+        assert "b.example app" in haproxy.ask("show map maps/hosts.map")
+        assert sidecar.ask("PUT", f"{storage}/ssl_certificates/site.pem", pem).status_code in (200, 202)
+        for path in ("maps/hosts.map", "ssl_certificates/site.pem", "general/503.http"):
+            refused = sidecar.delete(f"{storage}/{path}")
+            assert refused.status_code == 409 and "referenced in haproxy conf at line" in refused.text, refused.text
+        assert [row["id"] for row in sidecar.get("/v3/sidecar/lint").json() if row["id"] == "file-unused"] == []
+        renamed = sidecar.post("/v3/sidecar/rename", {"object": "map/hosts.map", "to": "other.map"}, version=sidecar.version())
+        assert renamed.status_code == 202, renamed.text
+        assert "map(maps/other.map,app)" in sidecar.get("raw").text

@@ -105,7 +105,7 @@ class Keeper:
         key = facts.get("Key filename") or own
         pem = (await runtime.read_dump(f"dump ssl cert {argument(name)}", "-----BEGIN ")).strip("\n").encode() + b"\n"
         certificate.parse_loadable(pem)
-        base = self._base(name) or self.context.current.path.parent
+        base = self._base(name) or Path(self.context.base(self.context.current.document))
         return RenewedCertificate(pem, base / own, None if key == own else base / key)
 
     async def _commit(self, name: str, renewed: RenewedCertificate, renewed_at: datetime) -> Path:
@@ -136,7 +136,7 @@ class Keeper:
         """Query the certificate and draft `path`, which is not the file that HAProxy has read it from."""
         renewed = replace(await self._query_certificate(name), path=path, key=None)
         current = self.context.current
-        for reference in self.store.naming_lines(path, current.document, str(current.path.parent)):
+        for reference in self.store.naming_lines(path, current.document, self.context.base(current.document)):
             raise NotStored(f"{path} is the file of another certificate: {reference.text}")
         renewed.check_older_than(renewed_at)
         await asyncio.to_thread(renewed.check_replaceable, self.store.directory)

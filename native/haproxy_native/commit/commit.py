@@ -382,7 +382,7 @@ async def _refuse_overtaken(context: CommitContext, change: Change, prepared: Pr
 
 def _is_outdated(context: CommitContext, change: Change, prepared: Prepared) -> bool:
     """Return whether a stored file that the document refers to has changed since the check began."""
-    directory = str(context.current.path.parent)
+    directory = context.base(prepared.new)
     changed = [path for path, number in context.published.items() if number > prepared.publications]
     return change.validation is not Validation.NEVER and any(references(prepared.new, str(path), directory) for path in changed)
 

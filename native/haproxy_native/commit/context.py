@@ -24,6 +24,7 @@ from haproxy_native.disk.backups import Backups
 from haproxy_native.disk.database import Database
 from haproxy_native.disk.file import drafts_aside
 from haproxy_native.disk.path_errors import owner_of
+from haproxy_native.editing.file_references import base_directory
 from haproxy_native.errors import Refused, Unreadable
 from haproxy_native.planning.observed import Observed
 from haproxy_native.planning.outcome import Plan
@@ -150,8 +151,11 @@ class CommitContext:
         """
         if self.load is not None:
             return
+        before = self.running.worker
         await self.running.observe()
         worker = self.running.worker
+        if worker != before:
+            await self.home()
         if self.reloads.awaiting is None or worker is None or not self.running.state.answers:
             return
         self.mark_files_loaded()
@@ -187,6 +191,11 @@ class CommitContext:
     async def home(self) -> Path | None:
         """Return HAProxy's working directory, from which it loads relative paths; None if it is unknown."""
         return await asyncio.to_thread(self.working_directory.find, self.running.worker)
+
+    def base(self, document: Document) -> str:
+        """Return the directory in which relative paths of a document begin. If it is unknown, return that of the configuration file."""
+        own = self.current.path.parent
+        return base_directory(document, str(own), str(self.working_directory.last or own))
 
     async def check_text(self, document: Document, by: Author) -> list[Message]:
         """Return HAProxy's warnings about a text that is not written to the file. Raises what `check_drafts` raises."""

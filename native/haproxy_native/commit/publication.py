@@ -92,7 +92,7 @@ class FileSet:
     def refuse_named(self, document: Document) -> None:
         """Raise InUse if the configuration names a file that is deleted."""
         for operation, drafted in zip(self.operations, self.made, strict=False):
-            operation.refuse_named(drafted, document, str(self.context.current.path.parent))
+            operation.refuse_named(drafted, document, self.context.base(document))
 
     async def current(self) -> "FileSet":
         """Return the file set to publish. Drafts that depend on the state of the process are written now. The caller holds the locks.

@@ -2,7 +2,7 @@
 
 Links and `..` in a path are resolved on the disk, as HAProxy does. Everything else is pure. A line that may refer to the file is returned
 even if that is uncertain: the worst effect is an unnecessary reload, or an error that names the line. The argument `path` is always
-absolute and normalized. `directory` is the directory of the configuration file, the base of relative paths if no line sets another one.
+absolute and normalized. `directory` is the base of relative paths (`base_directory`), if no line sets another one.
 """
 
 import posixpath
@@ -94,20 +94,38 @@ def _paths(word: str, bases: list[str], own: frozenset[str]) -> Iterator[str]:
 def bases(document: Document, directory: str) -> list[str]:
     """Return the directories to which paths may be relative."""
     lines = (line for section in document.sections if _BASE in section.text for line in section.lines)
-    own = [line.args[1] for line in lines if len(line.args) > 1 and line.args[0].endswith(_BASE)]
+    own = [posixpath.join(directory, line.args[1]) for line in lines if len(line.args) > 1 and line.args[0].endswith(_BASE)]
     return list(dict.fromkeys((directory, map_directory(document, directory), *own)))
 
 
 def map_directory(document: Document, directory: str) -> str:
-    """Return the directory to which paths of maps and ACLs are relative, which `default-path` may set."""
+    """Return the directory to which paths of maps and ACLs are relative, which `default-path` may name."""
+    match _default_path(document):
+        case ("origin", path, *_):
+            return posixpath.join(directory, path)
+    return directory
+
+
+def base_directory(document: Document, configuration: str, working: str) -> str:
+    """Return the base of relative paths. `default-path` chooses between HAProxy's working directory and that of the configuration file.
+
+    `configuration` and `working`: these two directories. `map_directory` returns a directory that `default-path` names.
+    """
+    match _default_path(document):
+        case ("config", *_):
+            return configuration
+        case ("parent", *_):
+            return posixpath.dirname(configuration)
+    return working
+
+
+def _default_path(document: Document) -> Sequence[str]:
+    """Return the arguments of `default-path`; none without that line."""
     for section in document.sections:
         for line in section.lines if _DEFAULT in section.text else ():
-            match line.args:
-                case (word, "origin", path, *_) if word.endswith(_DEFAULT):
-                    return path
-                case (word, "parent", *_) if word.endswith(_DEFAULT):
-                    return posixpath.dirname(directory)
-    return directory
+            if line.args and line.args[0].endswith(_DEFAULT):
+                return line.args[1:]
+    return ()
 
 
 def path_of_name(document: Document, directory: str, name: str) -> str:

@@ -258,9 +258,9 @@ class Naming:
         """Return the references to an object in a document and in the files that HAProxy reads for it. Raises NotFound."""
         stored = self._stored_file(object_)
         if stored is None:
-            return references_to_object(document, target(document, object_), self._directory, _Texts().read)
-        references = references_to_file(document, str(stored.path), self._directory)
-        return replace(references, entries=files.listing(stored, document, self._directory))
+            return references_to_object(document, target(document, object_), self._directory(document), _Texts().read)
+        references = references_to_file(document, str(stored.path), self._directory(document))
+        return replace(references, entries=files.listing(stored, document, self._directory(document)))
 
     def _stored_file(self, object_: str) -> StoredFile | None:
         """Return the stored file with this object name; None if the object is not a stored file. Raises NotFound."""
@@ -273,9 +273,8 @@ class Naming:
             raise NotFound(f"{object_[:100]} does not exist{files.nearest(store, parts[1])}")
         return StoredFile(store, paths[0])
 
-    @property
-    def _directory(self) -> str:
-        return os.path.abspath(self._engine.context.current.path.parent)
+    def _directory(self, document: Document) -> str:
+        return os.path.abspath(self._engine.context.base(document))
 
     def _formatter(self, document: Document) -> ReferenceFormatter:
         return ReferenceFormatter(document, str(self._engine.context.current.path), self._object_of)

@@ -49,9 +49,9 @@ class WorkingDirectory:
         self._found: Path | None = None
 
     @property
-    def last(self) -> Path:
-        """The directory that `find` returned last; before that, and if it is unknown, the working directory of this process."""
-        return self._found or Path.cwd()
+    def last(self) -> Path | None:
+        """The directory that `find` returned last."""
+        return self._found
 
     def find(self, worker: Worker | None) -> Path | None:
         """Return the directory; None if it is unknown, or if this process may not enter it. Blocks.

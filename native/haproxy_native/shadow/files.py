@@ -70,7 +70,7 @@ def with_files(document: Document, scratch: Path, home: Path, files: Files, dire
     """
     tree, there = scratch / "set", {os.path.abspath(path): content for path, content in files.items()}
     contents = {path: content for path, content in there.items() if content}
-    contents = {os.path.abspath(path): path for path in files_naming(document, home, files)} | contents
+    contents = {os.path.abspath(path): path for path in files_naming(document, directory, files)} | contents
     # Files that may be lists, in which paths have to be rewritten as well.
     lists = [path for path, content in contents.items() if content.stat().st_size <= LARGEST]
     whole_set = WholeSet({}, contents, lists, [path for path, content in there.items() if content is None], directory)

@@ -247,7 +247,7 @@ class CertificateStore(Store):
         return None
 
     async def differing(self, context: CommitContext) -> list[tuple[str, str, str]]:
-        found, runtime, base = list[tuple[str, str, str]](), context.runtime, str(context.current.path.parent)
+        found, runtime, base = list[tuple[str, str, str]](), context.runtime, context.base(context.current.document)
         files = await asyncio.to_thread(self.files)
         known = ssl_files.parse_names(await ssl_files.show(runtime, CERTIFICATES)) if files else ()
         for path in files:
@@ -288,11 +288,11 @@ class CertificateStore(Store):
             raise InUse(f"rejecting attempt to delete file {path} referenced in {reference.section} {where}")
 
     def _listed(self, context: CommitContext, path: Path) -> list[FileReference]:
-        return lines_naming(context.current.document, path, str(context.current.path.parent))
+        return lines_naming(context.current.document, path, context.base(context.current.document))
 
     async def _loaded(self, context: CommitContext, path: Path, used: Sequence[FileReference]) -> LoadedCertificate | None:
         """Return how HAProxy has loaded a file; None if HAProxy does not answer, or cannot replace certificates at runtime."""
-        runtime, base = context.runtime, str(context.current.path.parent)
+        runtime, base = context.runtime, context.base(context.current.document)
         try:
             known = ssl_files.parse_names(await ssl_files.show(runtime, CERTIFICATES))
             if not runtime.capabilities.can("set ssl cert"):

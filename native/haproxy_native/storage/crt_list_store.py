@@ -144,7 +144,7 @@ class CrtListStore(Store):
         """
         named = [reference for reference in self.references(context, path) if path.name in reference.text]
         if named:
-            base = str(context.current.path.parent)
+            base = context.base(context.current.document)
             return all(_is_loaded_as_list(reference, path, base) for reference in named)
         return path.name.endswith(LISTED)
 
@@ -171,7 +171,7 @@ class CrtListStore(Store):
         used, wanted = self.running_references(context, path), self.references(context, path)
         if str(path) in context.ledger.entries:
             return plan_reload_of_loaded(used, wanted, f"HAProxy has not read {path.name} since it was changed")
-        base = str(context.current.path.parent)
+        base = context.base(context.current.document)
         try:
             names = [name for name in await ssl_files.list_crt_lists(context.runtime) if is_name_of(name, path, base)]
             former = self.text(path) if names else ""

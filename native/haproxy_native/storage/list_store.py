@@ -6,7 +6,7 @@ loaded: the configuration may refer to a file that HAProxy has not read yet.
 
 import asyncio
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -149,14 +149,14 @@ class MapStore(ListStore[LoadedMap]):
     def printed_entries(self, path: Path) -> Iterator[str]:
         return (f"{each.key} {each.value}" for each in self.entries(path))
 
-    def find_value(self, directory: Path, document: Document, value: str) -> str:
+    def find_value(self, base: Callable[[Document], str], document: Document, value: str) -> str:
         """Return a sentence about the first entry with this value in the maps that the document refers to; empty if there is none.
 
         Blocks.
         """
         try:
             for path in self.files():
-                if references(document, str(path), str(directory)):
+                if references(document, str(path), base(document)):
                     for entry in self.entries(path):
                         if entry.value == value:
                             return f"{entry.key} in map {path.name} names it"

@@ -155,7 +155,7 @@ def acl_path(context: CommitContext, stores: Mapping[str, Store], acl: LoadedAcl
         return ""
     own = next(filter(None, (store.file_loaded_as(context, acl.file) for store in stores.values())), None)
     document = context.running.document or context.current.document
-    return str(own or normpath(path_of_name(document, str(context.current.path.parent), acl.file)))
+    return str(own or normpath(path_of_name(document, context.base(document), acl.file)))
 
 
 async def find_acl(context: CommitContext, stores: Mapping[str, Store], name: str) -> LoadedAcl | None:

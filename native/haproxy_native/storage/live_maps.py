@@ -388,7 +388,7 @@ async def find_map(context: CommitContext, store: MapStore, name: str, author: A
         document = context.running.document or context.current.document
         wanted = store.resolved(name)
         for map_, path in loaded:
-            place = posixpath.normpath(path_of_name(document, str(context.current.path.parent), map_.name))
+            place = posixpath.normpath(path_of_name(document, context.base(document), map_.name))
             # HAProxy prints -1 for every map without a number.
             if name == place or wanted == store.resolved(map_.name) or (map_.id.isdecimal() and wanted == store.resolved(map_.id)):
                 elsewhere = "" if path else map_.name if map_.name.startswith(VIRTUAL) else place

@@ -341,7 +341,7 @@ class Store:
     def file_loaded_as(self, context: CommitContext, name: str) -> Path | None:
         """Return the file of this directory that HAProxy has loaded under a name, however the name spells its path; otherwise None."""
         document = context.running.document or context.current.document
-        return self.file_at(path_of_name(document, str(context.current.path.parent), name))
+        return self.file_at(path_of_name(document, context.base(document), name))
 
     def file_at(self, place: str) -> Path | None:
         """Return the file of this directory at a path, which may contain links and `..`; None for a path into another directory."""
@@ -352,12 +352,12 @@ class Store:
 
     def references(self, context: CommitContext, path: Path) -> list[FileReference]:
         """Return the lines of the current configuration that refer to a file."""
-        return references(context.current.document, str(path), str(context.current.path.parent))
+        return references(context.current.document, str(path), context.base(context.current.document))
 
     def running_references(self, context: CommitContext, path: Path) -> list[FileReference]:
         """Return the lines that refer to a file in the running configuration, or in the current one if the running one is unknown."""
         running = context.running.document
-        return self.references(context, path) if running is None else references(running, str(path), str(context.current.path.parent))
+        return self.references(context, path) if running is None else references(running, str(path), context.base(running))
 
     # -- changing
 
@@ -469,7 +469,7 @@ class Store:
 
     def check_unused(self, context: CommitContext, path: Path) -> None:
         """Raise InUse if the current configuration needs the file."""
-        self.refuse_named(path, context.current.document, str(context.current.path.parent))
+        self.refuse_named(path, context.current.document, context.base(context.current.document))
 
     def refuse_named(self, path: Path, document: Document, directory: str) -> None:
         """Raise InUse, which quotes the lines, if a document needs a file. Relative paths in the document start at `directory`."""

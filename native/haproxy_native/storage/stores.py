@@ -61,14 +61,14 @@ class Stores(dict[str, Store]):
             for store in self.values():
                 store.keys = certificates.directory
 
-    def naming(self, directory: Path) -> Callable[[Document, str], str]:
+    def naming(self, base: Callable[[Document], str]) -> Callable[[Document, str], str]:
         """Return a function that searches stored maps for a backend, given a document and the name of the backend.
 
         It searches the maps that the document refers to, and returns a sentence about the entry that names the backend, or "". It blocks.
-        `directory`: the base of relative paths.
+        `base` returns the base of relative paths in a document.
         """
         maps = self.get("maps")
-        return partial(maps.find_value, directory) if isinstance(maps, MapStore) else lambda document, backend: ""
+        return partial(maps.find_value, base) if isinstance(maps, MapStore) else lambda document, backend: ""
 
     def find_store(self, path: Path) -> Store | None:
         """Return the first store that lists the file at an absolute path; None if no store does."""

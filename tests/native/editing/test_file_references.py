@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from haproxy_native.editing.file_references import references, unreferenced
+from haproxy_native.editing.file_references import base_directory, bases, map_directory, path_of_name, references, unreferenced
 from haproxy_native.text.document import Document
 from tests.laws.settings import law
 
@@ -103,7 +103,26 @@ def test_a_path_is_one_however_it_is_spelled(tmp_path: Path, before: str, spelle
     path, names = f"{tmp_path}/maps/hosts.map", {"maps": f"{tmp_path}/maps", "top": str(tmp_path), "name": tmp_path.name}
     text = f"global\n{before}frontend f\n  http-request set-var(txn.a) path,map({spelled},none)\n".format_map(names)
     document, other = Document.parse(text), f"{tmp_path}/maps/sub/hosts.map"
+    base = base_directory(document, str(tmp_path), str(tmp_path))
     for wanted in (path, f"{tmp_path}/link/hosts.map"):
-        assert [each.keyword for each in references(document, wanted, str(tmp_path))] == ["http-request"]
-    assert references(document, other, str(tmp_path)) == []
-    assert unreferenced(document, [path, other], str(tmp_path)) == [other]
+        assert [each.keyword for each in references(document, wanted, base)] == ["http-request"]
+    assert references(document, other, base) == []
+    assert unreferenced(document, [path, other], base) == [other]
+
+
+@pytest.mark.parametrize(
+    ("line", "base", "maps"),
+    [
+        ("", "/work", "/work"),
+        ("default-path current", "/work", "/work"),
+        ("default-path config", "/etc/haproxy", "/etc/haproxy"),
+        ('"default-path" parent', "/etc", "/etc"),
+        ("default-path origin /x", "/work", "/x"),
+        ("default-path origin x", "/work", "/work/x"),
+    ],
+)
+def test_where_relative_paths_begin(line: str, base: str, maps: str) -> None:
+    document = Document.parse(f"global\n  {line}\n  crt-base certs\n")
+    assert base_directory(document, "/etc/haproxy", "/work") == base
+    assert map_directory(document, base) == maps and path_of_name(document, base, "opt@a.map") == f"{maps}/a.map"
+    assert f"{base}/certs" in bases(document, base)

@@ -64,7 +64,7 @@ class Explain:
         document, files, by, check = candidate.after, candidate.files, candidate.author, is_asked
         if is_asked:
             await self._engine.permit_evaluation(candidate)
-        key = await run_in_thread(_key, document, self._home, files)
+        key = await run_in_thread(_key, document, Path(self._engine.context.base(document)), files)
         # A shadow has only parts of the text, so it may start although HAProxy refuses the whole text. A check cannot use `files`.
         is_checked = check and not files and key not in self._accepted
         checking = abandonment.create_task(self._engine.context.check_text(document, by)) if is_checked else None

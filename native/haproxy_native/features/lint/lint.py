@@ -234,10 +234,11 @@ class Linting:
     def _found(self, document: Document, staged: Mapping[str, bool]) -> list[Finding]:
         """Return all findings. `staged` has the files that the transaction changes, and whether they will exist. Blocks."""
         main = os.path.abspath(self._engine.context.current.path)
+        base = os.path.abspath(self._engine.context.base(document))
         # A configuration may name any file, but clients may read stored files only. So findings quote values of stored maps only.
-        facts = gather_facts(document, posixpath.dirname(main), lambda path: bool(self._object_of(path)))
+        facts = gather_facts(document, base, lambda path: bool(self._object_of(path)))
         changed = {path: FileFacts(exists) for path, exists in staged.items()}
-        unused = self._unused(document, facts, posixpath.dirname(main))
+        unused = self._unused(document, facts, base)
         facts = replace(facts, files={**facts.files, **changed}, unused=unused, used_backends=self._used | facts.used_backends)
         return findings(document, facts, ConfigurationOrigin(main, self._object_of))
 

@@ -55,7 +55,7 @@ class FileFacts:
 class Facts:
     """What checks know in addition to the document."""
 
-    # The directory of the main file.
+    # The directory in which relative paths begin, as far as it is known.
     directory: str = "/"
     # The present time; None if no file was read.
     now: datetime | None = None

@@ -53,10 +53,16 @@ class RoutingTests:
 
 
 class RoutingGate(Observer):
-    """Refuses changes that break stored tests. `is_required` returns whether the settings require tests for all changes by clients."""
+    """Refuses changes that break stored tests. `is_required` returns whether the settings require tests for all changes by clients.
 
-    def __init__(self, tests: RoutingTests, home: Path, is_required: Callable[[], bool]) -> None:
+    `home` is the directory of the main file. `base` returns the directory in which relative paths of a document begin, by default `home`.
+    """
+
+    def __init__(
+        self, tests: RoutingTests, home: Path, is_required: Callable[[], bool], base: Callable[[Document], str] | None = None
+    ) -> None:
         self._tests, self._home, self._is_required = tests, home, is_required
+        self._base = base or (lambda document: str(home))
         # The last change that was not refused: its cache key, the cases, and the names of the tests that failed before as well.
         self._passed: tuple[str, Sequence[Case], Sequence[str]] = ("", (), ())
         # The decisive parts of the last documents.
@@ -95,9 +101,10 @@ class RoutingGate(Observer):
     def _key(self, candidate: Candidate) -> str:
         """Return a cache key that is equal for changes with the same results of tests; empty if the change cannot alter any result."""
         before, after = self._decisive_of(candidate.before), self._decisive_of(candidate.after)
-        if before == after and not _is_named(candidate, self._home):
+        base = Path(self._base(candidate.after))
+        if before == after and not _is_named(candidate, base):
             return ""
-        return sha256(repr((before, after, stamps(candidate.after, self._home, candidate.files))).encode()).hexdigest()
+        return sha256(repr((before, after, stamps(candidate.after, base, candidate.files))).encode()).hexdigest()
 
     def _decisive_of(self, document: Document) -> Decisive:
         """Return the decisive parts of a document. Caches those of two documents, since the next change begins with the present one."""

@@ -214,7 +214,7 @@ class Splits:
     def _check_ours(self, path: Path) -> None:
         """Raise InUse if the map is used by any line that does not belong to the split."""
         left = rules.without_rules(self._editor, self._engine.document, str(path))
-        for reference in references(left, str(path), str(self._engine.context.current.path.parent)):
+        for reference in references(left, str(path), self._engine.context.base(left)):
             raise InUse(f"the map of the split is used by another line: {reference.text.strip()} (in {reference.section})")
 
     async def _store(self, name: str, split: Split, wanted: Mapping[str, int], author: Author) -> tuple[Outcome, bool]:
