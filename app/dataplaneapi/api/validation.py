@@ -234,12 +234,14 @@ def fits_as_word(value: Any, pattern: str) -> bool:
 
 
 def _is_in_address(value: Any, path: Location, schema: Mapping[str, Any], schemas: ResolvedSchemas) -> bool:
-    """Return whether the missing member, such as a port, is part of the value of another member, such as an address."""
+    """Return whether the missing member, such as a port, is or may be part of the value of another member, such as an address."""
     *where, member = path
     declared = list(schemas.at(schema, tuple(where)))[-1].get("properties", {})
     codecs = [(name, CODECS.get(each.get("x-haproxy", {}).get("codec", ""))) for name, each in declared.items()]
-    addresses = [codec(name) for name, codec in codecs if codec]
-    return any(member in node.meant(_value_at(value, tuple(where))) for node in addresses if isinstance(node, Composed))
+    object_ = _value_at(value, tuple(where))
+    addresses = [(object_.get(name), node) for name, codec in codecs if codec and isinstance(node := codec(name), Composed)]
+    # Only HAProxy knows what a variable contains.
+    return any(has_variable(str(text)) or member in node.meant(object_) for text, node in addresses)
 
 
 def _present_values(present: Any, path: Location) -> list[Any]:

@@ -30,7 +30,7 @@ from haproxy_native.grammar.synopsis import (
 )
 from haproxy_native.grammar.values import agrees
 from haproxy_native.text.line import Line
-from haproxy_native.text.words import BLANKS, SplitLine, normalized, unquoted, words_of
+from haproxy_native.text.words import BLANKS, SplitLine, has_variable, normalized, unquoted, words_of
 
 METADATA = "metadata"
 
@@ -330,8 +330,13 @@ class LineShape:
 
     def _check_needed(self, values: Values) -> None:
         for member in self.needed:
-            if member not in values:
+            if member not in values and not self._may_contain(member, values):
                 raise BadValue(f"{member} in body is required", place=Place(member=member))
+
+    def _may_contain(self, member: str, values: Values) -> bool:
+        """Return whether a variable in an address may contain the member, such as a port: only HAProxy knows its value."""
+        texts = (str(values.get(node.members[0], "")) for node in self.addresses if member in node.members)
+        return any(map(has_variable, texts))
 
     def _check_together(self, values: Values) -> None:
         for members in self.together:

@@ -52,3 +52,16 @@ def test_what_is_shown_is_accepted_elsewhere(tmp_path: Path) -> None:
         assert sorted(own.split()) == sorted(other.split())
         for number, server in enumerate(client.get(f"{path}/quoted/servers").json, 2):
             assert client.post(f"{path}/app/servers?version={number}", server).status == 202
+
+
+def test_a_variable_may_contain_the_port(tmp_path: Path) -> None:
+    with Client(settings(tmp_path), CONFIGURATION + '\npeers mesh\n  peer one "${ADDRESS}:1024"\n') as client:
+        path, of = f"{CONFIG}/peer_entries", "peer_section=mesh"
+        shown = client.get(f"{path}/one?{of}").json
+        assert shown == {"name": "one", "address": '"${ADDRESS}:1024"'}
+        assert client.post(f"{path}?{of}&version=1", {**shown, "name": "two"}).status == 202
+        edited = client.put(f"{path}/one?{of}&version=2", {**shown, "shard": 2})
+        assert edited.status == 202 and 'peer one "${ADDRESS}:1024" shard' in client.file.read_text(), edited.body
+        assert client.get(f"{path}/two?{of}").json == {**shown, "name": "two"}
+        assert 'peer two "${ADDRESS}:1024"\n' in client.file.read_text()
+        assert client.post(f"{path}?{of}&version=3", {"name": "three", "address": "127.0.0.1"}).status == 422
