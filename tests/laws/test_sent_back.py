@@ -107,11 +107,13 @@ def test_sections(name: str) -> None:
 
 def test_a_pattern_judges_what_is_new() -> None:
     resource = RESOURCES["http_request_rules"]
-    there = {"type": "auth", "auth_realm": '"Two words"'}
+    there = {"type": "auth", "auth_realm": "Two words"}
     edited = {**there, "cond": "if", "cond_test": "TRUE"}
     assert accepted(resource, edited, present=there) == edited
     assert accepted(resource, [edited, there], listed=True, present=[there]) == [edited, there]
-    for present in ({}, {"type": "auth"}, {"type": "auth", "auth_realm": '"two words"'}):
+    in_quotes = {**edited, "auth_realm": '"Two words"'}
+    assert accepted(resource, in_quotes, present={}) == in_quotes
+    for present in ({}, {"type": "auth"}, {"type": "auth", "auth_realm": "two words"}):
         with pytest.raises(ApiError, match="auth_realm in body should match"):
             accepted(resource, edited, present=present)
 
