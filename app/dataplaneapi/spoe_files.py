@@ -20,7 +20,7 @@ def spoe_files(settings: Settings, engine: Engine, editor: Editor, directory: Di
         home=directory,
         storage=own_directory(settings) / "spoe",
         transactions=Path(settings.spoe_transaction_dir),
-        filters=SpoeFilters(editor, (Path.cwd(), home, home.parent)),
+        filters=SpoeFilters(editor, (Path.cwd(), home, home.parent), lambda: engine.context.working_directory.last),
         outline=outline(editor.resources),
     )
     files = SpoeFiles(store)

@@ -53,10 +53,13 @@ class SpoeFilter:
 
 
 class SpoeFilters:
-    """Finds the filters that read a file. `bases` are the directories that a relative path may be relative to."""
+    """Finds the filters that read a file. `bases` are the directories that a relative path may be relative to.
 
-    def __init__(self, editor: Editor, bases: Sequence[Path]) -> None:
-        self._editor, self._bases = editor, tuple(bases)
+    `working` returns another one, HAProxy's working directory, if it is known.
+    """
+
+    def __init__(self, editor: Editor, bases: Sequence[Path], working: Callable[[], Path | None] = lambda: None) -> None:
+        self._editor, self._bases, self._working = editor, tuple(bases), working
         self._filters = editor.resources[_FILTERS]
         self._kinds = {editor.resources[name].section for name in self._filters.parents}
 
@@ -86,7 +89,7 @@ class SpoeFilters:
     def _is(self, word: str, file: Path) -> bool:
         if "$" in word:
             return file.name in word
-        places = [Path(word)] if os.path.isabs(word) else [base / word for base in self._bases]
+        places = [Path(word)] if os.path.isabs(word) else [base / word for base in (self._working(), *self._bases) if base]
         return os.path.realpath(file) in map(os.path.realpath, places)
 
 

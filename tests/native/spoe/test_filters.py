@@ -64,3 +64,10 @@ def test_a_filter_in_a_snippet_reads_its_file(file: Path) -> None:
     filters = SpoeFilters(Editor(), [])
     assert [each.line(document) for each in filters.reading(document, file)] == [3]
     assert filters.spelled_out(document, file).text == document.text
+
+
+def test_a_relative_path_begins_in_haproxy_s_working_directory(tmp_path: Path) -> None:
+    document = Document.parse("frontend f\n  filter spoe engine e config spoe/e.spoe\n")
+    filters = SpoeFilters(Editor(), [Path("/elsewhere")], lambda: tmp_path)
+    assert len(filters.reading(document, tmp_path / "spoe" / "e.spoe")) == 1
+    assert SpoeFilters(Editor(), [Path("/elsewhere")]).reading(document, tmp_path / "spoe" / "e.spoe") == []
