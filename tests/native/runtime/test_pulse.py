@@ -41,11 +41,9 @@ def test_a_stopped_process(tmp_path: Path, master: bool) -> None:
         for pid in pids:
             os.kill(pid, signal.SIGSTOP)
         try:
-            began = time.monotonic()
-            for _ in range(6):
-                with pytest.raises(RuntimeAbsent):
+            for seconds in ("2", *[f"{SILENT_SECONDS:g}"] * 4):
+                with pytest.raises(RuntimeAbsent, match=rf"no answer within {seconds} s"):
                     await runtime.send("show servers state")
-            assert 1.9 < time.monotonic() - began < 2.0 + 5 * SILENT_SECONDS + 2.0
             assert runtime.is_silent
         finally:
             for pid in pids:
