@@ -82,3 +82,16 @@ def test_stored_files(tmp_path: Path, wanted: str) -> None:
         renamed = sidecar.post("/v3/sidecar/rename", {"object": "map/hosts.map", "to": "other.map"}, version=sidecar.version())
         assert renamed.status_code == 202, renamed.text
         assert "map(maps/other.map,app)" in sidecar.get("raw").text
+
+
+@pytest.mark.parametrize("chosen", ["config", "parent"])
+def test_a_read_only_server_checks_in_the_directory_of_the_file(tmp_path: Path, chosen: str) -> None:
+    """Its drafts are elsewhere, and `default-path` begins relative paths in the directory of the file."""
+    conf = tmp_path / "conf"
+    conf.mkdir()
+    text = lay_out(conf if chosen == "config" else tmp_path).replace("global\n", f"global\n  default-path {chosen}\n")
+    with HAProxy(conf, text) as haproxy, Sidecar(haproxy, dataplaneapi={"read_only": True}) as sidecar:
+        more = sidecar.get("raw").text + "\nbackend b from base\n"
+        for end, status in (("", 202), ("  errorfile 503 errors/none.http\n", 400)):
+            validated = sidecar.post("raw", more + end, version=sidecar.version(), only_validate=True)
+            assert validated.status_code == status, validated.text

@@ -22,9 +22,9 @@ from haproxy_native.commit.ports import Observers, OverriddenMembers, Recorder
 from haproxy_native.commit.running import RunningProcess
 from haproxy_native.disk.backups import Backups
 from haproxy_native.disk.database import Database
-from haproxy_native.disk.file import drafts_aside
+from haproxy_native.disk.file import drafts_aside, drafts_directory
 from haproxy_native.disk.path_errors import owner_of
-from haproxy_native.editing.file_references import base_directory
+from haproxy_native.editing.file_references import base_directory, with_named_base
 from haproxy_native.errors import Refused, Unreadable
 from haproxy_native.planning.observed import Observed
 from haproxy_native.planning.outcome import Plan
@@ -200,7 +200,10 @@ class CommitContext:
     async def check_text(self, document: Document, by: Author) -> list[Message]:
         """Return HAProxy's warnings about a text that is not written to the file. Raises what `check_drafts` raises."""
         async with drafts_aside(wanted=self.read_only):
-            drafts = await asyncio.to_thread(self.current.file.draft, document, str(uuid.uuid4()))
+            own = str(self.current.path.parent.absolute())
+            # A draft in another directory is checked as if it were in that of the file.
+            text = with_named_base(document, own) if drafts_directory.get() else document
+            drafts = await asyncio.to_thread(self.current.file.draft, text, str(uuid.uuid4()))
             try:
                 return await self.check_drafts(drafts.checked(document), by)
             finally:

@@ -13,8 +13,8 @@ from typing import NamedTuple
 from haproxy_native.text.document import Document
 from haproxy_native.text.line import Line
 from haproxy_native.text.parts import first_lines
-from haproxy_native.text.section import BOUNDARY
-from haproxy_native.text.words import unquoted
+from haproxy_native.text.section import BOUNDARY, Section
+from haproxy_native.text.words import quoted, unquoted
 
 # What surrounds a path within one word: map(/x/a.map,none), opt@/x/a.map.
 _PARTS = re.compile(r"[(),=]|(?:opt|file|virt)@")
@@ -121,11 +121,28 @@ def base_directory(document: Document, configuration: str, working: str) -> str:
 
 def _default_path(document: Document) -> Sequence[str]:
     """Return the arguments of `default-path`; none without that line."""
+    return next((section.lines[place].args[1:] for section, place in _lines_of_default_path(document)), ())
+
+
+def _lines_of_default_path(document: Document) -> Iterator[tuple[Section, int]]:
+    """Yield section and index of each `default-path` line."""
     for section in document.sections:
-        for line in section.lines if _DEFAULT in section.text else ():
+        for place, line in enumerate(section.lines if _DEFAULT in section.text else ()):
             if line.args and line.args[0].endswith(_DEFAULT):
-                return line.args[1:]
-    return ()
+                yield section, place
+
+
+def with_named_base(document: Document, configuration: str) -> Document:
+    """Return the document for a file in another directory: `default-path` names the directory that it chooses by the file's own.
+
+    `configuration`: the directory that the file is meant for. Line numbers do not change.
+    """
+    directory = base_directory(document, configuration, "")
+    for section, place in _lines_of_default_path(document) if directory else ():
+        line = section.lines[place]
+        text = f"{line.indent}{line.words[0]} origin {quoted(directory)}{section.newline}"
+        return document.replace(section, section.with_lines((*section.lines[:place], Line(text), *section.lines[place + 1 :])))
+    return document
 
 
 def path_of_name(document: Document, directory: str, name: str) -> str:

@@ -6,7 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from haproxy_native.editing.file_references import base_directory, bases, map_directory, path_of_name, references, unreferenced
+from haproxy_native.editing.file_references import (
+    base_directory,
+    bases,
+    map_directory,
+    path_of_name,
+    references,
+    unreferenced,
+    with_named_base,
+)
 from haproxy_native.text.document import Document
 from tests.laws.settings import law
 
@@ -126,3 +134,14 @@ def test_where_relative_paths_begin(line: str, base: str, maps: str) -> None:
     assert base_directory(document, "/etc/haproxy", "/work") == base
     assert map_directory(document, base) == maps and path_of_name(document, base, "opt@a.map") == f"{maps}/a.map"
     assert f"{base}/certs" in bases(document, base)
+
+
+def test_a_text_for_a_file_in_another_directory() -> None:
+    text = "global\n  maxconn 5\n  default-path {}\n  crt-base certs\nfrontend f\n"
+    for kind, directory in (("config # own", "/etc/my haproxy"), ("parent", "/etc")):
+        made = with_named_base(Document.parse(text.format(kind)), "/etc/my haproxy").text
+        assert made == text.format(f'origin "{directory}"')
+    for kind in ("current", "origin /x"):
+        document = Document.parse(text.format(kind))
+        assert with_named_base(document, "/etc/haproxy") is document
+    assert with_named_base(Document.parse("global\n"), "/etc/haproxy").text == "global\n"
