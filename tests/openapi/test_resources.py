@@ -10,7 +10,7 @@ TABLE = bundle.resources()
 FIELDS = set(
     "title noun kind file section schema list body key full_section parents parent_parameter parent_in member path operation "
     "operations operation_ids suffix verbs parameters messages declared addition silent write_only fallback tag existence_first "
-    "parent_needed".split()
+    "parent_needed optional".split()
 )
 
 

@@ -216,7 +216,8 @@ async def json_call(incoming: Arriving) -> Call:
     _check_parent(call)
     unwritable = call.operation.unwritable
     unknown = partial(ignored.members, embedded=_embedded(call), strict=call.strict, headers=call.exchange.ignored)
-    validate_body = part_of if call.operation.action == PATCH else partial(validated, present=partial(_replaced_value, call))
+    validate_whole = partial(validated, present=partial(_replaced_value, call), optional=partial(_is_optional, call))
+    validate_body = part_of if call.operation.action == PATCH else validate_whole
     body = await run_in_thread_if(large, validate_body, value, declared.schema, services.schemas, unwritable=unwritable, unknown=unknown)
     return replace(call, body=body, sent=sent)
 
@@ -224,6 +225,18 @@ async def json_call(incoming: Arriving) -> Call:
 def _replaced_value(call: Call) -> Any:
     """Return the value that the body of a PUT replaces. Return None for other methods."""
     return present_value(call.operation, call.values, call.services, call.base) if call.operation.method == "PUT" else None
+
+
+def _is_optional(call: Call, path: tuple[Any, ...]) -> bool:
+    """Return whether the member at a place in the body may be missing although its schema requires it (`Resource.optional`)."""
+    resources, operation = call.services.editor.resources, call.operation
+    resource = resources.by_name.get(operation.resource or "")
+    if resource is None or not path:
+        return False
+    if operation.parent:
+        return operation.parent in resource.optional.get(str(path[-1]), ())
+    children = dict(resources.children(resource.name))
+    return path[0] in children and resource.name in children[path[0]].optional.get(str(path[-1]), ())
 
 
 def _embedded(call: Call) -> list[str]:

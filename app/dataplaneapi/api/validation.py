@@ -125,17 +125,18 @@ def validated(
     unwritable: int = 422,
     unknown: Callable[[Shaped], Iterable[str]] = lambda shaped: (),
     present: Callable[[], Any] = lambda: None,
+    optional: Callable[[Location], bool] = lambda path: False,
 ) -> Any:
     """Return the body as plain data, normalized and validated.
 
     `unknown` returns messages about unknown members. `present` returns the value that the body replaces. It is called only if there are
-    violations.
+    violations. `optional` returns whether a member at a place may be missing although its schema requires it.
 
     Raises ApiError: 400 for wrong types, the status `unwritable` for texts that no line of a file can contain, 422 for any other violation.
     If the document declares the schema inline in the operation, wrong types are 422 too.
     """
     shaped = _shaped(value, schema, schemas)
-    violated = _inline_violations(shaped, schema) if "properties" in schema else violations(shaped, schema, schemas, present)
+    violated = _inline_violations(shaped, schema) if "properties" in schema else violations(shaped, schema, schemas, present, optional)
     _raise_if_wrong([*violated, *shaped.misnamed, *unknown(shaped)], shaped, unwritable)
     return shaped.value
 
@@ -195,7 +196,11 @@ def _inline_violations(shaped: Shaped, schema: Mapping[str, Any]) -> Iterable[st
 
 
 def violations(
-    shaped: Shaped, schema: Mapping[str, Any], schemas: ResolvedSchemas, present: Callable[[], Any] = lambda: None
+    shaped: Shaped,
+    schema: Mapping[str, Any],
+    schemas: ResolvedSchemas,
+    present: Callable[[], Any] = lambda: None,
+    optional: Callable[[Location], bool] = lambda path: False,
 ) -> Iterable[str]:
     """Yield a message for each violation of the model, except by a value that the present object already has."""
     whole = schemas.resolve(schema)
@@ -206,11 +211,22 @@ def violations(
     known = functools.cache(present)
     for place, value in enumerate(shaped.value) if listed else [(None, shaped.value)]:
         prefix = () if place is None else (place,)
-        errors = _errors(name, value, schema, schemas, prefix, lambda error: _is_new(error, shaped.value, known, schema, schemas))
+        errors = _errors(
+            name,
+            value,
+            schema,
+            schemas,
+            prefix,
+            lambda error: not _may_be_missing(error, optional) and _is_new(error, shaped.value, known, schema, schemas),
+        )
         texts = [_message(tuple(error["loc"]), error, schema, schemas, shaped) for error in errors]
         yield from texts
         if listed and texts:
             return
+
+
+def _may_be_missing(error: Mapping[str, Any], optional: Callable[[Location], bool]) -> bool:
+    return error["type"] == "missing" and optional(tuple(error["loc"]))
 
 
 def _is_new(error: Mapping[str, Any], value: Any, present: Callable[[], Any], schema: Mapping[str, Any], schemas: ResolvedSchemas) -> bool:

@@ -41,6 +41,8 @@ class Resource:
     silent: bool = False
     # Members that clients may set but never get. A replacement without such a member keeps its value.
     write_only: tuple[str, ...] = ()
+    # Members that the schema requires, but not below these parents.
+    optional: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     # The actions, if not all actions of the kind are available.
     verbs: tuple[str, ...] = ()
     # The actions that report a missing object (for create: a missing parent) before they check the version and the body.

@@ -65,3 +65,17 @@ def test_a_variable_may_contain_the_port(tmp_path: Path) -> None:
         assert client.get(f"{path}/two?{of}").json == {**shown, "name": "two"}
         assert 'peer two "${ADDRESS}:1024"\n' in client.file.read_text()
         assert client.post(f"{path}?{of}&version=3", {"name": "three", "address": "127.0.0.1"}).status == 422
+
+
+def test_the_local_server_of_peers_has_no_address(tmp_path: Path) -> None:
+    text = "\npeers mesh\n  bind 127.0.0.1:1024\n  server here\n  server there 127.0.0.1:1025\n"
+    with Client(settings(tmp_path), CONFIGURATION + text) as client:
+        path = f"{CONFIG}/peer_section"
+        shown = client.get(f"{path}/mesh?full_section=true").json
+        assert shown["servers"]["here"] == {"name": "here"}
+        assert client.post(f"{path}?version=1&full_section=true", {**shown, "name": "other"}).status in (201, 202)
+        assert client.get(f"{path}/other?full_section=true").json == {**shown, "name": "other"}
+        assert client.delete(f"{CONFIG}/peers/mesh/servers/here?version=2").status in (202, 204)
+        assert client.post(f"{CONFIG}/peers/mesh/servers?version=3", {"name": "here"}).status in (201, 202)
+        assert "  server here\n" in client.file.read_text()
+        assert client.post(f"{CONFIG}/backends/app/servers?version=4", {"name": "here"}).status == 422
