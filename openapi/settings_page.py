@@ -8,7 +8,12 @@ from dataplaneapi.settings.table import SettingSource, table
 HEAD = """\
 # Settings
 
-This page lists every setting. Set it in the YAML file (`-f`, by default `/etc/haproxy/dataplaneapi.yaml`; `-f ""` for none), for example
+This page lists every setting of the sidecar. To change settings of HAProxy itself, edit its configuration instead. You can set each
+setting in three places. A flag takes precedence over an environment variable, and a variable over the YAML file:
+
+* by a flag;
+* by an environment variable, if the table lists one;
+* in the YAML file. Its path is `/etc/haproxy/dataplaneapi.yaml` unless you pass another with `-f`; `-f ""` uses no file. An example:
 
 ```yaml
 config_version: 2
@@ -18,10 +23,9 @@ haproxy:
   config_file: /etc/haproxy/haproxy.cfg
 ```
 
-by a variable, or by a flag. Flags take precedence over variables, variables over the file, and the file over the default.
-Durations are written as `10s`, `500ms` or `1h30m`, sizes as `512`, `64KB` or `1MiB` (decimal multiples).
+Write durations as `10s`, `500ms` or `1h30m`, and sizes as `512`, `64KB` or `1MiB` (decimal multiples).
 
-`make generate` writes this page from `app/dataplaneapi/settings/table.py`.
+`make generate` builds this page from `app/dataplaneapi/settings/table.py`.
 
 """
 KINDS = {"texts": "list", "number": "number", "switch": "true or false", "text": "text", "duration": "duration", "size": "size"}
@@ -31,28 +35,29 @@ TAIL = """
 | key | meaning |
 |---|---|
 | `config_version` | always 2 |
-| `name` | name of this server; default: the host name |
+| `name` | name of this node; default: the host name |
 | `dataplaneapi.listeners` | additional listeners, see below |
 | `dataplaneapi.user` | users: `{name, password, insecure}`. `password` is a hash of crypt(3) \
 (`openssl passwd -5`), or clear text with `insecure: true`; \
-`"${NAME}"`, with these quotes, is the value of a variable |
+`"${NAME}"`, with these quotes, is the value of an environment variable |
 | `dataplaneapi.roles` | roles by name: lists of rules `{objects, may, fields, reload, max_objects}`, see [access](access.md) |
-| `dataplaneapi.role_of` | who has which role: `{users, certificates, spiffe, claims}`; users of `dataplaneapi.user` have `role` there |
+| `dataplaneapi.role_of` | who has which role: `{users, certificates, spiffe, claims}`. \
+Users in `dataplaneapi.user` have their own key `role` |
 | `dataplaneapi.jwt` | accepted JWTs: `{issuer, audience, jwks, claim, name, ca_file}`, see \
 [access](access.md#jwt-of-an-openid-connect-issuer) |
 | `dataplaneapi.audit` | the audit log: `{target: file, file: /var/log/dataplaneapi/audit.log, reads: false}`, see \
 [access](access.md#the-audit-log) |
 | `dataplaneapi.advertised` | `{api_address, api_port}`: accepted without effect |
 | `log_targets` | destinations of log lines, see below |
-| `fleet` | the group that this server is a node of, see [fleet](fleet.md) |
+| `fleet` | the fleet of this node, see [fleet](fleet.md) |
 
-The server warns about unknown keys when it starts, and names the nearest known one. It adds missing required keys to the file;
-comments, layout and unknown keys stay.
+At startup, the sidecar warns about unknown keys and suggests the nearest known one. It adds missing required keys to the file. It keeps
+comments, layout and unknown keys.
 
 ## Listeners
 
-Each value of `scheme` opens one listener, and so does each entry of `listeners`. An entry contains
-the settings that differ from those above: {keys}.
+The sidecar opens one listener for each value of `scheme`, and one for each entry of `listeners`. An entry contains only the settings that
+differ from those above. It may contain {keys}.
 
 ```yaml
 dataplaneapi:
@@ -70,37 +75,39 @@ dataplaneapi:
       tls_client_names: ["spiffe://example.org/ns/ingress/*"]
 ```
 
-* `tls_ca` requires client certificates of that authority. They replace a password on this listener, unless `basic_auth: true` requires both
-  (the default if the port is 0).
-* A `tls_client_names` entry that begins with `spiffe:` must match the only URI of a certificate; other entries match any of its names.
-* `tls_crl` contains revoked certificates. As with HAProxy's `crl-file`, each authority of a chain needs a list that has not expired;
+* With `tls_ca`, the listener requires a client certificate of that authority. The certificate replaces a password, unless
+  `basic_auth: true` requires both. If the port is 0, `basic_auth` is true by default.
+* A `tls_client_names` entry that begins with `spiffe:` must match the certificate's only URI. Other entries match any name of the
+  certificate.
+* `tls_crl` lists revoked certificates. As with HAProxy's `crl-file`, each authority of a chain needs a list that has not expired;
   otherwise its clients are refused.
-* Replaced files are used from the next connection on. A listener without a certificate uses systemd's credentials `tls.crt` and `tls.key`
-  (`LoadCredential=`).
-* SIGHUP applies changes of listeners; connections stay open.
+* If you replace one of these files, the sidecar uses the new one from the next connection on. A listener without a certificate uses
+  systemd's credentials `tls.crt` and `tls.key` (`LoadCredential=`).
+* SIGHUP applies changes of listeners. Connections remain open.
 """
 
 
 LOG = """
 ## Log targets
 
-Each entry of `log_targets` is a destination. Without entries, warnings and errors go to standard output.
+Each entry of `log_targets` is a destination. Without entries, the sidecar writes warnings and errors to standard output.
 
 | key | meaning |
 |---|---|
 | `log_to` | `stdout`, `file` or `syslog` |
-| `log_types` | `app` (default) for messages of the server, `access` for requests, or both |
-| `log_level` | `debug`, `info` (the default), `warning` or `error`; access lines are at info level |
-| `log_format` | `text` or `json`, one line each; in JSON, access lines also have their parts as members |
-| `acl_format` | access lines in Apache's format: `%% %b %D %h %H %l %m %p %q %r %s %>s %t %T %u %U %v %V %{X}i %{X}o %{fmt}t %{ms}T`; \
-`%u` is the user, or the name of the client certificate |
-| `log_file` | the file; if it is moved away, the server opens a new one |
+| `log_types` | `app` for messages of the sidecar, `access` for requests, or both; default: `app` |
+| `log_level` | `debug`, `info`, `warning` or `error`; default: `info`. Access lines have level info |
+| `log_format` | `text` or `json`, one line each. In JSON, an access line also has one field for each of its parts |
+| `acl_format` | format of access lines, in Apache's notation: \
+`%% %b %D %h %H %l %m %p %q %r %s %>s %t %T %u %U %v %V %{X}i %{X}o %{fmt}t %{ms}T`; \
+`%u` is the user or the name of the client certificate |
+| `log_file` | the path of the file. If the file is moved away, the sidecar opens a new one |
 | `syslog_address`, `syslog_protocol` | `host:port` for `tcp`, `tcp4`, `tcp6`, `udp`, `udp4`, `udp6`; a path for `unix`, `unixgram` |
-| `syslog_facility`, `syslog_level` | both are required; less severe lines are left out |
+| `syslog_facility`, `syslog_level` | required for `syslog`. Lines less severe than `syslog_level` are left out |
 | `syslog_tag` | program name; default: dataplaneapi |
 
-Syslog lines follow RFC 5424, on streams with their length in front (RFC 6587). If a collector cannot be reached, 10,000 lines are
-kept; this, and the number of lost lines, is reported on standard output.
+Syslog lines follow RFC 5424. On streams, each line begins with its length (RFC 6587). If a collector cannot be reached, the sidecar keeps
+10,000 lines, and reports the outage and the number of lost lines on standard output.
 """
 
 

@@ -19,7 +19,7 @@ from dataplaneapi.version import VERSION
 API, TLS, HAPROXY = "dataplaneapi", "dataplaneapi.tls", "haproxy"
 RELOAD, TRANSACTION, RESOURCES, USERLIST = "haproxy.reload", "dataplaneapi.transaction", "dataplaneapi.resources", "dataplaneapi.userlist"
 
-NO_WAIT = "the server starts without waiting for HAProxy, and connects to its socket when needed"
+NO_WAIT = "the sidecar starts without waiting for HAProxy, and connects to its socket when needed"
 CHOICES = {"on_conflict": ("refuse", "merge"), "tests": ("ignore", "require")}
 # The length of a DES hash. Unlike other hashes, it contains no `$` that would identify it.
 _DES_LENGTH = 13
@@ -66,7 +66,7 @@ class Settings:
     scheme: list[str] = _setting("--scheme", API, "texts", None, "listener to open: http, https or unix; may be repeated")
     cleanup_timeout: float = _setting("--cleanup-timeout", API, "duration", 10.0, "close idle connections after this time")
     graceful_timeout: float = _setting(
-        "--graceful-timeout", API, "duration", 15.0, "time for running requests to finish when the server stops"
+        "--graceful-timeout", API, "duration", 15.0, "time for running requests to finish when the sidecar stops"
     )
     max_header_size: int = _setting("--max-header-size", API, "size", 1_000_000, "maximum size of request headers")
     max_body_size: int | None = _setting(
@@ -98,16 +98,16 @@ class Settings:
         "--tls-client-names", TLS, "texts", None, "name that client certificates may have, with `*` for any ending; may be repeated"
     )
     tls_listen_limit: int | None = _setting(
-        "--tls-listen-limit", TLS, "number", None, "listen-limit of the https listener; default: the same value"
+        "--tls-listen-limit", TLS, "number", None, "listen-limit of the https listener; default: the value of listen-limit"
     )
     tls_keep_alive: float | None = _setting(
-        "--tls-keep-alive", TLS, "duration", None, "keep-alive of the https listener; default: the same value"
+        "--tls-keep-alive", TLS, "duration", None, "keep-alive of the https listener; default: the value of keep-alive"
     )
     tls_read_timeout: float | None = _setting(
-        "--tls-read-timeout", TLS, "duration", None, "read-timeout of the https listener; default: the same value"
+        "--tls-read-timeout", TLS, "duration", None, "read-timeout of the https listener; default: the value of read-timeout"
     )
     tls_write_timeout: float | None = _setting(
-        "--tls-write-timeout", TLS, "duration", None, "write-timeout of the https listener; default: the same value"
+        "--tls-write-timeout", TLS, "duration", None, "write-timeout of the https listener; default: the value of write-timeout"
     )
     cors_origins: list[str] = _setting(
         "--cors-origins",
@@ -171,11 +171,11 @@ class Settings:
         "--general-storage-dir", RESOURCES, "text", "/etc/haproxy/general", "directory of other stored files"
     )
     dataplane_storage_dir: str = _setting(
-        "--dataplane-storage-dir", RESOURCES, "text", "/etc/haproxy/dataplane", "directory for the server's own data"
+        "--dataplane-storage-dir", RESOURCES, "text", "/etc/haproxy/dataplane", "directory for the sidecar's own data"
     )
     spoe_dir: str = _setting("--spoe-dir", RESOURCES, "text", "/etc/haproxy/spoe", "directory of SPOE files")
     spoe_transaction_dir: str = _setting(
-        "--spoe-transaction-dir", RESOURCES, "text", "/tmp/spoe-haproxy", "directory with SPOE transactions of other servers"
+        "--spoe-transaction-dir", RESOURCES, "text", "/tmp/spoe-haproxy", "directory with SPOE transactions of other API servers"
     )
     update_map_files: bool = _setting("--update-map-files", RESOURCES, "switch", False, "write runtime changes of maps to their files")
     update_map_files_period: int = _setting("--update-map-files-period", RESOURCES, "number", 10, "seconds between two such writes")
