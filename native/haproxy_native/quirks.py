@@ -29,30 +29,30 @@ class Fact:
 TABLE_ARRAYS = Fact(
     (3, 2),
     "All elements of stick table arrays (`gpc`, `gpt`) can be set at runtime",
-    "Only the first can; others are refused with HAProxy's message and the required version",
+    "Only the first can be set. For others, the call is refused with HAProxy's message and the required version",
 )
 LACKS = (
     Fact(
         (2, 7),
         "The master's socket reports the outcome of a reload",
-        "The outcome is known from a new worker, as in every version; HAProxy's reason for a refusal is only in its own log",
+        "The sidecar detects the outcome by the new worker, as in every version. HAProxy's reason for a refusal is only in HAProxy's log",
     ),
     Fact(
         (2, 7),
         "Certificates can be added to a CA file in the running process",
-        "Adding is refused with HAProxy's message; replacing the whole file works",
+        "Adding is refused with HAProxy's message. You can replace the whole file",
         "add ssl ca-file",
     ),
     Fact(
         (3, 0),
-        "HAProxy waits until a server can be removed",
-        "The server tries the removal for two seconds, then reloads",
+        "HAProxy can wait until a server is removable",
+        "The sidecar tries to remove it for two seconds, then reloads HAProxy",
         "wait",
     ),
     Fact(
         (3, 2),
-        "HAProxy lists the keywords that a server added at runtime may have",
-        "The server tries to add it; if HAProxy refuses, it reloads",
+        "HAProxy lists the keywords that are allowed for a server added at runtime",
+        "The sidecar tries to add the server. If HAProxy refuses, the sidecar reloads HAProxy",
     ),
     Fact(
         (3, 2),
@@ -64,7 +64,7 @@ LACKS = (
     Fact(
         (3, 4),
         "Backends can be added and deleted at runtime",
-        "Adding or deleting a backend takes a reload",
+        "Adding or deleting a backend needs a reload",
         "add backend",
     ),
 )
@@ -72,37 +72,37 @@ LACKS = (
 DYNAMIC_SERVERS = Fact(
     (2, 6),
     "Servers can be added and deleted with checks, without `experimental-mode`",
-    "Not supported; such a change takes a reload",
+    "Such a change needs a reload",
 )
 ADDED_SERVERS_HAVE_DEFAULTS = Fact(
     (2, 8),
     "A server added at runtime gets the defaults of a server line",
-    "The missing keywords are sent with it",
+    "The sidecar sends the missing keywords with it",
 )
 ADDED_SERVERS_REFUSE_ENABLED = Fact(
     (3, 0),
     "`enabled` is refused for a server added at runtime",
-    "Sent up to 2.9 (2.8 adds the server with a warning), left out since",
+    "The sidecar sends it up to 2.9 (2.8 adds the server with a warning), and leaves it out since",
 )
 ADDED_SERVERS_HAVE_COOKIES = Fact(
     (2, 8),
     "A server added at runtime may have a `cookie`",
-    "The server is added by a reload",
+    "Adding such a server needs a reload",
 )
 RELAYED_CONNECTIONS = Fact(
     (3, 2),
     "The master can pass a whole connection to its worker (`@@1`)",
-    "The master opens a connection for each command (`@1`); for many commands the server uses the worker's own socket",
+    "The master opens a connection for each command (`@1`). For many commands, the sidecar uses the worker's own socket",
 )
 WORKER_EVENTS = Fact(
     (3, 2),
     "A worker has an event ring, `dpapi`",
-    "No events are read",
+    "The sidecar reads no events",
 )
 CHALLENGES_READY = Fact(
     (3, 3),
-    "DNS challenges of ACME are confirmed with `acme challenge_ready`",
-    "Nothing is sent",
+    "`acme challenge_ready` confirms DNS challenges of ACME",
+    "The sidecar sends nothing",
 )
 
 
