@@ -1,4 +1,4 @@
-"""`python -m bench [NAME=COMMAND ...]`: measures each server, started as `COMMAND -f dataplaneapi.yaml` beside a real HAProxy.
+"""`python -m bench [NAME=COMMAND ...]`: measure each server, started as `COMMAND -f dataplaneapi.yaml` with a real HAProxy.
 
 Without any it measures ours. Prints medians, the ratio of each server to the first, and whether the figures hold.
 """

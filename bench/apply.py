@@ -1,4 +1,4 @@
-"""What one call costs that declares many objects: the first time, when all of it is new, and the second time, when nothing differs."""
+"""Measure an apply of many objects: the first call, when all of it is new, and the second call, when nothing differs."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""What comes at once, beside a HAProxy 3.4 of its own: tenants in one transaction under traffic, and backends of service discovery.
+"""Measure many changes at once, with a HAProxy 3.4: tenants in one transaction under traffic, and backends of service discovery.
 
 Only our own server is measured: others reload for either.
 """

@@ -1,4 +1,4 @@
-"""HTTP over plain sockets, so that what is measured is the server and not the client.
+"""Send HTTP over plain sockets, so that the server is measured and not the client.
 
 `Connection` asks one thing after the other; `flood` keeps many connections busy with one request.
 """

@@ -1,4 +1,4 @@
-"""`dataplaneapi ctl` up to the first byte that it sends, and the import of the modules that it needs at least."""
+"""Measure `dataplaneapi ctl` up to its first byte sent, and the import of the modules that it needs at least."""
 
 import os
 import socket

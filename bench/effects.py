@@ -1,4 +1,4 @@
-"""What it costs to find the effects of another weight of one server: among many of one backend, and in one of many backends.
+"""Measure the computation of the effects of a changed weight: one server among many of one backend, and one in one of many backends.
 
 Held against joining the lines of the section that has changed, which is the least that any comparison of texts takes.
 """

@@ -1,5 +1,5 @@
-"""The configurations that are measured: servers in backends of ten, on a large farm 2,000 rules in a frontend as well; and the settings
-of a server.
+"""Generate the measured configurations (servers in backends of ten; on a large farm also 2,000 rules in a frontend) and the settings of a
+server.
 """
 
 from dataclasses import dataclass

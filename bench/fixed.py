@@ -1,4 +1,4 @@
-"""A server that answers every request with one fixed body: the minimum for uvicorn. What it takes is the floor of a read."""
+"""Answer every request with one fixed body: the minimum for uvicorn. What it takes is the floor of a read."""
 
 import os
 from typing import Any

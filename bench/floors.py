@@ -1,4 +1,4 @@
-"""Lower bounds for a change or a read on this machine, measured in the same run as the servers."""
+"""Measure lower bounds for a change or a read on this machine, in the same run as the servers."""
 
 import shutil
 import subprocess

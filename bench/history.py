@@ -1,4 +1,4 @@
-"""What the history adds to a change: two engines, one with a history and one without, each beside a HAProxy of its own, changed in turn."""
+"""Measure the time that the history adds to a change, by changing an engine with a history and one without in turn."""
 
 import asyncio
 import tempfile

@@ -1,4 +1,4 @@
-"""How long other requests wait beside each large or hostile one: the 99th percentile of what somebody who comes at any moment waits."""
+"""Measure how long other requests wait during each large or hostile one: the 99th percentile for a request that arrives at any moment."""
 
 import tempfile
 import threading

@@ -1,4 +1,4 @@
-"""The number of repetitions for each row: enough for a steady median, within minutes on the large farm."""
+"""Choose the number of repetitions for each row: enough for a steady median, within minutes on the large farm."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Whether the time of a refusal tells which names there are: the slowest name and the quickest, of users with every kind of password."""
+"""Measure whether the time of a refused login reveals which users exist, for users with every kind of password."""
 
 import asyncio
 import statistics

@@ -1,4 +1,4 @@
-"""The tables that a run prints: floors, a column for each server with its ratio to the first, and the figures to hold."""
+"""Print the tables of a run: floors, a column for each server with its ratio to the first, and the figures with their limits."""
 
 import tomllib
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""The cost of finding an operation: the slowest of all paths, in this process, without HTTP.
+"""Measure the lookup of an operation: the slowest of all paths, in this process, without HTTP.
 
 Only our own server can be asked this; the others are measured from outside.
 """

@@ -1,4 +1,4 @@
-"""How long other requests wait while a large one is answered: the longest wait of a small read, as a part of the time of the large one.
+"""Measure how long other requests wait during a large one: the longest wait of a small read, relative to the time of the large one.
 
 It is near one for a request that the event loop answers as a whole, on a slow machine as on a fast one.
 """

@@ -1,4 +1,4 @@
-"""What an hour of counters takes in memory, where all of 5,000 servers in 500 backends are busy, fail now and then, and queue."""
+"""Measure the memory of an hour of counters, with 5,000 busy servers in 500 backends that sometimes fail and queue."""
 
 import random
 import tracemalloc

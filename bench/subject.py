@@ -1,4 +1,4 @@
-"""A server under measurement: started, queried, measured, stopped."""
+"""Start, query, measure and stop one measured server."""
 
 import shlex
 import subprocess

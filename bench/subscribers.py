@@ -1,5 +1,5 @@
-"""Readers of `/v3/sidecar/events` beside a HAProxy 3.4 with 5,000 servers that logs their states to a ring: how soon one has an event, how
-soon a thousand have it, and what they cost; and how much longer a change of a weight takes beside a hundred readers of all events.
+"""Measure readers of `/v3/sidecar/events` with a HAProxy 3.4 that logs the states of 5,000 servers to a ring: the delay of an event at one
+and at a thousand readers, their cost, and the time that a hundred readers add to a change of a weight.
 """
 
 import multiprocessing

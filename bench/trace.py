@@ -1,4 +1,4 @@
-"""`python -m bench.trace [CHECKOUT]`: what one request executes in our code, beside a real HAProxy.
+"""`python -m bench.trace [CHECKOUT]`: count what one request executes in our code, with a real HAProxy.
 
 Prints a row for each of three requests: a PUT of a server's weight that is made live, the commit of a transaction with the same change, and
 a PUT of a server in the running process. Another checkout is run by the Python of its own `.venv`. A column that counts functions by their

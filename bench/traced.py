@@ -1,4 +1,4 @@
-"""Runs `dataplaneapi` of a checkout and notes what one request executes. bench/trace.py starts it, as
+"""Run `dataplaneapi` of a checkout and record what one request executes. bench/trace.py starts it, as
 
     CHECKOUT/.venv/bin/python -P bench/traced.py CHECKOUT SOCKET OPTION...
 

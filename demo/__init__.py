@@ -1,1 +1,1 @@
-"""The demo behind `make demo`: an HAProxy and the server beside it, in a temporary directory, until Ctrl-C."""
+"""The demo behind `make demo`: an HAProxy and its sidecar in a temporary directory, until Ctrl-C."""

@@ -1,4 +1,4 @@
-"""`python -m demo`: starts HAProxy and the server, says what to try, and stops both on Ctrl-C.
+"""`python -m demo`: start HAProxy and the server, print what to try, and stop both on Ctrl-C.
 
 HAPROXY_BIN names the binary; `make demo` asks tests/tools/get-haproxy for it.
 """

@@ -1,4 +1,4 @@
-"""Child processes that never outlive their parent, not even one that was killed."""
+"""Start child processes that never outlive their parent, even if it is killed."""
 
 import ctypes
 import os

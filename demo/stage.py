@@ -1,4 +1,4 @@
-"""The directory of the demo: two configurations made from the files beside this module, a split, and a certificate that expires soon."""
+"""Create the directory of the demo: two configurations from the files next to this module, a split, and a certificate that expires soon."""
 
 import datetime
 import socket

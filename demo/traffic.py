@@ -1,4 +1,4 @@
-"""Light traffic of the demo's shop: a few requests a second, some for a page that does not exist."""
+"""Send light traffic to the demo's shop: a few requests a second, some for a page that does not exist."""
 
 import threading
 import urllib.error

@@ -1,1 +1,1 @@
-"""The API and HAProxy's grammar in one declaration, and the generators of everything made from it."""
+"""The declaration of the API and of HAProxy's grammar, and the generators of everything that is made from it."""

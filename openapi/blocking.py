@@ -1,4 +1,4 @@
-"""Generates native/haproxy_native/objects/blocking.pyi: the types of the objects whose calls wait for their results.
+"""Generate native/haproxy_native/objects/blocking.pyi: the types of the objects whose calls wait for their results.
 
 They are those of the asynchronous objects, without `async`. At run time one class stands for all of them.
 """

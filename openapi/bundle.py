@@ -1,4 +1,4 @@
-"""Bundles one OpenAPI 3.0.3 document from root, schemas, table of resources and paths.
+"""Bundle one OpenAPI 3.0.3 document from the root, the schemas, the table of resources and the paths.
 
 The document is served as it is and read by native: `x-resources` holds the table, each operation an `x-operation`,
 and the schemas keep their `x-haproxy` notes.

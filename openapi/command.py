@@ -1,4 +1,4 @@
-"""The man pages (sections 8 and 1) and the completions of the command, from its own parser; both packages ship them."""
+"""Generate the man pages (sections 8 and 1) and the shell completions of the command from its own parser, for both packages."""
 
 import argparse
 

@@ -1,4 +1,6 @@
-"""The words that the page's editor completes: app/dataplaneapi/features/page/ui/words.js, made of the grammar and of what names what."""
+"""Generate app/dataplaneapi/features/page/ui/words.js, the words that the page's editor completes, from the grammar and the table of
+references.
+"""
 
 import json
 from collections import defaultdict

@@ -1,4 +1,4 @@
-"""The page docs/decisions/README.md: every decision with its number and title, made of the files beside it."""
+"""Generate docs/decisions/README.md: every decision with its number and title, from the files next to it."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Schemas that have members of another one, so that a keyword is declared once.
+"""Derive schemas that have members of another one, so that a keyword is declared once.
 
 runtime_add_server:
   members_of: server

@@ -1,4 +1,4 @@
-"""Writes what is generated: both documents, models, types, pages for readers, the man page. `python -m openapi.generate [--check]`.
+"""Write all generated files: both documents, models, types, pages for readers, the man page. `python -m openapi.generate [--check]`.
 
 With --check nothing is written: it exits with 1 and the difference when a file is not what it would be.
 """

@@ -1,4 +1,4 @@
-"""The page docs/keywords.md: which of HAProxy's words are declared.
+"""Generate docs/keywords.md: which keywords of HAProxy are declared.
 
 It is made of the grammar, of haproxy/keywords.yaml (what each HAProxy has; tests/tools/list-keywords writes it) and of
 haproxy/groups.yaml (what no binary tells).

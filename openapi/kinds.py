@@ -1,4 +1,4 @@
-"""Generates app/dataplaneapi/ctl/kinds.py: where the objects of a configuration stand in the API, for the command line client."""
+"""Generate app/dataplaneapi/ctl/kinds.py: the places of configuration objects in the API, for the command-line client."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping

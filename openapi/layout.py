@@ -1,4 +1,4 @@
-"""Writes JSON compactly, so that a change of one thing is a change of one line.
+"""Write JSON compactly, so that a change of one thing is a change of one line.
 
 What fits a line stands on one line; members keep the order they were declared in, which is also the order of answers.
 """

@@ -1,4 +1,4 @@
-"""Writes the table of checks in docs/lint.md, from native/haproxy_native/features/lint/checks.toml; the rest stays as it is."""
+"""Write the table of checks in docs/lint.md, from native/haproxy_native/features/lint/checks.toml, and keep the rest of the page."""
 
 from pathlib import Path
 

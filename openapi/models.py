@@ -1,4 +1,4 @@
-"""Generates the pydantic models in native/haproxy_native/models, one module for each schema.
+"""Generate the pydantic models in native/haproxy_native/models, one module for each schema.
 
 The generator cannot read `x-haproxy` notes beside a reference, and has no use for operations: it gets the bare schemas. Descriptions are
 put into the modules afterwards, with the unit of a time or a size where they do not name it.

@@ -1,4 +1,4 @@
-"""The page docs/modules.md: every package and module with the first sentence of its docstring."""
+"""Generate docs/modules.md: every package and module with the first sentence of its docstring."""
 
 import ast
 import re
@@ -12,7 +12,7 @@ GENERATED = "native/haproxy_native/models"
 HEAD = """\
 # Modules
 
-Made of the docstrings by `make generate`; never edit it. [architecture.md](architecture.md) says how they work together.
+Generated from the docstrings by `make generate`; do not edit. [architecture.md](architecture.md) explains how the modules work together.
 """
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s")
 

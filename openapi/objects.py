@@ -1,4 +1,4 @@
-"""Generates native/haproxy_native/objects/sections.pyi: the types of a configuration's sections.
+"""Generate native/haproxy_native/objects/sections.pyi: the types of a configuration's sections.
 
 At run time the classes are made when they are first used; the stub is for type checkers and editors.
 """

@@ -1,4 +1,4 @@
-"""Expands the table of resources into the operations of the document.
+"""Expand the table of resources into the operations of the document.
 
 A resource is reached below its section (`{base}/backends/{parent_name}/servers`), or directly where it has no parent or
 names it in the query. Its kind decides the verbs; what departs from that stands in the table.

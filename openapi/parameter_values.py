@@ -1,4 +1,4 @@
-"""Writes the module with the parameters of all operations as typed attributes, for handlers."""
+"""Generate the module with the parameters of all operations as typed attributes, for handlers."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

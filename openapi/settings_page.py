@@ -1,4 +1,4 @@
-"""The page docs/settings.md: every setting with its flag, variable, place in the YAML file, default and meaning, made of the table."""
+"""Generate docs/settings.md: every setting with its flag, variable, place in the YAML file, default and meaning, from the table."""
 
 from typing import Any
 

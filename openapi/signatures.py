@@ -1,4 +1,4 @@
-"""The signatures that client generators derive, one line for each operation: names, tags, order of arguments, media types.
+"""List the signatures that client generators derive, one line for each operation: names, tags, order of arguments, media types.
 
 A generated client has a method for each operation and passes arguments by their order, so a name or an order that changes breaks
 programs which still compile. `tests/openapi/signatures/` holds the lines of both documents; `python -m openapi.signatures` writes them.

@@ -1,4 +1,4 @@
-"""Converts the document to Swagger 2.0.
+"""Convert the document to Swagger 2.0.
 
 Our own notes (`x-haproxy`, `x-operation`, `x-resources`) stay out of it; `nullable` becomes `x-nullable`. Where an operation has another
 id, order of parameters or media types than in OpenAPI 3, its note `x-swagger` says so. Of words of an `enum` that differ in punctuation

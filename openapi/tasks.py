@@ -1,4 +1,4 @@
-"""Groups of operations for the API reference at /v3/docs, made from tasks.yaml."""
+"""Group the operations for the API reference at /v3/docs, from tasks.yaml."""
 
 import json
 from collections.abc import Mapping

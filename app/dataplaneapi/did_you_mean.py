@@ -1,4 +1,4 @@
-"""Hints for common mistakes: paths of older API versions and tutorials, misspelt segments and names.
+"""Suggest corrections of common mistakes: paths of older API versions and tutorials, misspelt segments and names.
 
 All hints are derived from the paths and names that the document declares.
 """

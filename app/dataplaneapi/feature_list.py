@@ -1,4 +1,5 @@
-"""The features, and which of them are installed. If the folder of a feature is missing, the document omits its operations and parameters.
+"""List the features, and find those that are installed. If the folder of a feature is missing, the document omits its operations and
+parameters.
 
 `make core` removes the folders of all features and runs the contract tests.
 """

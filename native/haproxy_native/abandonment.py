@@ -1,4 +1,4 @@
-"""Stop computations whose result nobody waits for any more.
+"""Stop computations whose result is no longer needed.
 
 A request that changes nothing is abandoned when its client disconnects. Its task is cancelled, but a thread cannot be: a computation that
 the task runs in a thread stops at its next `check`. Long computations call `check` between their pieces. In a computation that cannot be

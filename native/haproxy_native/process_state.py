@@ -1,4 +1,4 @@
-"""What the HAProxy worker in service runs, as far as this server knows: states, events, and `step`, which leads from one state to the next.
+"""Track what the current HAProxy worker runs: the states, the events, and `step`, which computes the next state.
 
 HAProxy reads its configuration when a worker starts and does not report which text it has read. Afterwards, runtime commands change
 what the worker does. This server therefore concludes what the worker runs from what it has observed itself:

@@ -1,4 +1,4 @@
-"""The differences between versions of HAProxy, and how this server handles them, as in docs/haproxy-versions.md.
+"""The differences between versions of HAProxy, and how this server handles them (docs/haproxy-versions.md).
 
 `LACKS` lists the functions that older versions do not have; `dataplaneapi doctor` prints them. Other modules do not compare versions. They
 use `Capabilities`, which combines these facts with what the worker itself reports.

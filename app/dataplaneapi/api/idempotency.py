@@ -1,4 +1,4 @@
-"""Make a POST with an `Idempotency-Key` once, and answer its retries with the stored response.
+"""Execute a POST with an `Idempotency-Key` only once, and answer its retries with the stored response.
 
 A client that receives no response cannot know whether its POST took effect. With a key it can send the POST again: the layer `Idempotency`
 makes a call of one caller, path and key only once. `CallStore` stores calls and responses in the database for a day.

@@ -1,4 +1,4 @@
-"""Find the object or stored file that an operation is for, by the parameters of the call."""
+"""Determine the object or stored file that a call addresses, from its parameters."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any

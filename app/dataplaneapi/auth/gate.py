@@ -1,4 +1,4 @@
-"""Authenticate every request by password or token, and limit guessing.
+"""Authenticate every request by password or token, and limit the guessing of passwords.
 
 A password check computes a slow hash, so correct passwords are cached for REMEMBERED_SECONDS. A change of the users clears the cache.
 

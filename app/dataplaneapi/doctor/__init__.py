@@ -1,1 +1,1 @@
-"""Find problems of an installation, and how to repair them (`dataplaneapi doctor`)."""
+"""Find problems of an installation, and show how to repair them (`dataplaneapi doctor`)."""

@@ -1,4 +1,4 @@
-"""List the paths directly below a path that have a GET."""
+"""List the paths directly below a path that clients can read with GET."""
 
 from dataplaneapi.api.call import ReadCall
 from dataplaneapi.api.errors import ApiError

@@ -1,4 +1,4 @@
-"""Return the directories that the settings name, and report those that cannot be used.
+"""Return the directories that are configured in the settings, and report those that cannot be used.
 
 A directory that cannot be used does not prevent the start of the server. Only the operations that need the directory fail.
 """

@@ -1,4 +1,4 @@
-"""Solve dns-01 challenges: set the record, wait until the zone's name servers have it, confirm to HAProxy, and delete the record."""
+"""Solve dns-01 challenges: set the record, wait until the zone's name servers return it, confirm to HAProxy, and delete the record."""
 
 import asyncio
 import logging

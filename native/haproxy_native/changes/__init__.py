@@ -1,1 +1,1 @@
-"""Changes of a configuration as values: what is done to its objects and texts, and what is expected of it. Pure."""
+"""Changes of a configuration as values: operations on objects and texts, and the conditions for their commit. Pure."""

@@ -1,4 +1,4 @@
-"""Rebase a change onto a newer version of the configuration: the changes made since stay. Pure.
+"""Rebase a change onto a newer version of the configuration, and keep the changes made since. Pure.
 
 A merge compares three documents: the one that the change was made on (`base`), what the change made of it (`mine`), and the newer one
 (`theirs`). It compares them by object and member (native/haproxy_native/planning/effects.py). Changes of only one side go into the result.

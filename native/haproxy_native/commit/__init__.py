@@ -1,1 +1,1 @@
-"""Commit changes to the file and the process, and store what this server knows about both. Every change goes through this package."""
+"""Commit changes to the file and the process, and store the known state of both. Every change goes through this package."""

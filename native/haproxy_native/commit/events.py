@@ -1,6 +1,6 @@
-"""Report what has happened to counters, traces and the history, as values. `Events` sends each event to all listeners.
+"""Define the events of commits, reloads and edits, which counters, traces and the history receive.
 
-An event is sent when its action is over. Durations are in seconds.
+`Events` sends each event to all listeners. An event is sent when its action is over. Durations are in seconds.
 """
 
 import logging

@@ -1,4 +1,4 @@
-"""Record the stored files whose current content the worker does not have yet, with their former contents.
+"""Record the stored files whose current content the worker has not loaded yet, with their former contents.
 
 The worker reads stored files when it starts. A changed file is applied to the worker by runtime commands, or later by a reload. Until then
 the ledger has an entry for the file. The entry has the content that the worker has read (`former`), so that a failed reload can restore it.

@@ -1,4 +1,4 @@
-"""Authorize a change: check the rights of its author, and let observers judge it. The caller need not hold locks.
+"""Authorize a change: check the rights of its author, and let observers refuse it. The caller need not hold locks.
 
 Evaluating a configuration has effects: HAProxy, its shadow and this server run its Lua code, read the files that it names, and resolve its
 host names. So a preview needs the same permission as the commit, and the permission is checked before anything is evaluated:

@@ -1,4 +1,4 @@
-"""Query the HAProxy worker, and store in the database what native/haproxy_native/process_state.py concludes.
+"""Query the HAProxy worker, and store in the database the state that native/haproxy_native/process_state.py computes.
 
 `ProcessState` is small and is stored as JSON in the row of the file (`StateRow`). The texts that it refers to may be large and have rows
 of their own (`TextRows`), which are written only when they change.

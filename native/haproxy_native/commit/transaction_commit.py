@@ -1,4 +1,4 @@
-"""Commit a transaction, or preview its commit, even if other changes have overtaken it.
+"""Commit a transaction, or preview its commit, even if other changes were committed since it started.
 
 A transaction is the document that it started from and the operations made in it, so its commit is one `Change`. If the configuration has
 changed since, that is a conflict and the transaction becomes outdated, unless the client merges: then the change is rebased.

@@ -1,4 +1,4 @@
-"""Observe between changes which worker answers, and whether HAProxy would accept the file.
+"""Check between changes which worker answers, and whether HAProxy would accept the file.
 
 `ProcessWatch` queries the worker once a second, and less often while its master certainly does not reload (`ReloadWatch`). It logs when
 HAProxy stops or starts to answer, ends a reload that waits for HAProxy's start, and saves the text that a failed reload restores, which

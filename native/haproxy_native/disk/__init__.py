@@ -1,1 +1,1 @@
-"""Configuration files on disk: read, replaced whole, backed up, recovered after a crash."""
+"""Read, replace and back up configuration files, and recover them after a crash."""

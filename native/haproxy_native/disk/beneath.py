@@ -1,4 +1,4 @@
-"""Open files below a directory: no link on the way may lead out of it, even if it is replaced meanwhile.
+"""Open files below a directory, and refuse links that lead out of it, even if one is replaced meanwhile.
 
 Links that stay inside are followed, relative or absolute, since mounted secrets consist of them. openat2 with RESOLVE_BENEATH refuses
 absolute links and is missing in some sandboxes, so the path is walked here with one descriptor for each directory.

@@ -1,4 +1,4 @@
-"""The directories that settings name, created on first use.
+"""The directories that are configured in the settings, created on first use.
 
 If a directory cannot be used, only the features that store something in it are disabled. It is examined again on each use, so that no
 restart is needed after it was repaired.

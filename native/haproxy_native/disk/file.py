@@ -1,4 +1,4 @@
-"""The configuration file on disk: read as it is, replaced as a whole.
+"""Read the configuration file, and replace it as a whole.
 
 A new text is first written to a draft next to the file, where HAProxy can check it with the same relative paths. The draft is synced and
 renamed onto the file, and the directory is synced. Owner, mode and extended attributes of the file stay. If a rename is impossible, as on a

@@ -1,4 +1,4 @@
-"""All files of a configuration (HAProxy's option `-f`, given more than once or with a directory), read and replaced together.
+"""Read and replace all files of a configuration together (HAProxy's option `-f`, given more than once or with a directory).
 
 From a directory, HAProxy loads `*.cfg` in the order of their names (management guide, section 3, option -f). The texts of several files are
 joined (haproxy_native.text.parts); a single file is read as it is. A commit that changes more than one file writes a manifest first.

@@ -1,4 +1,4 @@
-"""Why a path cannot be written: its owner and mode, the user of this process, and free space, with a remedy for error messages."""
+"""Explain why a path cannot be written: its owner and mode, the user of this process, and free space, with a remedy for error messages."""
 
 import errno
 import grp

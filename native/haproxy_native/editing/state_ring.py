@@ -1,4 +1,4 @@
-"""Find, or add the lines for, the ring buffer to which HAProxy logs state changes of servers (Configuration Manual, section 3.9). Pure."""
+"""Find the ring buffer to which HAProxy logs state changes of servers, or add its lines (Configuration Manual, section 3.9). Pure."""
 
 from haproxy_native.editing.defaults_sections import DEFAULTS, all_inherited_defaults
 from haproxy_native.editing.placement import at_home, insert_section, line_place

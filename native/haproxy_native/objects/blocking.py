@@ -1,4 +1,4 @@
-"""`open` for scripts without an event loop: the same objects, with calls that block until their results are there.
+"""`open` for scripts without an event loop: the same objects, with calls that block until they have a result.
 
 The event loop runs in a separate thread until the end of the `with` block. The types are in the stub `blocking.pyi`, which is generated
 from the modules of this package (openapi/blocking.py).

@@ -1,4 +1,4 @@
-"""A configuration as collections of typed objects: text in, text out, no process needed.
+"""A configuration as collections of typed objects, parsed from text and written as text, without a process.
 
 configuration = haproxy_native.parse(text)
 configuration.backends["www"].servers["web1"].weight = 10

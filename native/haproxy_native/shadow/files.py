@@ -1,4 +1,4 @@
-"""Find the files that a configuration names, detect that they have changed, and replace them for a shadow. All functions block.
+"""Find the files that a configuration refers to, detect that they have changed, and replace them for a shadow. All functions block.
 
 A change may store files together with a text that refers to them. Its shadow has to read the new contents, which are still drafts at other
 paths. So `with_files` rewrites the paths in the shadow's text.

@@ -1,4 +1,4 @@
-"""Run a few shadows, one for each text, and end a shadow after a minute without a request.
+"""Run a few shadows, one for each text, and end a shadow that has received no request for a minute.
 
 All callers of one text share a shadow. They also share one of the `MOST` slots that limit how many texts are in use at once. An unused
 shadow keeps running for `IDLE_SECONDS`, unless a shadow of another text has to replace it.

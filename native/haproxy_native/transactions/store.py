@@ -1,4 +1,4 @@
-"""Where transactions are stored: open and outdated ones in the database, complete texts in a directory.
+"""Store transactions: open and outdated ones in the database, complete texts in a directory.
 
 An open transaction is in memory. The database has its row, its base (the text that it starts from), and a row for each change. Each change
 is written in one transaction of the database, so that a kill leaves a change complete or not at all. No write is refused: while the disk

@@ -1,1 +1,1 @@
-"""Observe and end the workers of one HAProxy: the current one, and former ones that reloads have replaced and that still have sessions."""
+"""Observe the current worker of HAProxy, and end old workers that still have sessions after a reload."""

@@ -1,4 +1,4 @@
-"""End workers that a reload has replaced, by ending their sessions (HAProxy Management Guide, section 9.3, `show sess`).
+"""End old workers after a reload, by ending their sessions (HAProxy Management Guide, section 9.3, `show sess`).
 
 A replaced worker exits automatically when its last session has ended. No signal is sent.
 """

@@ -1,4 +1,4 @@
-"""Query the worker processes of HAProxy: the current one, and former ones, which reloads have replaced.
+"""Query the workers of HAProxy: the current one, and old ones that a reload has replaced.
 
 Former workers are reached through the master's socket. Without it, only the current worker can be queried. The memory and the siblings of
 a process are read from /proc (proc_pid_smaps(5), proc_pid_stat(5), proc_pid_status(5), proc_tid_children(5)).

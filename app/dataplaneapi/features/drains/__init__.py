@@ -1,1 +1,1 @@
-"""Background operations that drain servers and end former workers."""
+"""Background operations that drain servers and end old workers."""

@@ -1,4 +1,4 @@
-"""The operations that list HAProxy's workers, the one in service and former ones, and end a former worker."""
+"""The operations that list the workers of HAProxy, the current one and old ones, and end an old worker."""
 
 from typing import Any
 

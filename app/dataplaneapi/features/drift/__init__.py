@@ -1,1 +1,1 @@
-"""Drift: where the file, the loaded configuration and the worker in service differ."""
+"""Drift: differences between the file, the loaded configuration and the current worker."""

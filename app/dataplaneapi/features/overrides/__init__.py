@@ -1,1 +1,1 @@
-"""Overrides: members of servers that were changed in the process alone, and that survive reloads."""
+"""Overrides: values of servers that were changed in the process only, and survive reloads."""

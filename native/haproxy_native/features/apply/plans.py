@@ -1,4 +1,4 @@
-"""Store plans, so that a client can carry out later exactly what it was shown: once, within an hour, also after a restart.
+"""Store plans, so that a client can apply exactly what it was shown: once, within an hour, even after a restart.
 
 A plan also has the values that its objects had in the running process: members of servers, and digests of stored files. If the process has
 other values later, the plan is not carried out.

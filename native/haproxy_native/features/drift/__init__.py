@@ -1,1 +1,1 @@
-"""Drift: differences between the file, the configuration that HAProxy has loaded, and the worker in service, object by object."""
+"""Drift: differences between the file, the loaded configuration and the current worker, object by object."""

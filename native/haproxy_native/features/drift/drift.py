@@ -1,4 +1,4 @@
-"""Find drift: differences between the file, the configuration that the worker in service has loaded, and the worker itself.
+"""Find drift: differences between the file, the configuration that the current worker has loaded, and the worker itself.
 
 `Drift` makes three comparisons:
 

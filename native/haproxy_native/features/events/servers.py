@@ -1,4 +1,4 @@
-"""Publish states, weights and addresses of servers, while somebody subscribes to them.
+"""Publish states, weights and addresses of servers, while a client subscribes to them.
 
 `ServerWatch` finds changes in three ways:
 

@@ -1,4 +1,4 @@
-"""Publish the events of one engine, and report the present state to subscribers that have missed events.
+"""Publish the events of one engine, and report the current state to subscribers that have missed events.
 
 `EventSources` runs three sources: `Changes` for commits, edits by others and reloads, `ServerWatch` for states of servers, and
 `StatisticsWatch` for counters. `Changes` publishes in the order in which the commit context reports changes. It computes their effects in

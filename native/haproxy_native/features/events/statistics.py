@@ -1,4 +1,4 @@
-"""Publish the counters of frontends, backends and servers that have changed, while somebody subscribes to them.
+"""Publish the counters of frontends, backends and servers that have changed, while a client subscribes to them.
 
 `StatisticsWatch` polls HAProxy once for all subscribers, and only for the kinds of objects that one of them wants: a thousand servers are
 most of the work. Most lines of an answer differ from the last one only in *running* cells, which change with time alone. So a line is not

@@ -1,4 +1,4 @@
-"""Find the files that a configuration names, and check that they exist, keys are private and certificates have not expired. Pure."""
+"""Find the files that a configuration refers to, and check that they exist, keys are private and certificates have not expired. Pure."""
 
 import posixpath
 import re

@@ -1,4 +1,4 @@
-"""Lint a configuration: read the files that it names, run the checks, and leave out the findings that comments switch off.
+"""Lint a configuration: read the files that it refers to, run the checks, and leave out the findings that comments switch off.
 
 `gather_facts` reads the files. `findings` is pure. `Linting` calls both for the configuration of an engine, and the command `dataplaneapi
 lint` calls them for files.

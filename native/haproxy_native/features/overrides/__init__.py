@@ -1,1 +1,1 @@
-"""Members of servers that were changed in the process alone, and that stay over reloads and restarts of HAProxy until they are removed."""
+"""Overrides: changes of servers in the process that survive reloads and restarts of HAProxy until they are removed."""
