@@ -27,7 +27,10 @@ STORE, LOAD = "crt_store", "crt_store/crt_load"
 
 
 class CertificateReferences:
-    """Finds the words that refer to one certificate of a store, or to any certificate of a store if the target is the store itself."""
+    """Finds the words that refer to `wanted`: a certificate of a crt-store, or a crt-store as a whole.
+
+    A word that refers to any certificate of a store also refers to the store.
+    """
 
     def __init__(self, document: Document, wanted: ReferenceTarget) -> None:
         self._document, self._prefix, self._words = document, "", dict[str, Edit]()
@@ -51,13 +54,16 @@ class CertificateReferences:
                 self._words |= {word: (start, len(word), "/<>" if store else "<>") for word in words}
 
     def edit(self, word: str) -> Edit | None:
-        """Return the range of the object's name in a word, with its replacement; None if the word does not refer to the object."""
+        """Return the edit that renames `wanted` in a word: the range of the name and its replacement.
+
+        None if the word does not refer to it.
+        """
         if self._prefix and word.startswith(self._prefix):
             return (1, len(self._prefix) - 1, "<>")
         return self._words.get(word)
 
     def listed(self, path: str, text: str) -> Iterator[ReferringEntry]:
-        """Yield the references to the object in a crt-list. `path` and `text` are those of the crt-list."""
+        """Yield the references to `wanted` in the crt-list that has this path and text."""
         at = 0
         for number, line in enumerate(split_lines(text), 1):
             word = [] if line.startswith("#") else line.partition("[")[0].split(maxsplit=1)[:1]
@@ -67,15 +73,15 @@ class CertificateReferences:
             at += len(line)
 
     def entries(self, directory: str, read: Read) -> tuple[list[Spot], list[ReferringEntry]]:
-        """Return the references to the object in crt-lists, and the lines of the configuration that load these crt-lists.
+        """Return (lines of the configuration, references in crt-lists). The lines load the crt-lists that have these references.
 
-        The result is (lines, references). `directory`: the base of relative paths if the configuration does not set one.
+        `directory`: the base of relative paths if the configuration does not set one.
         """
         through, found = list[Spot](), dict[ReferringEntry, None]()
         where = bases(self._document, directory)
         for place, section in enumerate(self._document.sections):
             for number, line in enumerate(section.lines if certificate_words().list in section.text else ()):
-                for word in _behind(certificate_words().list, line):
+                for word in _words_after(certificate_words().list, line):
                     paths = [real_path(posixpath.join(base, word.value)) for base in where]
                     path, text = next(((path, text) for path in paths if (text := read(path)) is not None), ("", ""))
                     if entries := list(self.listed(path, text)):
@@ -84,25 +90,25 @@ class CertificateReferences:
         return through, list(found)
 
     def spots(self) -> Iterator[Spot]:
-        """Yield the references to the object in the configuration."""
+        """Yield the references to `wanted` in the configuration, except in crt-stores, which define certificates."""
         for place, section in enumerate(self._document.sections):
             if section.kind in (BOUNDARY, certificate_words().store) or certificate_words().file not in section.text:
                 continue
             for number, line in enumerate(section.lines):
-                for word in _behind(certificate_words().file, line):
+                for word in _words_after(certificate_words().file, line):
                     if edit := self.edit(word.value):
                         start, end, form = edit
                         yield Spot(place, number, word.span(start, end), LINE, form)
 
 
-def _behind(keyword: str, line: Line) -> Iterator[Word]:
-    """Return the word after each occurrence of a keyword in a line."""
+def _words_after(keyword: str, line: Line) -> Iterator[Word]:
+    """Return the word that follows each occurrence of a keyword in a line."""
     words = words_of(line) if keyword in line.text else []
     return (word for before, word in pairwise(words) if before.value == keyword)
 
 
 def _loads(section: Section) -> Iterator[tuple[str, str]]:
-    """Yield (path, alias) of the certificates of a store."""
+    """Yield (path, alias) for each certificate that a crt-store loads. The alias is empty if there is none."""
     words = certificate_words()
     for line in section.lines[1:]:
         args = line.args
@@ -112,7 +118,10 @@ def _loads(section: Section) -> Iterator[tuple[str, str]]:
 
 
 def _paths(path: str, base: str) -> list[str]:
-    """Return all notations of a certificate's path: `path` itself and, if it is relative, `path` below `base`, the value of `crt-base`."""
+    """Return the ways to write the path of a certificate: `path` itself and, if it is relative, `path` appended to `base`.
+
+    `base`: the value of `crt-base`; empty if it is not set.
+    """
     return [path, posixpath.join(base, path)] if base and not path.startswith("/") else [path]
 
 

@@ -1,4 +1,4 @@
-"""Prepare the edits of stored files for a renaming: of a stored file itself, or of an object that stored files refer to."""
+"""Prepare the edits of stored files for the renaming of a stored file, or of an object that stored files refer to."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -31,7 +31,10 @@ class StoredFile:
 
 
 def check_name(file: StoredFile, name: str) -> None:
-    """Check the new name of a stored file. Raises BadValue if its store does not accept the name, and Exists if another file has it."""
+    """Check the new name of a stored file.
+
+    Raises BadValue if the store does not accept the name, and Exists if another file has the name.
+    """
     wanted = file.store.name_of(name) or uploaded_name(name)
     if name != wanted or not is_file_name(name):
         text = f"to in body: {name[:100]!r} is not a valid name for a stored file"
@@ -40,14 +43,14 @@ def check_name(file: StoredFile, name: str) -> None:
         raise Exists(f"{spelled(file.store.kind, name)} already exists")
 
 
-def nearest(store: Store, name: str) -> str:
-    """Return a hint for an error, as in `; the nearest is map/hosts.map`; empty if no stored file has a similar name."""
+def suggestion(store: Store, name: str) -> str:
+    """Return a suggestion to append to an error, such as `; the nearest is map/hosts.map`. Empty if no stored file has a similar name."""
     close = get_close_matches(name[:100], [path.name for path in store.files()], 1, 0.5)
     return f"; the nearest is {spelled(store.kind, close[0])}" if close else ""
 
 
-def listing(file: StoredFile, document: Document, directory: str) -> list[ReferringEntry]:
-    """Return the references to a certificate in crt-lists; an empty list for any other kind of file."""
+def crt_list_entries(file: StoredFile, document: Document, directory: str) -> list[ReferringEntry]:
+    """Return the entries of crt-lists that refer to a stored certificate. Empty if the file is not a certificate."""
     if not isinstance(file.store, CertificateStore):
         return []
     entries = []
@@ -60,7 +63,10 @@ def listing(file: StoredFile, document: Document, directory: str) -> list[Referr
 
 
 def moved(file: StoredFile, name: str, lists: Sequence[Path]) -> EditFiles:
-    """Return the edits that rename a file, and with it the files that HAProxy reads together with it, and its name in these crt-lists."""
+    """Return the edits that rename a stored file, and the files that HAProxy reads together with a certificate.
+
+    `lists`: the crt-lists in which to replace the name of the certificate.
+    """
     old, new = file.path, file.path.with_name(name)
     ends = [end for end in ALONG if isinstance(file.store, CertificateStore) and _beside(old, end).exists()]
     pairs = {old: new} | {_beside(old, end): _beside(new, end) for end in ends}
@@ -87,7 +93,7 @@ def _relisted(data: bytes | None, certificate: Path, name: str) -> bytes | None:
 
 
 def _with_name(line: str, certificate: Path, name: str) -> str:
-    """Return a line of a crt-list. If the line refers to the certificate, its file name is replaced."""
+    """Return a line of a crt-list. If the line refers to `certificate`, replace the file name in it by `name`."""
     file = line.split("[")[0].split()[:1]
     if not file or not is_same_file(os.path.join(certificate.parent, file[0]), str(certificate)):
         return line
@@ -100,7 +106,10 @@ Find = Callable[[str, str], Iterable[ReferringEntry]]
 
 
 def renamed(stores: Mapping[Path, Store], find: Find, old: str, new: str) -> EditFiles:
-    """Return the edits that replace an object's old name in maps and crt-lists. `stores`: the store of each such file, by its path."""
+    """Return the edits that replace the name `old` of an object by `new` in maps and crt-lists.
+
+    `stores`: the store of each file to edit, by the path of the file.
+    """
 
     def edit(now: Contents) -> Contents:
         return {path: _renamed(path, now[path], find, old, new) for path in stores}

@@ -10,7 +10,7 @@ from haproxy_native.grammar.load import bundle
 
 @dataclass(frozen=True, eq=False)
 class Kind:
-    """The forms of references to objects of one kind; openapi/haproxy/references.yaml explains the members."""
+    """The forms in which lines refer to objects of one kind. openapi/haproxy/references.yaml explains the fields."""
 
     name: str
     also: Sequence[str] = ()
@@ -39,7 +39,7 @@ def kinds() -> Mapping[str, Kind]:
 
 @dataclass(frozen=True)
 class TableForms:
-    """The forms of references to stick tables, with `<>` for the name."""
+    """The forms in which lines refer to a stick table. `<>` stands for its name."""
 
     # The kinds of sections with such references.
     sections: Sequence[str]
@@ -55,7 +55,7 @@ def tables() -> TableForms:
 
 @dataclass(frozen=True)
 class Lookups:
-    """The functions, actions and directives that compute names while HAProxy runs. The fields are explained in references.yaml."""
+    """The functions, actions and directives that compute names while HAProxy runs. references.yaml explains the fields."""
 
     maps: Sequence[str]
     texts: Sequence[str]
@@ -73,12 +73,15 @@ def lookups() -> Lookups:
 
 @dataclass(frozen=True)
 class CertificateWords:
-    """The keywords for certificates: the section that loads them, its lines, a certificate file, a crt-list, and the base directory."""
+    """The keywords of the configuration for certificates."""
 
+    # The kind of section that loads certificates, and the first word of its lines.
     store: str
     load: str
+    # The keywords before the path of a certificate, and before the path of a crt-list.
     file: str
     list: str
+    # The global directive that sets the base of relative paths.
     base: str
 
 

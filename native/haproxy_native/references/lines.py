@@ -38,7 +38,7 @@ PATTERN, CONDITION, STICK_TABLE, IMPLICIT = "pattern", "condition", "stick table
 
 @dataclass(frozen=True)
 class ReferenceTarget:
-    """The object of the configuration whose references the search returns."""
+    """The object whose references are searched for."""
 
     kind: Kind
     name: str
@@ -60,7 +60,7 @@ class ReferenceTarget:
 
 @dataclass(frozen=True)
 class Spot:
-    """A reference in a line, or a definition."""
+    """A place in the configuration that refers to an object or defines it."""
 
     # Indices of the section, and of the line in it.
     place: int
@@ -82,7 +82,7 @@ Make = Callable[[str, Callable[[str, str, Mapping[str, str]], Finder], Iterable[
 
 @functools.cache
 def section_kinds() -> dict[str, str]:
-    """Return a mapping from kinds of objects to keywords of sections."""
+    """Map each kind of object that is a section, such as `peer_section`, to the keyword of the section, such as `peers`."""
     return {
         kind_of(resource): resource.section
         for resource in resources().by_name.values()
@@ -102,7 +102,7 @@ def target(document: Document, object_: str) -> ReferenceTarget:
     """
     parts = tuple(map(unquoted, parsed(object_)))
     if is_table := parts[0] == TABLE and len(parts) == 2:
-        parts = _of_table(document, parts[1])
+        parts = _path_of_table(document, parts[1])
     kind = kinds().get("/".join(parts[::2]))
     if kind is None or len(parts) % 2:
         raise BadRequest(
@@ -111,14 +111,15 @@ def target(document: Document, object_: str) -> ReferenceTarget:
     section = (section_kinds()[parts[0]], parts[1])
     target_ = ReferenceTarget(kind, parts[-1], section, only_table=is_table and len(parts) == 2)
     if not any(definitions(document, target_)):
-        raise NotFound(f"{object_[:100]} does not exist{_nearest(document, target_)}")
+        raise NotFound(f"{object_[:100]} does not exist{_suggestion(document, target_)}")
     return target_
 
 
-def _of_table(document: Document, name: str) -> tuple[str, ...]:
-    """Return the object that is or contains a stick table, as kinds and names in turn. Raises NotFound.
+def _path_of_table(document: Document, name: str) -> tuple[str, ...]:
+    """Return the path of the object that defines a stick table, as alternating kinds and names. Raises NotFound.
 
-    `name`: the name of the table in lines, such as `shop` or `mypeers/t1`.
+    The result is `("backend", "shop")` or `("peer_section", "mypeers", "table", "t1")` if `name`, which is the name of the table in lines,
+    is `shop` or `mypeers/t1`.
     """
     peers, _, table = name.partition("/")
     if table:
@@ -136,23 +137,26 @@ def _has_table(kind: Kind, section: Section) -> bool:
 
 
 def kinds_of(kind: Kind) -> list[Kind]:
-    """Return the kind and the kinds that it includes: its objects are objects of those kinds, too (`is` in references.yaml)."""
+    """Return a kind and the other kinds that its objects belong to as well (`is` in references.yaml)."""
     return [kind, *(kinds()[name] for name in kind.also)]
 
 
-def _nearest(document: Document, wanted: ReferenceTarget) -> str:
-    there = dict.fromkeys(name for name, _ in _made(document, wanted, None))
+def _suggestion(document: Document, wanted: ReferenceTarget) -> str:
+    there = dict.fromkeys(name for name, _ in _named_definitions(document, wanted, None))
     close = get_close_matches(wanted.name[:100], there, 1, 0.5)
     return f"; the nearest is {replace(wanted, name=close[0]).object}" if close else ""
 
 
 def definitions(document: Document, wanted: ReferenceTarget) -> Iterator[Spot]:
     """Yield the places that define an object."""
-    return (spot for _, spot in _made(document, wanted, wanted.name))
+    return (spot for _, spot in _named_definitions(document, wanted, wanted.name))
 
 
-def _made(document: Document, wanted: ReferenceTarget, name: str | None) -> Iterator[tuple[str, Spot]]:
-    """Yield (name, definition) of the objects with the target's kind and section. `name`: only objects with this name; None for all."""
+def _named_definitions(document: Document, wanted: ReferenceTarget, name: str | None) -> Iterator[tuple[str, Spot]]:
+    """Yield (name, definition) for the objects of the kind of `wanted`. Objects inside a section must be in its section.
+
+    `name`: yield only objects with this name; None for all.
+    """
     patterns = [Pattern(text, name) for text in wanted.kind.defined]
     for place, (section, known) in enumerate(zip(document.sections, document.names(), strict=True)):
         if section.kind != wanted.section[0]:
@@ -181,12 +185,12 @@ def objects(document: Document) -> list[ReferenceTarget]:
             if wanted.is_section:
                 targets[wanted] = None
             else:
-                targets |= {replace(wanted, name=unquoted(name)): None for name, _ in _made(document, wanted, None)}
+                targets |= {replace(wanted, name=unquoted(name)): None for name, _ in _named_definitions(document, wanted, None)}
     return list(targets)
 
 
 def spots(document: Document, wanted: ReferenceTarget) -> Iterator[Spot]:
-    """Yield the references to an object, in the order of the text. Definitions are left out."""
+    """Yield the references to an object in the order of the text. The lines that define the object are left out."""
     finders = _Finders(document, wanted)
     made = {(spot.place, spot.line, spot.span) for spot in definitions(document, wanted)}
     implied = all_implicit_defaults(document) if wanted.section[0] == DEFAULTS and wanted.is_section else None
@@ -204,7 +208,7 @@ def spots(document: Document, wanted: ReferenceTarget) -> Iterator[Spot]:
 
 
 def may_name(text: str, name: str) -> bool:
-    """Return whether a text may contain a name, with or without quotes. The test is quick; it may return True without need, never False."""
+    """Return False only if a text certainly does not contain a name, quoted or not. This test is faster than parsing the text."""
     return name in text or ("$" in name and "$" in text) or (_QUOTES.search(text) is not None and name in _QUOTES.sub("", text))
 
 
@@ -228,12 +232,15 @@ class _Finders:
         self._calls = [*made(ARGUMENT, CallPattern, words("arguments")), *made(PATTERN, CriterionPattern, words("criteria"))]
         self._calls_here = [*made(ARGUMENT, CallPattern, words("arguments_here")), *made(PATTERN, CriterionPattern, words("criteria_here"))]
         self._conditions: Finders = [(CONDITION, ConditionPattern(name))] if kind.conditions else []
-        self._of_table(document, next((kind_.table for kind_ in every if kind_.table), ""), made)
+        self._set_table_patterns(document, next((kind_.table for kind_ in every if kind_.table), ""), made)
         if wanted.only_table:
             self._headers, self._lines, self._calls = [], [], []
 
-    def _of_table(self, document: Document, title: str, made: Make) -> None:
-        """Set the patterns for references to the object's stick table. `title`: the table's name, which replaces `<>` in the patterns."""
+    def _set_table_patterns(self, document: Document, title: str, made: Make) -> None:
+        """Set the patterns that find references to the stick table of the object.
+
+        `title`: the form of the name of the table, which replaces `<>` in the patterns; empty if objects of this kind have no table.
+        """
         section = next(
             (section_ for name, section_ in document.of_kind(self._wanted.section[0]) if unquoted(name) == self._wanted.section[1]), None
         )

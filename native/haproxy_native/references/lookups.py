@@ -57,7 +57,7 @@ class ReferringEntry:
 
 @dataclass(frozen=True)
 class Lost:
-    """A place that may refer to the object: the search cannot trace it."""
+    """A place that may refer to the object, but that the search cannot trace."""
 
     why: str
     # Indices of section and line as in `Spot`. In another file, `place` is -1 and `line` is the line number, from 1.
@@ -69,7 +69,7 @@ class Lost:
 
 @dataclass
 class LookupResult:
-    """The result of a lookup."""
+    """The references that a `Lookup` found."""
 
     # References by words with the object's name in lines that compute names.
     spots: list[Spot] = field(default_factory=list)
@@ -80,7 +80,10 @@ class LookupResult:
 
 
 class Lookup:
-    """Searches for references to one object. `directory`: the base of relative paths if the configuration does not set one."""
+    """Searches for references to one object by names that HAProxy computes for each request.
+
+    `directory`: the base of relative paths if the configuration does not set one. `read`: returns the text of a file.
+    """
 
     def __init__(self, document: Document, wanted: ReferenceTarget, directory: str, read: Read) -> None:
         self._document, self._wanted, self._read = document, wanted, read
@@ -113,7 +116,7 @@ class Lookup:
         followed: set[str] = set()
         left = [(place, number, words[1:2]) for place, number, words in self._words_of_lines if self._is_dynamic(place, words)]
         for place, number, words in left:
-            if words and not self._name.fullmatch(words[0].value) and self._may_be(words[0].value, followed=set()):
+            if words and not self._name.fullmatch(words[0].value) and self._may_produce_name(words[0].value, followed=set()):
                 found.lost.append(Lost(self._why(words[0].value), place, number))
         while left:
             place, number, words = left.pop()
@@ -122,7 +125,7 @@ class Lookup:
                 argument.text for word in words for argument in arguments(word.value) if self._variables.fullmatch(argument.function)
             } - followed
             followed |= variables
-            left += [name for variable in sorted(variables) for name in self._set(variable)]
+            left += [name for variable in sorted(variables) for name in self._lines_that_set(variable)]
 
     def _is_dynamic(self, place: int, words: Sequence[Word]) -> bool:
         kind, section = self._wanted.kind, self._document.sections[place]
@@ -140,7 +143,7 @@ class Lookup:
                 elif self._name.fullmatch(argument.text):
                     found.spots.append(Spot(place, number, word.span(argument.start, argument.end), ARGUMENT))
 
-    def _set(self, variable: str) -> Iterator[tuple[int, int, list[Word]]]:
+    def _lines_that_set(self, variable: str) -> Iterator[tuple[int, int, list[Word]]]:
         """Yield (index of the section, index of the line, words of the value) for each line that sets a variable."""
         for place, number, words in self._words_of_lines:
             plain = list(up_to_condition(words))
@@ -153,8 +156,8 @@ class Lookup:
 
     # -- whether a name may be computed in a way that cannot be traced
 
-    def _may_be(self, word: str, followed: set[str]) -> bool:
-        """Return whether a word may produce the object's name in a way that cannot be traced. `followed`: variables already traced."""
+    def _may_produce_name(self, word: str, followed: set[str]) -> bool:
+        """Return whether a word may produce the object's name in a way that cannot be traced. `followed`: the variables already traced."""
 
         if "$" in word:
             return True
@@ -173,13 +176,13 @@ class Lookup:
             return False
         if not self._variables.fullmatch(function) or text in followed:
             return not self._variables.fullmatch(function)
-        given = [words for _, _, words in self._set(text)]
+        given = [words for _, _, words in self._lines_that_set(text)]
         return not given or any(self._is_open_value(words, followed | {text}) for words in given)
 
     def _is_open_value(self, words: Sequence[Word], followed: set[str]) -> bool:
         value = "".join(word.value for word in words)
         if "%[" in value or "$" in value:
-            return self._may_be(value, followed)
+            return self._may_produce_name(value, followed)
         return "(" in value and self._is_open(value, followed)
 
     def _why(self, word: str) -> str:
@@ -252,7 +255,7 @@ def _dynamic(wanted: ReferenceTarget) -> Sequence[str]:
 
 
 def _may_matter(line: Line) -> bool:
-    """Return False if a line certainly has no computed name, variable, script or agent. The test is quick; other lines are parsed."""
+    """Return False only if a line certainly has no computed name, variable, script or agent. This test is faster than parsing the line."""
     return any(sign in line.text for sign in ("%", "$", "(", LUA)) or any(word in line.text for word in _loaded())
 
 
@@ -261,7 +264,7 @@ def _loaded() -> list[str]:
 
 
 def _calls(expression: str) -> Iterator[tuple[str, str]]:
-    """Yield (function, first argument) of each part of a sample expression."""
+    """Yield (function, first argument) for the sample fetch of an expression, and for each of its converters."""
     inner = _IN_PARENTHESES.sub(lambda match: match[0].replace(",", "\0"), expression)
     for part in inner.split(","):
         function, _, rest = part.strip().partition("(")
@@ -269,7 +272,7 @@ def _calls(expression: str) -> Iterator[tuple[str, str]]:
 
 
 def entries_with_value(path: str, text: str, value: str) -> Iterator[ReferringEntry]:
-    """Yield the entries of a map whose value is `value`."""
+    """Yield the entries whose value is `value` in the map that has this path and text."""
     at = 0
     for number, line in enumerate(text.split("\n"), 1):
         entry = parse_map_line(line) if value in line else None

@@ -73,9 +73,9 @@ class ReferenceFormatter:
         self._first = first_lines(document)
 
     def format_references(self, found: References, *, made: bool = False) -> list[ReferenceRow]:
-        """Return a row for each reference: those in the configuration in the order of the text, then those in other files.
+        """Return a row for each reference: first those in the configuration in the order of the text, then those in other files.
 
-        `made`: include the lines that define the object.
+        `made`: also return rows for the lines that define the object.
         """
         spots = sorted({*(found.made if made else ()), *found.spots, *found.through}, key=lambda row: (row.place, row.line))
         return [*dict.fromkeys(map(self._of_spot, spots)), *map(self._of_entry, found.entries)]
@@ -143,7 +143,7 @@ class Rename:
     is_whole: ClassVar[bool] = False
 
     def apply(self, document: Document) -> Document:
-        """Return the document with the new name. Raises Conflict if files that are not in `stored` now refer to the object."""
+        """Return the document after renaming the object. Raises Conflict if a stored file that is not in `stored` refers to the object."""
         found_places = self.naming.found(document, self.object)
         here = {posixpath.basename(path) for path in entries_by_path(found_places) if self.naming.store_of(path)}
         if here - {posixpath.basename(path) for path in self.stored}:
@@ -198,9 +198,9 @@ class Naming:
     ) -> Renaming:
         """Prepare the renaming of an object, and change nothing yet.
 
-        `document`: the current document, or the document of the transaction or the batch that the renaming is part of. `alone`: False in a
-        batch. `member`: the member of the request that has the new name, for errors. Raises BadRequest, BadValue, Conflict, Exists,
-        NotFound and Unusable.
+        `document`: the current document, or the document of the transaction or the batch that the renaming is part of. `alone`: False if
+        the renaming is part of a batch. `member`: the member of the request that contains the new name, for errors. Raises BadRequest,
+        BadValue, Conflict, Exists, NotFound and Unusable.
         """
         stored = await asyncio.to_thread(self._stored_file, object_)
         if stored:
@@ -260,7 +260,7 @@ class Naming:
         if stored is None:
             return references_to_object(document, target(document, object_), self._directory(document), _Texts().read)
         references = references_to_file(document, str(stored.path), self._directory(document))
-        return replace(references, entries=files.listing(stored, document, self._directory(document)))
+        return replace(references, entries=files.crt_list_entries(stored, document, self._directory(document)))
 
     def _stored_file(self, object_: str) -> StoredFile | None:
         """Return the stored file with this object name; None if the object is not a stored file. Raises NotFound."""
@@ -270,7 +270,7 @@ class Naming:
             return None
         paths = [path for path in store.files() if path.name == parts[1]]
         if not paths:
-            raise NotFound(f"{object_[:100]} does not exist{files.nearest(store, parts[1])}")
+            raise NotFound(f"{object_[:100]} does not exist{files.suggestion(store, parts[1])}")
         return StoredFile(store, paths[0])
 
     def _directory(self, document: Document) -> str:
@@ -284,14 +284,14 @@ class Naming:
         return spelled(store.kind, posixpath.basename(path)) if store else ""
 
     def store_of(self, path: str) -> Store | None:
-        """Return the store of a stored file; None for any other file. Any file in the directory of crt-lists may be a crt-list."""
+        """Return the store of a stored file; None for any other file. Each file in the directory of crt-lists counts as a crt-list."""
         lists = self._engine.stores.get(CRT_LISTS)
         return self._engine.stores.find_store(Path(path)) or (lists if lists and lists.file_at(path) else None)
 
     # -- files
 
     def _file_edits(self, found: References, stored: StoredFile | None, object_: str, to: str) -> tuple[EditFiles | None, list[Lost]]:
-        """Return (edits of stored files, references in other files). The other files cannot be edited."""
+        """Return (edits of stored files, references in other files, which cannot be edited)."""
         if stored:
             return files.moved(stored, to, [Path(path) for path in entries_by_path(found)]), []
         stores, left = dict[Path, Store](), list[Lost]()

@@ -39,7 +39,7 @@ class References:
     spots: Sequence[Spot] = ()
     # Lines of the configuration that lead to the object through a file.
     through: Sequence[Spot] = ()
-    # The entries in such files.
+    # The references in such files.
     entries: Sequence[ReferringEntry] = ()
     # Places that may refer to the object, but cannot be traced.
     lost: Sequence[Lost] = ()
@@ -65,14 +65,20 @@ def references_to_object(document: Document, wanted: ReferenceTarget, directory:
 
 
 def entries_naming(document: Document, wanted: ReferenceTarget) -> Callable[[str, str], Iterable[ReferringEntry]]:
-    """Return a function that finds the references to an object in a map or a crt-list, given the path and the text of that file."""
+    """Return a function that finds the references to an object in a map or a crt-list.
+
+    Its arguments are the path and the text of the file.
+    """
     if wanted.kind.name in (STORE, LOAD):
         return CertificateReferences(document, wanted).listed
     return lambda path, text: entries_with_value(path, text, wanted.name)
 
 
 def references_to_file(document: Document, path: str, directory: str) -> References:
-    """Return the references of the configuration to a file."""
+    """Return the references to a file in the configuration.
+
+    `directory`: the base of relative paths if the configuration does not set one.
+    """
     spots, where, path = list[Spot](), bases(document, directory), posixpath.normpath(path)
     for place, section in enumerate(document.sections):
         if section.kind == BOUNDARY or not may_refer(section.text, path):
@@ -95,9 +101,10 @@ def _of_file(place: int, number: int, line: Line, path: str, where: list[str]) -
 
 
 def check_name(document: Document, wanted: ReferenceTarget, name: str, member: str = "to") -> None:
-    """Check the new name of an object. `member`: the member of the request that has the name, for errors.
+    """Check the new name of an object. `member`: the member of the request that contains the name, for errors.
 
-    Raises BadValue if HAProxy does not accept the name, Exists if it is in use, and BadRequest for a stick table, which has no own name.
+    Raises BadValue if HAProxy does not accept the name, Exists if another object has it, and BadRequest for a stick table, which has no
+    name of its own.
     """
     if not (_PATH if wanted.kind.path else _NAME).fullmatch(name):
         characters = ". _ : - /" if wanted.kind.path else ". _ : -"
@@ -122,7 +129,7 @@ def _sharing(wanted: ReferenceTarget) -> list[str]:
 
 
 def renamed(found: References, name: str) -> Document:
-    """Return the document with a new name in all references to the object and in its definitions."""
+    """Return the searched document with `name` in all references to the object and in its definitions."""
     document = found.document
     sections = list(document.sections)
     named = {spot.place for spot in found.made if spot.line == 0}
@@ -141,7 +148,7 @@ def renamed(found: References, name: str) -> Document:
 
 
 def with_name_at(text: str, edits: Iterable[Edit], name: str) -> str:
-    """Return a text with each edit's range replaced by its form, with the name in place of `<>`."""
+    """Return a text after replacing the range of each edit by the form of the edit, in which `name` replaces `<>`."""
     for start, end, form in sorted(edits, reverse=True):
         # The slash of an absolute path replaces the slash in the form.
 
@@ -157,8 +164,8 @@ def entries_by_path(found: References) -> Mapping[str, list[ReferringEntry]]:
     return by_path
 
 
-def object_of(document: Document, spot_place: int) -> str:
-    """Return the object name of a section, given by its index."""
-    section, name = document.sections[spot_place], document.names()[spot_place]
+def object_of(document: Document, place: int) -> str:
+    """Return the object name of the section at an index of the document."""
+    section, name = document.sections[place], document.names()[place]
     by_word = {word: kind for kind, word in section_kinds().items()}
     return spelled(by_word.get(section.kind, section.kind), name).rstrip("/")

@@ -46,7 +46,7 @@ class Word:
     start: int
 
     def span(self, start: int, end: int) -> Span:
-        """Return the range in the line that corresponds to a range of characters in `value`, which has no quotes and escapes."""
+        """Convert a range of characters in `value` to a range in the line. They differ because `value` has no quotes and escapes."""
         if self.raw == self.value:
             return Span(self.start + start, self.start + end)
         sizes = [len(unquoted(self.raw[:size])) for size in range(len(self.raw) + 1)]
@@ -101,19 +101,19 @@ def name_pattern(name: str) -> str:
 
 
 def call_pattern(names: Sequence[str]) -> re.Pattern[str]:
-    """Return a pattern that matches a function with one of these names. In a name, * matches any characters."""
+    """Return a regular expression for function names that matches each of these names. In a name, `*` stands for any characters."""
     return re.compile("|".join(re.escape(name).replace(r"\*", ".*") for name in names) or "(?!)")
 
 
 class Pattern:
-    """A pattern of a line. `<>` matches `name`, or any name if it is None. `values` are the texts for signs such as `<parent>`."""
+    """A pattern of a line. `<>` matches `name`, or any name if `name` is None. `values` maps signs such as `<parent>` to their texts."""
 
     def __init__(self, text: str, name: str | None, values: Mapping[str, str] | None = None) -> None:
         self._tokens = [token if token == MANY else _regex(token, name, values or {}) for token in text.split()]
         self._place = next(place for place, token in enumerate(text.split()) if NAME in token or ONE_OF in token)
 
     def spans(self, words: Sequence[Word]) -> Iterator[Span]:
-        """Yield the ranges of the name in a line."""
+        """Yield the range of the name for each match of the pattern in a line."""
         before, wanted = self._tokens[: self._place], self._tokens[self._place]
         for place, word in enumerate(words):
             if isinstance(wanted, re.Pattern) and (match := wanted.fullmatch(word.value)) and _match(before, words[:place]):
@@ -168,7 +168,7 @@ def up_to_condition(words: Sequence[Word]) -> Sequence[Word]:
 
 
 def _match(tokens: Sequence[re.Pattern[str] | str], words: Sequence[Word]) -> bool:
-    """Return whether the tokens of a pattern match the whole sequence of words."""
+    """Return whether the tokens of a pattern match all of the words. The token `...` matches any number of words."""
     if not tokens:
         return not words
     first, others = tokens[0], tokens[1:]

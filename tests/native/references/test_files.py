@@ -29,7 +29,7 @@ def test_a_certificate_takes_along_what_belongs_to_it(tmp_path: Path) -> None:
     file, path = certificate(tmp_path), tmp_path / "site.list"
     path.write_text(LIST.format(tmp_path))
     document = Document.parse(f"frontend f\n  bind :443 ssl crt-list {path}\n")
-    entries = files.listing(file, document, str(tmp_path))
+    entries = files.crt_list_entries(file, document, str(tmp_path))
     assert [(each.line, path.read_text()[each.start : each.end]) for each in entries] == [(2, "shop.pem"), (3, "shop.pem")]
     edits = files.moved(file, "new.pem", [path])
     now = {each: each.read_bytes() if each.exists() else None for each in edits.files}
@@ -47,7 +47,7 @@ def test_names(tmp_path: Path) -> None:
         with pytest.raises(BadValue):
             files.check_name(file, name)
     files.check_name(file, "new.pem")
-    assert files.nearest(file.store, "shp.pem") == "; the nearest is certificate/shop.pem"
+    assert files.suggestion(file.store, "shp.pem") == "; the nearest is certificate/shop.pem"
 
 
 def test_values_of_maps(tmp_path: Path) -> None:
