@@ -115,13 +115,13 @@ class Document:
 
     @property
     def size(self) -> int:
-        """Return the number of characters of all sections."""
+        """Return the number of characters in all sections together, without the preamble and the comment blocks above sections."""
         if self._size is None:
             self._size = sum(len(section.text) for section in self.sections)
         return self._size
 
     def pieces(self) -> Iterator[bytes]:
-        """Yield the file's bytes in pieces: allocating memory for a large file takes longer than encoding it."""
+        """Yield the file's bytes in pieces, because allocating memory for a large file takes longer than encoding it."""
         if (data := self._data) is not None:
             yield data
             return
@@ -135,8 +135,11 @@ class Document:
         yield encoded("".join(texts))
 
     def find(self, kind: str, name: str) -> Section | None:
-        """Return the first section of a kind and a name. Nameless and repeated sections have numbers: `unnamed_defaults_1`, `a_2`."""
-        # A local variable, because another thread may call `rest` meanwhile.
+        """Return the first section with this kind and name; None if there is none.
+
+        Nameless and repeated sections have names with numbers, such as `unnamed_defaults_1` and `a_2`.
+        """
+        # A local variable, because another thread may call `drop_caches` meanwhile.
         index = self._index
         if index is None:
             index = self._index = self._make_index()
@@ -156,14 +159,17 @@ class Document:
         return places.get(id(section), len(self.sections))
 
     def extent(self, kind: str, name: str) -> int:
-        """Return the cost of finding and parsing a section, in characters: its own or, before the first `find`, those of all sections."""
+        """Return the cost of finding and parsing a section, in characters: the length of the section, or 0 if it does not exist.
+
+        Before the first `find`, the cost is the length of all sections.
+        """
         index = self._index
         if index is None:
             return self.size
         place = index.get((kind, name))
         return 0 if place is None else len(self.sections[place].text)
 
-    def rest(self) -> None:
+    def drop_caches(self) -> None:
         """Drop all cached values, to save memory in a document that is stored for long and rarely read."""
         self._index = self._keys = self._kinds = self._names = self._repeated = self._data = None
         self.cache.clear()
@@ -175,28 +181,28 @@ class Document:
         return index
 
     def keys(self) -> tuple[tuple[str, str], ...]:
-        """Return the kind of each section, and the name by which it is addressed."""
+        """Return (kind, name) of each section. The name is the one by which clients address the section."""
         keys = self._keys
         if keys is None:
             keys = self._keys = tuple((section.kind, name) for section, name in zip(self.sections, self.names(), strict=True))
         return keys
 
     def repeated(self) -> frozenset[tuple[str, str]]:
-        """Return the kinds and names that several sections have."""
+        """Return each (kind, name) that more than one section has."""
         repeated = self._repeated
         if repeated is None:
             repeated = self._repeated = frozenset(key for key, count in Counter(self.keys()).items() if count > 1)
         return repeated
 
     def names(self) -> tuple[str, ...]:
-        """Return the name by which each section is addressed."""
+        """Return the names by which clients address the sections, one for each section."""
         names = self._names
         if names is None:
             names = self._names = tuple(self._make_names())
         return names
 
     def address(self, section: Section) -> str:
-        """Return the name by which one of the sections is addressed: the name in its header, or a name with a number."""
+        """Return the name by which clients address a section: the name in its header, or a name with a number."""
         place = self.place(section)
         return self.names()[place] if place < len(self.sections) else section.name
 
@@ -224,7 +230,7 @@ class Document:
                 yield section.name if number == 1 else f"{section.name}_{number}"
 
     def places_of(self, kind: str) -> Sequence[int]:
-        """Return the indices of the sections of that kind, in file order."""
+        """Return the indices of the sections of a kind, in file order."""
         kinds = self._kinds
         if kinds is None:
             places: dict[str, list[int]] = {}
@@ -234,16 +240,16 @@ class Document:
         return kinds.get(kind, ())
 
     def of_kind(self, kind: str) -> list[tuple[str, Section]]:
-        """Return (name, section) of each section of that kind, in file order."""
+        """Return (name, section) of each section of a kind, in file order."""
         return [(self.names()[place], self.sections[place]) for place in self.places_of(kind)]
 
     def branches(self, kind: str, name: str) -> list[Section]:
-        """Return all sections of a kind and a name, if there are several and one is in a conditional block; otherwise an empty list."""
+        """Return all sections with this kind and name if there are several and one is in a conditional block; otherwise an empty list."""
         found = [section for own, section in self.of_kind(kind) if own == name]
         return found if len(found) > 1 and self._is_conditional(kind, name) else []
 
     def _is_conditional(self, kind: str, name: str) -> bool:
-        """Return whether a section with that header is in a conditional block."""
+        """Return whether a section with this kind and name is in a conditional block."""
         depth = depth_behind(map(Line, split_lines(self.preamble)), 0)
         for section in self.sections:
             if depth > 0 and (section.kind, section.name) == (kind, name):
@@ -252,7 +258,7 @@ class Document:
         return False
 
     def apart_from(self, other: "Document") -> tuple[slice, slice]:
-        """Return the range of sections that differ, in this document and in another one. The sections outside the ranges are shared."""
+        """Return the ranges of sections that differ: (range in this document, range in `other`). All other sections are shared."""
         return apart(self.sections, other.sections)
 
     def replace(self, old: Section, new: Section) -> "Document":
@@ -264,13 +270,17 @@ class Document:
         return document
 
     def insert(self, section: Section, after: Section | None = None, *, apart: bool = True) -> "Document":
-        """Return the document with a new section after another one (default: at the end), in the same file. `apart`: after a blank line."""
+        """Return the document with `section` inserted after the section `after`, in the same file; at the end if `after` is None.
+
+        `apart`: separate the sections by a blank line.
+        """
         return self.insert_at(section, len(self.sections) if after is None else self.sections.index(after) + 1, apart=apart)
 
     def insert_at(self, section: Section, place: int, *, apart: bool = True, closed: bool = True) -> "Document":
-        """Return the document with a new section at an index. `apart`: with a blank line above; `closed`: with one below.
+        """Return the document with `section` inserted at the index `place`.
 
-        A file that ends in a blank line still does.
+        `apart`: with a blank line above the section. `closed`: with a blank line below it. A file that ends in a blank line still ends in
+        one.
         """
         before, behind = list(self.sections[:place]), self.sections[place:]
         ends_blank = bool(before) and before[-1].kind != BOUNDARY and before[-1].lines[-1].is_blank
@@ -292,9 +302,10 @@ class Document:
         return Document(preamble, (*before, section, *behind), leads)
 
     def remove(self, section: Section) -> "Document":
-        """Return the document without a section and the comments above it. Keeps lines of conditional blocks that extend beyond it.
+        """Return the document without a section and the comments above it.
 
-        If the section ends its file, also removes the blank line above it that `insert` adds.
+        Lines of conditional blocks that extend beyond the section are kept. If the section is the last in its file, the blank line that
+        `insert` added above it is removed as well.
         """
         place = self.sections.index(section)
         left = "".join(line.text for line in section.open_conditionals())
@@ -309,7 +320,7 @@ class Document:
         return Document(preamble, (*before, *self.sections[place + 1 :]), leads)
 
     def with_preamble(self, preamble: str, data: bytes | None = None) -> "Document":
-        """Return the document with another preamble. `data`: the bytes of the new document, if they are known."""
+        """Return the document with its preamble replaced. `data`: the bytes of the resulting document, if they are known."""
         document = Document(preamble, self.sections, self.leads)
         document._data = data
         document._index, document._names = self._index, self._names
@@ -317,7 +328,7 @@ class Document:
 
 
 def _parse_one(text: str, outline: Outline, file: str | None = None, *, at_top: bool = True) -> Document:
-    """Parse one file. `at_top`: comments at its top belong to the file, not to the first section."""
+    """Parse one file. `at_top`: the comments at the top of the text belong to the file, not to the first section."""
     starts = outline.headers(text)
     if not starts:
         return Document(text, ())
@@ -332,7 +343,7 @@ def _parse_one(text: str, outline: Outline, file: str | None = None, *, at_top: 
 
 
 def _blank_apart(text: str) -> str:
-    """Return the text before a first section, ending in a blank line unless it is empty."""
+    """Return the text before the first section with a blank line at its end. An empty text stays empty."""
     if not text or text.endswith("\n\n"):
         return text
     return text + ("\n" if text.endswith("\n") else "\n\n")
@@ -341,7 +352,7 @@ def _blank_apart(text: str) -> str:
 def _take_lead(text: str, *, at_top: bool = False) -> tuple[str, str]:
     """Split the comment lines at column 0 off the end of a text. Return (the rest, the comment lines).
 
-    `at_top`: the text begins the file, so that a comment block which is all of it belongs to the rest.
+    `at_top`: the text begins the file. If it consists of comment lines only, they stay in the rest, because they belong to the file.
     """
     if not text.endswith("\n") or "#" not in text:
         return text, ""
@@ -364,13 +375,13 @@ def _ending_blank(section: Section) -> Section:
 
 
 def _ends_file(sections: Sequence[Section], place: int) -> bool:
-    """Return whether a section is the last of its file and no blank line follows its own lines."""
+    """Return whether a section is the last of its file and does not end in a blank line."""
     is_last = place + 1 == len(sections) or sections[place + 1].kind == BOUNDARY
     return is_last and not sections[place].lines[-1].is_blank
 
 
 def _without_final_blank(section: Section) -> Section:
-    """Return the section without the blank line at its end if there is exactly one."""
+    """Return the section without the blank line at its end. Several blank lines are kept."""
     lines = section.lines
     is_alone = len(lines) > 1 and lines[-1].is_blank and not lines[-2].is_blank
     return section.with_lines(lines[:-1]) if is_alone and section.kind != BOUNDARY else section

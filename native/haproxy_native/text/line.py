@@ -41,7 +41,7 @@ class Line:
 
     @property
     def comment(self) -> str | None:
-        """Return the text of the comment, without `#`; None without a comment."""
+        """Return the text of the comment, without `#`; None if the line has no comment."""
         return self.split.comment if "#" in self.text else None
 
     @property

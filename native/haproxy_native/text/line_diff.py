@@ -26,7 +26,7 @@ Range = tuple[int, int]
 
 
 def unified(old: Lines, new: Lines, before: str, after: str) -> Iterator[str]:
-    """Yield the lines of a unified diff; none if the texts are equal. `before` and `after` are the names of the texts."""
+    """Yield the lines of a unified diff; none if the texts are equal. `before` and `after`: the names of the texts in the diff."""
     for number, hunk in enumerate(_hunks(changes(old, new))):
         if number == 0:
             yield f"--- {before}\n"
@@ -54,7 +54,7 @@ def _marked(sign: str, lines: Lines) -> Iterator[str]:
 
 
 def _place(lines: Range) -> str:
-    """Return a range in the notation of `diff`, in which an empty range has the number of the line before it."""
+    """Return a range of lines in the notation of `diff`, which gives an empty range the number of the line before it."""
     start, count = lines[0], lines[1] - lines[0]
     return f"{start + 1}" if count == 1 else f"{start + bool(count)},{count}"
 
@@ -81,7 +81,7 @@ def changes(old: Sequence[Hashable], new: Sequence[Hashable]) -> Iterator[tuple[
 
 
 def _same(old: Sequence[Hashable], new: Sequence[Hashable]) -> Iterator[Same]:
-    """Yield the ranges that are equal, in order."""
+    """Yield (start in `old`, start in `new`, length) of each range that is equal in both, in order."""
     left = MOST_PAIRS
     for removed, added in _gaps(old, new):
         before, after = old[slice(*removed)], new[slice(*added)]
@@ -97,7 +97,7 @@ def _same(old: Sequence[Hashable], new: Sequence[Hashable]) -> Iterator[Same]:
 
 
 def _gaps(old: Sequence[Hashable], new: Sequence[Hashable]) -> Iterator[tuple[Range, Range]]:
-    """Yield the ranges to compare: everything, or if that is too much, the ranges between lines that are unique in both texts."""
+    """Yield the pairs of ranges to compare: everything or, if that is too much, the ranges between lines that are unique in both texts."""
     at = there = 0
     removed, added = apart(old, new)
     if (removed.stop - removed.start) * (added.stop - added.start) > MOST_PAIRS:
@@ -114,7 +114,7 @@ def _unique(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[tuple[int,
 
 
 def _counted(lines: Sequence[Hashable]) -> Counter[Hashable]:
-    """Return the number of each line, counted in pieces so that other threads can run."""
+    """Count the occurrences of each line, in pieces so that other threads can run."""
     counts = Counter[Hashable]()
     for start in range(0, len(lines), _MANY):
         counts.update(lines[start : start + _MANY])
@@ -122,7 +122,7 @@ def _counted(lines: Sequence[Hashable]) -> Counter[Hashable]:
 
 
 def _longest_ordered(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the longest subsequence in which both numbers increase."""
+    """Return the longest subsequence of the pairs in which both indices increase."""
     ends: list[int] = []
     longest: list[int] = []
     before: list[int] = []
@@ -154,7 +154,8 @@ class Collision(Exception):
 def merged(base: Sequence[Item], mine: Sequence[Item], theirs: Sequence[Item], *, both: bool = False) -> list[Item]:
     """Return the base with the changes of both sides. A change that both sides have made is applied once. Raises Collision.
 
-    `both`: accept different insertions of both sides at one place, with `theirs` first. Otherwise they are a collision.
+    `both`: if both sides have inserted different lines at one index, insert those of `theirs` and then those of `mine`. Otherwise this is a
+    collision.
     """
     result, at = list[Item](), 0
     for start, end, lines in _in_order(base, _replacements(base, mine), _replacements(base, theirs), both=both):
@@ -180,7 +181,7 @@ def _in_order(base: Sequence[Item], mine: list[_Hunk[Item]], theirs: list[_Hunk[
 
 
 def _is_before(one: _Hunk[Item], other: _Hunk[Item]) -> bool:
-    """Return whether a change ends before the other one starts. False for two insertions at one place, which have no order."""
+    """Return whether `one` ends before `other` starts. False for two insertions at the same index, which have no order."""
     return one[1] <= other[0] and not (one[0] == one[1] == other[0] == other[1])
 
 

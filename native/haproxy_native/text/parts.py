@@ -1,8 +1,8 @@
-"""Join several files to one document, and split it: first the main file's text before its sections, then all files in loading order.
+"""Join the files of a configuration to one document, and split such a document into its files.
 
-HAProxy's order of loading is the order of the files. Each file begins with a boundary (`MARK path MARK_END`). The boundary of the main file
-has no path, and is left out if the main file is the first. Because the joined text contains the boundaries, it can be stored, compared and
-parsed again as a whole.
+The document begins with the text of the main file that precedes its sections. Then all files follow in the order in which HAProxy loads
+them. Each file begins with a boundary (`MARK path MARK_END`). The boundary of the main file has no path, and is left out if the main file
+is the first. Because the joined text contains the boundaries, it can be stored, compared and parsed again as a whole.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ _MARK, _MARK_END = MARK.encode(), MARK_END.encode()
 
 
 def join(files: Sequence[tuple[str, bytes]]) -> bytes:
-    """Join files, given as (name, bytes) in their order; the name of the main file is MAIN. Raises ValueError if one has a mark."""
+    """Join files, given as (name, bytes) in loading order. The name of the main file is MAIN. Raises ValueError for a NUL character."""
     if len(files) == 1:
         return files[0][1]
     for name, data in files:
@@ -66,7 +66,7 @@ def parts(document: Document) -> dict[str, Document]:
 
 
 def with_parts(document: Document, changed: Mapping[str, Document]) -> Document:
-    """Return the document with some of its files replaced."""
+    """Return the document with the files in `changed` replaced, by name."""
     if not is_joined(document):
         return changed.get(MAIN, document)
     now = {name: part.data for name, part in {**parts(document), **changed}.items()}
@@ -79,7 +79,7 @@ def _boundary(name: str) -> bytes:
 
 
 def first_lines(document: Document) -> Sequence[int]:
-    """Return, for each section, the number of its header line in its file, from 1."""
+    """Return the line number of the header of each section, counted from 1 in the file of the section."""
     known: Sequence[int] | None = document.cache.get(first_lines)
     if known is None:
         known = document.cache[first_lines] = _first_lines(document)

@@ -15,7 +15,10 @@ _STEP = 1 << 8
 
 
 def pieces(text: AnyStr) -> Iterator[tuple[int, int]]:
-    """Yield (start, end) of ranges of whole lines. A range has at most PIECE characters, or one longer line. Raises Abandoned."""
+    """Divide a text into ranges of whole lines, and yield (start, end) of each. Raises Abandoned.
+
+    A range has at most PIECE characters, unless it is a single line that is longer.
+    """
     newline = _newline(text)
     start = 0
     while start < len(text):
@@ -42,7 +45,7 @@ def search(pattern: re.Pattern[AnyStr], text: AnyStr) -> re.Match[AnyStr] | None
 
 
 def without(pattern: re.Pattern[AnyStr], text: AnyStr, most: int = 0) -> AnyStr:
-    """Return the text without the matches of `finditer`, or without the first `most` of them."""
+    """Return the text without the matches of `finditer`. If `most` is not 0, only the first `most` matches are removed."""
     spans: list[tuple[int, int]] = [match.span() for match in islice(finditer(pattern, text), most or None)]
     if not spans:
         return text
@@ -51,7 +54,7 @@ def without(pattern: re.Pattern[AnyStr], text: AnyStr, most: int = 0) -> AnyStr:
 
 
 def joined(parts: Iterable[str]) -> str:
-    """Return the texts joined, in pieces if they are many."""
+    """Join texts. Many texts are joined in pieces."""
     parts = iter(parts)
     texts = list[str]()
     while some := list(islice(parts, _MANY)):
@@ -61,7 +64,7 @@ def joined(parts: Iterable[str]) -> str:
 
 
 def apart(one: Sequence[object], other: Sequence[object]) -> tuple[slice, slice]:
-    """Return the range that differs in each of two sequences. The elements outside the ranges are equal."""
+    """Return the ranges that differ: (range in `one`, range in `other`). The elements before and after these ranges are equal."""
     size, others = len(one), len(other)
     begin, most = 0, min(size, others)
     while begin + _STEP <= most and one[begin : begin + _STEP] == other[begin : begin + _STEP]:
@@ -90,7 +93,7 @@ def _lines(text: str) -> list[str]:
 
 
 def decoded(data: bytes) -> str:
-    """Decode bytes as UTF-8. Other bytes become lone surrogates."""
+    """Decode bytes as UTF-8. Bytes that are not UTF-8 become lone surrogates."""
     if len(data) <= PIECE or data.isascii():
         return data.decode("utf-8", "surrogateescape")
     decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
@@ -99,7 +102,7 @@ def decoded(data: bytes) -> str:
 
 
 def encoded(text: str) -> bytes:
-    """Encode a text. The result of `decoded` is encoded to the same bytes again."""
+    """Encode a text as UTF-8, and lone surrogates as the bytes that `decoded` made them from."""
     if len(text) <= PIECE or text.isascii():
         return text.encode("utf-8", "surrogateescape")
     return b"".join(text[start : start + PIECE].encode("utf-8", "surrogateescape") for start in range(0, len(text), PIECE))

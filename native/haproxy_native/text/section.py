@@ -66,35 +66,35 @@ class Section:
 
     @property
     def own_indent(self) -> str | None:
-        """Return the indent of the first line that has words; None if there is none."""
+        """Return the indent of the first line with words after the header; None if there is no such line."""
         return next((line.indent for line in self.lines[1:] if line.args and not line.args[0].startswith(".")), None)
 
     @property
     def indent(self) -> str:
-        """Return the indent of a new line."""
+        """Return the indent for new lines."""
         own = self.own_indent
         return self.usual_indent if own is None else own
 
     def in_file(self, file: str | None) -> "Section":
-        """Return the same section in another file."""
+        """Return a copy of the section that belongs to `file`."""
         if file == self.file:
             return self
         return self._like(file=file)
 
     def with_lead(self, lead: str) -> "Section":
-        """Return the same section below another comment block."""
+        """Return a copy of the section with `lead` as the comment block above its header."""
         if lead == self.lead:
             return self
         return self._like(lead=lead)
 
     def with_text(self, text: str) -> "Section":
-        """Return the same section with another text."""
+        """Return a copy of the section with its text replaced."""
         return self._like(text=text)
 
     def with_lines(self, lines: Iterable[Line], *, name: str | None = None, shared: tuple[int, int] | None = None) -> "Section":
-        """Return the same section with other lines. Lines without a line end get one, except the last.
+        """Return a copy of the section with its lines replaced. Lines without a line end get one, except the last line.
 
-        `shared`: how many lines at the start, and how many at the end, are the same as in this section, if that is known.
+        `shared`: (number of lines at the start, number of lines at the end) that are the same as in this section; None if unknown.
         """
         lines_, are_ended = list(lines), True
         for i, line in enumerate(lines_[:-1]):
@@ -107,7 +107,7 @@ class Section:
         return made
 
     def apart_from(self, other: "Section") -> tuple[slice, slice]:
-        """Return the range of lines that differ, in this section and in another one. The lines outside the ranges are equal."""
+        """Return the ranges of lines that differ: (range in this section, range in `other`). The lines before and after are equal."""
         mark, begin, end = other.cache.get(_ORIGIN, (None, 0, 0))
         if mark and mark is self.cache.get(_MARK):
             return slice(begin, len(self.lines) - end), slice(begin, len(other.lines) - end)
@@ -120,11 +120,11 @@ class Section:
         return slice(begin + removed.start, begin + removed.stop), slice(begin + added.start, begin + added.stop)
 
     def part(self, places: slice) -> "Section":
-        """Return a section that has only the header and a range of the lines."""
+        """Return a copy of the section that has only the header and a range of its lines."""
         return self.with_lines((self.header, *self.lines[places]))
 
     def with_usual_indent(self, indent: str) -> "Section":
-        """Return the same section with another indent for new lines. The indent of existing lines takes precedence."""
+        """Return a copy of the section with another indent for new lines. It is used if no existing line has words."""
         return self._like(usual_indent=indent)
 
     def _like(self, **changed: Any) -> "Section":
@@ -142,7 +142,7 @@ class Section:
         return places
 
     def as_read(self) -> "Section":
-        """Return the same section with its snippets as normal lines, as HAProxy reads them."""
+        """Return a copy of the section in which the lines of snippets count as normal lines, as in HAProxy."""
         if not self.snippets:
             return self
         read = self.with_lines(self.lines)
@@ -159,7 +159,7 @@ class Section:
                 inside = words[:2] != [SNIPPET, "END"]
 
     def outside_blocks(self, place: int) -> int:
-        """Return the index of a line, or, if it is in a conditional block or a snippet, of the line that ends the block."""
+        """Return the index of the line that ends the conditional block or snippet around a line; `place` if the line is in neither."""
         while place in self.snippets and place + 1 in self.snippets:
             place += 1
         depth = [0] * (len(self.lines) + 1)
@@ -172,10 +172,11 @@ class Section:
         return place if depth[end + 1] > 0 else end
 
     def between(self, previous: int | None, following: int | None) -> int:
-        """Return the index of the line after which to insert a new line between two lines.
+        """Return the index of the line after which to insert a new line, so that it is between two lines.
 
-        `previous`: None for the header. `following`: None for the end of the section. The new line will be in the innermost conditional
-        block that contains both lines, and above the comments of the following line.
+        `previous`: the index of the line above; None for the header. `following`: the index of the line below; None for the end of the
+        section. The new line will be in the innermost conditional block that contains both lines, and above the comments of the following
+        line.
         """
         depths, end = self._depths(), len(self.lines) if following is None else following
         if previous is not None:
@@ -226,7 +227,7 @@ class Section:
 
 
 def depth_behind(lines: Iterable[Line], depth: int) -> int:
-    """Return the number of open conditional blocks after some lines, given the number before them (`depth`)."""
+    """Return the number of open conditional blocks after some lines. `depth`: the number of open blocks before them."""
     for line in lines:
         word = line.args[0] if line.args else ""
         depth = max(depth + (word == ".if") - (word == ".endif"), 0)

@@ -42,7 +42,7 @@ _CONTROLS = {"t": "\t", "n": "\n", "r": "\r"}
 
 
 class SplitLine(NamedTuple):
-    """A split line: `gaps[i]` is the text before `words[i]`; `tail` is the text after the last word, with comment and line end."""
+    """A split line. `gaps[i]` is the text before `words[i]`; `tail` is the text after the last word, including comment and line end."""
 
     gaps: tuple[str, ...]
     words: tuple[str, ...]
@@ -53,7 +53,7 @@ class SplitLine(NamedTuple):
 
     @property
     def comment(self) -> str | None:
-        """Return the text of the comment, without `#` and surrounding blanks; None without a comment."""
+        """Return the text of the comment, without `#` and surrounding blanks; None if the line has no comment."""
         match = _COMMENT.match(self.tail)
         return match[1].strip(BLANKS + "\n") if match else None
 
@@ -90,7 +90,7 @@ def _word_end(line: str, at: int) -> int:
 
 
 def _weak_end(text: str, at: int) -> tuple[int, bool]:
-    """Return the end of weak quotes that open at `at`, and whether they are closed."""
+    """Return (index after the weak quotes that open at `at`, whether they are closed)."""
     at += 1
     while match := _IN_WEAK_QUOTES.match(text, at):
         at = match.end()
@@ -99,12 +99,12 @@ def _weak_end(text: str, at: int) -> tuple[int, bool]:
 
 
 def words_of(line: str) -> tuple[str, ...]:
-    """Return the words of a line. This is faster than `split`."""
+    """Return the words of a line with their quotes. This is faster than `split`."""
     return split(line).words if _SPECIAL.search(line) else tuple(line.split())
 
 
 def is_word(text: str) -> bool:
-    """Return whether HAProxy reads the text as exactly one word, anywhere in a line."""
+    """Return whether HAProxy reads the text as exactly one word wherever it is in a line."""
     at, closed = 0, text != ""
     while closed and at < len(text):
         if text[at] == '"':
@@ -117,7 +117,7 @@ def is_word(text: str) -> bool:
 
 
 def quoted(text: str) -> str:
-    """Return the text as one word in weak quotes, in which HAProxy expands a `${VAR}`. Any other `$` is escaped."""
+    """Return the text as one word in double quotes, in which HAProxy expands a `${VAR}`. Any other `$` is escaped."""
     return '"' + _TO_ESCAPE.sub(_escaped, text) + '"'
 
 
@@ -139,7 +139,7 @@ def unquoted(word: str) -> str:
 
 
 def expanded(word: str, values: Mapping[str, str]) -> str | None:
-    """Return a word as HAProxy reads it, with environment variables expanded; None if one has neither a value nor a default."""
+    """Return a word as HAProxy reads it, with environment variables expanded; None if a variable has neither a value nor a default."""
     absent = list[str]()
 
     def value_of(variable: re.Match[str]) -> str:
@@ -158,12 +158,12 @@ def with_variables(word: str, value: str) -> str:
 
 
 def has_variable(word: str) -> bool:
-    """Return whether a word has an environment variable that HAProxy replaces, which it does only in weak quotes."""
+    """Return whether a word has an environment variable that HAProxy expands. HAProxy expands variables only in double quotes."""
     return '"' in word and "$" in word and _read(word, lambda _: "") != unquoted(word)
 
 
 def _read(word: str, value_of: Callable[[re.Match[str]], str]) -> str:
-    """Return a word without quotes and escapes. A variable in weak quotes is replaced by its `value_of`."""
+    """Return a word without quotes and escapes. A variable in double quotes is replaced by the result of `value_of`."""
     out, at, quote = list[str](), 0, ""
     while at < len(word):
         sign = word[at]

@@ -180,7 +180,7 @@ class Transactions:
         self._awake.pop(id_, None)
         self._awake[id_] = document
         if len(self._awake) > _AWAKE:
-            self._awake.pop(next(iter(self._awake))).rest()
+            self._awake.pop(next(iter(self._awake))).drop_caches()
 
     async def change(
         self, id_: str, edit: Callable[[Document], Document], author: Author, operations: Sequence[Edit] = ()

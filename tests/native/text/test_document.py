@@ -123,7 +123,7 @@ def test_names_follow_every_edit() -> None:
         "b",
         "unnamed_defaults_2",
     )
-    document.rest()
+    document.drop_caches()
     assert document.names() == ("unnamed_defaults_1", "a", "unnamed_defaults_2")
 
 
@@ -239,5 +239,5 @@ def test_the_extent_of_a_section_is_known_with_the_index() -> None:
     assert found
     assert document.extent("backend", "a") == len(found.text) < document.size
     assert document.extent("backend", "none") == 0
-    document.rest()
+    document.drop_caches()
     assert document.extent("backend", "a") == document.size
