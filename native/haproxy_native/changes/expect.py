@@ -1,7 +1,7 @@
 """Refuse changes that were made from an outdated version of the configuration: optimistic concurrency control. Pure.
 
 A client states what it has seen before its change: a version, the value of an object, the text of a file, or nothing. The commit checks
-that twice. It calls `compare` before it does any work, and `apply` to apply the operations to the current document.
+this twice: with `compare` before it does any work, and with `apply` when it applies the operations to the current document.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from haproxy_native.text.document import Document
 
 @dataclass(frozen=True)
 class Expect:
-    """The expectation of a change. This base class accepts any document, unless `number` states a version."""
+    """What a change expects of the configuration. This base class accepts any document, unless `number` states a version."""
 
     # The expected version of the configuration; 0 for any.
     number: int = field(default=0, kw_only=True)
@@ -36,10 +36,7 @@ class Expect:
         raise Stale(f"version in configuration file is {configured}, given version is {self.number}", current=configured)
 
     def apply(self, operations: Sequence[Edit], document: Document) -> Document:
-        """Return `document` after the operations.
-
-        Raises ChangedSince or Conflict if `document` is not the expected one, and what the operations raise.
-        """
+        """Return `document` after the operations. Raises ChangedSince or Conflict if `document` is not as expected, and what they raise."""
         return applied(operations, document)
 
 
@@ -90,7 +87,7 @@ class Rebase(Version):
 
 @dataclass(frozen=True)
 class ExpectedObject(Expect):
-    """An object as the client saw it, or a list of objects if `place` has no key."""
+    """An object as the client has seen it, or a list of objects if `place` has no key."""
 
     place: ObjectPlace
     # None if the client has certainly seen an outdated value. Then `apply` raises ChangedSince.
@@ -99,7 +96,7 @@ class ExpectedObject(Expect):
     full: bool = False
 
     def apply(self, operations: Sequence[Edit], document: Document) -> Document:
-        """Return the document after the operations. Raises what they raise, or else ChangedSince if the object has another value."""
+        """Return the document after the operations. Raises what they raise, and then ChangedSince if the object has another value."""
         after = applied(operations, document)
         if self.value is None or find_value(document, self.place, full=self.full) != self.value:
             raise ChangedSince(f"{name_of(self.place)} has changed since it was read")
@@ -108,7 +105,7 @@ class ExpectedObject(Expect):
 
 @dataclass(frozen=True)
 class ExpectedText(Expect):
-    """The text of one of the configuration's files as the client saw it."""
+    """The text of one file of the configuration as the client has seen it."""
 
     name: str
     text: bytes = field(repr=False)
@@ -129,7 +126,7 @@ ANY = Expect()
 
 
 def find_value(document: Document, place: ObjectPlace, *, full: bool = False) -> Any:
-    """Return the object or the list at a place; None if there is none."""
+    """Return the object at a place, or the list if the place has no key; None if it does not exist."""
     editor = editor_of(place)
     try:
         if place.key == "" and place.resource.kind != "singleton":

@@ -43,13 +43,16 @@ class FileStore(Protocol):
         """Write a draft of a file. Raises WriteFailed, and Unusable for the directory."""
 
     def touches(self, path: Path, before: bytes, after: bytes) -> Sequence[Touch]:
-        """Return the objects in a file that a change affects. Empty if it also changes other parts, or the file has no objects. Blocks."""
+        """Return the objects in a file that a change affects. Blocks.
+
+        The result is empty if the change also affects other parts of the file, or if the file has no objects.
+        """
 
     def check_content(self, path: Path, draft: Path) -> None:
-        """Raise BadRequest for content that the store does not accept."""
+        """Raise BadRequest if the store does not accept the draft as the content of the file at `path`."""
 
     def refuse_named(self, path: Path, document: Document, directory: str) -> None:
-        """Raise InUse, with the line, if the configuration in `directory` names the file."""
+        """Raise InUse if the configuration names the file. The error names the line. `directory`: the directory of the configuration."""
 
     def compared(self, context: Any, path: Path, draft: Path | None) -> tuple[bytes, bytes] | None:
         """Return the contents of a file before and after a change, for a diff. Blocks. Raises OSError.
@@ -91,14 +94,17 @@ class FileOperation(ABC):
         """Raise an error to refuse the change. Called under the locks. Blocks."""
 
     def refuse_named(self, drafted: Drafted, document: Document, directory: str) -> None:
-        """Raise InUse if the configuration, in `directory`, names a file that is deleted. Blocks."""
+        """Raise InUse if the configuration names a file that this operation deletes. Blocks.
+
+        `directory`: the directory of the configuration.
+        """
         for path in (path for path, draft in drafted.drafts.items() if draft is None):
             drafted.stores[path].refuse_named(path, document, directory)
 
     def spelled_out(self, document: Document) -> Document:
-        """Return the configuration with each reference to one of these files written as its path in `drafted`.
+        """Return the configuration with each reference to a file of this operation replaced by the path of the file in `drafted`.
 
-        The check of a change with several files finds and replaces these paths.
+        The check of a change with several files finds these paths and replaces them by the paths of the drafts.
         """
         return document
 
@@ -150,7 +156,7 @@ class PutFile(FileOperation):
 
 @dataclass(frozen=True)
 class EditFiles(FileOperation):
-    """Edits files with a function of their contents. The function is called again if another writer changes a file before the commit."""
+    """Edits files with the function `edit`, which is called again if another writer changes a file before the commit."""
 
     files: Mapping[Path, FileStore]
     # Takes the contents of all files, and returns the new contents of some of them; None deletes a file.
@@ -213,7 +219,7 @@ def discard(drafts: Mapping[Path, Draft | None]) -> None:
 
 
 def contents(paths: Collection[Path]) -> Contents:
-    """Return what files contain. Raises Unreadable."""
+    """Return the contents of files. Raises Unreadable. Blocks."""
     return {path: _read(path) for path in paths}
 
 

@@ -1,4 +1,4 @@
-"""Operations that change a configuration: one object, identified by its place, or a whole text. Pure.
+"""Define the operations that change a configuration: one object, identified by its place, or a whole text. Pure.
 
 An operation is a value. A commit may apply it several times, each time to the document that is current then. `apply` returns a new
 document, and raises what the editor raises.
@@ -29,7 +29,7 @@ class Edit(Protocol):
 
     @property
     def is_whole(self) -> bool:
-        """Whether the whole configuration has to be live afterwards, and not just what the operation changes."""
+        """Whether the process must run the whole configuration afterwards, and not only what the operation changes."""
 
     def apply(self, document: Document) -> Document:
         """Return the document after the operation."""
@@ -41,9 +41,9 @@ def applied(operations: Iterable[Edit], document: Document) -> Document:
 
 
 def claimed_by_all(operations: Iterable[Edit]) -> Claimed:
-    """Return the servers that operations claim, because a PUT states them.
+    """Return the servers that operations claim. The process must run a claimed server exactly as the document says.
 
-    The process has to run these servers exactly as the document says, even if none of their lines changes.
+    A PUT claims the server that it states, even if none of its lines changes.
     """
     return frozenset().union(*(getattr(operation, "claimed", frozenset()) for operation in operations))
 
@@ -90,7 +90,7 @@ class Replace:
 
     @property
     def claimed(self) -> Claimed:
-        """The servers that the process has to run exactly as the document says, even if none of their lines changes."""
+        """The server that this operation claims, which the process must run exactly as the document says, even if no line changes."""
         return claimed_by(self.place.resource, self.place.parent, str(self.place.key)) if self.claims else frozenset()
 
 
@@ -158,13 +158,13 @@ class PutText:
 
     @property
     def banner(self) -> bool | None:
-        """Whether the text begins with the banner of this server, so that the file does, too. None for any file but the main one."""
+        """Whether the stored file begins with the banner of this server, as the text does; None for any file but the main one."""
         return header.has_banner(self.text) if self.name == parts.MAIN else None
 
 
 @dataclass(frozen=True)
 class ChangeText:
-    """Repeats as a patch what another operation has done to a text, such as the operation of a split in a transaction."""
+    """Applies a patch of the text, which repeats what another operation did to it, such as the operation of a split in a transaction."""
 
     patch: patches.Patch
     # As in `Replace`.
@@ -177,10 +177,7 @@ class ChangeText:
 
 
 def text_as_sent(body: bytes, *, versions: bool = True) -> Document:
-    """Parse a text that a client has sent. Raises BadRequest for a NUL character.
-
-    With `versions=False`, the version lines are removed.
-    """
+    """Parse a text that a client has sent. Raises BadRequest for a NUL character. `versions`: False to remove version lines."""
     if MARK.encode() in body:
         raise BadRequest("invalid configuration: it contains a NUL character")
     return Document.parse(body if versions else header.without_versions(body))
@@ -202,7 +199,7 @@ class PutDocument:
 
 @dataclass(frozen=True)
 class SetRuntime:
-    """Changes the running process until its next reload, but no file. The only operation of its `Change`."""
+    """Changes the running process until its next reload, but no file. It must be the only operation of its `Change`."""
 
     # The name of the object, as `kind/name`.
     object: str
@@ -227,14 +224,14 @@ _READERS: Mapping[str, Callable[[ObjectPlace, Row], Edit]] = {
 
 
 def storable(operations: Sequence[Edit], patch: patches.Patch) -> Sequence[Edit]:
-    """Return the operations in a form that can be stored: unchanged if all are on objects, else as one ChangeText with their `patch`."""
+    """Return the operations in a form that can be stored: unchanged if all are operations on objects, else one ChangeText of `patch`."""
     if operations and all(map(_stated, operations)):
         return operations
     return [ChangeText(patch, claimed_by_all(operations))]
 
 
 def as_row(operation: Edit) -> Row:
-    """Return an operation as data for JSON. The patch of a ChangeText is not included: the caller stores it next to the row."""
+    """Return an operation as data for JSON. The row of a ChangeText does not include the patch, which the caller stores separately."""
     if (stated := _stated(operation)) is None:
         return {"claimed": list(claimed_by_all([operation]))}
     name, place, body, full = stated
@@ -255,7 +252,7 @@ def as_operation(row: Row, patch: patches.Patch) -> Edit:
 
 
 def _stated(operation: Edit) -> tuple[str, ObjectPlace, Any, bool] | None:
-    """Return the name of an operation on an object, its place, its body, and whether that is full; None for other operations."""
+    """Return (name, place, body, whether the body is full) of an operation on an object; None for any other operation."""
     match operation:
         case Create():
             return "create", operation.place, operation.body, operation.full

@@ -1,6 +1,6 @@
 """Rebase a change onto a newer version of the configuration, and keep the changes made since. Pure.
 
-A merge compares three documents: the one that the change was made on (`base`), what the change made of it (`mine`), and the newer one
+A merge compares three documents: the one that the change was made on (`base`), the result of the change (`mine`), and the newer one
 (`theirs`). It compares them by object and member (native/haproxy_native/planning/effects.py). Changes of only one side go into the result.
 A member that both sides have changed to different values is a clash, and any clash refuses the whole change.
 
@@ -43,10 +43,10 @@ Item = TypeVar("Item", bound=Hashable)
 
 
 def rebased(operations: Sequence[Edit], base: Document, newer: Document, result: Document | None = None) -> Document:
-    """Return the document `newer` after operations that were made on `base`. `result`: the document after they were applied to `base`, if
-    that is known.
+    """Return the document `newer` after operations that were made on `base`.
 
-    Raises Collided if both sides have changed the same member, and what the operations raise.
+    `result`: `base` after the operations, if that is known. Raises Collided if both sides have changed the same member, and what the
+    operations raise.
     """
     mine = result or applied(operations, base)
     # An operation may have an editor of its own, such as one that writes times in another unit.
@@ -62,15 +62,15 @@ def rebased(operations: Sequence[Edit], base: Document, newer: Document, result:
     raise Collided(f"{_what(first)} was also changed by a later commit{more}", clashes=[first, *others])
 
 
-def reverted(now: Document, before: Document, after: Document) -> Document:
-    """Undo the change from `before` to `after` in the configuration `now`, and keep later changes.
+def reverted(current: Document, before: Document, after: Document) -> Document:
+    """Return the configuration `current` without the change from `before` to `after`, and with all later changes.
 
     Raises Diverged if a later change concerns the same members.
     """
-    after = patches.sharing(after, now)
-    before = patches.sharing(with_header_and_banner_of(before, now), after)
+    after = patches.sharing(after, current)
+    before = patches.sharing(with_header_and_banner_of(before, current), after)
     try:
-        return rebased([], after, now, before)
+        return rebased([], after, current, before)
     except Collided as error:
         # Secrets are masked, as in everything that the history shows.
         clashes = list(map(_masked, error.clashes))
@@ -110,7 +110,7 @@ class _Merge:
         return self.base, self.mine, self.theirs
 
     def merged(self) -> Document:
-        """Return the newer document with the change. Not to be used if there are clashes."""
+        """Return the newer document with the change. The result is valid only if `clashes` is empty afterwards."""
         base, mine, theirs = self._sides
         preamble = _merged_text(base.preamble, mine.preamble, theirs.preamble)
         every = {key: self._sections(key) for key in dict.fromkeys([*mine.keys(), *theirs.keys(), *base.keys()])}
@@ -135,7 +135,7 @@ class _Merge:
         return document
 
     def _sections(self, key: Key) -> list[Section]:
-        """Return the merged sections with this kind and name: usually one, none if the section is deleted."""
+        """Return the merged sections with this kind and name: usually one section, or none if it is deleted."""
         base, mine, theirs = sides = [_sections(document, key) for document in self._sides]
         was, wanted, there = ([(section.lead, section.text) for section in side] for side in sides)
         if wanted in (was, there):
@@ -154,12 +154,12 @@ class _Merge:
         return [] if base else theirs
 
     def _is_renumbered(self, key: Key, name: str) -> bool:
-        """Return whether the index of a section may denote another section, since the count of sections with its name has changed."""
+        """Return whether the number in the name of a section may denote another section, because the number of sections has changed."""
         named = ([section.name for _, section in document.of_kind(key[0])] for document in self._sides)
         return key[0] in REPEATABLE and len({names.count(name) for names in named}) > 1
 
     def _section(self, key: Key, base: Section, mine: Section, theirs: Section) -> Section:
-        """Merge a section that both sides have changed. If it clashes, note that and return the section of the newer document."""
+        """Merge a section that both sides have changed. If they clash, add the clash and return the section of the newer document."""
         text, lead = _merged_text(base.text, mine.text, theirs.text), _merged_text(base.lead, mine.lead, theirs.lead)
         if base.kind == BOUNDARY:
             if text is None:
@@ -188,17 +188,17 @@ class _Merge:
         return effects(self.editor, document, document.replace(one, other))
 
     def _after(self, document: Document, wanted: Iterable[Effect], key: Key) -> Section:
-        """Return the section with this key after effects were applied to the document. Raises what `with_effects` raises."""
+        """Return the section with this key after the effects are applied to the document. Raises what `with_effects` raises."""
         return _sections(with_effects(self.editor, document, wanted), key)[0]
 
     def _has(self, wanted: Iterable[Effect], theirs: Section, made: Section) -> bool:
-        """Return whether `made` differs from the newer section `theirs` by exactly these effects. Positions in lists do not count."""
+        """Return whether `made` differs from the newer section `theirs` by exactly the effects `wanted`. Positions in lists are ignored."""
         return _counted(self._effects(self.theirs, theirs, made)) == _counted(wanted)
 
     # -- effects
 
     def _wanted(self, ours: Sequence[Effect], others: Sequence[Effect]) -> Sequence[Effect] | None:
-        """Return the effects of the change that the newer section does not have yet; None if some clash."""
+        """Return the effects of the change that the newer section lacks; None if an effect clashes."""
         before, wanted = len(self.clashes), list[Effect]()
         by_object: dict[str, list[Effect]] = {}
         for effect in others:
@@ -221,7 +221,7 @@ class _Merge:
         return wanted if len(self.clashes) == before else None
 
     def compare_stated(self, operation: Edit) -> None:
-        """Add a clash for each value that an operation states, even without changing it, and that the newer document has changed."""
+        """Add a clash for each value that the newer document has changed and that an operation states, even if it does not change it."""
         if not isinstance(operation, Replace | Patch | ReplaceAll) or operation.place.resource.kind == "view":
             return
         place = operation.place
@@ -279,7 +279,7 @@ class _Merge:
 
 
 def _place_of(editor: Editor, key: Key) -> ObjectPlace:
-    """Return the place of a section. If the API does not know its kind, the place has a resource made up for its text."""
+    """Return the place of a section. For a kind that the API does not know, the place has a resource made up for its text."""
     kind, name = key
     known = (each for each in editor.resources.by_name.values() if each.section == kind and not each.file and not each.parents)
     resource = next((each for each in known if each.kind != "view"), Resource(kind, "section", kind, kind, section=kind))
@@ -287,7 +287,7 @@ def _place_of(editor: Editor, key: Key) -> ObjectPlace:
 
 
 def _sections(document: Document, key: Key) -> list[Section]:
-    """Return all sections of a kind and a name."""
+    """Return all sections with this kind and name."""
     if key in document.repeated():
         return [section for own, section in zip(document.keys(), document.sections, strict=True) if own == key]
     section = document.find(*key)
@@ -299,7 +299,7 @@ def _members(found: Iterable[Effect]) -> set[tuple[str, str]]:
 
 
 def _counted(found: Iterable[Effect]) -> Counter[str]:
-    """Count effects in a form that can be compared: an element of a list by its content, without its position."""
+    """Count effects in a form that can be compared. An element of a list is identified by its content, not by its position."""
     rows = ((effect.place.resource.name if effect.place.resource.kind == "indexed" else effect.object, effect) for effect in found)
     return Counter(json.dumps({**effect.as_dict(), "object": object_}, sort_keys=True) for object_, effect in rows)
 
@@ -318,7 +318,7 @@ def _merged_text(base: str, mine: str, theirs: str) -> str | None:
 
 
 def _merged(base: Sequence[Item], mine: Sequence[Item], theirs: Sequence[Item]) -> list[Item] | None:
-    """Return a sequence with the changes of both sides; None if they overlap."""
+    """Return `base` with the changes of both sides; None if they overlap."""
     with suppress(Collision):
         return merged(base, mine, theirs, both=True)
     return None
