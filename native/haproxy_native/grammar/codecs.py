@@ -1,4 +1,4 @@
-"""Nodes for words that the notation of synopses cannot describe. Each class gives its reason, and a test counts them."""
+"""Define nodes for words that the notation of synopses cannot describe. Each class states its reason, and a test counts the classes."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -24,9 +24,9 @@ class AddressPort:
         self.needs: tuple[str, ...] = (self.member,)
 
     def meant(self, values: Mapping[str, Any]) -> Values:
-        """Return the values as they would be read from a line: address without needless brackets, port in its own member.
+        """Return the values that reading the written word would give: the address without needless brackets, the port in its own member.
 
-        Clients may send the port as part of the address. Raises BadValue if that differs from the port in its own member.
+        Clients may send the port as part of the address. Raises BadValue if it differs from the port in its own member.
         """
         sent = {member: values[member] for member in self.members if values.get(member) is not None}
         address = normalized(str(sent.get(self.member, "")))
@@ -44,9 +44,9 @@ class AddressPort:
         return read
 
     def _without_port(self, address: str, word: str, port: int) -> str:
-        """Return the address in a form to which a port can be appended. Raises BadValue if it has, or may have, another port.
+        """Return the address in a form to which a port can be appended. Raises BadValue if the address has or may have another port.
 
-        In a list of addresses with commas, the port is added to the last one. A text with further colons is an IPv6 address, as in
+        In a list of addresses with commas, the port belongs to the last address. A text with further colons is an IPv6 address, as in
         `${PREFIX}::1`.
         """
         host, held = split_address(word.rpartition(",")[2])
@@ -85,9 +85,9 @@ def _word(address: object) -> str:
 
 
 class BindAddress(AddressPort):
-    """`[address][:port[-end]]` in one word. Reason: that of AddressPort, and a range of ports.
+    """`[address][:port[-end]]` in one word. Reason: the same as for AddressPort, and a range of ports.
 
-    In a list of addresses with commas, only the port of the last one is a member; the others are part of the address.
+    In a list of addresses with commas, only the port of the last address is a member; the others are part of the address.
     """
 
     examples: tuple[str, ...] = ("192.0.2.1:80", ":443", "*:8000-8010", "/run/app.sock")

@@ -36,7 +36,10 @@ def suites(words: Sequence[str]) -> Iterator[list[list[str]]]:
 
 
 def terms(words: Sequence[str]) -> Iterator[list[str]]:
-    """Yield the terms of a condition, each as a list of words: a named ACL or an anonymous ACL in braces, with its `!`; also each `||`."""
+    """Yield the terms of a condition, each as a list of words. A separator such as `||` is a term as well.
+
+    A term is a named ACL, or an anonymous ACL in braces, with the `!` before it.
+    """
     term: list[str] = []
     is_open = False
     for word in words:
@@ -51,7 +54,7 @@ def terms(words: Sequence[str]) -> Iterator[list[str]]:
 
 
 def refuse_half(members: Iterable[str], values: Mapping[str, Any]) -> None:
-    """Raise Incomplete if values have only half of a condition: `cond` (`if` or `unless`) without `cond_test`, or the test alone."""
+    """Raise Incomplete if values have only one of the two members of a condition: `cond` (`if` or `unless`) and `cond_test`."""
     for cond, test in ((member, f"{member}_test") for member in members if member.endswith("cond")):
         if test in values and cond not in values:
             words = " or ".join(f"`{word}`" for word in CONDITIONS)

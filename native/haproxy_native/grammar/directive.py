@@ -29,7 +29,7 @@ def _condition(members: Collection[str]) -> tuple[str, str] | None:
 
 @dataclass
 class Directive:
-    """A kind of line in a section. Reads its lines as members of the section's object, and writes these members to lines."""
+    """A kind of line in a section. Reads lines of this kind as members of the object of the section, and writes the members to lines."""
 
     # The path, in the section's object, to the object that has the members.
     path: tuple[str, ...]
@@ -69,9 +69,9 @@ class Directive:
             return {self.rows: [self._element(line) for _, line in lines]}
         if self.join:
             (name,) = self.shape.members
-            chunks = self._chunks(lines, name)
+            chunks = self._values_of_lines(lines, name)
             return {name: self.join.joined(chunks)} if chunks else {}
-        if self.repeat == "any" and (said := self._conditions(lines)):
+        if self.repeat == "any" and (said := self._values_to_join(lines)):
             last = said[-1]
             names = _condition(last)
             assert names
@@ -82,7 +82,7 @@ class Directive:
         return values
 
     def _lines_in_effect(self, lines: Found) -> Found:
-        """Return the line that is in effect, as a list: the last line, or none if a later line cancels it."""
+        """Return a list with the line that is in effect: the last line. Empty if a later line cancels it."""
         counting: Found = ()
         for place, line in lines:
             if not self.cancels(line):
@@ -91,27 +91,30 @@ class Directive:
                 counting = ()
         return counting
 
-    def _shown(self, lines: Found) -> Found:
-        """Return the lines to delete if the members are removed: all lines, or with `keep` the last one; none if they are cancelled."""
-        if self.repeat == "keep" or (self.repeat == "any" and not self._conditions(lines)):
+    def _lines_of_members(self, lines: Found) -> Found:
+        """Return the lines to delete if the members are removed. Empty if the lines are already cancelled.
+
+        If several lines are in effect and the API shows only the last (`keep`), this is the last line. Otherwise these are all lines.
+        """
+        if self.repeat == "keep" or (self.repeat == "any" and not self._values_to_join(lines)):
             return lines[-1:]
         return lines if self._lines_in_effect(lines) else ()
 
     def cancels(self, line: Line) -> bool:
-        """Return whether a line only cancels other lines, such as `no option httpclose` or `default option abortonclose`."""
+        """Return whether a line only cancels earlier lines, such as `no option httpclose` or `default option abortonclose`."""
         if self.repeat != "last" or self.rows or line.args[0] not in CANCELLING:
             return False
         return self.shape.parse_words(line.words) is None and self.shape.parse_words(line.words[1:]) is not None
 
     def _is_cancelled(self, line: Line, by: Line) -> bool:
-        """Return whether the line `by` cancels another line. A `no` cancels only a line with the same value."""
+        """Return whether the line `by` cancels `line`. A `no` cancels only a line with the same value."""
         said, cancelled = self.shape.parse_words(line.words), self.shape.parse_words(by.words[1:])
         if by.args[0] == "default" or said is None or cancelled is None:
             return True
         return cancelled.values.items() <= said.values.items()
 
-    def _chunks(self, lines: Found, name: str) -> list[Any]:
-        """Return the values of a member, one for each line that has it."""
+    def _values_of_lines(self, lines: Found, name: str) -> list[Any]:
+        """Return the value that each line gives a member. Lines without the member are skipped."""
         return [reading[name] for _, line in lines if name in (reading := self.shape.read(line) or {})]
 
     def _element(self, line: Line) -> Any:
@@ -121,7 +124,7 @@ class Directive:
     # -- writing
 
     def values_to_write(self, holder: Mapping[str, Any]) -> Any:
-        """Return the part of the object that the lines must express; empty if there must be no line. Raises BadValue."""
+        """Return the part of the object that lines must express; empty if no line is needed. Raises BadValue."""
         if self.rows:
             rows = holder.get(self.rows) or []
             return [{self.rows: row} if self.scalar else row for row in rows]
@@ -134,17 +137,17 @@ class Directive:
         return own
 
     def without_stale_aliases(self, holder: Any, lines: Found) -> Any:
-        """Return the object without stale aliases: if one member is sent under several names, only the changed one remains."""
+        """Return the object without stale aliases: if a member is sent under several names, only the name with a changed value remains."""
         if holder is NOTHING or not lines or self.rows or not self.shape.aliases:
             return holder
         return self.shape.without_stale_aliases(holder, self.read(lines))
 
     def needs_line(self, holder: Mapping[str, Any]) -> bool:
-        """Return whether the object needs a line. An empty object needs one only if it is a list of options (`default-server`)."""
+        """Return whether a line is needed to express the object. An empty object needs one only if it is a list of options."""
         return bool(self.values_to_write(holder)) or (self.options and holder is not NOTHING)
 
-    def is_left(self, holder: Mapping[str, Any]) -> bool:
-        """Return whether the object lacks the members because an older client, which does not know them, may have sent it."""
+    def may_be_unknown(self, holder: Mapping[str, Any]) -> bool:
+        """Return whether the members may be missing only because the object is from an older client that does not know them."""
         return self.addition and not self.is_about(holder)
 
     def is_about(self, holder: Mapping[str, Any]) -> bool:
@@ -152,11 +155,11 @@ class Directive:
         return any(name in holder for name in ((self.rows,) if self.rows else self.shape.members))
 
     def change(self, lines: Found, holder: Mapping[str, Any], section: Section) -> LineEdits:
-        """Return the edits that change the lines of this directive to the values of the object. Raises BadValue."""
+        """Return the edits after which the lines of this directive express the values of the object. Raises BadValue."""
         if self.rows:
             return change_rows(self.shape, lines, self.values_to_write(holder), section)
         if not self.needs_line(holder):
-            removed = lines if self.options or self.join or self.repeat == "merge" else self._shown(lines)
+            removed = lines if self.options or self.join or self.repeat == "merge" else self._lines_of_members(lines)
             return LineEdits({place: None for place, line in removed if not self.cancels(line)}, [])
         own = (*self.shape.members, METADATA) if self.shape.metadata else self.shape.members
         members = {name: holder[name] for name in own if name in holder}
@@ -166,7 +169,7 @@ class Directive:
             return self._change_merged(lines, members)
         if self.join:
             return self._change_joined(lines, members, self.join)
-        if self.repeat == "any" and (names := _condition(members)) and (said := self._conditions(lines)):
+        if self.repeat == "any" and (names := _condition(members)) and (said := self._values_to_join(lines)):
             return self._change_conditions(lines, members, names, said)
         last = lines[-1][0]
         if not (counting := self._lines_in_effect(lines)):
@@ -178,29 +181,37 @@ class Directive:
         return LineEdits({place: edited}, [])
 
     def _change_joined(self, lines: Found, members: Mapping[str, Any], join: Join) -> LineEdits:
-        """Return the edits for a joined value: keep the lines that it begins with, write the rest to the next line, delete the others."""
+        """Return the edits for a value that is spread over several lines.
+
+        Leading lines are kept as long as the value begins with theirs. The line after them gets the rest of the value, and further lines
+        are deleted.
+        """
         (name,) = members
-        chunks = join.chunks(members[name], self._chunks(lines, name))
+        chunks = join.chunks(members[name], self._values_of_lines(lines, name))
         said = [{name: chunk} for chunk in chunks]
         return LineEdits({place: self.shape.onto(line, own) if own else None for (place, line), own in zip_longest(lines, said)}, [])
 
-    def _conditions(self, lines: Found) -> list[Values]:
-        """Return the values of each line; an empty list if one has `unless`, because such conditions cannot be combined."""
+    def _values_to_join(self, lines: Found) -> list[Values]:
+        """Return the values of each line, so that the conditions can be joined by `||`. Empty if a line has `unless`."""
         said = [self.shape.read(line) or {} for _, line in lines]
         return said if all((names := _condition(each)) and each[names[0]] == "if" for each in said) else []
 
     def _change_conditions(self, lines: Found, members: Mapping[str, Any], names: tuple[str, str], said: Sequence[Values]) -> LineEdits:
-        """Return the edits for a condition: keep the lines that it begins with, write the rest to the next line, delete the others."""
+        """Return the edits for a condition that is spread over several lines. `said`: the values of the lines.
+
+        Leading lines are kept as long as the condition begins with theirs. The line after them gets the rest of the condition, and further
+        lines are deleted.
+        """
         cond, test = names
         tests = ANY.chunks(members[test], [each[test] for each in said]) if members[cond] == "if" else [members[test]]
         wanted = [{**members, test: each} for each in tests]
         return LineEdits({place: self.shape.onto(line, own) if own else None for (place, line), own in zip_longest(lines, wanted)}, [])
 
     def _change_merged(self, lines: Found, members: Mapping[str, Any]) -> LineEdits:
-        """Return the edits that write each member to the line that has it, and new members to the last line."""
+        """Return the edits that write each member to the line that already has the member, and new members to the last line."""
         members_of_lines = [set(self.shape.read(line) or {}) for _, line in lines]
         homeless = set(members) - set().union(*members_of_lines)
-        joined = {n: iter(join.chunks(members[n], self._chunks(lines, n))) for n, join in self.shape.joins.items() if n in members}
+        joined = {n: iter(join.chunks(members[n], self._values_of_lines(lines, n))) for n, join in self.shape.joins.items() if n in members}
         replaced: dict[int, Line | None] = {}
         for number, ((place, line), own) in enumerate(zip(lines, members_of_lines, strict=True)):
             names = own | (homeless if number == len(lines) - 1 else set())

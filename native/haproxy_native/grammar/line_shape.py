@@ -36,14 +36,14 @@ METADATA = "metadata"
 
 
 def read_metadata(comment: str | None) -> dict[str, Any] | None:
-    """Return the metadata in a comment: its JSON object, or {"comment": text} for any other text; None without a comment."""
+    """Return the metadata in a comment: its JSON object, or `{"comment": text}` for any other text; None if there is no comment."""
     if not comment:
         return None
     return members if (members := _json_object(comment)) is not None else {"comment": comment}
 
 
 def is_metadata(comment: str | None) -> bool:
-    """Return whether a comment is metadata of the API, and was not written by a person."""
+    """Return whether a comment is metadata that the API has written, and not the comment of a person."""
     return comment is not None and _json_object(comment) is not None
 
 
@@ -56,7 +56,7 @@ def _json_object(comment: str) -> dict[str, Any] | None:
 
 
 def write_metadata(metadata: Any) -> str | None:
-    """Return the comment for metadata, in compact JSON; None without metadata. Raises BadValue if it is not an object."""
+    """Return the comment for metadata, in compact JSON; None if there is no metadata. Raises BadValue if it is not an object."""
     if metadata is None:
         return None
     if not isinstance(metadata, Mapping):
@@ -71,7 +71,7 @@ RECENT = 2
 
 @dataclass
 class Alternative:
-    """One synopsis of a line. `fixed` has the values of the members that select it, such as {"type": "allow"}."""
+    """One synopsis of a line. `fixed` has the values of the members that select this synopsis, such as {"type": "allow"}."""
 
     chain: Chain
     fixed: Mapping[str, Any]
@@ -112,7 +112,7 @@ class Alias:
     write_only: bool = False
 
     def meant(self, value: Any) -> Any:
-        """Return the target's value for a value of the alias; None if it has none."""
+        """Convert a value of the alias to a value of the target; None if the alias has no such value."""
         return str(value) if self.values is None else self.values.get(value)
 
 
@@ -136,12 +136,12 @@ def opaque_words(line: Line, reading: LineReading) -> tuple[str, ...]:
 
 
 class LineShape:
-    """The shape of one kind of line.
+    """The syntax of one kind of line.
 
     `order` lists all members, `chosen_by` the members that select the alternative, `needed` those that every line requires. A line has all
-    members of a group of `together` or none, and at most one of a group of `exclusive`. `unsaid` has the values of members that a line says
-    nothing about; `implied` maps members to the index of a word that is also their value; `absent` has the values that reading leaves out.
-    `inner` is the order of the members of inner objects, `secrets` the `x-secret` of members by dotted name.
+    members of a group of `together` or none, and at most one member of a group of `exclusive`. `unsaid` has the values of members that a
+    line does not express; `implied` maps members to the index of a word that is also their value; `absent` has the values that reading
+    leaves out. `inner` is the order of the members of inner objects, `secrets` the `x-secret` of members by dotted name.
     """
 
     def __init__(
@@ -172,7 +172,7 @@ class LineShape:
         own = {m.split(".")[0] for alternative in alternatives for m in (*alternative.chain.members, *alternative.fixed)}
         self.members = tuple(name for name in order if name in own | {alias.member for alias in aliases})
         nodes = [node for alternative in alternatives for node in _nodes(alternative.chain)]
-        self.silent = frozenset(pair for node in nodes if isinstance(node, Toggle) for pair in _silent(node))
+        self.silent = frozenset(pair for node in nodes if isinstance(node, Toggle) for pair in _unwritten_values(node))
         # By their members, since the same address is in several synopses.
         self.addresses = tuple({node.members: node for node in nodes if isinstance(node, Composed)}.values())
         self.joins = {group.rows: group.join for alternative in alternatives for group in _groups(alternative.chain) if group.join}
@@ -181,14 +181,17 @@ class LineShape:
         self._index: dict[str, list[Alternative]] = {}
         self._depth = min((len(alternative.literals) for alternative in alternatives), default=0)
         for choice in alternatives:
-            self._index.setdefault(self._key(choice), []).append(choice)
+            self._index.setdefault(self._distinguishing_word(choice), []).append(choice)
         self._prefixes = frozenset(alternative.literals for alternative in alternatives)
         self._recent = lru_cache(RECENT)(self._taken_apart)
 
     # -- which alternative
 
-    def _key(self, alternative: Alternative) -> str:
-        """Return the word that distinguishes an alternative: its first literal that not all share, up to a `(`; empty for a placeholder."""
+    def _distinguishing_word(self, alternative: Alternative) -> str:
+        """Return the first literal of an alternative that not every alternative begins with. Empty if a placeholder is in its position.
+
+        A literal that is followed by placeholders in the same word ends with its `(`.
+        """
         nodes = alternative.chain.nodes
         if len(alternative.literals) > self._depth:
             return alternative.literals[self._depth]
@@ -241,7 +244,7 @@ class LineShape:
         return {**values, **{name: join.joined(values[name]) for name, join in self.joins.items() if name in values}}
 
     def added(self, values: Mapping[str, Any], more: Mapping[str, Any]) -> Values:
-        """Return the values of a line, completed by `more`, those of a later line that adds to it."""
+        """Add the values `more` of a later line to the values of a line, and return them together."""
         both = {name: join.joined([values[name], more[name]]) for name, join in self.joins.items() if name in values and name in more}
         return {**values, **more, **both}
 
@@ -267,7 +270,7 @@ class LineShape:
     # -- writing
 
     def flatten_body(self, values: Mapping[str, Any]) -> Values:
-        """Convert the values that a client has sent to flat values, as they would be read from a line.
+        """Convert the values that a client has sent to flat values, in the form in which lines are read.
 
         Empty values are dropped, and aliases are replaced by their targets. Raises BadValue if values contradict each other.
         """
@@ -290,7 +293,7 @@ class LineShape:
         return {name: value for name, value in flat.items() if not (isinstance(value, str) and (name, value) in self.silent)}
 
     def without_stale_aliases(self, values: Mapping[str, Any], said: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the values without stale aliases: if a member has changed under one of its names, remove its other names.
+        """Return the values without stale aliases: if a member has several names, only the names with a changed value remain.
 
         A client that changes a member under one name sends the former value under the others. `said`: the values before the change.
         """
@@ -304,7 +307,7 @@ class LineShape:
         return {name: value for name, value in values.items() if name not in stale} if stale else values
 
     def choose(self, values: Values, present: Alternative | None = None) -> Alternative:
-        """Return the alternative that expresses the most values. Among equals, prefer `present`, that of the existing line.
+        """Return the alternative that expresses the most values. If several do, prefer `present`, the alternative of the existing line.
 
         Raises BadValue if no alternative can express the values, or if required values are missing.
         """
@@ -368,9 +371,10 @@ class LineShape:
         return [word for _, words, _ in self.written(self.choose(flat), flat) for word in words]
 
     def written(self, alternative: Alternative, flat: Values, reading: LineReading | None = None) -> list[Written]:
-        """Return the words of each part of a new line or, with `reading`, of an existing line with new values.
+        """Return the words of each part of a new line. If `reading` is given, return those of the existing line with new values.
 
-        Raises BadValue. Raises Incomplete for half a condition, unless the existing line has it already: HAProxy accepts `deny if`.
+        Raises BadValue. Raises Incomplete if a condition has only one of its two members, unless this is so in the existing line: HAProxy
+        accepts `deny if`.
         """
         there = reading.values if reading else {}
         for cond, test in alternative.conditions:
@@ -382,7 +386,7 @@ class LineShape:
             raise BadValue(f"{error.member} in body is required by `{alternative.text}`", place=Place(member=error.member)) from None
 
     def _chunks(self, flat: Values, reading: LineReading | None) -> Values:
-        """Return the values of members whose keyword may be repeated, each split into one value for each occurrence."""
+        """Return the values of the members whose keyword may be repeated, each split into one part for each occurrence."""
         chunks: Values = {}
         for name, join in self.joins.items():
             if name in flat:
@@ -404,7 +408,7 @@ class LineShape:
         return Line(text + (f" # {comment}" if comment is not None else "") + newline)
 
     def onto(self, line: Line, values: Mapping[str, Any]) -> Line:
-        """Return an existing line with new values. Words whose meaning does not change are kept. Raises BadValue and UnknownWords."""
+        """Return an existing line with new values. Words whose value does not change are kept. Raises BadValue and UnknownWords."""
         reading = self.parse_words(line.words)
         if self.aliases and reading is not None:
             values = self.without_stale_aliases(values, self.finished(dict(reading.values), line))
@@ -446,7 +450,7 @@ class LineShape:
                 )
 
     def _unimplied(self, line: Line, reading: LineReading | None, written: list[Written]) -> list[Written]:
-        """Return the parts to write, without those that a word of the new line implies and that the old line does not have."""
+        """Return the parts to write. Parts that a word of the new line implies and that the old line does not have are left out."""
         if not self.implied or reading is None:
             return written
         written_members = {member for part in reading.parts for member in part.values}
@@ -461,7 +465,7 @@ class LineShape:
         return [piece for piece in written if not (piece[2] and all(again.get(name) == value for name, value in piece[2].items()))]
 
     def annotated(self, line: Line, values: Mapping[str, Any]) -> Line:
-        """Return a line with other metadata and the same words."""
+        """Return a line with its metadata replaced and its words unchanged."""
         tail = self._tail(line, values) if self.metadata else line.split.tail
         return line if tail == line.split.tail else Line(SplitLine(line.split.gaps, line.split.words, tail).join())
 
@@ -501,8 +505,8 @@ def _misread(piece: Piece, alternative: Alternative, words: Sequence[str], unkno
     return BadValue(f"{member} in body: `{own}` would be read as something else in `{line}`", place=Place(member=member))
 
 
-def _silent(node: Toggle) -> Iterable[tuple[str, Any]]:
-    """Yield (member, value) for each value that has no words: the line is the same without the member."""
+def _unwritten_values(node: Toggle) -> Iterable[tuple[str, Any]]:
+    """Yield (member, value) for each value that is written as no words at all, like a missing member."""
     if list(node.words) == [True]:
         yield node.member, False
     yield from ((node.member, value) for value, words in node.words.items() if words is None)
@@ -520,7 +524,7 @@ def _groups(chain: Chain) -> Iterable[Group]:
 
 
 def flattened(values: Mapping[str, Any], known: frozenset[str], dotted: frozenset[str]) -> Values:
-    """Return the members by dotted path. Flattens only the objects in `dotted`, whose members are in a synopsis."""
+    """Return the values by dotted path of members. Only the objects in `dotted` are flattened, whose members are in a synopsis."""
     flat: Values = {}
     for name, value in values.items():
         if name not in known or name == METADATA:

@@ -11,7 +11,7 @@ from typing import Any
 from haproxy_native.grammar.directive import Directive
 from haproxy_native.grammar.line_shape import METADATA, Alias, Alternative, LineShape
 from haproxy_native.grammar.notation import Compiler, join_of
-from haproxy_native.grammar.schema import Order, Schema, Schemas, keyword_of, stands_alone
+from haproxy_native.grammar.schema import Order, Schema, Schemas, has_no_value, keyword_of
 from haproxy_native.grammar.section_shape import Default, ListAlias, SectionShape
 from haproxy_native.grammar.synopsis import Chain
 
@@ -22,7 +22,7 @@ BUNDLE = Path(__file__).parents[1] / "generated" / "dataplane.json"
 
 @functools.cache
 def bundle() -> Mapping[str, Any]:
-    """Return the OpenAPI document of the API, with the notes of the language."""
+    """Return the OpenAPI document of the API, with the notes that describe the language of the configuration."""
     document: Mapping[str, Any] = json.loads(BUNDLE.read_bytes())
     return document
 
@@ -43,7 +43,7 @@ class Grammar:
         return self._lines[name]
 
     def section(self, name: str, embedded: Iterable[str] = ()) -> SectionShape:
-        """Return the shape of a schema whose objects are sections. `embedded`: the members with its children, which are left out."""
+        """Return the shape of a schema whose objects are sections. `embedded`: the members that contain children, which are left out."""
         held = frozenset(embedded)
         key = name, held
         if key not in self._sections:
@@ -80,7 +80,7 @@ class Grammar:
     # -- lines
 
     def shape(self, properties: Mapping[str, Schema], note: Mapping[str, Any], needed: Sequence[str] = ()) -> LineShape:
-        """Return the shape of a line, from its members and the note with its synopses."""
+        """Build the shape of a line from the schemas of its members and the note with its synopses."""
         compiler = Compiler(self.schemas, properties, time_suffix=self.time_suffix)
         chosen_by = note.get("chosen_by", ())
         chosen_by = (chosen_by,) if isinstance(chosen_by, str) else tuple(chosen_by)
@@ -113,7 +113,7 @@ class Grammar:
 
     @staticmethod
     def _secrets(compiler: Compiler, alternatives: Sequence[Alternative]) -> dict[str, Any]:
-        """Return the `x-secret` of members, by dotted name."""
+        """Return the value of `x-secret` for each member that has it, by dotted name."""
         members = {member for alternative in alternatives for member in alternative.chain.members}
         rows = {row for member in members if (row := member.split(".")[0]) in compiler.properties}
         inner = {f"{row}.{name}" for row in rows for name in compiler.schemas.properties(_element(compiler, row))}
@@ -126,7 +126,7 @@ class Grammar:
         return {name: order for name, order in orders.items() if order}
 
     def _noted(self, word: str, properties: Mapping[str, Schema]) -> dict[str, Any]:
-        """Return the values of one key in the notes of members, by member."""
+        """Return the value of one key in the note of each member that has the key."""
         notes = {name: self.schemas.note(property_) for name, property_ in properties.items()}
         return {name: note[word] for name, note in notes.items() if word in note}
 
@@ -215,7 +215,7 @@ class Grammar:
             return [Directive(path, _single(compiler.coded(name, note), name, note, compiler))]
         if schema.get("type") == "object":
             return self._directives((*path, name), self.schemas.properties(schema), set())
-        if stands_alone(schema, note):
+        if has_no_value(schema, note):
             return [self._switch(path, name, schema, note)]
         if schema.get("type") == "array" and note.get("repeat") == "append":
             element = self.schemas.resolve(schema["items"])
@@ -227,7 +227,7 @@ class Grammar:
         return [Directive(path, shape, note.get("repeat", "last"), join_of(note))]
 
     def _switch(self, path: tuple[str, ...], name: str, schema: Schema, note: Mapping[str, Any]) -> Directive:
-        """Return the directive of a flag or a switch, with one alternative for each value that has a line."""
+        """Return the directive of a flag or a switch. It has one alternative for each value that is written as a line."""
         compiler = Compiler(self.schemas, {name: schema}, no="prefix", time_suffix=self.time_suffix)
         words = compiler.toggle(name, schema, note).words
         alternatives = [Alternative(compiler.chain(" ".join(own)), {name: value}, " ".join(own)) for value, own in words.items() if own]
@@ -246,13 +246,13 @@ def _single(chain: Chain, name: str, note: Mapping[str, Any], compiler: Compiler
 
 
 def _secret(compiler: Compiler, member: str) -> Any:
-    """Return the `x-secret` of a member, or of the elements of a list."""
+    """Return the value of `x-secret` for a member; for a list, also that of its elements. None if there is none."""
     schema = compiler.property(member)
     return schema.get("x-secret") or compiler.schemas.resolve(schema.get("items", {})).get("x-secret")
 
 
 def _element(compiler: Compiler, member: str) -> Schema:
-    """Return the schema of a member, or of the elements of a list."""
+    """Return the schema of a member; for a list, the schema of its elements."""
     schema = compiler.properties[member]
     return compiler.schemas.resolve(schema["items"]) if schema.get("type") == "array" else schema
 
@@ -269,25 +269,25 @@ def _synopses(note: Mapping[str, Any], chosen_by: Sequence[str] = ()) -> Iterabl
 
 
 def _keys(key: str | None) -> Iterable[str | None]:
-    """Yield the keys that a key with alternatives stands for: `a c` and `b c` for `a|b c`."""
+    """Expand a key with alternatives: yield `a c` and `b c` for `a|b c`."""
     if key is None:
         return [None]
     return [" ".join(words) for words in itertools.product(*(word.split("|") for word in key.split()))]
 
 
 def _spelled_out(text: str, key: str | None, chosen_by: Sequence[str]) -> str:
-    """Return a synopsis in which the words of its key replace the members that select it."""
+    """Return a synopsis in which the words of `key` replace the placeholders of the members that select the alternative."""
     for member, word in zip(chosen_by, (key or "").split(), strict=False):
         text = text.replace(f"<{member}>", word)
     return text
 
 
 def _keyword(directive: Directive) -> str:
-    """Return the first words of a directive's line without dashes, to sort keywords as HAProxy's manual does."""
+    """Return the first words of the line of a directive without dashes: the sort key of the order in HAProxy's manual."""
     return " ".join(directive.shape.alternatives[0].literals).replace("-", "")
 
 
 @functools.cache
 def grammar() -> Grammar:
-    """Return the grammar of the bundled document. It writes times in the largest unit that divides them."""
+    """Return the grammar of the bundled document. It writes a time in the largest unit of which the time is a multiple."""
     return Grammar()

@@ -16,7 +16,7 @@ Piece = tuple[tuple[int, ...] | None, list[Pair]]
 
 
 def onto(old: SplitLine, parts: Sequence[MatchedWords], written: Iterable[Written], chain: Chain) -> list[Piece]:
-    """Return the old line with new values. Options that `written` lacks are removed, and new ones are inserted in the declared order."""
+    """Write new values onto the old line. Options that `written` lacks are removed, and new options are inserted in the declared order."""
     new = {key: (words, values) for key, words, values in written}
     last: dict[tuple[int, ...], MatchedWords] = {}
     said: dict[tuple[int, ...], Values] = {}
@@ -32,7 +32,7 @@ def onto(old: SplitLine, parts: Sequence[MatchedWords], written: Iterable[Writte
         key = identity(part, chain)
         if part.key is not None and not (part.hidden and key not in new):
             if key not in new and (last[key] is part or not _stays(key, chain)):
-                removed = _behind_followers(old.words, part.end, group_of(key, chain.nodes[key[0]]))
+                removed = _after_followers(old.words, part.end, group_of(key, chain.nodes[key[0]]))
                 continue
             if key in new and last[key] is part and new[key][1] != said[key]:
                 own = edited(own, part, *new[key])
@@ -44,21 +44,21 @@ def onto(old: SplitLine, parts: Sequence[MatchedWords], written: Iterable[Writte
     return pieces
 
 
-def _behind_followers(words: Sequence[str], at: int, group: Group | None) -> int:
-    """Return the index after the followers of an option, which are words that belong to the option but to no member."""
+def _after_followers(words: Sequence[str], at: int, group: Group | None) -> int:
+    """Return the index after the followers of an option: words that belong to the option, but express no member."""
     while group and at < len(words) and unquoted(words[at]) in group.followers:
         at += 1 + group.followers[unquoted(words[at])]
     return at
 
 
 def _stays(key: tuple[int, ...], chain: Chain) -> bool:
-    """Return whether an option stays in the line although a later occurrence of it is removed."""
+    """Return whether an earlier occurrence of an option stays in the line when a later one is removed."""
     group = group_of(key, chain.nodes[key[0]])
     return group is not None and group.keep
 
 
 def respelled(old: SplitLine, parts: Sequence[MatchedWords], written: Iterable[Written]) -> list[Piece]:
-    """Return the old line rewritten by another synopsis. Words that both lines have stay as they are."""
+    """Rewrite the old line by another synopsis. Words that both lines have keep their spelling."""
     own = pairs_of(old)
     new = [(key, spaced(words)) for key, words, _ in written]
     flat = retained(
@@ -71,7 +71,7 @@ def respelled(old: SplitLine, parts: Sequence[MatchedWords], written: Iterable[W
 
 
 def edited(own: Sequence[Pair], part: MatchedWords, words: Sequence[str], values: Values) -> list[Pair]:
-    """Return the words of a part for new values, with the synonym that the line uses. Words whose meaning does not change are kept."""
+    """Return the words of a part for new values, with the synonym that the line uses. Words whose value does not change are kept."""
     by = part.by
     if isinstance(by, Chain) and set(by.required()) <= set(values) <= set(by.members):
         words = by.write(values)
@@ -79,7 +79,7 @@ def edited(own: Sequence[Pair], part: MatchedWords, words: Sequence[str], values
 
 
 def usual(part: MatchedWords, own: Sequence[Pair]) -> list[str]:
-    """Return the words of a part in their usual spelling, one for each word; the words themselves if that cannot be determined."""
+    """Return the words of a part in the usual spelling. If it cannot be determined for each word, return the words as they are."""
     try:
         words = [word for _, word in spaced(part.by.write(part.values) if part.by else ())]
     except (NoValue, BadValue):
@@ -88,7 +88,7 @@ def usual(part: MatchedWords, own: Sequence[Pair]) -> list[str]:
 
 
 def retained(own: Sequence[Pair], before: Sequence[str], after: Sequence[Pair]) -> list[Pair]:
-    """Return the new words `after`, with the spelling and the gaps of the old line for words that it has as well.
+    """Return the new words `after`. A word that the old line has as well keeps its spelling and its gap.
 
     `own`: the words of the old line. `before`: the same words in their usual spelling, in which they are compared.
     """
@@ -115,7 +115,10 @@ def joined(pieces: Iterable[Piece], tail: str) -> SplitLine:
 
 
 def misread(pieces: Sequence[Piece], parts: Sequence[MatchedWords], chain: Chain) -> Piece | None:
-    """Return the first piece that would not be parsed as it was written; None if all would. Adjacent pieces of one text are united."""
+    """Return the first piece that would not be parsed as it was written; None if all would be.
+
+    Adjacent occurrences that express one text count as one piece.
+    """
     sizes = [(key, sum(len(words_of(word)) for _, word in own)) for key, own in pieces]
     wanted = _united(sizes, chain)
     found = _united([(part.key and identity(part, chain), part.end - part.start) for part in parts], chain)
@@ -126,7 +129,7 @@ def misread(pieces: Sequence[Piece], parts: Sequence[MatchedWords], chain: Chain
 
 
 def _united(sizes: Iterable[tuple[tuple[int, ...] | None, int]], chain: Chain) -> list[tuple[tuple[int, ...] | None, int]]:
-    """Return the number of words of each part, with adjacent parts of one text united."""
+    """Return (key, number of words) of each part. Adjacent occurrences that express one text count as one part."""
     united: list[tuple[tuple[int, ...] | None, int]] = []
     for key, size in sizes:
         group = group_of(key, chain.nodes[key[0]]) if key else None
@@ -139,7 +142,7 @@ def _united(sizes: Iterable[tuple[tuple[int, ...] | None, int]], chain: Chain) -
 
 
 def identity(part: MatchedWords, chain: Chain) -> tuple[int, ...]:
-    """Return the key that identifies a part. Elements of a list have different keys, occurrences of other options the same key."""
+    """Return the key that identifies a part. Each element of a list has its own key. All occurrences of another option share a key."""
     if part.key is None or len(part.key) < 3:
         return part.key or ()
     owner = chain.nodes[part.key[0]]
@@ -148,12 +151,15 @@ def identity(part: MatchedWords, chain: Chain) -> tuple[int, ...]:
 
 
 def regapped(old: Sequence[Pair], words: Sequence[str]) -> list[Pair]:
-    """Return new words, each with the gap of the old word at its index, or one blank."""
+    """Return new words, each with the gap before the old word at the same index. Further words get one blank."""
     return [(old[i][0] if i < len(old) else " ", word) for i, word in enumerate(words)]
 
 
 def _place(key: tuple[int, ...], keys: Sequence[tuple[int, ...] | None]) -> int:
-    """Return the index for a new option: after the last option that is declared before it, and the unknown words that follow that one."""
+    """Return the index at which to insert a new option: after the last option that is declared before it.
+
+    Unknown words that follow that option stay next to it.
+    """
     place = max((i + 1 for i, other in enumerate(keys) if other is not None and other < key), default=0)
     while place < len(keys) and keys[place] is None:
         place += 1

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from haproxy_native.grammar.codecs import CODECS
-from haproxy_native.grammar.schema import Schema, Schemas, is_switch, keyword_of, stands_alone
+from haproxy_native.grammar.schema import Schema, Schemas, has_no_value, is_switch, keyword_of
 from haproxy_native.grammar.synopsis import Chain, Glued, Group, Join, Literal, Node, Options, Placeholder, Rest, Toggle
 from haproxy_native.grammar.values import Choice, type_of
 
@@ -16,22 +16,22 @@ CONDITION = "[ <cond> <cond_test...> ]"
 
 
 def join_of(note: Mapping[str, Any]) -> Join | None:
-    """Return how the occurrences of a property's keyword are joined to one value; None if they are not."""
+    """Return how the occurrences of a keyword are joined to one value; None if the property has no such repetition."""
     repeat = note.get("repeat")
     return Join(note.get("separator", " "), apart=repeat == "each") if repeat in ("join", "each") else None
 
 
 class Compiler:
-    """Compiles the synopses of one object.
+    """Compiles the synopses of one kind of object.
 
-    `properties`: its members. `no`: how switches are negated, `dash` for `no-keyword` and `prefix` for `no keyword`.
+    `properties`: the members of the object. `no`: how switches are negated, `dash` for `no-keyword` and `prefix` for `no keyword`.
     """
 
     def __init__(self, schemas: Schemas, properties: Mapping[str, Schema], *, no: str = "dash", time_suffix: str = "nearest") -> None:
         self.schemas, self.properties, self.no, self.time_suffix = schemas, properties, no, time_suffix
 
     def chain(self, synopsis: str) -> Chain:
-        """Return the chain for a synopsis. If `<NAME...>` names a schema, it stands for all its other properties, in any order."""
+        """Return the chain for a synopsis. A `<NAME...>` that names a schema stands for options with all its other properties."""
         elements, _ = self._elements(_TOKEN.findall(synopsis), 0, stops=self._has_condition(synopsis))
         return Chain(elements)
 
@@ -109,7 +109,7 @@ class Compiler:
     def _implied(self, name: str, schema: Schema, note: Mapping[str, Any]) -> Group:
         if "codec" in note:
             return Group([self.coded(name, note)])
-        if stands_alone(schema, note):
+        if has_no_value(schema, note):
             return Group([Chain([self.toggle(name, schema, note)])])
         if note.get("repeat") == "append":
             element = self.schemas.resolve(schema["items"])
@@ -124,7 +124,10 @@ class Compiler:
         return Chain([*words, CODECS[note["codec"]](name)])
 
     def argument(self, name: str, schema: Schema, note: Mapping[str, Any]) -> Chain:
-        """Return the nodes for `keyword <value>`. The value is one word. For a plain list or a note with `whole`, it is all other words."""
+        """Return the nodes for `keyword <value>`.
+
+        The value of a plain list, or of a note with `whole`, is the rest of the line; any other is a word.
+        """
         words: list[Node | Options] = [Literal(word) for word in keyword_of(name, note).split()]
         plain_list = schema.get("type") == "array" and not note.get("split") and not note.get("separator")
         if note.get("whole") or plain_list:
@@ -188,7 +191,7 @@ class Compiler:
         )
 
     def property(self, path: str) -> Schema:
-        """Return the schema of a member by dotted path. A path through a list leads to a member of its elements."""
+        """Return the schema of the member at a dotted path. Through a list, the path leads to a member of its elements."""
         first, *more = path.split(".")
         schema = self.properties[first]
         for name in more:

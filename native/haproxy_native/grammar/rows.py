@@ -32,17 +32,20 @@ class LineEdits:
 
     # By index; None deletes the line.
     replaced: dict[int, Line | None]
-    # (index of the line before it, new line). None: the section determines the place.
+    # (index of the line before it, new line). None: `SectionShape` determines the index.
     added: list[tuple[int | None, Line]]
 
 
 def change_rows(shape: LineShape, lines: Found, wanted: Sequence[Row], section: Section) -> LineEdits:
-    """Return the edits that change lines to the elements of a new list. A line moves together with the comments directly above it."""
+    """Return the edits that turn `lines` into one line for each element of `wanted`.
+
+    A line that moves takes the comments directly above it along.
+    """
     made = [shape.new(row, section.indent, section.newline) for row in wanted]
     if not lines:
         return LineEdits({}, [(None, line) for line in made])
     rows = _Rows(shape, [line for _, line in lines], made, wanted)
-    staying, moving = rows.paired()
+    staying, moving = rows.matched()
     kept = set(staying.values())
     change = LineEdits({place: None for number, (place, _) in enumerate(lines) if number not in kept}, [])
     following = _following([lines[staying[at]][0] if at in staying else None for at in range(len(made))])
@@ -64,7 +67,7 @@ def change_rows(shape: LineShape, lines: Found, wanted: Sequence[Row], section: 
 
 
 def _following(places: Sequence[int | None]) -> list[int | None]:
-    """Return, for each element, the next place that is not None."""
+    """Return, for each index, the next value after it that is not None; None if there is no such value."""
     following: list[int | None] = []
     next_ = None
     for place in reversed(places):
@@ -74,7 +77,7 @@ def _following(places: Sequence[int | None]) -> list[int | None]:
 
 
 class _Rows:
-    """Matches old lines with new elements. Pairs are {index of the element: index of the line}."""
+    """Matches old lines with new elements. Matches are returned as {index of the element: index of the line}."""
 
     def __init__(self, shape: LineShape, lines: Sequence[Line], made: Sequence[Line], wanted: Sequence[Row]) -> None:
         self.shape, self.lines, self.made, self.wanted = shape, lines, made, wanted
@@ -86,15 +89,15 @@ class _Rows:
         edit = self.shape.annotated if self.old[old] == self.new[new] else self.shape.onto
         return edit(self.lines[old], self.wanted[new])
 
-    def paired(self) -> tuple[dict[int, int], dict[int, int]]:
-        """Return the pairs whose line stays at its place, and the pairs whose line moves."""
+    def matched(self) -> tuple[dict[int, int], dict[int, int]]:
+        """Return (matches whose line stays at its place, matches whose line moves)."""
         staying, stretches = dict[int, int](), []
         for is_equal, a, b, c, d in _compared(self.old, self.new):
             if is_equal:
                 staying |= zip(range(c, d), range(a, b), strict=True)
             else:
                 stretches.append((range(a, b), range(c, d)))
-        moving = self._moved(chain.from_iterable(old for old, _ in stretches), chain.from_iterable(new for _, new in stretches))
+        moving = self._equal(chain.from_iterable(old for old, _ in stretches), chain.from_iterable(new for _, new in stretches))
         taken = set(moving.values())
         for old, new in stretches:
             staying |= self._most_similar([each for each in old if each not in taken], [each for each in new if each not in moving])
@@ -102,17 +105,17 @@ class _Rows:
         removed = [each for old, _ in stretches for each in old if each not in taken]
         return staying, moving | self._similar(removed, [each for _, new in stretches for each in new if each not in moving | staying])
 
-    def _moved(self, old: Iterable[int], new: Iterable[int]) -> dict[int, int]:
-        """Return the pairs of equal lines and elements, in any order."""
+    def _equal(self, old: Iterable[int], new: Iterable[int]) -> dict[int, int]:
+        """Match lines with equal elements, whatever their order. `old`: indices of lines. `new`: indices of elements."""
         places: dict[str, list[int]] = {}
         for number in old:
             places.setdefault(self.old[number], []).append(number)
         return {number: same.pop(0) for number in new if (same := places.get(self.new[number]))}
 
     def _similar(self, old: Sequence[int], new: Sequence[int]) -> dict[int, int]:
-        """Return the pairs of similar lines and elements, in any order; none if there are too many to compare.
+        """Match lines with similar elements, whatever their order. Return no matches if there are too many pairs to compare.
 
-        The most similar pairs are chosen first.
+        The most similar pairs are matched first.
         """
         pairs, taken = dict[int, int](), set[int]()
         if len(old) * len(new) > _MOST_PAIRS:
@@ -124,9 +127,9 @@ class _Rows:
         return pairs
 
     def _most_similar(self, old: Sequence[int], new: Sequence[int]) -> Iterator[tuple[int, int]]:
-        """Yield the pairs that keep the order of the lines and have the greatest total similarity.
+        """Yield (index of the element, index of the line) of the matches that keep the order and have the greatest total similarity.
 
-        If there are too many to compare, yield the pairs of equal index.
+        If there are too many pairs to compare, match the first line with the first element, and so on.
         """
         if len(old) == len(new) == 1 or len(old) * len(new) > _MOST_PAIRS:
             yield from zip(new, old, strict=False)
@@ -146,7 +149,7 @@ class _Rows:
                 j += 1
 
     def _similarity(self, old: int, new: int) -> float:
-        """Return the similarity of a line and an element: the share of common words, from 0 to 1, plus 1 if they have equal metadata."""
+        """Return the share of words that a line and an element have in common, from 0 to 1, plus 1 if they have equal metadata."""
         one, other = self._words[0][old], self._words[1][new]
         metadata = self.wanted[new].get(METADATA)
         same = bool(metadata) and metadata == read_metadata(self.lines[old].comment)
@@ -154,7 +157,7 @@ class _Rows:
 
 
 def _compared(old: Sequence[Hashable], new: Sequence[Hashable]) -> Iterator[tuple[bool, int, int, int, int]]:
-    """Yield (is equal, start and end in the old sequence, start and end in the new one) for each range, in order."""
+    """Compare two sequences. Yield (is equal, start and end in `old`, start and end in `new`) for each range, in order."""
     if len(old) * len(new) <= line_diff.MOST_PAIRS:
         for kind, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
             yield kind == "equal", a, b, c, d
@@ -168,7 +171,7 @@ def _compared(old: Sequence[Hashable], new: Sequence[Hashable]) -> Iterator[tupl
 
 
 def _members(members: Row | None) -> str:
-    """Return the members of a line as canonical JSON, without its metadata, for comparisons."""
+    """Return the members of a line except its metadata, as canonical JSON, so that they can be compared."""
     return canonical({name: value for name, value in (members or {}).items() if name != METADATA})
 
 

@@ -8,7 +8,7 @@ Node = Mapping[str, Any]
 
 
 def followed(document: Node, node: Node) -> Node:
-    """Return a node of a document, with references followed. Raises KeyError for a reference without a target."""
+    """Return the node at the end of a chain of references; `node` itself if it is no reference. Raises KeyError if a target is missing."""
     while KEY in node:
         node = target(document, node[KEY])
     return node
@@ -72,12 +72,12 @@ class Schemas:
         return by_name
 
     def order(self, schema: Schema) -> Order:
-        """Return the order of the members of an object, or of the elements of a list."""
+        """Return the order of the members of an object. For a list, return the order of the members of its elements."""
         inner = schema.get("items") if schema.get("type") == "array" else schema
         return {name: self.order(property_) for name, property_ in self.properties(inner).items()} if inner else {}
 
     def note(self, schema: Schema) -> dict[str, Any]:
-        """Return the `x-haproxy` note of a schema, completed by the notes of its `allOf` parts."""
+        """Return the `x-haproxy` note of a schema. It takes precedence over the notes of its `allOf` parts, which complete it."""
         schema = self.resolve(schema)
         merged: dict[str, Any] = {}
         for part in schema.get("allOf", ()):
@@ -91,17 +91,17 @@ class Schemas:
 
 
 def keyword_of(name: str, note: Mapping[str, Any]) -> str:
-    """Return the keyword of a property in the file, one or more words. By default, it is the name with dashes."""
+    """Return the keyword of a property in the file, which may be several words. By default, it is the name with dashes."""
     return str(note.get("keyword", name.replace("_", "-")))
 
 
 def is_switch(schema: Schema) -> bool:
-    """Return whether a property is a pair of words, one for enabled and one for disabled."""
+    """Return whether a property is a switch: its only values are `enabled` and `disabled`, or one of the two."""
     return schema.get("type") == "string" and set(schema.get("enum", ())) in ({"enabled", "disabled"}, {"enabled"}, {"disabled"})
 
 
-def stands_alone(schema: Schema, note: Mapping[str, Any]) -> bool:
-    """Return whether the keyword of a property has no value after it."""
+def has_no_value(schema: Schema, note: Mapping[str, Any]) -> bool:
+    """Return whether a property is written as its keyword alone, without a value after it."""
     return not note.get("values") and (schema.get("type") == "boolean" or is_switch(schema))
 
 

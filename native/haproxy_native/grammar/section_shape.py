@@ -17,7 +17,7 @@ from haproxy_native.text.words import normalized
 
 @dataclass
 class ListAlias:
-    """A deprecated member that has only the first element of the list `target`."""
+    """A deprecated member whose value is the first element of the list member `target`."""
 
     member: str
     target: str
@@ -25,7 +25,7 @@ class ListAlias:
 
 @dataclass
 class Default:
-    """A default value of the schema. It is written in new objects. An existing object without the line does not get one."""
+    """A default value of the schema. It is written to new objects, and not added to existing objects."""
 
     path: tuple[str, ...]
     member: str
@@ -47,7 +47,7 @@ class SectionReading:
 
 
 class SectionShape:
-    """The shape of one kind of section. `header` reads its first line; `order` lists the members."""
+    """The syntax of one kind of section. `header` reads its first line; `order` lists the members of its objects in their order."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class SectionShape:
     # -- reading
 
     def directive_of(self, line: Line) -> int | None:
-        """Return the index of the directive that a line belongs to; None if there is none."""
+        """Return the index of the directive that a line belongs to; None if it belongs to no directive."""
         number = self._directive_of(line.words, line.args)
         if number is None and len(line.args) > 1 and line.args[0] in CANCELLING:
             number = self._directive_of(line.words[1:], line.args[1:])
@@ -117,7 +117,7 @@ class SectionShape:
         return {name: arranged(values[name], self.inner.get(name, {})) for name in self.order if name in values}
 
     def read(self, section: Section) -> dict[str, Any]:
-        """Return the object of a section; the caller must not change it."""
+        """Return the object that a section expresses. The caller must not change it."""
         return self.reading(section).values
 
     # -- writing
@@ -135,15 +135,15 @@ class SectionShape:
             for number, directive in enumerate(self.directives)
             if (holder := directive.without_stale_aliases(holder_of(wanted, directive.path), reading.lines.get(number, ()))) is not NOTHING
             or number in reading.lines
-            if not self._same(directive, reading, number, holder) and (whole or not directive.is_left(holder))
+            if not self._same(directive, reading, number, holder) and (whole or not directive.may_be_unknown(holder))
         ]
         lines: list[Line | None] = list(section.lines)
-        if not self._is_said(section, values):
+        if not self._header_has(section, values):
             lines[0] = self.header.onto(section.header, values)
         return self._changed(section, lines, changes, reading)
 
-    def _is_said(self, section: Section, values: Mapping[str, Any]) -> bool:
-        """Return whether the header already has the values. If the header cannot be parsed, compare only the name."""
+    def _header_has(self, section: Section, values: Mapping[str, Any]) -> bool:
+        """Return whether the header already has the values. If the header cannot be parsed, only the name is compared."""
         written_values = self.header.read(section.header) or {"name": section.name}
         return all((written_values.get(name) or None) == (values.get(name) or None) for name in (*self.header.members, METADATA))
 
@@ -168,9 +168,10 @@ class SectionShape:
         return changed(section, whole)
 
     def _place(self, section: Section, line: Line, own: Sequence[int], ahead_of: Sequence[str]) -> int:
-        """Return the index of the line after which to insert a new line.
+        """Return the index of the line after which a new line is inserted: the last line with the same first word.
 
-        This is the last line with the same first word, else the last line of any directive before a line of `ahead_of`, else the header.
+        If there is none, it is the last line of any directive above the first line that begins with a word of `ahead_of`, or else the
+        header.
         """
         kin = [place for place in own if section.lines[place].args[:1] == line.args[:1]]
         end = next((place for place, other in enumerate(section.lines) if other.args and other.args[0] in ahead_of), len(section.lines))
@@ -191,7 +192,10 @@ class SectionShape:
         return bare.with_lines(lines)
 
     def _with_defaults(self, values: Mapping[str, Any], old: Mapping[str, Any] | None) -> Mapping[str, Any]:
-        """Return the values completed with defaults of the schema: for a new object all of them, else those of removed members."""
+        """Add defaults of the schema to the values of an object.
+
+        A new object (`old` is None) gets all defaults. An existing object gets only the defaults of members that were removed.
+        """
         for default in self.defaults:
             holder = holder_of(values, default.path)
             before = NOTHING if old is None else holder_of(old, default.path)
@@ -212,7 +216,7 @@ class SectionShape:
 
 
 def changed(section: Section, change: LineEdits) -> Section:
-    """Return the section with edited lines; the same section if nothing changes. Every added line must have a place."""
+    """Apply edits to a section; return the same section if nothing changes. Each added line must have an index."""
     if not change.added and all(section.lines[place] is line for place, line in change.replaced.items()):
         return section
     added: dict[int | None, list[Line]] = {}
@@ -238,6 +242,6 @@ def holder_of(values: Mapping[str, Any], path: Sequence[str]) -> Mapping[str, An
 
 
 def with_member(values: Mapping[str, Any], path: Sequence[str], value: Any) -> Mapping[str, Any]:
-    """Return the values with one of them replaced, by its path. All objects on the path must exist."""
+    """Return the values with the value at a path replaced. All objects on the path must exist."""
     first, *inner = path
     return {**values, first: with_member(values[first], inner, value) if inner else value}

@@ -50,10 +50,10 @@ class Node(Protocol):
 
 @runtime_checkable
 class Composed(Node, Protocol):
-    """A node whose word contains several members. Clients may send them in one member, such as an address with its port."""
+    """A node for a word that contains several members, such as an address and its port. Clients may send the whole word as one member."""
 
     def meant(self, values: Mapping[str, Any]) -> Values:
-        """Return the values of the members as they would be read from a line. Raises BadValue if they contradict each other."""
+        """Return the values that the members have if they are written and read again. Raises BadValue if they contradict each other."""
 
 
 def begins(words: Sequence[str], own: tuple[str, ...], at: int = 0) -> bool:
@@ -169,7 +169,10 @@ class Glued:
         return at + 1, values
 
     def _texts(self, word: str) -> Sequence[str] | None:
-        """Return the text of each placeholder as one word. Quotes may enclose several placeholders, as in "ops:se cret"."""
+        """Return the text of each placeholder as one word; None if the word does not match.
+
+        Quotes may enclose several placeholders, as in "ops:se cret".
+        """
         if (matched := self.pattern.fullmatch(word)) and all(map(is_word, matched.groups())):
             return matched.groups()
         meant = self.pattern.fullmatch(unquoted(word)) if has_quotes(word) and is_word(word) else None
@@ -229,7 +232,7 @@ class Rest:
 
 
 def condition_at(words: Sequence[str], at: int, arguments: Mapping[str, int] = NO_ARGUMENTS) -> int:
-    """Return the index of the first `if` or `unless` outside braces and arguments; the number of words without a condition."""
+    """Return the index of the first `if` or `unless` outside braces and arguments; the number of words if there is no condition."""
     depth = 0
     while at < len(words):
         word = unquoted(words[at])
@@ -244,7 +247,10 @@ def condition_at(words: Sequence[str], at: int, arguments: Mapping[str, int] = N
 
 
 def index_after(words: Sequence[str], at: int, arguments: Mapping[str, int]) -> int:
-    """Return the index after a word and its arguments. A flag before an argument may have arguments, too (`name -m beg X-`)."""
+    """Return the index after the word at `at` and its arguments.
+
+    A flag before an argument may have arguments of its own, as in `name -m beg X-`.
+    """
     end = at + 1
     for _ in range(arguments.get(unquoted(words[at]), 0) if arguments else 0):
         while end < len(words) and words[end].startswith("-") and words[end] in arguments:
@@ -258,7 +264,7 @@ class MatchedWords:
     """The words `words[start:end]` of a line, which one node or one occurrence of a group has matched.
 
     `key`: (index of the node,) or (index of the options, index of the group, number of the occurrence); None for unknown words. `by`: the
-    node that has matched, which can write new words for these.
+    node that has matched the words, and that can write new words in their place.
     """
 
     key: tuple[int, ...] | None
@@ -269,7 +275,7 @@ class MatchedWords:
 
     @property
     def hidden(self) -> bool:
-        """Return whether only HAProxy knows the values, because the words contain a variable."""
+        """Return whether the values are unknown here because the words contain a variable, which only HAProxy can resolve."""
         return self.by is not None and bool(self.by.members) and not self.values
 
 
@@ -284,7 +290,10 @@ class Chain:
         return tuple(member for node in self.nodes for member in node.members)
 
     def required(self) -> tuple[str, ...]:
-        """Return the members without which the chain cannot be written. A node with optional members lists its required ones in `needs`."""
+        """Return the members that must have values so that the chain can be written.
+
+        These are all members of its nodes, except that a node with optional members lists the required members in `needs`.
+        """
         return tuple(member for node in self.nodes for member in getattr(node, "needs", node.members))
 
     def match(self, words: Sequence[str], at: int) -> tuple[int, Values] | None:
@@ -298,7 +307,7 @@ class Chain:
         return at, values
 
     def parts(self, words: Sequence[str]) -> list[MatchedWords] | None:
-        """Return the parts of a whole line; None if it does not match. Unknown words are accepted after the last required node."""
+        """Match a whole line and return its parts; None if it does not match. After the last required node, unknown words are accepted."""
         parts: list[MatchedWords] = []
         at = 0
         for number, node in enumerate(self.nodes):
@@ -334,7 +343,7 @@ class Chain:
 
 @dataclass(frozen=True)
 class Join:
-    """The way in which the occurrences of a keyword are joined to one value. `apart`: write each element to its own occurrence."""
+    """How the values of all occurrences of a keyword are joined to one value. `apart`: write each element to an occurrence of its own."""
 
     separator: str
     apart: bool = False
@@ -344,14 +353,14 @@ class Join:
         return self.separator.join(chunks) if isinstance(chunks[0], str) else [element for chunk in chunks for element in chunk]
 
     def chunks(self, value: Any, old: Sequence[Any] = ()) -> list[Any]:
-        """Split a value into one part for each occurrence. The parts in `old` that the value begins with are kept; the rest follows.
+        """Split a value into one part for each occurrence of the keyword. Raises ValueError for an empty part.
 
-        Raises ValueError for an empty part.
+        `old`: the parts of the present occurrences. They are kept, from the first one on, as long as the value begins with them.
         """
         rest = " ".join(words_of(many_words(value))) if isinstance(value, str) and self.separator == " " else value
         found: list[Any] = []
         for place, chunk in enumerate(old):
-            if not rest or (place + 1 == len(old) and not self.apart) or (behind := self._behind(rest, chunk)) is None:
+            if not rest or (place + 1 == len(old) and not self.apart) or (behind := self._without_first_part(rest, chunk)) is None:
                 break
             found.append(chunk)
             rest = behind
@@ -364,8 +373,8 @@ class Join:
             parts = [rest]
         return [*found, *parts]
 
-    def _behind(self, value: Any, chunk: Any) -> Any:
-        """Return the rest of a value that begins with a chunk; None if it does not."""
+    def _without_first_part(self, value: Any, chunk: Any) -> Any:
+        """Remove the part `chunk` from the beginning of a value, and return the rest. Return None if the value does not begin with it."""
         size = len(chunk)
         if value[:size] != chunk:
             return None
@@ -401,12 +410,15 @@ class Group:
 
     @cached_property
     def is_open(self) -> bool:
-        """Return whether the group extends to the next option. False for a condition, which extends to the end of the line."""
+        """Return whether the group has no fixed end, so that it extends to the next option.
+
+        False for a condition, which ends with the line.
+        """
         return not self.is_condition and any(isinstance(node, Rest) for alternative in self.alternatives for node in alternative.nodes)
 
     @cached_property
     def arguments(self) -> Mapping[str, int]:
-        """Return the number of arguments of the words of an open group."""
+        """Map words that may be in an open group to the number of arguments that each of them has."""
         rests = [node for alternative in self.alternatives for node in alternative.nodes if isinstance(node, Rest)]
         return {word: count for rest in rests for word, count in rest.arguments.items()}
 
@@ -424,7 +436,7 @@ class Group:
     def write(self, values: Mapping[str, Any]) -> list[str]:
         """Return the words of the first alternative whose required members have values; no words if no member has a value.
 
-        Raises BadValue if a required member has no value, and Incomplete for half a condition.
+        Raises BadValue if a required member has no value, and Incomplete if a condition has only one of its two members.
         """
         begun: list[tuple[str, str]] = []
         for alternative in self.alternatives:
@@ -476,7 +488,10 @@ class Options:
         return None if parts is None else (parts[-1].end if parts else at, merged(parts, self))
 
     def match_groups(self, words: Sequence[str], at: int, number: int, *, swallow: bool) -> list[MatchedWords] | None:
-        """Return the parts of all groups from `at` on; None if a required group is missing. `swallow`: accept unknown words."""
+        """Match groups in any order from `at` on, and return their parts; None if a required group is missing.
+
+        `number`: the index of these options in the line. `swallow`: accept unknown words.
+        """
         parts: list[MatchedWords] = []
         used: dict[int, int] = {}
         while at < len(words):
@@ -493,7 +508,10 @@ class Options:
         return parts if self.required <= used.keys() else None
 
     def _next(self, words: Sequence[str], at: int, used: Mapping[int, int]) -> tuple[int, Chain, int, Values] | None:
-        """Return (group, alternative, index after the match, values) of the first group that matches, preferably with a value."""
+        """Return (group, alternative, index after the match, values) of the first group that matches at `at`; None if no group matches.
+
+        A group that matches a variable, whose value is unknown, is returned only if no other group matches.
+        """
         hidden: tuple[int, Chain, int, Values] | None = None
         for number in [*(self.keyed.get(words[at]) or self._keyed(words[at])), *self.loose]:
             group = self.groups[number]
@@ -510,7 +528,7 @@ class Options:
         return self.keyed[word] if word in self.keyed else self.keyed.get(unquoted(word), ())
 
     def _end(self, words: Sequence[str], at: int, number: int) -> int:
-        """Return the index at which an open group must end: that of the first word that begins another group and is not an argument."""
+        """Return the index at which an open group ends: the index of the first word that is not an argument and begins another group."""
         end = index_after(words, at, self.groups[number].arguments)
         while end < len(words) and self._keyed(words[end]) in ((), [number]):
             end = index_after(words, end, self.groups[number].arguments)

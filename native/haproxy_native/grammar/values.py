@@ -27,7 +27,7 @@ class Unknowable(Exception):
 
 
 class ValueType:
-    """The base class: any one word. `examples` are the values that the schema of the property has as examples."""
+    """The base class of value types, which accepts any word. `examples` are the example values in the schema of the property."""
 
     examples: tuple[Any, ...] = ()
 
@@ -170,7 +170,7 @@ class Duration(ValueType):
 
 @dataclass
 class Time(Integer):
-    """A time in `unit` in the API. In the file it may have any unit; new values are written without one."""
+    """A time that the API shows in `unit`. In the file it may have any unit; new values are written without one."""
 
     unit: str
 
@@ -268,12 +268,12 @@ def _split_outside_parentheses(word: str, separator: str) -> list[str]:
 
 
 def has_path(address: str) -> bool:
-    """Return whether an address is a path, or has a family such as `unix@`. A colon in it then does not precede a port."""
+    """Return whether an address is a path, or has a family such as `unix@`. In such an address, a colon does not precede a port."""
     return address.startswith(FAMILIES_WITH_PATH)
 
 
 def bracketed(address: str) -> str:
-    """Return an address, an IPv6 address with brackets. Without them HAProxy would read its last part as a port."""
+    """Return an address with brackets if it is an IPv6 address. Without them HAProxy would read its last part as a port."""
     family, at, bare = address.rpartition("@")
     return f"{family}{at}[{bare}]" if is_ipv6(bare) and not has_path(address) else address
 
@@ -286,9 +286,10 @@ def is_ipv6(text: str) -> bool:
 
 
 def split_address(word: str) -> tuple[str, str | None]:
-    """Return (address, text of the port, or None). As in HAProxy, the last colon outside brackets precedes the port: `[::1]:80`, `::1:80`.
+    """Return (address, port) of a word. The port is None if the word has none.
 
-    `[::1]`, `/path`, `unix@...` and `${ADDRESS-127.0.0.1:80}` have no port.
+    As in HAProxy, the last colon outside brackets precedes the port: `[::1]:80`, `::1:80`. `[::1]`, `/path`, `unix@...` and
+    `${ADDRESS-127.0.0.1:80}` have no port.
     """
     address, colon, port = word.rpartition(":")
     if not colon or "]" in port or ("}" in port and "{" not in port) or has_path(word):
@@ -329,7 +330,7 @@ def _type_of(schema: Mapping[str, Any], note: Mapping[str, Any], time_suffix: st
 
 
 def agrees(value: Any, other: Any) -> bool:
-    """Return whether `other`, a value that was parsed from a line, equals the written `value`. Ignores quotes and brackets."""
+    """Return whether `value`, which was written to a line, equals `other`, which was read from it. Ignores quotes and brackets."""
     if isinstance(value, str) and isinstance(other, str):
         return (
             other in (value, one_word(value), unquoted(value), bracketed(value))
@@ -344,9 +345,9 @@ def agrees(value: Any, other: Any) -> bool:
 
 
 def refuse_line_breaks(value: Any, path: Sequence[str] = (), escaped: Collection[str] = ()) -> None:
-    """Raise BadValue, which names the member, for a line break or NUL anywhere in a value.
+    """Raise BadValue if a value has a line break or NUL at any depth. The error names the member.
 
-    `escaped` are the members whose line breaks are written as escapes: dotted paths, with `*` for an index or a name.
+    `escaped`: the members whose line breaks are written as escapes. They are dotted paths, with `*` for an index or a name.
     """
     if isinstance(value, str):
         unwritable = "\0" if ".".join(path) in escaped or ".".join((*path[:-2], "*", *path[-1:])) in escaped else "\n\r\0"

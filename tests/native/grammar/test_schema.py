@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from haproxy_native.grammar.schema import Schemas, arranged, is_switch, keyword_of, stands_alone
+from haproxy_native.grammar.schema import Schemas, arranged, has_no_value, is_switch, keyword_of
 
 DOCUMENT: dict[str, Any] = {
     "components": {
@@ -58,7 +58,7 @@ def test_the_keyword_is_the_name_unless_it_is_said() -> None:
     ],
 )
 def test_what_is_told_by_a_word_alone(schema: dict[str, Any], note: dict[str, Any], switch: bool, alone: bool) -> None:
-    assert (is_switch(schema), stands_alone(schema, note)) == (switch, alone)
+    assert (is_switch(schema), has_no_value(schema, note)) == (switch, alone)
 
 
 def test_members_are_arranged_at_every_depth() -> None:
