@@ -58,7 +58,7 @@ class ChildEditor:
         return self.grammar.line(resource.schema)
 
     def kinds(self, parent: str, *sections: Section) -> list[tuple[str, Resource]]:
-        """Return (member, collection) for each collection of which the sections may have lines, in the order of the table."""
+        """Return (member, resource) for each collection that may have lines in the sections, in the order of the table of resources."""
         family, by_word = self.resources.children(parent), self._kinds.get(parent)
         if by_word is None:
             by_word = self._kinds[parent] = {}
@@ -69,7 +69,7 @@ class ChildEditor:
         return [family[number] for number in sorted({number for word in words for number in by_word.get(word, ())})]
 
     def children(self, section: Section, resource: Resource) -> Children:
-        """Return the lines of a collection; computed once for each section."""
+        """Return the lines of a collection in a section. The result is cached in the section."""
         shape, by_word = self.shape(resource), _by_first_word(section)
         if shape.first_words.isdisjoint(by_word):
             return _NONE
@@ -84,7 +84,7 @@ class ChildEditor:
     def have_own_names(
         self, resource: Resource, old: Section, new: Section, removed: Sequence[Mapping[str, Any]], added: Sequence[Mapping[str, Any]]
     ) -> bool:
-        """Return whether the name of each removed or added child is unique in the old section and in the new one."""
+        """Return whether the names of all removed and added children are unique, both in the section before a change and after it."""
         repeated, key = self._repeated(old, resource), resource.key
         names, others = [str(row[key]) for row in removed], [str(row[key]) for row in added]
         if sorted(names) == sorted(others):
@@ -117,10 +117,10 @@ class ChildEditor:
         return line_place(section, places[-1:] or self._earlier(section, parent, resource))
 
     def _earlier(self, section: Section, parent: str, resource: Resource) -> list[int]:
-        """Return the places of the lines after which the first line of a collection is inserted.
+        """Return the indices of the lines above the first line of a collection. The last one is where the line is inserted.
 
-        It is inserted above the lines of collections that the table declares later. Lines of collections that the table declares earlier
-        take precedence: the first line is inserted after all of them, because it may refer to them.
+        The line is inserted above the lines of collections that the table declares later. Lines of collections that the table declares
+        earlier take precedence: the line is inserted after all of them, because it may refer to them.
         """
         family = [child for _, child in self.resources.children(parent)]
         own = family.index(resource) if resource in family else len(family)
@@ -138,7 +138,10 @@ class ChildEditor:
         return reading is None or any(resource.key in part.values for part in reading.parts)
 
     def replace(self, section: Section, resource: Resource, bodies: Mapping[int, Mapping[str, Any]]) -> Section:
-        """Return the section with the values of children replaced, by index."""
+        """Return the section with new values for some children. `bodies`: the values by index of the child.
+
+        Raises UnknownWords for a line that the grammar cannot parse.
+        """
         children, edits = self.children(section, resource), dict[int, Line | None]()
         places_by_name = self._by_name(section, resource) if resource.kind == "named" else {}
         for index, body in bodies.items():
@@ -154,7 +157,7 @@ class ChildEditor:
         return changed(section, LineEdits(edits, []))
 
     def _twins(self, section: Section, resource: Resource, index: int) -> list[int]:
-        """Return the places of all lines of one child. It has several if its name is in more than one branch of an `.if` block."""
+        """Return the indices of all lines of one child. These are several if its name is in more than one branch of an `.if` block."""
         children = self.children(section, resource)
         object_ = children.objects[index]
         if resource.kind != "named" or object_ is None:
@@ -162,7 +165,7 @@ class ChildEditor:
         return self._by_name(section, resource)[unquoted_name(object_.get(resource.key))]
 
     def _by_name(self, section: Section, resource: Resource) -> dict[str, list[int]]:
-        """Return the places of the readable lines of a named collection, by name."""
+        """Return the indices of the readable lines of a named collection, by name."""
         children = self.children(section, resource)
         places_by_name: dict[str, list[int]] = {}
         for place, object_ in zip(children.places, children.objects, strict=True):
@@ -171,7 +174,10 @@ class ChildEditor:
         return places_by_name
 
     def _edited(self, section: Section, resource: Resource, places: Sequence[int], body: Mapping[str, Any]) -> dict[int, Line | None]:
-        """Return the edited lines by place. `places`: the lines of one child. Edits the first, or none if one already has these values."""
+        """Return the edited lines of one child, by index. Only its first line is edited, and none if another line already has the values.
+
+        `places`: the indices of its lines.
+        """
         objects = self.children(section, resource)
         if len(places) == 1 and objects.objects[bisect_left(objects.places, places[0])] == body:
             return {}
@@ -192,7 +198,7 @@ class ChildEditor:
         return changed(section, LineEdits(dict.fromkeys(removed), []))
 
     def replace_by_name(self, section: Section, parent: str, resource: Resource, bodies: Mapping[str, Mapping[str, Any]]) -> Section:
-        """Return the section with a named collection replaced. Remaining children keep their places; new ones follow, sorted by name."""
+        """Return the section with a named collection replaced. Present children keep their places; new ones follow, sorted by name."""
         wanted = {unquoted_name(body.get(resource.key)): body for _, body in sorted(bodies.items())}
         there, change = self._by_name(section, resource), LineEdits({}, [])
         for name, places in there.items():
@@ -215,7 +221,7 @@ class ChildEditor:
 
 
 def _by_first_word(section: Section) -> dict[str, list[int]]:
-    """Return the places of a section's lines by first word, without the header, blank lines and snippets."""
+    """Return the indices of a section's lines by first word, without the header, blank lines and snippets."""
     by_word: dict[str, list[int]] | None = section.cache.get(_FIRST_WORDS)
     if by_word is None:
         by_word, hidden = {}, section.snippets

@@ -72,7 +72,7 @@ def check_from(document: Document, kind: str, name: str, wanted: object) -> None
 
 
 def with_named_source(document: Document, wanted: object) -> Document:
-    """Return the document, in which the defaults section that a `from` refers to has its name in its header.
+    """Return the document after writing the name of the defaults section that a `from` refers to into the header of that section.
 
     The API gives a section without a name a number as its name. HAProxy does not know this name until it is in the header.
     """
@@ -83,7 +83,7 @@ def with_named_source(document: Document, wanted: object) -> Document:
 
 
 def with_name(document: Document, section: Section, name: str) -> tuple[Document, Section]:
-    """Return (document, section) after writing a name into the header of the section."""
+    """Write a name into the header of a section. Return (document, section) after the edit."""
     text, split = section.header.text, section.header.split
     if section.name:
         start = len(split.gaps[0]) + len(split.words[0]) + len(split.gaps[1])
@@ -95,7 +95,7 @@ def with_name(document: Document, section: Section, name: str) -> tuple[Document
 
 
 def rebound(old: Document, new: Document) -> list[tuple[str, str]]:
-    """Return (proxy, former defaults section) for each proxy whose implicit defaults section was removed.
+    """Return (proxy, removed defaults section) for each proxy that implicitly inherited from a defaults section that was removed.
 
     If the number of defaults sections is unchanged, a new name at the same position is treated as a renaming.
     """
@@ -122,7 +122,7 @@ def refuse_rebound(old: Document, new: Document) -> None:
 
 
 def _bound(document: Document) -> dict[str, str]:
-    """Return the implicit defaults section, by proxy, of each proxy whose header names no defaults section."""
+    """Map each proxy whose header names no defaults section to the defaults section that it implicitly inherits from."""
     pairs = zip(document.sections, all_implicit_defaults(document), strict=True)
     return {
         f"{section.kind} {section.name}": bound or ""

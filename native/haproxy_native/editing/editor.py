@@ -16,13 +16,13 @@ from haproxy_native.abandonment import check
 from haproxy_native.editing.children import ChildEditor, unquoted_name
 from haproxy_native.editing.defaults_sections import all_implicit_defaults, check_from, implicit_defaults, with_name, with_named_source
 from haproxy_native.editing.placement import (
-    at_home,
     behind_its_defaults,
     insert_section,
-    place_behind_kin,
+    place_for_new,
     usual_indent,
     usual_newline,
     with_acls_above,
+    with_near_indent,
 )
 from haproxy_native.editing.resources import (
     ORPHANS,
@@ -122,13 +122,16 @@ class Editor:
         return {default.member: default.value for default in self.shape(resource).defaults if not default.path}
 
     def aliases(self, resource: Resource) -> dict[str, str]:
-        """Return, for each deprecated member of a section, the list whose first element it is."""
+        """Map each deprecated member of a section to the list member that has replaced it."""
         return {alias.member: alias.target for alias in self.shape(resource).list_aliases}
 
     # -- reading
 
     def list_objects(self, document: Document, resource: Resource, parent: Parent = None, *, full: bool = False) -> list[Object]:
-        """Return all objects of a collection in file order. Raises NoParent if the parent is missing, unless `lists_without_parent`."""
+        """Return all objects of a collection in file order. If the parent is missing, return none or raise NoParent.
+
+        `lists_without_parent` decides between the two.
+        """
         if parent is not None:
             section = self.section(document, *parent)
             if section is None and not lists_without_parent(resource):
@@ -156,7 +159,7 @@ class Editor:
         return self.as_object(section_found, resource, address, implicit_defaults(document, section_found), full=full)
 
     def added_object(self, before: Document, after: Document, resource: Resource, parent: tuple[Resource, str]) -> Object:
-        """Return the object that an edit has added to a collection: the first that differs between the two documents."""
+        """Return the object that an edit has added to a collection. `before`, `after`: the documents before and after the edit."""
         sections = (self.section(document, *parent) for document in (before, after))
         old, new = (self.lines.children(section, resource).objects if section else [] for section in sections)
         index = next((index for index, (one, other) in enumerate(zip(old, new, strict=False)) if one is not other), len(old))
@@ -174,12 +177,12 @@ class Editor:
         return self.lines.has_written_name(section, resource, index)
 
     def unparsed(self, document: Document, resource: Resource, parent: Parent) -> list[int]:
-        """Return the indices of a collection's lines that no object can express."""
+        """Return the indices, within a collection, of the lines that no object can express."""
         section = self.section(document, *parent) if parent else None
         return self.lines.children(section, resource).unparsed if section else []
 
     def as_object(self, section: Section, resource: Resource, name: str, bound: str | None, *, full: bool = False) -> Object:
-        """Return the object that a section expresses. `bound`: its `implicit_defaults` in the document. Raises Abandoned."""
+        """Return the object that a section expresses. `bound`: the name of its implicit defaults section. Raises Abandoned."""
         check()
         own = self._own(section, resource, name, bound)
         return self._sorted(resource, {**own, **self._embedded(section, resource)}) if full else dict(own)
@@ -237,7 +240,7 @@ class Editor:
         index: int | None = None,
         full: bool = False,
     ) -> Document:
-        """Return the document with a new section, or with a new child at `index` (negative or None: at the end)."""
+        """Return the document with a new section, or with a new child at `index`. A negative index or None appends the child."""
         refuse_line_breaks(body, (), self._escaped(resource))
         if parent is not None:
             return self._create_child(document, resource, parent, body, index)
@@ -249,14 +252,16 @@ class Editor:
         return insert_section(document, self._new_section(document, resource, body, full=full))
 
     def _new_section(self, document: Document, resource: Resource, body: Mapping[str, Any], *, full: bool) -> Section:
-        place = place_behind_kin(document, resource.section)
+        place = place_for_new(document, resource.section)
         section = self.shape(resource).new(body, usual_indent(document, place), usual_newline(document, place))
         return with_acls_above(self._with_embedded(section, resource, body), None) if full else section
 
     def create_all(self, document: Document, resource: Resource, new: Sequence[tuple[Mapping[str, Any], Section | None]]) -> Document:
-        """Return the document with new sections of one kind and their children. Sections with the same `from` are inserted together.
+        """Return the document with new sections of one kind and their children.
 
-        `new`: for each section, its body and the section that `as_written` has returned for the body, or None.
+        Adjacent sections with the same `from` are inserted together.
+
+        `new`: (body, section) of each new section. The section is the one that `as_written` has returned for the body, or None.
         """
         before, taken, place, source = document, set[str](), 0, None
         for body, text in new:
@@ -278,7 +283,7 @@ class Editor:
         return document
 
     def as_written(self, resource: Resource, body: Mapping[str, Any], document: Document) -> tuple[Object, Section]:
-        """Return the object with all children, and the section, that a body describes. The section has the indentation of the document."""
+        """Return (object with all children, section) that a body describes. The section has the indentation of the document."""
         refuse_line_breaks(body, (), self._escaped(resource))
         section = self._new_section(document, resource, body, full=True)
         return self.as_object(section, resource, str(body.get(resource.key) or ""), None, full=True), section
@@ -325,7 +330,7 @@ class Editor:
         unshown = {name: value for name, value in self.shape(resource).read(old).items() if name in resource.write_only}
         values = {**unshown, **_without_implied(wanted, old, implicit_defaults(document, old))}
         document = with_named_source(document, values.get("from"))
-        new = self.shape(resource).onto(at_home(document, old), values, whole=full)
+        new = self.shape(resource).onto(with_near_indent(document, old), values, whole=full)
         if full:
             new = self._with_embedded(new, resource, body)
         new = with_acls_above(new, old)
@@ -334,9 +339,9 @@ class Editor:
     def set_members(
         self, document: Document, resource: Resource, parent: Parent, values: Mapping[str | int, Mapping[str, Any]]
     ) -> Document:
-        """Return the document with some members of objects set. `values`: the members, by the key of the object; None removes a member.
+        """Return the document with some members of several objects set. `values`: the members, by key of the object; None removes a member.
 
-        The objects have one parent, so that one pass over its section changes all of them.
+        All objects have the same parent, so that one pass over its section changes all of them.
         """
         if parent is None:
             for key, members in values.items():
@@ -359,7 +364,7 @@ class Editor:
         return section is not None and any(line.words for line in section.lines[1:])
 
     def unknown(self, section: Section, resource: Resource) -> list[int]:
-        """Return the places of the directives that no object can express."""
+        """Return the indices of the lines of a section that no object can express."""
         shape = self.shape(resource)
         known = {place for _, child in self.lines.kinds(resource.name, section) for place in self.lines.children(section, child).places}
         known |= {place for lines in shape.reading(section).lines.values() for place, _ in lines}
@@ -367,7 +372,10 @@ class Editor:
         return [place for place, words in directives if place not in known and words and not words[0].startswith(".")]
 
     def unreadable(self, section: Section, resource: Resource) -> Iterator[tuple[int, str]]:
-        """Yield (place, text) of lines that no object can express completely: the whole line, or the words that cannot be expressed."""
+        """Yield (index of the line, text) for each line that no object expresses completely.
+
+        The text is the line, or the unexpressed words.
+        """
         yield from ((place, section.lines[place].text.strip()) for place in self.unknown(section, resource))
         own = self.shape(resource)
         shapes = [(own.directives[number].shape, place) for number, lines in own.reading(section).lines.items() for place, _ in lines]
@@ -397,7 +405,7 @@ class Editor:
     def _with_parent(
         self, document: Document, resource: Resource, parent: tuple[Resource, str], situation: str = "orphan"
     ) -> tuple[Document, Section]:
-        """Return the document and the parent section in it. Creates the section if it is missing and every configuration has it."""
+        """Return (document, parent section). Create the section if it is missing and every configuration has it implicitly."""
         section = self.section(document, *parent)
         if section is None and parent[0].is_implied:
             document = self.create(document, parent[0], None, {})
@@ -407,11 +415,11 @@ class Editor:
         return document, section
 
     def check_parent(self, document: Document, resource: Resource, parent: tuple[Resource, str]) -> None:
-        """Raise the error for a missing parent (`absent_parent`) if a child cannot be created because its parent is missing."""
+        """Raise the error of `absent_parent` if the parent of a new child is missing."""
         self._with_parent(document, resource, parent, "orphan_create")
 
     def check_exists(self, document: Document, resource: Resource, parent: Parent, key: str | int, situation: str) -> None:
-        """Raise the error for a missing object. `situation`: absent_replace or absent_delete."""
+        """Raise an error if an object does not exist. `situation`: absent_replace or absent_delete, which determines the error."""
         if parent is not None:
             self._child(document, resource, parent, key, situation)
         elif self.section(document, resource, str(key)) is None:
@@ -442,7 +450,7 @@ class Editor:
         place = len(objects) if index is None or index < 0 else index
         if place > len(objects):
             raise IndexOutOfRange(f"Object with id {index} in {parent_label(parent)} out of range")
-        return _edited(document, section, self.lines.insert(at_home(document, section), parent[0].name, resource, body, place))
+        return _edited(document, section, self.lines.insert(with_near_indent(document, section), parent[0].name, resource, body, place))
 
     def _refuse_taken(
         self, section: Section, resource: Resource, parent: tuple[Resource, str], key: str | int | None, body: Mapping[str, Any]
@@ -462,11 +470,11 @@ class Editor:
         if not bodies and parent[0].is_implied and self.section(document, *parent) is None:
             return document
         document, section = self._with_parent(document, resource, parent)
-        return _edited(document, section, self.lines.replace_all(at_home(document, section), parent[0].name, resource, bodies))
+        return _edited(document, section, self.lines.replace_all(with_near_indent(document, section), parent[0].name, resource, bodies))
 
 
 def _edited(document: Document, old: Section, new: Section) -> Document:
-    """Return the document with an edited section, whose ACLs are moved above the lines that use them."""
+    """Return the document with a section replaced. In the new section, ACLs are moved above the lines that use them."""
     return _with_section(document, old, with_acls_above(new, old))
 
 
@@ -488,7 +496,7 @@ def _other_name(resource: Resource, key: object, body: Mapping[str, Any]) -> Oth
 
 
 def _by_name(objects: Sequence[Object], key: str) -> dict[str, Object]:
-    """Return the objects by name; of several with one name, the first, as a lookup does."""
+    """Return the objects by name. If several have the same name, the first takes precedence, as when one is looked up."""
     by_name: dict[str, Object] = {}
     for object_ in objects:
         by_name.setdefault(str(object_[key]), object_)
@@ -500,7 +508,7 @@ def _with_members(object_: Mapping[str, Any], members: Mapping[str, Any]) -> Obj
 
 
 def _index_of(names: Sequence[Any], wanted: object) -> int | None:
-    """Return the index of a name: of an exact match, or else of a name that is equal without quotes; None if there is none."""
+    """Return the index of a name; None if it is missing. Names that differ only in quotes match if no name matches exactly."""
     if wanted in names:
         return names.index(wanted)
     own = unquoted_name(wanted)
@@ -509,5 +517,5 @@ def _index_of(names: Sequence[Any], wanted: object) -> int | None:
 
 @functools.cache
 def standard_editor() -> Editor:
-    """Return the editor of the shipped grammar and table of resources. All callers share it, and so its caches."""
+    """Return the editor for the bundled grammar and table of resources. All callers share the editor and its caches."""
     return Editor()

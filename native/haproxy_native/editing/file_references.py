@@ -49,13 +49,13 @@ def references(document: Document, path: str, directory: str = "/") -> list[File
 
 
 def may_refer(text: str, path: str) -> bool:
-    """Return whether a text may refer to a file. The test is quick; it may return True without need, never False."""
+    """Return False only if a text certainly does not refer to a file. This test is faster than parsing the text."""
     name, holder = posixpath.basename(path), posixpath.basename(posixpath.dirname(path))
     return name in text or holder in text or "./" in text or " ." in text or (name.endswith(".lua") and _SCRIPT in text)
 
 
 def unreferenced(document: Document, paths: Sequence[str], directory: str = "/") -> list[str]:
-    """Return the paths that no line refers to. Passes over the lines only once."""
+    """Return the paths that no line refers to. Reads each line only once."""
     where, scripts = bases(document, directory), False
     own = frozenset(posixpath.basename(path) for path in paths)
     seen, open_words = set[str](), list[str]()
@@ -146,7 +146,10 @@ def with_named_base(document: Document, configuration: str) -> Document:
 
 
 def path_of_name(document: Document, directory: str, name: str) -> str:
-    """Return the absolute path of a map or an ACL. `name`: its name in HAProxy, perhaps with a prefix such as `opt@`. Keeps links."""
+    """Return the absolute path of a map or an ACL. Links are not resolved.
+
+    `name`: its name in HAProxy, perhaps with a prefix such as `opt@`.
+    """
     return posixpath.join(map_directory(document, directory), _PREFIX.sub("", name, count=1))
 
 
@@ -156,7 +159,7 @@ def real_path(path: str) -> str:
 
 
 def real_directory(directory: str) -> str:
-    """Return a directory with links and `..` resolved in the part of its path that exists. Reads the disk."""
+    """Return the path of a directory with links and `..` resolved, as far as the directory exists. Reads the disk."""
     return directory if "\0" in directory else posixpath.realpath(directory)
 
 
@@ -184,7 +187,7 @@ def _is(part: str, path: str, bases: list[str]) -> bool:
 
 
 def is_same_file(place: str, path: str) -> bool:
-    """Return whether `place` is another notation of the path `path`. May read the disk."""
+    """Return whether `place` is another path of the file at `path`. May read the disk."""
     normal = posixpath.normpath(place)
     if normal == path:
         return True

@@ -1,4 +1,4 @@
-"""The header of a configuration file: checksum line, version line and banner, as the Data Plane API writes them.
+"""Read and write the header of a configuration file: checksum line, version line and banner, as the Data Plane API writes them.
 
     # _md5hash=2c3b...
     # _version=4
@@ -35,7 +35,10 @@ _COMMENT = re.compile(r"^#.*(?:\n|\Z)", re.MULTILINE)
 
 
 class Stamp(Protocol):
-    """A function that writes a version into a document: `with_header`, `with_version` or `with_short_header`, by the kind of file."""
+    """A function that writes a version into a document. The kind of file determines which:
+
+    `with_header`, `with_version` or `with_short_header`.
+    """
 
     def __call__(self, document: Document, version: int, *, banner: bool) -> "Stamped": ...
 
@@ -56,7 +59,10 @@ class Stamped(NamedTuple):
 
 
 def version_of(document: Document) -> int:
-    """Return the number in the first version line above the first section; 1 without such a line, or if it has no valid number."""
+    """Return the version of a document, from the first version line above its first section.
+
+    It is 1 if there is no such line, or if the line has no valid number.
+    """
     line = search(_VERSION, _above(document))
     digits = line[1].strip() if line else ""
     version = int(digits) if digits.isascii() and digits.isdigit() else 0
@@ -69,7 +75,7 @@ def has_banner(document: Document) -> bool:
 
 
 def checksum_of(data: bytes) -> str | None:
-    """Return the checksum in the header of a file, correct or not; None without a checksum line."""
+    """Return the checksum in the header of a file, correct or not; None if there is no checksum line."""
     line = _STATED.match(data)
     return line[1].decode() if line else None
 
@@ -98,7 +104,10 @@ def with_header(document: Document, version: int, *, banner: bool) -> Stamped:
 
 
 def with_version(document: Document, version: int, *, banner: bool = False) -> Stamped:
-    """Return the document with another version in its version line. If it has none, add one and remove the checksum."""
+    """Return the document with `version` in its version line. If it has no such line, add the line and remove the checksum.
+
+    `banner` is ignored: an existing banner stays, and none is added.
+    """
     line = f"# _version={version}"
     if search(_VERSION, document.preamble):
         document = document.with_preamble(_DIGITS.sub(line, document.preamble, count=1))
@@ -109,12 +118,12 @@ def with_version(document: Document, version: int, *, banner: bool = False) -> S
 
 
 def with_short_header(document: Document, version: int, *, banner: bool = False) -> Stamped:
-    """Return the document with a version line as its first line, and without checksum and banner."""
+    """Return the document with a version line as its first line. The checksum and the banner are removed. `banner` is ignored."""
     return with_version(without_banner(bare(document)), version)
 
 
 def _summed(pieces: Iterable[bytes]) -> tuple[str, int]:
-    """Return the MD5 of all bytes in `pieces`, and the number of bytes."""
+    """Return (MD5 of all bytes in `pieces`, number of bytes)."""
     digest, size = md5(usedforsecurity=False), 0
     for piece in pieces:
         digest.update(piece)
@@ -123,7 +132,7 @@ def _summed(pieces: Iterable[bytes]) -> tuple[str, int]:
 
 
 def without_versions(text: bytes) -> bytes:
-    """Return a pushed text without version lines, anywhere in it."""
+    """Return a text that a client has pushed without its version lines, wherever they are in the text."""
     return without(_VERSIONS, text)
 
 
@@ -135,14 +144,14 @@ def with_header_of(document: Document, other: Document) -> Document:
 
 
 def with_header_and_banner_of(document: Document, other: Document) -> Document:
-    """Return the document with the whole header of another one, including its banner if it has one."""
+    """Return the document with the checksum and version lines of `other`, and with the banner if `other` has it."""
     document = without_banner(bare(document))
     banner = "".join(BANNER) if has_banner(other) else ""
     return with_header_of(document.with_preamble(banner + document.preamble), other)
 
 
 def same_text(one: Document, other: Document) -> bool:
-    """Return whether two documents are equal apart from checksum and version."""
+    """Return whether two documents are equal apart from the checksum and version lines."""
     one, other = bare(one), bare(other)
     return (
         one.preamble == other.preamble

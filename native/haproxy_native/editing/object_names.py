@@ -20,7 +20,7 @@ _ESCAPED, _BARE = re.compile(rb"%([0-9A-Fa-f]{2})"), re.compile(r"%(?![0-9A-Fa-f
 
 
 def spelled(*parts: str | int) -> str:
-    """Return the name of an object from kinds and names in turn. For a kind that has only one object, leave out the last name."""
+    """Return the name of an object from alternating kinds and names. For a kind that has only one object, pass no name after it."""
     return "/".join(part if place % 2 == 0 else encoded(part) for place, part in enumerate(map(str, parts)))
 
 
@@ -35,7 +35,7 @@ def decoded(segment: str) -> str:
 
 
 def parsed(text: str) -> tuple[str, ...]:
-    """Split an object's name into kinds and names in turn, decoded. Raises BadRequest for a malformed name or a pattern."""
+    """Split the name of an object into alternating kinds and names, decoded. Raises BadRequest for a malformed name or a pattern."""
     segments = text.split("/")
     for place, segment in enumerate(segments):
         _check(text, segment, None if place % 2 else _KIND)
@@ -63,22 +63,22 @@ def _check(text: str, segment: str, kind: re.Pattern[str] | None) -> None:
 
 
 def within(name: str, object_: str) -> bool:
-    """Return whether `name` is the object `object_` or is inside it."""
+    """Return whether `name` denotes the object `object_` or an object inside it."""
     return f"{name}/".startswith(f"{object_}/")
 
 
 def renamed(name: str, object_: str, to: str) -> str:
-    """Return the new form of a name after the object `object_` was renamed to `to`. Other names are returned unchanged."""
+    """Return `name` as it is after the object `object_` was renamed to `to`. The names of other objects are unchanged."""
     return to + name.removeprefix(object_) if within(name, object_) else name
 
 
 def matches(pattern: str, name: str) -> bool:
-    """Return whether a pattern matches a name that `spelled` has returned. The pattern may encode more characters than `spelled` does."""
+    """Return whether a pattern matches a name in the form of `spelled`. The pattern may encode more characters than `spelled` does."""
     return _compiled(pattern).fullmatch(name) is not None
 
 
 def beginning(pattern: str) -> str:
-    """Return the literal text with which every name that a pattern matches begins."""
+    """Return the literal text that is common to the beginnings of all names that a pattern matches."""
     return re.split("[*%]", pattern, maxsplit=1)[0].rstrip("/")
 
 
@@ -128,13 +128,13 @@ class ObjectPlace:
 
 
 def name_of(place: ObjectPlace) -> str:
-    """Return the name of an object by its place."""
+    """Return the name of the object at a place."""
     parts = [(place.parent[0], place.parent[1])] if place.parent else []
     return spelled(*(part for resource, key in [*parts, (place.resource, place.key)] for part in (kind_of(resource), key))).rstrip("/")
 
 
 def object_of_section(editor: Editor, kind: str, name: str) -> str:
-    """Return the object name of a section, given its keyword and its name in the file."""
+    """Return the object name of the section with this keyword and this name in the file."""
     kinds = {
         resource.section: kind_of(resource) for resource in editor.resources.by_name.values() if resource.section and not resource.parents
     }
@@ -142,7 +142,7 @@ def object_of_section(editor: Editor, kind: str, name: str) -> str:
 
 
 def section_of_object(editor: Editor, object_: str) -> tuple[str, str]:
-    """Return the keyword and the name, as in the file, of the section that is the object or contains it. Raises BadRequest."""
+    """Return (keyword, name in the file) of the section that is the object or contains it. Raises BadRequest."""
     kind, *names = parsed(object_)
     sections = {
         kind_of(resource): resource.section for resource in editor.resources.by_name.values() if resource.section and not resource.parents

@@ -30,7 +30,7 @@ def patch(base: Document, new: Document) -> Patch | None:
 
 
 def apply(base: Document, patches: Iterable[Patch], outline: Outline = CONFIGURATION) -> Document:
-    """Return the base after patches, in their order. The result shares unchanged sections with the base.
+    """Apply patches to a document, one after the other. The result shares unchanged sections with `base`.
 
     Raises ValueError if a patch does not fit.
     """
@@ -43,7 +43,10 @@ def apply(base: Document, patches: Iterable[Patch], outline: Outline = CONFIGURA
 
 
 def sharing(document: Document, base: Document) -> Document:
-    """Return an equal document that shares section objects with `base`, so that a thousand versions take little more memory than one."""
+    """Return a document that is equal to `document` and shares equal sections with `base`.
+
+    So a thousand versions take little more memory than one.
+    """
     known = {(section.lead, section.text, section.file): section for section in base.sections}
     # Each section is used once: a document must not contain the same object twice.
     return Document(document.preamble, [known.pop((section.lead, section.text, section.file), section) for section in document.sections])
@@ -61,7 +64,7 @@ def _shared(one: Iterable[str], other: Iterable[str]) -> int:
 
 
 def _common_start(one: str, other: str) -> int:
-    """Return the length of the common start. Bisects, because comparing slices is far faster than comparing characters."""
+    """Return the length of the common start of two texts. Bisects, because comparing slices is far faster than comparing characters."""
     low, high = 0, min(len(one), len(other))
     while low < high:
         middle = (low + high + 1) // 2

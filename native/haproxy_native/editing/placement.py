@@ -27,25 +27,34 @@ FIRST_KINDS = ("global",)
 
 
 def line_place(section: Section, earlier: Sequence[int]) -> int:
-    """Return the place of the line after which to insert a new line: after all of `earlier`, and outside their conditional blocks."""
+    """Return the index of the line after which to insert a new line: below all lines of `earlier`, and outside conditional blocks."""
     return section.outside_blocks(max(earlier, default=0))
 
 
 def usual_indent(document: Document, place: int) -> str:
-    """Return the indent to use at a place: that of the nearest section with lines, preferably above; two spaces if there is none."""
+    """Return the indent for a section at the index `place`: that of the nearest section with lines, preferably above.
+
+    If no section has lines, it is two spaces.
+    """
     near = chain(range(place - 1, -1, -1), range(place, len(document.sections)))
     sections = (document.sections[each] for each in near)
     return next((other.own_indent for other in sections if other.kind != BOUNDARY and other.own_indent is not None), "  ")
 
 
 def usual_newline(document: Document, place: int) -> str:
-    """Return the line end of the section above a place; at the top of a file, that of the section below; otherwise a line feed."""
+    """Return the line end for a section at the index `place`: that of the section above or, at the top of a file, of the section below.
+
+    If there is neither, it is a line feed.
+    """
     near = (document.sections[each] for each in (place - 1, place) if 0 <= each < len(document.sections))
     return next((other.newline for other in near if other.kind != BOUNDARY), "\n")
 
 
-def place_behind_kin(document: Document, kind: str) -> int:
-    """Return the place of a new section in one file: after the last one of its kind, or where the first one of its kind is inserted."""
+def place_for_new(document: Document, kind: str) -> int:
+    """Return the index for a new section in a configuration of one file: after the last section of its kind.
+
+    The first section of a kind is placed above the proxies, and the first proxy of a kind at the end.
+    """
     if places := document.places_of(kind):
         return places[-1] + 1
     if kind in FIRST_KINDS:
@@ -54,15 +63,15 @@ def place_behind_kin(document: Document, kind: str) -> int:
     return next(first_proxy, len(document.sections))
 
 
-def at_home(document: Document, section: Section) -> Section:
-    """Return the section, with the indent of its neighbors for new lines if it has no lines itself."""
+def with_near_indent(document: Document, section: Section) -> Section:
+    """Return the section with the indent that new lines get. If it has no lines, this is the indent of the nearest section."""
     if section.own_indent is not None:
         return section
     return section.with_usual_indent(usual_indent(document, document.place(section)))
 
 
 def insert_section(document: Document, section: Section) -> Document:
-    """Return the document with a new section after the last one of its kind.
+    """Return the document with `section` inserted after the last section of its kind.
 
     The first section of a kind is inserted above the proxies, which may refer to it. The first proxy of a kind is inserted at the end of
     the main file.
@@ -83,14 +92,14 @@ def insert_section(document: Document, section: Section) -> Document:
 
 
 def _end_of_main(document: Document) -> int:
-    """Return the place of the main file's last section, or of its boundary; -1 if the main file comes first and has no section."""
+    """Return the index of the last section of the main file, or of its boundary; -1 if the main file comes first and has no section."""
     return max((place for place, other in enumerate(document.sections) if other.file is None), default=-1)
 
 
 def _insert_defaults(document: Document, section: Section) -> Document:
-    """Insert a section after the last defaults section.
+    """Return the document with a section inserted after the last defaults section.
 
-    If a proxy would then implicitly inherit from the new section, insert it above another defaults section, or at the end.
+    If a proxy would then implicitly inherit from the new section, insert the new section above another defaults section, or at the end.
     """
     places = [place for place, other in enumerate(document.sections) if other.kind == DEFAULTS]
     implicit = [
@@ -166,7 +175,7 @@ def with_acls_above(section: Section, old: Section | None) -> Section:
     if acl_word() not in section.text:
         return section
     before = _Before(old)
-    names = before.brought(section) - PREDEFINED
+    names = before.concerned(section) - PREDEFINED
     result = section
     for _ in section.lines:
         moved = _misplaced(result, names, before)
@@ -185,7 +194,7 @@ def with_acls_above(section: Section, old: Section | None) -> Section:
 
 
 def named_acls(line: Line) -> Iterator[str]:
-    """Return the ACLs that a line uses, in its condition or in a call of `acl()`."""
+    """Yield the name of each ACL that a line uses, in its condition or in a call of `acl()`."""
     words = [unquoted(word) for word in line.words] if _MAY_NAME.search(line.text) else []
     if words and (words[0] in CONDITIONAL or " ".join(words[:2]) in CONDITIONAL):
         yield from (term[0].lstrip("!") for term in terms(words[condition_at(words, 1) + 1 :]) if len(term) == 1)
@@ -194,13 +203,13 @@ def named_acls(line: Line) -> Iterator[str]:
 
 
 def made_acl(line: Line) -> str | None:
-    """Return the name of the ACL that a line defines or adds to, else None."""
+    """Return the name of the ACL that a line defines or adds to; None for any other line."""
     words = line.words if line.text.lstrip().startswith(acl_word()) else ()
     return unquoted(words[1]) if words[:1] == (acl_word(),) and len(words) > 1 else None
 
 
 class _Before:
-    """The indices, in the section before an edit, of all lines and of the first line of each ACL."""
+    """The positions of all lines, and of the first line of each ACL, in a section before an edit."""
 
     def __init__(self, old: Section | None) -> None:
         self._lines = {id(line): place for place, line in enumerate(old.lines)} if old else {}
@@ -209,8 +218,8 @@ class _Before:
             if name := made_acl(line):
                 self._acls.setdefault(name, place)
 
-    def brought(self, section: Section) -> set[str]:
-        """Return the ACLs that the edit concerns: new lines define or use them, or the edit has moved their lines."""
+    def concerned(self, section: Section) -> set[str]:
+        """Return the names of the ACLs that the edit concerns: new lines define or use them, or the edit has moved their lines."""
         names: set[str | None] = set()
         lowest = 0
         for line in section.lines[1:]:
@@ -224,12 +233,12 @@ class _Before:
         return {name for name in names if name}
 
     def has_above(self, line: Line, name: str) -> bool:
-        """Return whether a line was above the ACL `name` before the edit."""
+        """Return whether, before the edit, a line was above the first line of the ACL `name`."""
         return self._lines.get(id(line), math.inf) < self._acls.get(name, -1)
 
 
 def _misplaced(section: Section, names: set[str], before: _Before) -> Mapping[int, int]:
-    """Return the ACLs that are below a line that uses them, as {place of the ACL's first line: place of the first line that uses it}."""
+    """Map the index of the first line of each misplaced ACL to the index of the first line that uses the ACL, which is above it."""
     named: dict[str, int] = {}
     made: dict[str, list[int]] = {}
     for place, line in enumerate(section.lines) if names else ():

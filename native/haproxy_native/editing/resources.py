@@ -1,7 +1,7 @@
-"""The table of resources, which has the place in the file and the texts of errors for each collection of the API.
+"""Provide the table of resources, with the place in the file and the texts of errors for each collection of the API.
 
-The table comes from the bundle (`x-resources`). An error text is a string, or, if the reference implementation answers with an unusual kind
-of error, a mapping of that kind to a string: `{not_found: not found}`.
+The table comes from the bundle (`x-resources`). An error text is a string. If the reference implementation answers with an unusual kind of
+error, it is a mapping of that kind to a string: `{not_found: not found}`.
 """
 
 import functools
@@ -67,7 +67,7 @@ class Resource:
 
 
 class Resources:
-    """All resources by the name of the collection, and the resources whose objects are sections by the keyword of the section."""
+    """All resources: by the name of the collection and, if their objects are sections, by the keyword of the section."""
 
     def __init__(self, table: Mapping[str, Mapping[str, Any]]) -> None:
         self.by_name = {name: _resource(name, row) for name, row in table.items()}
@@ -95,7 +95,7 @@ def _resource(name: str, row: Mapping[str, Any]) -> Resource:
 
 @functools.cache
 def resources() -> Resources:
-    """Return the table of the shipped bundle."""
+    """Return the table of the bundle."""
     return Resources(bundle()["x-resources"])
 
 
@@ -155,12 +155,12 @@ def absent_parent(resource: Resource, parent: tuple[Resource, str], situation: s
 
 
 def reports_missing_parent(resource: Resource, situation: str) -> bool:
-    """Return whether a request for a child reports an error about its parent if the parent is missing."""
+    """Return whether a request for a child of a missing parent reports the missing parent. If not, it reports the missing child."""
     return resource.kind == "indexed" or ACTIONS[situation] in resource.parent_needed
 
 
 def lists_without_parent(resource: Resource) -> bool:
-    """Return whether the list of the children of a missing parent is empty instead of an error."""
+    """Return whether a request for the children of a missing parent gets an empty list. If not, it gets an error."""
     return "list" not in resource.parent_needed
 
 

@@ -44,14 +44,17 @@ def is_public_header(name: str) -> bool:
 
 
 def expression(text: str, siblings: Siblings, sibling: str = "") -> bool:
-    """Decide about a sample expression in one word. If the sibling is an action such as set-var-fmt, it is a log-format string."""
+    """Return whether a sample expression, which must be one word, is shown.
+
+    If the sibling is an action such as set-var-fmt, the text is a log-format string.
+    """
     if str(siblings.get(sibling, "")).endswith("-fmt"):
         return template(text, siblings)
     return len(words_of(text)) <= 1 and _calls(unquoted(text))
 
 
 def expressions(text: str, siblings: Siblings, sibling: str = "") -> bool:
-    """Decide about several sample expressions, each with or without a name and `=` before it."""
+    """Return whether several sample expressions are shown. Each may have a name and `=` before it."""
     return all(expression(word, siblings) for word in words_of(text))
 
 
@@ -64,45 +67,45 @@ def _calls(text: str) -> bool:
 
 
 def format_(text: str, _: Siblings, sibling: str = "") -> bool:
-    """Decide about a log-format string whose literal text is no secret."""
+    """Return whether a log-format string is shown whose literal text is no secret."""
     plain = unquoted(text)
     # A literal that looks like a call is the rest of an expression with a bracket in it.
     return _calls("".join(_FIELD.findall(plain))) and not ("%[" in plain and re.search(r"[\w.+-]\(", _FIELD.sub(" ", plain)))
 
 
 def template(text: str, siblings: Siblings, sibling: str = "") -> bool:
-    """Decide about a log-format string whose literal text may be a secret."""
+    """Return whether a log-format string is shown whose literal text may be a secret."""
     return format_(text, siblings) and not _LITERAL.search(_FIELD.sub("", unquoted(text)))
 
 
 def header(text: str, siblings: Siblings, sibling: str = "") -> bool:
-    """Decide about the log-format string that a header is set to. The sibling has the name of the header."""
+    """Return whether the log-format string that a header is set to is shown. The sibling is the name of the header."""
     return format_(text, siblings) if is_public_header(str(siblings.get(sibling, ""))) else template(text, siblings)
 
 
 def match(text: str, siblings: Siblings, sibling: str = "") -> bool:
-    """Decide about a regular expression for the value of a header. The sibling has the name of the header."""
+    """Return whether a regular expression for the value of a header is shown. The sibling is the name of the header."""
     return is_public_header(str(siblings.get(sibling, ""))) or not _LITERAL.search(unquoted(text))
 
 
 def url(text: str, siblings: Siblings, sibling: str = "") -> bool:
-    """Decide about a URL or a part of one, which is shown if it has no query, fragment or user."""
+    """Return whether a URL, or a part of one, is shown: if it has no query, fragment or user."""
     plain = unquoted(text)
     return not re.search(r"[?@#]", _FIELD.sub("", plain)) and ("%" not in plain or _calls("".join(_FIELD.findall(plain))))
 
 
 def word(text: str, _: Siblings, sibling: str = "") -> bool:
-    """Decide about a word such as HTTP/1.1, after which the text may contain headers."""
+    """Return whether a text is shown that begins with a word such as HTTP/1.1 and may contain headers: if it is only that word."""
     return bool(_WORD.fullmatch(unquoted(text)))
 
 
 def content(_text: str, siblings: Siblings, sibling: str = "") -> bool:
-    """Decide about the body of a response: a file name is shown, a literal text is masked."""
+    """Return whether the body of a response is shown. A file name is shown, a literal text is masked."""
     return siblings.get(sibling) in PAYLOADS and siblings.get(sibling) not in _TEXTS
 
 
 def condition(text: str, _: Siblings, sibling: str = "") -> bool:
-    """Decide about a condition without its `if` or `unless`: names of ACLs, and comparisons in braces."""
+    """Return whether a condition is shown: names of ACLs, and comparisons in braces. `text` does not begin with `if` or `unless`."""
     return all(map(_term, terms(words_of(text))))
 
 
@@ -114,7 +117,7 @@ def _term(term: Sequence[str]) -> bool:
 
 
 def pattern(text: str, siblings: Siblings, sibling: str = "") -> bool:
-    """Decide about the flags and values of a comparison. The sibling has the sample that is compared with them."""
+    """Return whether the flags and values of a comparison are shown. The sibling is the sample that is compared."""
     return _compared(str(siblings.get(sibling, "")), words_of(text))
 
 

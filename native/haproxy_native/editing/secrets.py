@@ -1,10 +1,9 @@
 """Replace secrets in texts and objects by `<masked>`, and refuse masked texts that clients send back. Pure.
 
-A secret is a member with `x-secret` in openapi/schemas, unless haproxy_native/editing/secret_kinds.py decides that its text is harmless.
-The schema of an object determines which members are masked. The same schema defines the shape of a line, which determines the words that
-are masked in texts. Members, words and lines that no schema declares are masked. A commented-out line is masked like the line itself, and
-a comment that mentions credentials is masked as a whole. Other comments and metadata are shown. The checksum line is removed, because it
-would help to guess a short password.
+Members, words and lines that no schema declares are masked. Of the members that openapi/schemas declares, only those with `x-secret` are
+masked, unless haproxy_native/editing/secret_kinds.py decides that the text is harmless. In a text, the schema of each kind of line
+determines which member a word belongs to. A commented-out line is masked like the line itself, and a comment that mentions credentials is
+masked as a whole. Other comments and metadata are shown. The checksum line is removed, because it would help to guess a short password.
 """
 
 import functools
@@ -102,7 +101,7 @@ def masked_text(text: str) -> str:
 
 
 def masked_message(text: str) -> str:
-    """Return a message of HAProxy with its quoted texts masked. Quoted keywords and names of sections, ACLs and servers stay."""
+    """Return a message of HAProxy with its quoted texts masked, except keywords and names of sections, ACLs and servers."""
     return "".join(map(_masked_message_line, split_lines(text)))
 
 
@@ -144,7 +143,7 @@ def _masked_quotes(line: str) -> str:
 
 
 def _hidden(words: Sequence[str]) -> set[int]:
-    """Return the indices of the words of a line that are masked."""
+    """Return the indices of the words to mask in a line."""
     if not words:
         return set()
     readings = list(_readings(words))
@@ -158,7 +157,7 @@ def _hidden(words: Sequence[str]) -> set[int]:
 
 
 def _readings(words: Sequence[str]) -> Iterator[tuple[LineShape, LineReading]]:
-    """Yield every possible reading of a line whose section is unknown."""
+    """Yield (shape, reading) for every possible reading of a line whose section is unknown."""
     for size in range(min(_longest(), len(words)), 0, -1):
         for shape in shapes().get(tuple(map(unquoted, words[:size])), ()):
             if reading := shape.parse_words(words):
@@ -182,7 +181,7 @@ def _secrets(shape: LineShape, reading: LineReading, words: Sequence[str]) -> It
 
 
 def _pieces(chain: Chain, words: Sequence[str], parts: Sequence[MatchedWords], offset: int = 0) -> Iterator[tuple[Node, int, int]]:
-    """Yield each node of a chain with the range of the words that it matched."""
+    """Yield (node, start, end) for each node of a chain that has matched words; the range refers to `words`."""
     for part in parts:
         if part.key is None:
             continue
@@ -197,7 +196,7 @@ def _pieces(chain: Chain, words: Sequence[str], parts: Sequence[MatchedWords], o
 
 @functools.cache
 def shapes() -> Mapping[tuple[str, ...], Sequence[LineShape]]:
-    """Return the shapes of all lines, by the first words of the line. Each synopsis has its own shape."""
+    """Return the shapes of all lines by the first words of the line. Shapes with the same synopses and secrets are returned only once."""
     by_prefix: dict[tuple[str, ...], dict[object, LineShape]] = {}
     for shape in line_shapes(grammar()):
         key = (*(each.text for each in shape.alternatives), *shape.secrets.items())
@@ -247,7 +246,7 @@ def line_shapes(language: Grammar) -> Iterator[LineShape]:
 
 
 def refuse_masked_text(text: bytes) -> None:
-    """Raise Incomplete, which names the line, if a text of a configuration has the word `<masked>` outside of comments."""
+    """Raise Incomplete if a text of a configuration has the word `<masked>` outside comments. The error names the line."""
     if MASKED.encode() not in text:
         return
     for number, line in enumerate(text.decode("utf-8", "surrogateescape").split("\n"), 1):
@@ -256,7 +255,7 @@ def refuse_masked_text(text: bytes) -> None:
 
 
 def refuse_masked(sent: Any, schema: Schema) -> None:
-    """Raise Incomplete, which names the member, if a value has `<masked>` in a member that may contain a secret."""
+    """Raise Incomplete if a value has `<masked>` in a member that may contain a secret. The error names the member."""
     for member, value, kind in _secret_texts(sent, schema, "", None):
         if kind == LINES:
             refuse_masked_text(value.encode("utf-8", "surrogatepass"))
@@ -265,7 +264,7 @@ def refuse_masked(sent: Any, schema: Schema) -> None:
 
 
 def _secret_texts(value: Any, schema: Schema, path: str, kind: Any) -> Iterator[tuple[str, str, Any]]:
-    """Yield (member, text, `x-secret`) of each text that may be a secret; `kind` is the `x-secret` of the outer member."""
+    """Yield (member, text, `x-secret`) for each text that may be a secret. `kind`: the `x-secret` of the member that contains the value."""
     schemas = grammar().schemas
     schema = schemas.resolve(schema)
     kind = schema.get("x-secret", kind)
@@ -294,7 +293,7 @@ def _masked_again(place: str) -> Incomplete:
 
 
 def masked_value(value: Any, schema: Schema) -> Any:
-    """Return a value with its secrets masked. The schema declares which members are secret; members that it lacks are masked."""
+    """Return a value with its secrets masked. The schema declares which members are secret; undeclared members are masked."""
     return _value(value, schema, {})
 
 
@@ -329,7 +328,7 @@ def _value(value: Any, schema: Schema, siblings: Mapping[str, Any]) -> Any:
 
 
 def _properties(schema: Schema) -> Mapping[str, Schema]:
-    """Return the properties of a schema and of all its alternatives."""
+    """Return the properties of a schema, including those of its alternatives (`oneOf` and `anyOf`)."""
     schemas = grammar().schemas
     found = dict(schemas.properties(schema))
     for word in ("oneOf", "anyOf"):
@@ -339,7 +338,7 @@ def _properties(schema: Schema) -> Mapping[str, Schema]:
 
 
 def _secret(value: Any, kind: str, schema: Schema, siblings: Mapping[str, Any]) -> Any:
-    """Return a value masked as the kind of its `x-secret` requires."""
+    """Mask a value as `kind`, the value of its `x-secret`, requires."""
     if kind == "member":
         return _of_member(value, siblings)
     if kind in grammar().schemas.by_name:
@@ -395,6 +394,6 @@ def _is_of_file(object_: str) -> bool:
 
 
 def _resource(kinds: Sequence[str]) -> Resource | None:
-    """Return the resource of an object, given the kinds in the object's name."""
+    """Return the resource of an object; None if there is none. `kinds`: the kinds in the name of the object."""
     every = resources().by_name.values()
     return next((each for each in every if kinds and kinds[-1] == kind_of(each) and bool(each.parents) == (len(kinds) > 1)), None)

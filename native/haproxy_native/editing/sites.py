@@ -114,7 +114,7 @@ class Sites:
     def replace(
         self, document: Document, resource: Resource, parent: Parent, key: str | int, body: Mapping[str, Any], *, full: bool = False
     ) -> Document:
-        """Return the document with the site's values replaced. Deletes former backends of the site that no proxy uses any more."""
+        """Return the document with the values of a site replaced. Former backends of the site that no proxy uses any more are deleted."""
         self.check_exists(document, resource, parent, key)
         if body["name"] != key:
             text = f"name in body is '{body['name']}', and the path names '{key}'; send the name of the path"
@@ -132,7 +132,7 @@ class Sites:
         return self._without_backends(document, [name for name in former if name not in _names(farms)])
 
     def delete(self, document: Document, resource: Resource, parent: Parent, key: str | int) -> Document:
-        """Return the document without the frontend, and without its backends, unless another proxy uses them."""
+        """Return the document without the frontend of a site, and without those of its backends that no other proxy uses."""
         self.check_exists(document, resource, parent, key)
         former = _names(self._farms(document, self.editor.get_object(document, self._table[FRONTEND], None, key)))
         document = self.editor.delete(document, self._table[FRONTEND], None, key)
@@ -151,7 +151,7 @@ class Sites:
         return farms
 
     def _frontend(self, old: Mapping[str, Any], site: Mapping[str, Any], farms: Sequence[Mapping[str, Any]]) -> Object:
-        """Return the object of the frontend, without children, with the values of a site."""
+        """Return the object of the frontend, without children, after the values of a site are set. `old`: the object before."""
         new = _with_members(old, site.get("service") or {}, self._of_service)
         default = next((farm for farm in farms if farm[USE_AS] == DEFAULT), None)
         return new if default is None else new | {self._fallback: default["name"]}
@@ -201,12 +201,12 @@ class Sites:
 
 
 def _meaning(rule: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
-    """Return the members that a rule and a farm share, the backend and the condition, to compare both."""
+    """Return the members that a rule and a farm have in common, for comparison: the backend and the condition."""
     return tuple((name, rule[name]) for name in ("name", *CONDITION) if rule.get(name))
 
 
 def _conditional(farm: Mapping[str, Any]) -> Object:
-    """Return the rule for a conditional farm. Raises BadValue without a condition."""
+    """Return the rule for a conditional farm. Raises BadValue if the farm has no condition."""
     for member in CONDITION:
         if not farm.get(member):
             raise BadValue(f"{member} in body is required for the conditional farm {farm['name']}", place=Place(member=f"farms.{member}"))
@@ -214,7 +214,7 @@ def _conditional(farm: Mapping[str, Any]) -> Object:
 
 
 def _named(listener: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the listener. If it has no name, name it after its address. Raises BadValue if it has no port either."""
+    """Return the listener with a name; by default, this is its address. Raises BadValue if it has neither a name nor a port."""
     if listener.get("name"):
         return listener
     if listener.get("port") is None:

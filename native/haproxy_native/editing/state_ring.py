@@ -1,7 +1,7 @@
 """Find the ring buffer to which HAProxy logs state changes of servers, or add its lines (Configuration Manual, section 3.9). Pure."""
 
 from haproxy_native.editing.defaults_sections import DEFAULTS, all_inherited_defaults
-from haproxy_native.editing.placement import at_home, insert_section, line_place
+from haproxy_native.editing.placement import insert_section, line_place, with_near_indent
 from haproxy_native.text import parts
 from haproxy_native.text.document import Document
 from haproxy_native.text.line import Line
@@ -25,7 +25,7 @@ def ring(document: Document) -> str:
 
 
 def _rings(document: Document) -> dict[str, list[str]]:
-    """Return, for each declared ring, the proxies that log to it."""
+    """Map each declared ring to the proxies that log to it."""
     declared: dict[str, list[str]] = {name: [] for name, _ in document.of_kind("ring")}
     everywhere = {target for _, section in document.of_kind("global") for target in _targets(section)}
     defaults = {name: _targets(section) for name, section in document.of_kind(DEFAULTS)}
@@ -45,7 +45,7 @@ def _targets(section: Section) -> set[str]:
 
 
 def lines_to_add(document: Document) -> dict[str, str]:
-    """Return the lines that are missing so that all proxies log state changes to a ring, by section; empty if all proxies do so."""
+    """Return the lines to add so that all proxies log state changes to a ring, by section; empty if all proxies do so already."""
     if (name := ring(document)) and len(_rings(document)[name]) == sum(len(document.of_kind(kind)) for kind in _PROXIES):
         return {}
     return {f"ring {NAME}": _DECLARED, "global": _GLOBAL, "defaults": _PROXY}
@@ -61,9 +61,9 @@ def with_lines(document: Document) -> Document:
     for place, (section, source) in enumerate(zip(document.sections, all_inherited_defaults(document), strict=True)):
         is_own = section.kind in _PROXIES and (source is None or any(line.words[:1] == ("log",) for line in section.lines))
         if section.kind == DEFAULTS or is_own:
-            sections[place] = _with_line(at_home(document, section), _PROXY)
+            sections[place] = _with_line(with_near_indent(document, section), _PROXY)
         elif place == last_global:
-            sections[place] = _with_line(at_home(document, section), _GLOBAL)
+            sections[place] = _with_line(with_near_indent(document, section), _GLOBAL)
     added = Document(document.preamble, sections, document.leads)
     if last_global is None:
         added = insert_section(added, Section(_INHERITED, "", f"{_INHERITED}\n{_GLOBAL}"))
@@ -71,7 +71,7 @@ def with_lines(document: Document) -> Document:
 
 
 def texts_with_lines(document: Document) -> dict[str, bytes]:
-    """Return, by name, the files of the configuration that `with_lines` changes."""
+    """Return the new contents of the files of the configuration that `with_lines` changes, by name."""
     now = parts.parts(document)
     return {name: part.data for name, part in parts.parts(with_lines(document)).items() if part.data != now[name].data}
 

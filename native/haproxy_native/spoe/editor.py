@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from haproxy_native.editing.placement import at_home, place_behind_kin, usual_indent
+from haproxy_native.editing.placement import place_for_new, usual_indent, with_near_indent
 from haproxy_native.editing.resources import Resource, Resources, absent_section, resources, taken_section
 from haproxy_native.errors import BadValue, Exists, Missing, Place
 from haproxy_native.grammar.load import Grammar, grammar
@@ -91,7 +91,7 @@ class ScopeEditor:
             raise taken_section(resource, str(body["name"]))
         inside = list(_sections_in(document, scope))
         kin = [section for section in inside if section.kind == resource.section]
-        indent = usual_indent(document, place_behind_kin(document, resource.section))
+        indent = usual_indent(document, place_for_new(document, resource.section))
         new = self.shape(resource).new(body, indent, inside[-1].newline)
         return _insert(document, new, kin or inside, kin or inside)
 
@@ -106,7 +106,7 @@ class ScopeEditor:
             document = _renamed(document, scope, resource, old, to)
             old = _find(document, scope, resource, to)
             assert old
-        new = self.shape(resource).onto(at_home(document, old), {**body, "name": old.name}, whole=False)
+        new = self.shape(resource).onto(with_near_indent(document, old), {**body, "name": old.name}, whole=False)
         return document.replace(old, new)
 
     def delete(self, document: Document, scope: str, resource: Resource, name: str) -> Document:
