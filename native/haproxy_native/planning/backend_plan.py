@@ -4,9 +4,9 @@ HAProxy adds a backend from a named defaults section that it has loaded: `add ba
 The command accepts only a few keywords, so any other line of the backend needs a reload, unless it repeats a line of the defaults section.
 
 A backend can be deleted if nothing refers to it any more. HAProxy itself refuses a file with a rule that literally names a missing backend.
-So this module searches only for names that HAProxy computes for each request: in rules with samples and converters (`rule_that_names`).
-The caller searches the maps. Some lines prevent HAProxy from deleting a backend or its servers (`deletion_obstacle`; `keeps` in
-openapi/schemas).
+So this module searches only for names that HAProxy computes for each request: in rules with samples and converters
+(`describe_dynamic_rule`). The caller searches the maps. Some lines prevent HAProxy from deleting a backend or its servers
+(`deletion_obstacle`; `keeps` in openapi/schemas).
 
 If a backend has no `fullconn`, HAProxy computes it when it starts, from the `maxconn` of the frontends that use the backend (Configuration
 Manual, section 4.2). The value limits servers with `minconn`. So a new backend with such servers needs a reload, and so does a change of
@@ -94,12 +94,12 @@ class Surroundings:
         return id(section) in self._guarded
 
     def source(self, section: Section) -> str:
-        """Return the name of the defaults section that a section inherits from; empty if it has no name, or if there is none."""
+        """Return the name by which clients address the defaults section that a section inherits from; empty if it inherits from none."""
         return self._sources.get(id(section)) or ""
 
 
 class Sources:
-    """Finds the loaded defaults sections from which HAProxy can add backends of `new`. `around`: the surroundings of sections in `new`."""
+    """Finds the loaded defaults sections from which HAProxy can add backends of `new`. `around`: the context of the sections in `new`."""
 
     def __init__(self, running: Document, new: Document, around: Surroundings) -> None:
         self.running, self.new, self.around = running, new, around
@@ -110,7 +110,7 @@ class Sources:
 
     @functools.cached_property
     def _inherited(self) -> frozenset[str | None] | None:
-        """Return the names that sections of the running document inherit from; None if HAProxy drops no defaults section."""
+        """Return the names of the defaults sections that running sections inherit from; None if HAProxy drops no defaults section."""
         if not any(line.args[:1] == (PURGE,) for _, section in self.running.of_kind("global") for line in section.lines):
             return None
         return frozenset((*map(named_defaults, self.running.sections), *all_implicit_defaults(self.running)))
@@ -154,7 +154,7 @@ def added(sources: Sources, section: Section, servers: Servers, capabilities: Ca
 
 
 def _unusable(sources: Sources, section: Section, source: str) -> str:
-    """Return why HAProxy cannot add a backend from the defaults section `source`; empty if it can. Does not check the backend's lines."""
+    """Return why HAProxy cannot add a backend from the defaults section `source`; empty if it can. Ignores the lines of the backend."""
     new, around = sources.new, sources.around
     if not source:
         return "HAProxy adds a backend only from a named defaults section, and there is none above it"
@@ -226,8 +226,8 @@ def deleted(
 ) -> BackendPlan:
     """Return the plan for a backend of the running document that the new document does not have.
 
-    `around`: the context of the sections in `running`. `named`: returns which line or map entry still names a backend, as a sentence; empty
-    if none does.
+    `around`: the context of the sections in `running`. `named`: returns a sentence about a line or map entry that still names a backend;
+    empty if none does.
     """
     result = BackendPlan()
     if not capabilities.deletes_backends:
@@ -259,7 +259,7 @@ def deleted(
 
 
 def _states(servers: Servers, served: SectionServers) -> Iterator[tuple[str, str]]:
-    """Yield the name of each server, and the state that the file gives it, `maint` or `ready`."""
+    """Yield (name, state) of each server. The state is `maint` or `ready`, as the file sets it."""
     member = live_of(servers.grammar.schemas, resources()["servers"].schema).roles[STATE]
     for server in (*served.servers, *served.templates):
         state = "maint" if server.values.get(member) == "enabled" else "ready"
@@ -267,8 +267,8 @@ def _states(servers: Servers, served: SectionServers) -> Iterator[tuple[str, str
             yield name, state
 
 
-def rule_that_names(document: Document, name: str) -> str:
-    """Return a sentence about the first line that may compute the name of a backend; empty if no line does.
+def describe_dynamic_rule(document: Document, name: str) -> str:
+    """Return a sentence about the first line that may compute the name of a backend while HAProxy runs; empty if no line may do so.
 
     An example is `use_backend in frontend web, line 12, names it`. Rules that name the backend literally are ignored, because HAProxy
     refuses a file in which their backend is missing.
@@ -285,7 +285,7 @@ def rule_that_names(document: Document, name: str) -> str:
 
 
 def deletion_obstacle(section: Section, servers: Collection[str]) -> tuple[int, str] | None:
-    """Return the first line that prevents HAProxy from deleting the backend or one of its servers, and why; None if there is none."""
+    """Return (index, reason) of the first line that prevents HAProxy from deleting the backend or one of its servers; None if none does."""
     shape = standard_editor().shape(resources()["backends"])
     for place, line in enumerate(section.lines):
         number = shape.directive_of(line) if place else None
@@ -303,7 +303,7 @@ def deletion_obstacle(section: Section, servers: Collection[str]) -> tuple[int, 
 
 @functools.cache
 def _rules_with_servers() -> list[tuple[LineShape, list[str]]]:
-    """Return the kinds of backend lines that name servers, each with the members that contain the names (`keeps: server`)."""
+    """Return (shape, members) for each kind of backend line that names servers. The members contain the names (`keeps: server`)."""
     schemas, rules = grammar().schemas, []
     for _, child in resources().children("backends"):
         properties = schemas.properties(schemas.named(child.schema))
@@ -314,7 +314,7 @@ def _rules_with_servers() -> list[tuple[LineShape, list[str]]]:
 
 @functools.cache
 def _computed() -> tuple[str, Mapping[str, Any]]:
-    """Return the keyword whose value HAProxy computes, `fullconn`, and its note `computed_for` in openapi/schemas."""
+    """Return (keyword, note): `fullconn`, whose value HAProxy computes, and its note `computed_for` in openapi/schemas."""
     schemas = grammar().schemas
     notes = {name: schemas.note(schema) for name, schema in schemas.properties(schemas.named(SERVED[0])).items()}
     return next((name, note["computed_for"]) for name, note in notes.items() if "computed_for" in note)

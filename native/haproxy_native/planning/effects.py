@@ -153,7 +153,10 @@ class _Comparison:
                 yield _effect(place, LINES, lines, others)
 
     def _children(self, parent: tuple[Resource, str], child: Resource, sections: Pair, parts: Pair) -> Iterator[Effect]:
-        """Compare the children in the differing parts of two sections, or in the whole sections if indices or repeated names require it."""
+        """Yield the effects on the children in the differing parts of two sections.
+
+        Compares the whole sections if indices or repeated names require it.
+        """
         lines = self._editor.lines
         before, after = (lines.children(part, child).readable for part in parts)
         if before == after:
@@ -168,7 +171,7 @@ class _Comparison:
             yield from _named(parent, child, before, after)
 
     def _above(self, child: Resource, sections: Pair, before: Sequence[Object], after: Sequence[Object]) -> int:
-        """Return how many children precede the first one that differs."""
+        """Return the number of children above the first child that differs."""
         section, first = (sections[0], before[0]) if before else (sections[1], after[0])
         rows = self._editor.lines.children(section, child).readable
         return next(number for number, row in enumerate(rows) if row[child.key] == first[child.key])
@@ -181,7 +184,10 @@ class _Comparison:
 
 
 def complete_object(editor: Editor, place: ObjectPlace, section: Section | None) -> Object | None:
-    """Return a section as an object with its children and unknown lines; None without a section. It can create the section again."""
+    """Return a section as an object with its children and unknown lines; None if there is no section.
+
+    The editor can create the section again from the object, unless it has unknown lines.
+    """
     if section is None:
         return None
     unknown = _unknown(editor, place.resource, section)
@@ -200,7 +206,7 @@ def _texts_of(document: Document, key: Key) -> list[str]:
 def _named(
     parent: tuple[Resource, str], child: Resource, before: Sequence[Object], after: Sequence[Object], above: Callable[[], int] = lambda: 0
 ) -> Iterator[Effect]:
-    """Yield the effects that turn one list of named children into another. `above`: returns how many children precede both lists."""
+    """Yield the effects that turn the named children `before` into `after`. `above`: returns the number of children above both lists."""
     start: int | None = None
     old, new = ({str(row[child.key]): (number, row) for number, row in reversed(list(enumerate(rows)))} for rows in (before, after))
     for name in dict.fromkeys([*(str(row[child.key]) for row in before), *(str(row[child.key]) for row in after)]):
@@ -214,7 +220,7 @@ def _named(
 
 
 def row_effects(parent: tuple[Resource, str], child: Resource, before: Sequence[Object], after: Sequence[Object]) -> Iterator[Effect]:
-    """Yield the effects that turn one list of objects without names into another."""
+    """Yield the effects that turn the list `before` of objects without names into `after`."""
     places = apart(before, after)
     first = places[0].start
     old, new = ([json.dumps(row, sort_keys=True) for row in rows[own]] for rows, own in zip((before, after), places, strict=True))
@@ -241,7 +247,7 @@ def is_expressible(effect: Effect) -> bool:
 
 
 def with_effects(editor: Editor, document: Document, wanted: Iterable[Effect]) -> Document:
-    """Return the document with effects applied. The document must have the old values of the effects.
+    """Apply effects to a document, and return the result. The document must have the old values of the effects.
 
     Raises Diverged if the editor cannot apply an effect (`is_expressible`), and the errors of the editor.
     """
@@ -271,7 +277,7 @@ def _is_section(effect: Effect) -> bool:
 
 
 def _with_group(editor: Editor, document: Document, group: Sequence[Effect]) -> Document:
-    """Return the document with effects on the objects of one collection applied."""
+    """Apply effects on objects of one collection to a document, and return the result."""
     members = [effect for effect in group if effect.member]
     values: dict[str | int, dict[str, Any]] = {}
     for effect in members:
@@ -308,9 +314,9 @@ def _created(editor: Editor, document: Document, effect: Effect) -> Document:
 
 
 def line_of_member(editor: Editor, document: Document, object_: str, member: str = "") -> int | None:
-    """Return the number, from 1, of a member's line in its file; None if the document does not have the section.
+    """Return the line number of a member, counted from 1 in its file; None if the document does not have the member's section.
 
-    If the member is empty or has no line, return the number of the object's first line.
+    If the member is empty or has no line, return the number of the first line of the object.
     """
     if (section := _section(editor, document, object_)) is None:
         return None
@@ -320,7 +326,7 @@ def line_of_member(editor: Editor, document: Document, object_: str, member: str
 
 
 def file_of_object(editor: Editor, document: Document, object_: str) -> str:
-    """Return the file of an object; empty for the main file."""
+    """Return the name of the file that contains an object; empty for the main file."""
     section = _section(editor, document, object_)
     return section.file or "" if section else ""
 
@@ -333,7 +339,7 @@ def _section(editor: Editor, document: Document, object_: str) -> Section | None
 
 
 def _place(editor: Editor, section: Section, resource: Resource, within: list[str], member: str) -> int:
-    """Return the index of the line in its section; 0 for the header."""
+    """Return the index, in its section, of the first line of a member or a child; 0, the header, if it has no line."""
     children = dict(editor.resources.children(resource.name))
     if len(within) == 2:
         child = next((child for child in children.values() if kind_of(child) == within[0]), None)

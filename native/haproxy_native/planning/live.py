@@ -62,9 +62,9 @@ class Live:
         self.kinds |= {name: note["added_as"] for name, note in notes.items() if "added_as" in note}
 
     def commands(self, parent: str, name: str, old: Values, new: Values, changed: Sequence[str]) -> tuple[list[Command], list[str]]:
-        """Return the commands for the changed members of an object, and the members that no command can change.
+        """Return (commands for the changed members of an object, members that no command can change).
 
-        `parent` and `name` are those of the object, such as backend and server. `old` and `new` include the initial values.
+        `parent`, `name`: the names in the command, such as those of the backend and the server. `old` and `new` include the initial values.
         """
         commands_by_text: dict[str, Command] = {}
         left = []
@@ -77,7 +77,10 @@ class Live:
         return list(commands_by_text.values()), left
 
     def obstacle(self, member: str, old: Values, new: Values) -> str | None:
-        """Return another member, set in `old` or `new`, with which a reload has a different effect than the command (`reload_with`)."""
+        """Return a member with which the command for `member` would have another effect than a reload; None if there is none.
+
+        Such a member is declared in `reload_with`, and set in `old` or `new`. It makes a reload necessary.
+        """
         others: Mapping[str, Sequence[str]] = self.notes.get(member, {}).get("reload_with", {})
         for other, unless in others.items():
             if any(self._is_set(other, side) and not any(self._is_set(member, side) for member in unless) for side in (old, new)):
@@ -119,7 +122,7 @@ class Live:
         }
 
     def _member_commands(self, parent: str, name: str, member: str, old: Values, new: Values) -> list[Command] | None:
-        """Return the commands for one member, from the first template that can be filled; None if there is no such template."""
+        """Return the commands for one member, from the first template that can be filled; None if no template can."""
         note = self.notes.get(member)
         if note is None or member not in new or self.obstacle(member, old, new):
             return None
@@ -156,7 +159,7 @@ class Live:
         return Shows(parent, name, tuple(expected.items())) if expected else None
 
     def _restored(self, member: str, new: Values) -> Values:
-        """Return the columns that must have their former values after a member is enabled again (`restored`)."""
+        """Return the columns that must have their former values after a member is enabled again, with these values (`restored`)."""
         columns: dict[str, object] = {}
         for column, sources in self.notes[member].get("restored", {}).items():
             given = [new[source] for source in sources if source in new] or [source for source in sources if source == NOTHING]
@@ -169,7 +172,7 @@ class Live:
 
 @functools.cache
 def live_of(schemas: Schemas, name: str) -> Live:
-    """Return the live members of a schema."""
+    """Return the members of a schema that can change in the running process."""
     return Live(schemas, schemas.properties(schemas.named(name)))
 
 

@@ -43,8 +43,8 @@ class Claim(NamedTuple):
     server: str
     is_template: bool = False
 
-    def makes(self, backend: str, server: str) -> bool:
-        """Return whether this claim is for a template, and HAProxy may have created the server from it."""
+    def may_create(self, backend: str, server: str) -> bool:
+        """Return whether HAProxy may have created a server from the template that this claim is for. False for the claim of a server."""
         return self.is_template and backend == self.backend and server[len(self.server) :].isdecimal() and server.startswith(self.server)
 
 
@@ -74,11 +74,13 @@ class Observed:
         """Return the state of a backend; None if it was not read."""
         return ObservedBackend(self, backend, self.rows[backend]) if backend in self.rows else None
 
-    def is_corrected(self, found: "ServerDifference") -> bool:
-        """Return whether a plan corrects a difference, because the server is claimed and the member is not kept."""
-        backend, server = found.backend, found.server
-        is_claimed = Claim(backend, server) in self.claimed or any(each.makes(backend, server) for each in self.claimed if each.is_template)
-        return is_claimed and found.member not in self.kept_members(backend, server)
+    def is_corrected(self, difference: "ServerDifference") -> bool:
+        """Return whether the plan corrects a difference. It does if the server is claimed and the member is not kept."""
+        backend, server = difference.backend, difference.server
+        is_claimed = Claim(backend, server) in self.claimed or any(
+            each.may_create(backend, server) for each in self.claimed if each.is_template
+        )
+        return is_claimed and difference.member not in self.kept_members(backend, server)
 
     def kept_members(self, backend: str, server: str) -> set[str]:
         """Return the kept members of a server. Address and port are kept together, because HAProxy sets both by one command."""
@@ -98,7 +100,7 @@ class ObservedBackend:
         return Claim(self.name, server, is_template) in self.observed.claimed
 
     def differences(self, live: Live, server: EffectiveServer) -> dict[str, Any]:
-        """Return the members of a server that differ from the worker, with the worker's values. Kept members are left out."""
+        """Return the members of a server that differ in the worker, with their values in the worker. Kept members are left out."""
         if (row := self.rows.get(server.name)) is None:
             return {}
         key, kept = (self.name, server.name), self.observed.kept_members(self.name, server.name)
@@ -122,9 +124,9 @@ class ServerDifference:
 
 
 def differing_members(live: Live, server: EffectiveServer, row: ServerState, limit: int | None) -> dict[str, Any]:
-    """Return the members of a server that differ from the worker, with the worker's values.
+    """Return the members of a server that differ in the worker, with their values in the worker.
 
-    `limit`: the server's `maxconn` in the worker; None if it was not read.
+    `limit`: the `maxconn` of the server in the worker; None if it was not read.
     """
     if has_unreadable_value(live, server):
         return {}
@@ -160,7 +162,7 @@ def _is_watched(live: Live, values: Mapping[str, Any]) -> bool:
 
 
 def has_unreadable_value(live: Live, server: EffectiveServer) -> bool:
-    """Return whether the line may set a compared member to a value that the grammar cannot parse, such as `weight 50%`."""
+    """Return whether the line of a server may set a compared member to a value that the grammar cannot parse, such as `weight 50%`."""
     return bool(server.opaque) and not live.words.isdisjoint(server.opaque)
 
 
@@ -183,7 +185,7 @@ def _is_literal(values: Mapping[str, Any], row: ServerState) -> bool:
 
 
 def _is_shown(live: Live, member: str, value: Any, shown: object) -> bool:
-    """Return whether the worker may report a value of the file as `shown`. True if the file alone does not determine the value."""
+    """Return whether the worker may report a value of the file as `shown`. Also True if the file alone does not determine the value."""
     if not isinstance(value, str) or value == NOTHING:
         return False
     try:
@@ -205,7 +207,7 @@ def _host(values: Mapping[str, Any]) -> str:
 def server_names(server: EffectiveServer) -> list[str]:
     """Return the name of a server, or the names of all servers that a template makes.
 
-    Raises ValueError and NotExpressible if only HAProxy can resolve them.
+    Raises ValueError and NotExpressible if only HAProxy can determine the names.
     """
     if COUNT not in server.values:
         return [plain(server.name)]
@@ -222,12 +224,12 @@ def servers_of_line(server: EffectiveServer) -> list[EffectiveServer]:
 
 
 def is_settled(section: Section, above: Sequence[Section], backend: str, rows: Mapping[str, ServerState], limits: Limits) -> bool:
-    """Return whether the comparison can be skipped: the last one found no difference, and the worker's state is still the same."""
+    """Return whether a comparison can be skipped: the last one found no difference, and the worker has the same state as then."""
     return bool(section.cache.get(is_settled) == (tuple(above), _marks(backend, rows, limits)))
 
 
 def settle(section: Section, above: Sequence[Section], backend: str, rows: Mapping[str, ServerState], limits: Limits) -> None:
-    """Remember in the section's cache that a comparison found no difference, for `is_settled`."""
+    """Record in the cache of a section that a comparison found no difference. `is_settled` then returns True."""
     section.cache[is_settled] = tuple(above), _marks(backend, rows, limits)
 
 
@@ -238,9 +240,10 @@ def _marks(backend: str, rows: Mapping[str, ServerState], limits: Limits) -> dic
 def server_differences(
     document: Document, servers: Servers, rows: Rows, limits: Limits, only: Claimed | None = None
 ) -> Iterator[ServerDifference]:
-    """Yield the differences between the worker's servers and a document, in the order of the document.
+    """Yield the differences between the servers of the worker and those of a document, in the order of the document.
 
-    `only`: the servers to compare, or None for all. Others may be compared as well. Backends that the document lacks are ignored.
+    `only`: the servers to compare; None for all. Other servers of their backends may be compared as well. Backends that the document lacks
+    are ignored.
     """
     live = live_of(servers.grammar.schemas, resources()[SERVERS].schema)
     repeated, conditional = document.repeated(), conditional_sections(document)
@@ -256,7 +259,7 @@ def _named(document: Document, backends: Collection[str]) -> Iterator[Section]:
 
 
 def _wanted(only: Claimed | None, backend: str) -> frozenset[str]:
-    """Return the names of the servers to compare in a backend. Empty means all, also if a template is claimed."""
+    """Return the names of the servers to compare in a backend; empty to compare all. All are compared if a template is claimed."""
     claims = [claim for claim in only or () if claim.backend == backend]
     return frozenset() if any(claim.is_template for claim in claims) else frozenset(claim.server for claim in claims)
 

@@ -66,13 +66,16 @@ class FilePlan:
 
 
 def reason_at(document: Document, section: Section, place: int, why: str, remedy: str = "") -> Reason:
-    """Return a reason about a section's line, given by its index."""
+    """Return a reason for a reload that refers to the line with the index `place` in a section."""
     words = section.lines[place].args if section.kind != BOUNDARY else ()
     title = f"{section.kind} {section.name}".rstrip() if section.kind != BOUNDARY else ""
     return Reason(title, line_of(document, section, place), words[0] if words else "", why, section.file or "", remedy)
 
 
 def line_of(document: Document, section: Section, place: int) -> int:
-    """Return the number, from 1, of a section's line in its file; 0 if the document lacks the section. `place`: the line's index."""
+    """Return the line number, counted from 1 in its file, of the line with the index `place` in a section.
+
+    Return 0 if the document lacks the section.
+    """
     there = document.place(section)
     return first_lines(document)[there] + place if there < len(document.sections) else 0

@@ -23,7 +23,7 @@ from haproxy_native.errors import BadValue
 from haproxy_native.grammar.line_shape import opaque_words
 from haproxy_native.grammar.load import grammar
 from haproxy_native.planning import backend_plan
-from haproxy_native.planning.backend_plan import BackendPlan, Sources, Surroundings, backend_limited_by, rule_that_names
+from haproxy_native.planning.backend_plan import BackendPlan, Sources, Surroundings, backend_limited_by, describe_dynamic_rule
 from haproxy_native.planning.live import NotExpressible, live_of, plain
 from haproxy_native.planning.observed import SERVED, Claimed, Observed, ServerDifference, server_differences
 from haproxy_native.planning.outcome import Plan, Reason, reason_at
@@ -72,7 +72,7 @@ def plan(
 
 
 def meaning(section: Section) -> tuple[tuple[str, ...], ...]:
-    """Return the words of each line of a section that is not blank, the header first. Equal results mean equal sections to HAProxy."""
+    """Return the words of each line of a section, without blank lines. To HAProxy, sections with equal words are equal."""
     words: tuple[tuple[str, ...], ...] | None = section.cache.get(meaning)
     if words is None:
         words = section.cache[meaning] = tuple(line.words for line in section.lines if line.words)
@@ -131,7 +131,7 @@ class _Planner:
         self.result.commands += published
 
     def _naming(self, name: str) -> str:
-        return rule_that_names(self.new, name) or self.stored(self.new, name)
+        return describe_dynamic_rule(self.new, name) or self.stored(self.new, name)
 
     def _add(self, section: Section, part: BackendPlan) -> None:
         self.result.commands += part.commands
@@ -251,7 +251,7 @@ class _Planner:
 
     @staticmethod
     def _own_line(section: Section, was: Line | None, line: Line) -> list[Command] | None:
-        """Return the commands for a changed or new line; None if no command can apply it. Empty if only the notation differs."""
+        """Return the commands that apply a changed or new line; None if commands cannot apply it, empty if only the notation differs."""
         if (resource := resources().by_section.get(section.kind)) is None:
             return None
         live, shape = live_of(grammar().schemas, resource.schema), standard_editor().shape(resource)
@@ -299,7 +299,7 @@ def only_in_first(sections: Sequence[Section], others: Sequence[Section]) -> lis
 
 
 def changed_lines(old: Section, new: Section) -> list[tuple[Line | None, Line | None]]:
-    """Return (old line, new line) from the first to the last difference. One of them is None if its section has fewer lines."""
+    """Return (old line, new line) for all lines from the first to the last difference. After the end of a section, its line is None."""
     before, after = ([line for line in section.lines if line.words] for section in (old, new))
     mine, theirs = apart([line.words for line in before], [line.words for line in after])
     return list(zip_longest(before[mine], after[theirs]))
@@ -322,7 +322,7 @@ def directives_outside_sections(document: Document) -> list[str]:
 
 
 def with_ready_change(running: Document, before: Document, new: Document) -> Document | None:
-    """Return the running document with only the change from `before` to `new`; None if it changes a section that waits for a reload.
+    """Return the running document after the change from `before` to `new`; None if a section that the change affects waits for a reload.
 
     `before` is the current configuration. It differs from the running document by the changes that wait for a reload.
     """
@@ -349,7 +349,10 @@ def with_ready_change(running: Document, before: Document, new: Document) -> Doc
 
 
 def _with_backends(running: Document, new: Document, added: Sequence[Section]) -> Document | None:
-    """Return `running` with each added backend after the section that it follows in `new`; None if it would inherit other lines there."""
+    """Return `running` with each added backend below the section that precedes the backend in `new`.
+
+    Return None if a backend would inherit other lines there.
+    """
     ids = set(map(id, added))
     behind: dict[int, list[Section]] = {}
     last = None

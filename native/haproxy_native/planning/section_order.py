@@ -40,7 +40,10 @@ def keys_of(document: Document) -> list[Key]:
 
 
 def pairs(old: Sequence[Section], new: Sequence[Section]) -> list[tuple[Section, Section]] | None:
-    """Return (old, new) for each section, in the new order; None if sections were added or removed, or if a move may have an effect."""
+    """Return (old section, new section) for each section, in the new order.
+
+    Return None if sections were added or removed, or if the new order may have an effect.
+    """
     if len(old) != len(new):
         return None
     if all(one is other or key_of(one) == key_of(other) for one, other in zip(old, new, strict=True)):
@@ -80,7 +83,7 @@ def has_conditionals(section: Section) -> bool:
 
 
 def is_conditional(sections: Iterable[Section], inside: Collection[int]) -> bool:
-    """Return whether any section, or a line in it, is conditional. `inside`: the `conditional_sections` of the document."""
+    """Return whether a section, or a line in it, is in a conditional block. `inside`: the `conditional_sections` of the document."""
     return any(id(section) in inside or has_conditionals(section) for section in sections)
 
 

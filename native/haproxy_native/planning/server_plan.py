@@ -61,7 +61,7 @@ class ServerPlanner:
         self.reasons: list[tuple[int, str]] = []
 
     def plan(self, befores: Sequence[EffectiveServer], afters: Sequence[EffectiveServer]) -> None:
-        """Plan the change from one list of servers to another."""
+        """Plan the change from the servers `befores` to the servers `afters`."""
         before, after = {server.name: server for server in befores}, {server.name: server for server in afters}
         if len(before) != len(befores) or len(after) != len(afters):
             self.reasons.append((0, "two servers have the same name"))
@@ -195,15 +195,15 @@ class ServerPlanner:
         unsaid = {} if self.capabilities.added_servers_have_defaults else self.live.lacking
         implied = self.live.implications(server.values) if server.values.get(self.health) == "enabled" else {}
         values = {**unsaid, **server.values, **implied}
-        silent = [name for name, value in values.items() if name == self.state or self._goes_without_saying(name, value)]
+        silent = [name for name, value in values.items() if name == self.state or self._is_default(name, value)]
         options = self.servers.words(replace(server, values=values), silent)
         return [[plain(word) for text in option for word in words_of(text)] for option in options]
 
-    def _goes_without_saying(self, name: str, value: object) -> bool:
+    def _is_default(self, name: str, value: object) -> bool:
         return value == "disabled" and self.live.initially.get(name, "disabled") == "disabled"
 
     def _addable(self, server: EffectiveServer) -> list[list[str]]:
-        """Return the words of each option for `add server`. Raises _NotAddable."""
+        """Return the words of each option for `add server`. Raises _NotAddable if HAProxy cannot add the server while it runs."""
         if not self.capabilities.adds_servers:
             raise _NotAddable("this HAProxy cannot add servers in the running process")
         if self.fixed.additions:

@@ -64,7 +64,7 @@ class Servers:
         return self._shapes.get(line.args[:1]) is self.default
 
     def read_section(self, document: Document, section: Section, names: frozenset[str] = frozenset()) -> SectionServers | None:
-        """Return a section's servers; None if a server line cannot be parsed. `names`: parse only these servers; empty means all."""
+        """Return the servers of a section; None if a server line cannot be parsed. `names`: parse only these servers; empty for all."""
         inherited, opaque = self._inherited(document, section)
         servers: list[EffectiveServer] = []
         templates: list[EffectiveServer] = []
@@ -86,7 +86,7 @@ class Servers:
         return SectionServers(servers, templates)
 
     def _read_server(self, shape: LineShape, line: Line) -> tuple[LineReading, tuple[str, ...]] | None:
-        """Return the parsed server line and its opaque words; None if the grammar cannot parse it."""
+        """Return (parsed line, opaque words) of a server line; None if the grammar cannot parse it."""
         words = line.words
         if words not in self._readings:
             reading = shape.parse_words(words)
@@ -181,7 +181,10 @@ def _holds(rule: Mapping[str, Any], value: str, settings: Mapping[str, str | Non
 
 
 def _settings(section: Section, rules: Sequence[Mapping[str, Any]], first: Collection[str]) -> Iterator[tuple[str, str | None]]:
-    """Yield (keyword, value) of a section's lines. The value is None if a line resets the keyword. The last line takes precedence."""
+    """Yield (keyword, value) for each setting in the lines of a section. The value is None if a line resets the keyword.
+
+    If a keyword is set several times, its last value takes precedence.
+    """
     ends = {rule["ended_by"]: rule["keyword"] for rule in rules if "ended_by" in rule}
     for line in section.lines[1:]:
         words = line.args

@@ -90,12 +90,12 @@ def _expressions(before: Document, new: Document) -> list[Touch]:
 
 
 def is_shown(editor: Editor, before: Document, new: Document, found: Sequence[Effect]) -> bool:
-    """Return whether the effects of a change describe it completely."""
+    """Return whether the effects describe a change completely. If not, `all_touches` returns further touches."""
     return not any(_unshown(editor, before, with_header_and_banner_of(new, before), found))
 
 
 def _paired(found: Iterable[Effect]) -> Iterator[Effect]:
-    """Yield the effects. A rule that replaces another one at the same index becomes a change of the members that differ."""
+    """Yield the effects. If a rule replaces another rule at the same index, yield a change of each member that differs instead."""
     effects_ = list(found)
     removed = {effect.object: effect for effect in effects_ if effect.new is None and isinstance(effect.place.key, int)}
     added = {effect.object: effect for effect in effects_ if effect.old is None and effect.object in removed}
@@ -144,7 +144,7 @@ def _section_of(effect: Effect) -> Key:
 
 
 def _differing(one: Document, other: Document) -> tuple[Sections, Sections]:
-    """Return the sections that differ, including boundaries between files."""
+    """Return (differing sections of `one`, differing sections of `other`), including boundaries between files."""
     was, now = one.apart_from(other)
     return _named(one, was), _named(other, now)
 
@@ -185,7 +185,7 @@ def _words(section: Section) -> list[str]:
 
 
 def _written(text: str) -> list[str]:
-    """Return the lines that are not blank, with one space between words."""
+    """Return the lines of a text that are not blank, with one space between words."""
     return [" ".join(line.split()) if _QUOTING.isdisjoint(line) else line.strip() for line in split_lines(text) if line.strip()]
 
 

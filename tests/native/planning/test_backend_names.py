@@ -2,7 +2,7 @@
 
 import pytest
 
-from haproxy_native.planning.backend_plan import rule_that_names
+from haproxy_native.planning.backend_plan import describe_dynamic_rule
 from haproxy_native.text.document import Document
 
 HEAD = "# above\nglobal\n  daemon\n\nfrontend web\n  bind :80\n"
@@ -27,9 +27,9 @@ NOT = [
 @pytest.mark.parametrize("line", NAMING)
 def test_what_gives_the_name(line: str) -> None:
     document = Document.parse(f"{HEAD}  {line}\n")
-    assert rule_that_names(document, "shop") == f"{line.split()[0]} in frontend web, line 7, names it"
+    assert describe_dynamic_rule(document, "shop") == f"{line.split()[0]} in frontend web, line 7, names it"
 
 
 @pytest.mark.parametrize("line", NOT)
 def test_what_does_not(line: str) -> None:
-    assert rule_that_names(Document.parse(f"{HEAD}  {line}\n"), "shop") == ""
+    assert describe_dynamic_rule(Document.parse(f"{HEAD}  {line}\n"), "shop") == ""
