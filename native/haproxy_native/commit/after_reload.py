@@ -45,7 +45,7 @@ RELOAD = "reload"
 
 
 def finish_interrupted(context: CommitContext) -> None:
-    """Record as succeeded the reloads that a previous server process left open, if a new worker has started since they began.
+    """Record the reloads that a previous server process left open as succeeded, if a new worker has started since they began.
 
     The file may have a different content by now.
     """
@@ -82,9 +82,9 @@ async def succeeded(context: CommitContext) -> None:
 
 
 async def differences(context: CommitContext) -> list[str]:
-    """Return a sentence for each server member that differs from the text because the new worker has read a server-state file.
+    """Return a sentence for each member of a server that differs from the text. Also log the sentences.
 
-    Also logs the sentences.
+    Such differences arise if the new worker has read a server-state file.
     """
     found: Sequence[ServerDifference] = ()
     with suppress(RuntimeFailure):
@@ -101,7 +101,7 @@ async def differences(context: CommitContext) -> list[str]:
 async def apply_missing(context: CommitContext) -> list[Reason]:
     """Apply to a new worker the changes that the previous worker accepted at runtime during the reload.
 
-    Returns why that needs a reload; empty if runtime commands are enough. The new worker may have read some of these changes already.
+    Return the reasons for another reload; empty if runtime commands are enough. The new worker may have read some of these changes already.
     """
     running = context.running
     if (target := running.state.target) is None:
@@ -153,7 +153,7 @@ async def _is_edited(context: CommitContext, load: Load) -> bool:
 def _failing_and_rest(
     output: str, loaded: Document, current: Current, changes: Sequence[Published]
 ) -> tuple[list[Published], Document] | None:
-    """Return the changes that have to be reverted, and the configuration without them; None if they cannot be reverted alone."""
+    """Return (changes to revert, configuration without them); None if they cannot be found or reverted alone."""
     named = failing_changes(changes, named_lines(output, loaded, current.path.name))
     # Stored files that waited for the reload have been restored, so changes that were committed with such files are reverted as well.
     failing = [change for change in changes if change in named or change.with_files] if named else []
@@ -236,7 +236,7 @@ def _log_lost_edits(record: ReloadRecord) -> None:
 
 
 async def _restore_files(context: CommitContext) -> None:
-    """Restore stored files that wait for a reload, except those that a worker has read that somebody else started meanwhile."""
+    """Restore the stored files that wait for a reload. Files that a worker has read meanwhile are left as they are."""
     with suppress(RuntimeFailure):
         context.ledger.loaded_by(await context.runtime.worker())
     for path in await context.ledger.restore_all():
@@ -312,11 +312,11 @@ def failing_changes(changes: Sequence[Published], lines: set[NamedLine]) -> list
     return failing
 
 
-def without_changes(now: Document, changes: Sequence[Published]) -> Document:
-    """Return the configuration without these changes. Raises Conflict if a later change overlaps with one of them."""
+def without_changes(document: Document, changes: Sequence[Published]) -> Document:
+    """Return the configuration `document` without some of its changes. Raises Conflict if a later change overlaps with one of them."""
     for change in reversed(changes):
-        now = reverted(now, change.before, change.after)
-    return now
+        document = reverted(document, change.before, change.after)
+    return document
 
 
 def _introduced_lines(change: Published) -> set[NamedLine]:
@@ -324,7 +324,7 @@ def _introduced_lines(change: Published) -> set[NamedLine]:
 
 
 def _lines(document: Document, other: Document) -> Iterator[NamedLine]:
-    """Yield the lines of each section that the other document does not share."""
+    """Yield the lines of each section that `document` does not share with `other`."""
     shared = set(map(id, other.sections))
     for section in document.sections:
         if id(section) not in shared:

@@ -65,7 +65,10 @@ class Validation(Enum):
 
 @dataclass(frozen=True)
 class ChangeContent:
-    """An operation on something that is neither configuration nor stored file, such as a routing test. Its `Change` has no other one."""
+    """An operation on something that is neither configuration nor stored file, such as a routing test.
+
+    It must be the only operation of its `Change`.
+    """
 
     # Returns the content before and after the change. Called under `lock`.
     content: "Callable[[], Content]"
@@ -124,8 +127,9 @@ class Change:
         return (alone.object if alone else "") or (self.author.request.object if self.author.request else "")
 
     def apply(self, document: Document) -> Document:
-        """Return the document after the change. Raises ChangedSince or Conflict if `document` is not what the author expects, and what the
-        operations raise.
+        """Return the document after the change.
+
+        Raises ChangedSince or Conflict if `document` is not what the author expects, and what the operations raise.
         """
         return self.expect.apply(self.edits, document)
 
@@ -136,25 +140,25 @@ class Change:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the change is live only once the worker runs the whole configuration. Otherwise the changed lines are enough."""
+        """Whether the change is live only when the worker runs the whole configuration. If not, the changed lines are enough."""
         return any(operation.is_whole for operation in self.edits)
 
     @property
     def text(self) -> PutText | None:
-        """The operation that replaces a file's text by the one that the client has sent; None if there is none."""
+        """The operation that replaces the text of a file by a text that the client has sent; None if there is none."""
         return next((operation for operation in self.operations if isinstance(operation, PutText)), None)
 
     @property
     def banner(self) -> bool | None:
-        """Whether the file is to begin with the banner of this server; None to leave that as it is."""
+        """Whether the file must begin with the banner of this server; None to leave its beginning unchanged."""
         return next((operation.banner for operation in self.operations if isinstance(operation, PutText | PutDocument)), None)
 
     @property
     def claimed(self) -> Claimed:
-        """The servers that a PUT sets as a whole. The process has to run them exactly as the document says, even if no line changes.
+        """The servers that a PUT sets as a whole. The process must run them exactly as the document says, even if no line changes.
 
-        Claiming a server also resets the members that others have set at runtime. So an author with limited rights claims a server only
-        if they may change all of its members.
+        Claiming a server also resets the members that others have set at runtime. So an author with limited rights claims a server only if
+        they may change all of its members.
         """
         rights = self.author.rights
         if rights is None or rights.are_all:

@@ -81,7 +81,7 @@ async def change_process(
 
 
 async def run_to_the_end(context: CommitContext, work: Coroutine[Any, Any, Result]) -> Result:
-    """Await work that runs to completion even if the caller is cancelled. `Engine.close` waits for it."""
+    """Await work that runs to completion even if the caller is cancelled. `Engine.close` waits for the end of the work."""
     task = asyncio.create_task(work)
     context.works.add(task)
     task.add_done_callback(context.works.discard)
@@ -112,7 +112,7 @@ async def _reported(context: CommitContext, change: Change) -> Outcome:
 
 
 async def unchanged(context: CommitContext) -> Outcome:
-    """Return the outcome of a change without effect: live, or with the id of the reload that other changes have scheduled."""
+    """Return the outcome of a change without effect. It is live, or has the id of the reload that other changes have scheduled."""
     async with context.publishing():
         pending = None if context.running.is_current else context.pending
         return Outcome(context.current.version, pending, live=pending is None)
@@ -132,7 +132,7 @@ async def _commit(context: CommitContext, change: Change) -> Outcome:
         for each in change.files:
             each.discard()
     is_due = change.author.is_urgent if outcome.reload_id else bool(outcome.reasons)
-    return await _reloaded(context, outcome) if is_due else outcome
+    return await _force_reload(context, outcome) if is_due else outcome
 
 
 def admit(context: CommitContext, change: Change) -> None:
@@ -143,9 +143,9 @@ def admit(context: CommitContext, change: Change) -> None:
 
 
 def scheduled(context: CommitContext, outcome: Outcome, by: Author, *, force_reload: bool) -> Outcome:
-    """Schedule the reload that an outcome needs, and return the outcome with the id of the reload. The caller holds the lock.
+    """Schedule the reload that an outcome needs, and return the outcome with the id of the reload. The caller holds `lock`.
 
-    If no reload is needed, or if the caller awaits it, return the outcome as it is.
+    Return the outcome unchanged if no reload is needed, or if the caller forces the reload and awaits it.
     """
     if not outcome.reasons or force_reload or by.is_urgent:
         return outcome
@@ -214,8 +214,11 @@ async def _change_content(context: CommitContext, change: Change, operation: Cha
             return recorder.ended(entry, outcome)
 
 
-async def _reloaded(context: CommitContext, outcome: Outcome) -> Outcome:
-    """Reload now and return the outcome. While HAProxy does not run, the reload waits for its start. Raises ReloadFailed."""
+async def _force_reload(context: CommitContext, outcome: Outcome) -> Outcome:
+    """Reload HAProxy immediately, wait for the result, and return `outcome` with it. Raises ReloadFailed.
+
+    If HAProxy does not run, return without waiting. The reload then takes place when HAProxy starts.
+    """
 
     def begun(id_: str) -> None:
         if outcome.entry:
@@ -228,7 +231,7 @@ async def _reloaded(context: CommitContext, outcome: Outcome) -> Outcome:
 
 
 async def publish(context: CommitContext, change: Change, prepared: Prepared) -> Outcome:
-    """Replace the files and apply the change to the process. If that needs a reload, schedule it, unless the caller awaits it.
+    """Replace the files and apply the change to the process. Schedule a reload if one is needed and the caller does not await it.
 
     The caller holds the locks. Raises Conflict, Overtaken, Unrecorded, NotAccepted and WriteFailed, with nothing changed.
     """
@@ -372,7 +375,8 @@ async def _replace_file(context: CommitContext, change: Change, prepared: Prepar
 async def _refuse_overtaken(context: CommitContext, change: Change, prepared: Prepared) -> None:
     """Raise Overtaken if the text, or a stored file that it refers to, was replaced since the change was prepared.
 
-    `Current.install` detects an edit by another process from the file's stamp. If the stamp is not settled, the file is compared here.
+    `Current.install` detects an edit by another process from the stamp of the file. If the stamp is not settled, the content of the file is
+    compared here.
     """
     if not context.current.is_settled:
         await context.current.notice_in_thread()

@@ -106,13 +106,13 @@ class CommitContext:
 
     @asynccontextmanager
     async def publishing(self) -> AsyncIterator[None]:
-        """Hold `lock` and `process_lock`."""
+        """Hold `lock` and `process_lock` while the body runs."""
         async with self.lock, self.process_lock:
             yield
 
     @asynccontextmanager
     async def settled(self) -> AsyncIterator[None]:
-        """Hold `lock` while no reload is in progress."""
+        """Wait until no reload is in progress, and hold `lock` while the body runs."""
         while True:
             async with self.lock:
                 if self.load is None:
@@ -123,13 +123,13 @@ class CommitContext:
 
     @asynccontextmanager
     async def publishing_files(self) -> AsyncIterator[None]:
-        """Hold all locks while no reload is in progress."""
+        """Wait until no reload is in progress, and hold all locks while the body runs."""
         async with self.stored_lock, self.publishing_settled():
             yield
 
     @asynccontextmanager
     async def publishing_settled(self) -> AsyncIterator[None]:
-        """Hold `lock` and `process_lock` while no reload is in progress. The caller holds `stored_lock`."""
+        """Wait until no reload is in progress, and hold `lock` and `process_lock` while the body runs. The caller holds `stored_lock`."""
         async with self.settled(), self.process_lock:
             yield
 
@@ -174,7 +174,7 @@ class CommitContext:
             self.ledger.loaded_by(worker)
 
     def runs_since(self, moment: float) -> int | None:
-        """Return the pid of the worker if it started after this Unix time and runs all files as they are now; else None."""
+        """Return the pid of the worker if it started after this Unix time and runs all files as they are now; None otherwise."""
         worker, is_current = self.running.worker, self.running.is_current and not self.ledger.waits
         return worker.pid if worker and is_current and worker.started > moment else None
 

@@ -125,7 +125,7 @@ def stamped_fingerprint(stamped: Stamped) -> str:
 
 
 def text_of(stamped: Stamped) -> ConfigurationText:
-    """Return a text with a header, and its fingerprint."""
+    """Return a text that has a header, together with its fingerprint."""
     return ConfigurationText(stamped.document, stamped_fingerprint(stamped))
 
 
@@ -195,7 +195,7 @@ class Current:
         return ConfigurationText(self.document, self.fingerprint)
 
     def open(self) -> bool:
-        """Read the file and its version. Return whether the file is as this server last knew it. Raises Unreadable. Blocks."""
+        """Read the file and its version. Return whether the file is unchanged since this server last knew it. Raises Unreadable. Blocks."""
         return self._open(self._read())
 
     async def open_in_thread(self) -> bool:
@@ -247,7 +247,7 @@ class Current:
         return self._is_settled
 
     def changed_stamp(self) -> FileStamp | FileStamps | None:
-        """Return the file's stamp if it differs from the known one; None if not, or while a commit replaces the file."""
+        """Return the stamp of the file if it differs from the known stamp; None if it is equal, or while a commit replaces the file."""
         seen = self.file.read_stamp()
         return None if seen == self._seen or self._is_installing else seen
 

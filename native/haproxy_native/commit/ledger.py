@@ -150,17 +150,17 @@ class Ledger:
             self._save()
 
     def wait_for_reload(self, paths: Iterable[Path], state: str) -> None:
-        """End the change of files for which the worker needs a reload. `state`: WAITING or SKIPPED."""
+        """End the change of files that wait for a reload. `state`: WAITING or SKIPPED."""
         self._end({path: replace(self.entries[str(path)], state=state, since=_written(path)) for path in paths})
 
     async def restore(self, *paths: Path) -> None:
-        """Restore files to what they contained when their change began, without ending the change. Raises WriteFailed."""
+        """Restore the contents that files had when their change began, but do not end the change. Raises WriteFailed."""
         for path in reversed(paths):
             if not await asyncio.to_thread(self.is_untouched, path):
                 await self._restore(path, self.entries[str(path)].before or ABSENT)
 
     async def undo(self, *paths: Path) -> None:
-        """Restore files to what they contained when their change began, and end the change. Raises WriteFailed."""
+        """Restore the contents that files had when their change began, and end the change. Raises WriteFailed."""
         await self.restore(*paths)
         waiting = {path: entry for path in paths if (entry := self.entries[str(path)]).state}
         self.remove(*(path for path in paths if path not in waiting))
@@ -188,7 +188,7 @@ class Ledger:
         return restored
 
     def loaded(self) -> None:
-        """Remove every entry: a worker has read all files."""
+        """Remove every entry, because a worker has read all files."""
         if self.entries:
             self.entries, self._applied = {}, {}
             self._save()
@@ -208,7 +208,7 @@ class Ledger:
         return self._applied.get(str(path)) == _written(path) or self.was_read(path, worker)
 
     def is_untouched(self, path: Path) -> bool:
-        """Return whether the file is still what it was when its change began. Blocks."""
+        """Return whether the file still has the content that it had when its change began. Blocks."""
         return (self.entries[str(path)].before or ABSENT).digest == (_digest(path) if path.exists() else "")
 
     def _data(self, entries: Mapping[str, PendingFile]) -> str:

@@ -32,9 +32,9 @@ LARGEST = 1 << 26
 
 
 def permit(by: Author, texts: Texts, touched: Sequence[Touch] = ()) -> bool:
-    """Authorize a change of the configuration and of other objects (`touched`). Return whether the author may reload HAProxy for it.
+    """Authorize a change of the configuration and of other objects (`touched`). Raises Forbidden.
 
-    Raises Forbidden.
+    Return whether the author may also reload HAProxy for the change.
     """
     if by.rights is None or by.rights.are_all:
         return True
@@ -42,7 +42,7 @@ def permit(by: Author, texts: Texts, touched: Sequence[Touch] = ()) -> bool:
 
 
 def authorized(change: Change, before: Document, touched: Sequence[Touch] = ()) -> tuple[Texts, bool]:
-    """Apply a change and authorize it; return the document before and after, and whether its author may reload HAProxy for it.
+    """Apply a change to `before`, and authorize it. Return (texts before and after, whether the author may reload HAProxy for it).
 
     `touched`: what the change does to stored files. Raises Forbidden and what the operations raise.
     """
@@ -70,9 +70,10 @@ def _file_touches(context: CommitContext, by: Author, candidate: Candidate) -> I
 
 
 def touches_of_file(rights: Permissions | None, store: FileStore, path: Path, draft: Path | None) -> Sequence[Touch]:
-    """Return what a change does to the file at `path`. `draft`: the file with its new content; None deletes it. Blocks.
+    """Return what a change does to a file as a whole or, if the author has no right to that, to the objects in the file. Blocks.
 
-    Like `touches_of`, but without a comparison of files that are larger than LARGEST.
+    `draft`: the file with the new content; None deletes the file at `path`. Files larger than LARGEST are not compared, and are touched as
+    a whole.
     """
     if draft and path.exists() and max(file.stat().st_size for file in (path, draft)) <= LARGEST:
         return touches_of(rights, store, path, path.read_bytes(), draft.read_bytes())
@@ -80,7 +81,7 @@ def touches_of_file(rights: Permissions | None, store: FileStore, path: Path, dr
 
 
 def touch(kind: str, path: Path, *, is_there: bool, stays: bool) -> Touch:
-    """Return what a change does to a file as a whole. `is_there`, `stays`: whether the file exists before and after the change."""
+    """Return what a change does to a file as a whole. `is_there`: whether the file exists before the change. `stays`: and after it."""
     verb = DELETE if not stays else CHANGE if is_there else CREATE
     return Touch(spelled(kind, path.name), verb, frozenset((ANY,)))
 
@@ -102,7 +103,7 @@ def _holds(store: FileStore, path: Path) -> bool:
 
 
 def permit_file(by: Author, kind: str, path: Path, verb: str) -> None:
-    """Raise Forbidden if the author may not do `verb` to a stored file, whatever its content and whether or not it exists.
+    """Raise Forbidden if the author may not do `verb` to a stored file. The file need not exist, and its content is not considered.
 
     A right to change some object in the file is enough here; the commit checks the content.
     """
@@ -112,9 +113,9 @@ def permit_file(by: Author, kind: str, path: Path, verb: str) -> None:
 
 
 async def refuse_reload(context: CommitContext, change: Change, before: Document, new: Document) -> None:
-    """Raise Forbidden if a change needs a reload, whether it requests the reload or leaves it for later.
+    """Raise Forbidden if a change needs a reload, even if the reload would take place later.
 
-    A transaction without changes needs a reload, too.
+    A transaction without changes needs a reload as well.
     """
     is_requested = change.reload is Reload.NOW or (change.transaction_id and header.same_text(before, new))
     if why := [RELOAD_REQUESTED] if is_requested else await process.reasons_to_reload(context, before, new):
@@ -147,8 +148,8 @@ async def verdict(context: CommitContext, candidate: Candidate) -> GateVerdict |
 async def judge(context: CommitContext, candidate: Candidate) -> None:
     """Let observers judge a candidate. Raises what they raise.
 
-    Observers finish even if another change is committed first. They cache their result by the parts of the configuration that matter to
-    them, so the next attempt is judged at once.
+    Observers continue even if another change is committed first. They cache their result by the parts of the configuration that matter to
+    them, so the next attempt is judged immediately.
     """
     if context.observers.judges(candidate.author):
         wrong = await context.observers.judge(candidate)

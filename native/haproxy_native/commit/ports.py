@@ -43,18 +43,24 @@ class Recorder:
             raise
 
     async def begin(self, change: Change, intended: Outcome) -> Begun:
-        """Return an entry that is on disk. Raises Unrecorded if the entry of a client's change cannot be written."""
+        """Begin an entry, and return it when it is on disk. Raises Unrecorded if the entry of a client's change cannot be written."""
         return Begun(change, intended)
 
     def ended(self, begun: Begun, outcome: Outcome) -> Outcome:
-        """Record the outcome of a change that was made; return it with the id of the entry. Raises nothing."""
+        """Record the outcome of a change that was made, and return the outcome with the id of the entry. Raises nothing."""
         return outcome
 
     async def abandon(self, begun: Begun) -> None:
-        """Remove the entry of a change that failed, or end it if the files show that it was made nevertheless. Raises nothing."""
+        """Remove the entry of a change that failed. Raises nothing.
+
+        If the files show that the change was made nevertheless, the entry is ended instead.
+        """
 
     async def add(self, change: Change, outcome: Outcome) -> int | None:
-        """Record a change of the process alone after it was made. Return the id of the entry; None if there is none yet. Raises nothing."""
+        """Record a change of the process alone, after it was made. Raises nothing.
+
+        Return the id of the entry; None if the entry is not written yet.
+        """
         return None
 
     async def entry_of(self, version: int) -> int | None:
@@ -87,19 +93,22 @@ class Observer:
         """Prepare for a reload. Called before HAProxy reads the file."""
 
     async def loaded(self) -> None:
-        """Apply to a new worker what a reload discards. Called under all locks, as soon as the worker answers. Raises RuntimeFailure."""
+        """Set in a new worker what the reload has discarded. Raises RuntimeFailure.
+
+        Called under all locks, as soon as the worker answers.
+        """
 
     async def store_members(self, changes: Sequence[tuple[ServerState, ServerState]], members: Collection[str], author: Author) -> None:
         """Store members that a client has set in the process alone, so that they survive reloads. Raises RuntimeFailure.
 
-        `changes`: each server before and after. `members`: the names of the members that the client has set.
+        `changes`: (state before, state after) of each server. `members`: the names of the members that the client has set.
         """
 
     def members_reverted(self, changes: Sequence[tuple[ServerState, ServerState]], author: Author) -> None:
-        """Update the stored members of servers after a revert. `changes`: each server before the revert and after it."""
+        """Update the stored members of servers after a revert. `changes`: (state before the revert, state after it) of each server."""
 
     def deleted(self, server: ServerState) -> None:
-        """Forget a server that a client has deleted from the process."""
+        """Discard the stored members of a server that a client has deleted from the process."""
 
     def is_confirmed(self, confirmation: str) -> bool | None:
         """Return whether the change that waits for this confirmation was confirmed; None while that is undecided."""
@@ -110,12 +119,15 @@ class Observer:
         return {}
 
     async def from_state_files(self) -> Sequence[ServerDifference]:
-        """Return where servers differ from the configuration because of a server-state file. Raises RuntimeFailure."""
+        """Return the differences between servers and the configuration that a server-state file has caused. Raises RuntimeFailure."""
         return ()
 
 
 class Observers(Observer):
-    """Calls all observers in the order in which they were added. A method with one result returns the first that is not the default."""
+    """Calls all observers in the order in which they were added.
+
+    A method with one result returns the first result that is not the default.
+    """
 
     def __init__(self) -> None:
         self._all: list[Observer] = []

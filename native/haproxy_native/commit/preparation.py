@@ -28,7 +28,7 @@ from haproxy_native.threads import run_in_thread, run_in_thread_if_large
 
 
 async def with_base(context: CommitContext, change: Change) -> Change:
-    """Return a change that is to be rebased with the text of its base version added, and any other change as it is.
+    """Add the text of the base version to a change that is to be rebased, and return it. Return any other change unchanged.
 
     Raises Conflict if the version does not exist yet, and TextNotStored if its text is no longer stored.
     """
@@ -38,7 +38,10 @@ async def with_base(context: CommitContext, change: Change) -> Change:
 
 
 async def text_of(context: CommitContext, version: int) -> Document:
-    """Return the text of a version: the current one, or a former one from the history or a backup. Raises Stale and TextNotStored."""
+    """Return the text of a version of the configuration: the current text, or a former one from the history or a backup.
+
+    Raises Stale and TextNotStored.
+    """
     current = context.current
     with suppress(Unreadable):
         await current.notice_in_thread()
@@ -115,7 +118,7 @@ class Prepared:
 
 
 async def prepare(context: CommitContext, change: Change) -> Prepared:
-    """Prepare a change and return it with its drafts; on failure, remove them. Raises what `attempt` raises.
+    """Prepare a change, and return it with its drafts. If the preparation fails, remove the drafts. Raises what `attempt` raises.
 
     A change that the running HAProxy judges by its commands affects nothing that routing tests depend on, so no tests are run.
     """
@@ -174,7 +177,7 @@ def _lines(change: Change, before: Document) -> dict[str, int]:
 
 
 async def _check(context: CommitContext, change: Change, prepared: Prepared) -> None:
-    """Have HAProxy check the drafts. Raises Refused; the refused text of a client is stored as a failed transaction."""
+    """Have HAProxy check the drafts. Raises Refused. If a client has sent the refused text, store it as a failed transaction."""
     text = prepared.text
     if change.validation is Validation.NEVER or not (text or any(operation.needs_check(prepared.new) for operation in change.files)):
         return

@@ -77,8 +77,8 @@ class Preview:
 
 
 @asynccontextmanager
-async def _made(context: CommitContext, change: Change) -> AsyncIterator[tuple[Texts, FileSet, bool]]:
-    """Apply a change to drafts. Yield the configuration before and after, the stored files, and whether the author may reload HAProxy.
+async def _draft_change(context: CommitContext, change: Change) -> AsyncIterator[tuple[Texts, FileSet, bool]]:
+    """Apply a change to drafts. Yield (texts before and after, stored files, whether the author may reload HAProxy).
 
     Raises Forbidden if the author may not commit the change, and what its expectation, its operations and its files raise.
     """
@@ -96,9 +96,9 @@ async def _made(context: CommitContext, change: Change) -> AsyncIterator[tuple[T
 
 
 async def would_reload(context: CommitContext, change: Change) -> bool:
-    """Return whether the commit of a change would reload HAProxy. Nothing is checked. Raises what `preview` raises."""
+    """Return whether the commit of a change would reload HAProxy. HAProxy checks nothing. Raises what `preview` raises."""
     admit(context, change)
-    async with _made(context, change) as ((before, new), files, may_reload):
+    async with _draft_change(context, change) as ((before, new), files, may_reload):
         if files:
             async with context.publishing_files():
                 plans = await files.planned()
@@ -115,7 +115,7 @@ async def _needs_reload(context: CommitContext, change: Change, before: Document
 
 async def permit_preview(context: CommitContext, change: Change) -> None:
     """Raise the errors that `preview` can raise before it evaluates anything, such as Forbidden."""
-    async with _made(context, change):
+    async with _draft_change(context, change):
         pass
 
 
@@ -125,7 +125,7 @@ async def preview(context: CommitContext, change: Change) -> Preview:
     Raises Forbidden, before anything is evaluated, if the author may not commit the change. Also raises CheckImpossible, and what the
     expectation, the operations and the files of the change raise.
     """
-    async with _made(context, change) as (texts, files, _):
+    async with _draft_change(context, change) as (texts, files, _):
         is_judged = change.validation is not Validation.NEVER
         valid, messages = await _judged(context, change.author, texts.after, files) if is_judged else (True, ())
         # Without the locks, a file that a commit has replaced but not applied yet would look like one that the worker has not read.
@@ -143,7 +143,7 @@ async def preview(context: CommitContext, change: Change) -> Preview:
 
 
 async def _judged(context: CommitContext, by: Author, new: Document, files: FileSet) -> tuple[bool, Sequence[Message]]:
-    """Return whether HAProxy accepts a configuration with these files, and its messages."""
+    """Return (whether HAProxy accepts a configuration with these files, its messages)."""
     try:
         return True, await (files.checked(new, by) if files else context.check_text(new, by))
     except Refused as error:
@@ -189,7 +189,7 @@ def _server(check: VerifiedBy | None) -> tuple[str, str] | None:
 
 
 async def preview_of_former(context: CommitContext, by: Author, texts: Texts, conflict: Conflict) -> Preview:
-    """Return the preview of a change on a former configuration, for a change that conflicts with the current one.
+    """Preview a change on the former configuration that it was made on, because it conflicts with the current one.
 
     Raises what `preview` raises.
     """

@@ -69,7 +69,7 @@ async def decide(
     may_wait: bool = True,
     claimed: Claimed = frozenset(),
 ) -> Decision:
-    """Decide how the worker in service gets the change from `before` to `new`.
+    """Decide how to apply the change from `before` to `new` to the worker in service.
 
     `whole`: all of `new` has to be in effect, so values that were changed in the process alone need a reload as well. `may_wait`: other
     changes may wait for a reload while commands apply this one.
@@ -90,7 +90,7 @@ async def decide(
 
 
 async def planned(context: CommitContext, running: Document, new: Document, claimed: Claimed = frozenset()) -> Plan:
-    """Plan as `plan_observed` does. A worker that does not answer is a reason to reload."""
+    """Plan how to bring a process from `running` to `new`. If the worker does not answer, the plan is a reload."""
     try:
         return await plan_observed(context, running, new, claimed)
     except RuntimeAbsent as error:
@@ -98,7 +98,7 @@ async def planned(context: CommitContext, running: Document, new: Document, clai
 
 
 async def plan_observed(context: CommitContext, running: Document, new: Document, claimed: Claimed = frozenset()) -> Plan:
-    """Plan how to bring a process from `running` to `new`, given the server states that the worker reports. Raises RuntimeAbsent."""
+    """Plan how to bring a process from `running` to `new`, by the states of servers that the worker reports. Raises RuntimeAbsent."""
     backends = await run_in_thread_if_large((running, new), observable, running, new, claimed)
     if not backends:
         return await _probed(context, await run_in_thread_if_large((running, new), _plan, context, running, new, None), new)
@@ -110,7 +110,7 @@ async def plan_observed(context: CommitContext, running: Document, new: Document
 
 
 async def _probed(context: CommitContext, plan: Plan, new: Document) -> Plan:
-    """Return the plan; or a plan with a reason to reload if HAProxy reports that it would refuse one of the commands."""
+    """Return the plan or, if HAProxy reports that it would refuse a command, a plan to reload."""
     for command in plan.commands if not plan.reasons else ():
         if command.asks:
             try:
@@ -125,7 +125,7 @@ async def _probed(context: CommitContext, plan: Plan, new: Document) -> Plan:
 
 
 def _plan(context: CommitContext, running: Document, new: Document, observed: Observed | None) -> Plan:
-    """Return the plan, or a plan to reload if planning fails unexpectedly, since the file may have been replaced already."""
+    """Return the plan. If planning fails unexpectedly, return a plan to reload, because the file may have been replaced already."""
     try:
         return context.plan(running, new, context.runtime.capabilities, observed)
     except Exception:
@@ -134,7 +134,7 @@ def _plan(context: CommitContext, running: Document, new: Document, observed: Ob
 
 
 async def reasons_to_reload(context: CommitContext, before: Document, new: Document, claimed: Claimed = frozenset()) -> Sequence[Reason]:
-    """Return why going from one document to another needs a reload; empty if runtime commands are enough."""
+    """Return why the change from `before` to `new` needs a reload; empty if runtime commands are enough."""
     return (await planned(context, before, new, claimed)).reasons
 
 
@@ -159,7 +159,7 @@ def corrected(plan: Plan) -> tuple[MemberChange, ...]:
 
 
 async def apply(context: CommitContext, change: Change, stamped: Stamped, before: Document, new: Document) -> Applied:
-    """Apply a change to the process. Its text is in the file already."""
+    """Apply a change to the process. The file already contains the text of the change."""
     unchanged = await run_in_thread_if_large((before, new), header.same_text, before, new)
     if change.reload is Reload.NONE:
         await _send_actions(context, change, stamped, new)
@@ -175,16 +175,16 @@ async def apply(context: CommitContext, change: Change, stamped: Stamped, before
 
 
 async def why_not_live(context: CommitContext, change: Change, stamped: Stamped, before: Document) -> Sequence[Reason]:
-    """Return the reasons that `apply` would return, and apply nothing."""
+    """Return the reasons for a reload that `apply` would return, but apply nothing."""
     if await run_in_thread_if_large((before, stamped.document), header.same_text, before, stamped.document):
         return []
     return (await _decided(context, change, before, stamped.document)).reasons
 
 
 async def is_done(context: CommitContext, change: Change, new: Document) -> bool:
-    """Return whether the process needs nothing for a change that leaves the text as it is.
+    """Return whether the process needs no command and no reload for a change that leaves the text as it is.
 
-    If no worker answers, nothing is needed: a worker loads the file when it starts. The same is true if a reload is pending.
+    If no worker answers, nothing is needed, because a worker loads the file when it starts. The same is true if a reload is pending.
     """
     running = context.running
     if not change.claimed or context.has_unloaded or context.reloads.awaiting or not running.state.answers:
@@ -228,7 +228,7 @@ class NotAccepted(Exception):
 
 
 def may_judge(context: CommitContext, change: Change, before: Document) -> bool:
-    """Return whether HAProxy's answers to the commands can replace a check: it runs exactly `before`, and accepts commands now."""
+    """Return whether HAProxy's answers to the commands can replace a check. HAProxy must run exactly `before`, and accept commands now."""
     running = context.running
     if change.validation is not Validation.IF_NEEDED or change.reload is not Reload.AUTO or context.check.command:
         return False
@@ -249,7 +249,7 @@ async def plan_without_check(context: CommitContext, change: Change, before: Doc
 
 @asynccontextmanager
 async def applied(context: CommitContext, plan: Plan, before: Document, stamped: Stamped) -> AsyncIterator[None]:
-    """Send the commands of a plan that was not checked; the body replaces the file. If the body raises, revert the commands.
+    """Send the commands of an unchecked plan, then run the body, which replaces the file. If the body raises, revert the commands.
 
     Raises NotAccepted if HAProxy has refused a command. Schedules a reload if reverting leaves the process in an unknown state.
     """
@@ -291,7 +291,7 @@ async def _revert(context: CommitContext, plan: Plan, before: Document, new: Doc
 
 
 async def is_live(context: CommitContext, load: Load, change: Change, before: Document, new: Document) -> bool:
-    """Return whether the worker in service and the one that is being started can apply a change without a reload."""
+    """Return whether a change needs no reload, neither of the worker in service nor of the worker that is being started."""
     running = context.running
     if context.current.document is not before:
         # The publication raises Overtaken.
@@ -314,9 +314,9 @@ async def _extend_target(context: CommitContext, load: Load, before: Document, n
 
 
 async def apply_missing(context: CommitContext, wanted: Document) -> list[Reason]:
-    """Bring a new worker by commands to `wanted`, which the previous worker ran. Return why that needs a reload; empty if it does not.
+    """Send commands to a new worker so that it runs `wanted`, as the previous worker did. The caller holds the locks.
 
-    The caller holds the lock.
+    Return the reasons for a reload; empty if the commands were enough.
     """
     running = context.running
     if reasons := running.reasons():
@@ -333,7 +333,10 @@ async def apply_missing(context: CommitContext, wanted: Document) -> list[Reason
 
 
 async def _send(context: CommitContext, plan: Plan, document: Document) -> list[Reason]:
-    """Send the commands of a plan. If one fails, the state of the worker is unknown; return the reasons for a reload."""
+    """Send the commands of a plan. Return the reasons for a reload; empty if HAProxy has accepted all commands.
+
+    If a command fails, the state of the worker is unknown.
+    """
     try:
         if plan.commands:
             await commands.apply(context.runtime, plan.commands)
@@ -372,7 +375,7 @@ async def _send_actions(context: CommitContext, change: Change, stamped: Stamped
 
 
 async def _with_fingerprint(document: Document) -> ConfigurationText:
-    """Return a document that is not in the file, with its fingerprint."""
+    """Return a document that is not in the file, together with its fingerprint."""
     return await run_in_thread(lambda: ConfigurationText(document, fingerprint(document.data)))
 
 

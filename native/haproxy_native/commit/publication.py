@@ -50,7 +50,7 @@ LISTS = "crt_list"
 
 @dataclass(frozen=True)
 class FileSet:
-    """The file operations of a change, with their drafts. False if no file changes."""
+    """The file operations of a change, with their drafts. A set in which no file changes is false."""
 
     context: CommitContext
     operations: Sequence[FileOperation] = ()
@@ -84,13 +84,13 @@ class FileSet:
                 discard(drafted.drafts)
 
     async def touches(self, rights: Permissions | None) -> Sequence[Touch]:
-        """Return what the operations do to files, or to objects in them; nothing for an author with all rights."""
+        """Return what the operations do to files, or to objects in files; empty for an author with all rights."""
         if rights is None or rights.are_all:
             return ()
         return [touch for drafted in self.made for touch in await asyncio.to_thread(_touches, rights, drafted)]
 
     def refuse_named(self, document: Document) -> None:
-        """Raise InUse if the configuration names a file that is deleted."""
+        """Raise InUse if the configuration names a file that the operations delete."""
         for operation, drafted in zip(self.operations, self.made, strict=False):
             operation.refuse_named(drafted, document, self.context.base(document))
 
@@ -148,7 +148,7 @@ class FileSet:
         return WholeSet(texts, changed, lists, gone, home)
 
     def contents(self) -> list[Content]:
-        """Return what the files contain, and what they will contain. Blocks."""
+        """Return the content of each file before and after the change. Blocks."""
         return [_content(self.stores[path].kind, path, draft) for path, draft in self.drafts.items()]
 
 
@@ -188,7 +188,7 @@ def _touches(rights: Permissions, drafted: Drafted) -> Sequence[Touch]:
 
 
 def _content(kind: str, path: Path, draft: Draft | None) -> Content:
-    """Return what a file contains, and what it will contain."""
+    """Return the content of a file before and after the change."""
     object_, draft_path = spelled(kind, path.name), draft.path if draft else None
     there = [file for file in (path, draft_path) if file and file.exists()]
     if any(file.stat().st_size > LARGEST for file in there):
@@ -202,9 +202,9 @@ PENDING = Reason("", 0, "", "the configuration that refers to the file waits for
 
 
 def by_reload(plan: FilePlan, *, forced: bool) -> FilePlan:
-    """Turn a plan into one that sends no commands and leaves the file to a reload.
+    """Return the plan changed so that it sends no commands and a reload applies the file.
 
-    Without `forced`, no reload is needed if the worker has the content already.
+    If `forced` is false, no reload is needed if the worker already has the content.
     """
     reasons = plan.reasons or ([RELOAD_REQUESTED] if forced or plan.steps else [])
     return FilePlan(() if forced else plan.seen, reasons, plan.used or bool(plan.steps), plan.awaited)
@@ -244,10 +244,10 @@ class Publication:
     _applied: list[Path] = field(default_factory=list)
 
     async def begin(self, drafts: Mapping[Path, Draft | None], text: str = "") -> None:
-        """Replace files by their drafts, delete files without one, and apply them.
+        """Replace files by their drafts, delete files without a draft, and apply the files.
 
         Raises WriteFailed and RefusedAtRuntime; then nothing has changed. `text`: the fingerprint of the configuration that is replaced
-        next; empty if none is. If it is set, files are deleted by `finish` instead.
+        next; empty if it stays. If the configuration is replaced, files are not deleted here, but by `finish`.
         """
         self.to_delete = [path for path, draft in drafts.items() if draft is None and text]
         if text or len(drafts) > 1 or any(plan.used or plan.steps for plan in self.plans.values()):
@@ -286,7 +286,10 @@ class Publication:
                     self.reasons.append(_not_applied(path, error))
 
     async def undo(self) -> None:
-        """Restore files and process. A reload restores what the process refuses, and the next start what cannot be written now."""
+        """Restore files and process to their state before the change.
+
+        If HAProxy refuses that, schedule a reload. If a file cannot be written, the next start tries again.
+        """
         self._note_published()
         ledger, paths = self.context.ledger, self._begun()
         try:
@@ -331,7 +334,7 @@ class Publication:
         return tuple(self.reasons or waits) if self.may_reload else ()
 
     def _begun(self) -> list[Path]:
-        """The files whose change the ledger has entered."""
+        """Return the files that have an entry for this change in the ledger."""
         entries = self.context.ledger.entries
         return [path for path in self.stores if (entry := entries.get(str(path))) and entry.before is not None]
 
@@ -340,7 +343,7 @@ class Publication:
             self.context.note_published(path)
 
     async def apply_current(self, paths: Iterable[Path]) -> list[Reason]:
-        """Apply the current contents of files to the worker; return the reasons if that needs a reload."""
+        """Apply the current contents of files to the worker. Return the reasons for a reload; empty if none is needed."""
         reasons = list[Reason]()
         for path in paths:
             plans = await planned(self.context, {path: self.stores[path]})
@@ -373,7 +376,7 @@ def _delete_all(paths: Iterable[Path]) -> None:
 
 
 def delete(path: Path) -> None:
-    """Delete a file, on disk when this returns. Raises WriteFailed."""
+    """Delete a file. The deletion is on disk when this returns. Raises WriteFailed."""
     try:
         path.unlink()
     except OSError as error:

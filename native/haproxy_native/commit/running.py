@@ -138,7 +138,7 @@ class RunningProcess:
 
     @property
     def document(self) -> Document | None:
-        """What the worker does, or did before a failure; None if that is unknown."""
+        """The configuration that the worker runs, or has run before a failure; None if it is unknown."""
         return self.state.text.document if self.state.text else None
 
     @property
@@ -147,12 +147,12 @@ class RunningProcess:
 
     @property
     def is_trying(self) -> bool:
-        """Whether commands are being sent before the file is written. The start of another worker ends that."""
+        """Whether commands are being sent before the file is written. False as soon as another worker starts."""
         return isinstance(self.state.belief, Trying)
 
     @property
     def is_current(self) -> bool:
-        """Whether the worker does exactly what the file says."""
+        """Whether the worker runs exactly the configuration in the file."""
         return self.document is not None and self.document is self._current.document and not self.is_doubtful
 
     @property
@@ -171,7 +171,7 @@ class RunningProcess:
         return self._runtime.is_configured and bool(self._runtime.configured_master or self.state.has_answered)
 
     def reasons(self) -> list[Reason]:
-        """Return why nothing can be changed at runtime now; empty if it can."""
+        """Return why nothing can be changed at runtime now; empty if changes are possible."""
         if reasons := self.state.reasons():
             return reasons
         return [Reason("", 0, "", "HAProxy does not answer")] if self.is_expected and not self.state.answers else []

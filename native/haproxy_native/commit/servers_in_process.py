@@ -28,7 +28,7 @@ Changes = Sequence[tuple[ServerState, ServerState]]
 
 
 def object_of(state: ServerState) -> str:
-    """Return the name of a server."""
+    """Return the object name of a server."""
     return object_names.spelled("backend", state.backend_name, "server", state.name)
 
 
@@ -38,13 +38,13 @@ def values_of(state: ServerState) -> dict[str, object]:
 
 
 async def store_members(context: CommitContext, changes: Changes, members: Collection[str], author: Author) -> list[MemberChange]:
-    """Let observers store `members`, which an author has set, so that they survive reloads. Return the changes of their values."""
+    """Let observers store the members that an author has set, so that they survive reloads. Return the members whose value has changed."""
     await context.observers.store_members(changes, members, author)
     return changed_members(changes, members)
 
 
 def changed_members(changes: Changes, members: Collection[str]) -> list[MemberChange]:
-    """Return the changes of these members between the two states of each server."""
+    """Return the changes of these members from the first to the second state of each server."""
     found = []
     for before, after in changes:
         was, now, object_ = values_of(before), values_of(after), object_of(before)
@@ -57,7 +57,7 @@ def changed_members(changes: Changes, members: Collection[str]) -> list[MemberCh
 async def change_server(
     context: CommitContext, runtime: Runtime, before: ServerState, wanted: Mapping[str, Any], author: Author
 ) -> tuple[ServerState, list[MemberChange]]:
-    """Set members of a server in the process alone. Return its state, and the members that differ from before.
+    """Set members of a server in the process alone. Return (state of the server, members whose value has changed).
 
     Sends commands only for members that differ, in this order: health, state, weight, address. If HAProxy refuses a command, the earlier
     ones are undone. The caller holds `process_lock`. Raises BadValue, RuntimeRefused, and RuntimeAbsent if the worker was replaced.
@@ -96,8 +96,8 @@ def _undone_by(command: Command, undo: Command) -> Command:
     return replace(command, undo=undo.text)
 
 
-def setting(now: ServerState, wanted: Mapping[str, object]) -> Iterable[Command]:
-    """Yield the commands that set those wanted members of a server that have another value now."""
+def commands_to_set(now: ServerState, wanted: Mapping[str, object]) -> Iterable[Command]:
+    """Yield the commands that set members of a server to the `wanted` values. Members that have these values already are skipped."""
     backend, name, is_now = now.backend_name, now.name, values_of(now)
     changed = {member: value for member, value in wanted.items() if value != is_now[member]}
     if HEALTH in changed:
@@ -119,20 +119,20 @@ async def state_of(runtime: Runtime, object_: str) -> ServerState | None:
 
 
 async def revert_servers(context: CommitContext, changed: Sequence[MemberChange], author: Author) -> Outcome | None:
-    """Revert a change of servers: set its members to their old values. Return None if they have these values already.
+    """Revert a change of servers: set the members to their old values. Return None if they have these values already.
 
-    Raises NotFound, RuntimeFailure, and Conflict if a member was changed again since.
+    Raises NotFound, RuntimeFailure, and Conflict if a member was changed again after the change.
     """
     runtime = context.runtime
-    if not (left := [member for member in changed if await _now(runtime, member) != member.old]):
+    if not (left := [member for member in changed if await _current_value(runtime, member) != member.old]):
         return None
 
     async def apply() -> list[MemberChange]:
         applied = []
         for object_, members in groupby(left, lambda member: member.object):
-            applied.append((await _state_as_changed(runtime, object_, wanted := list(members)), wanted))
+            applied.append((await _state_since_change(runtime, object_, wanted := list(members)), wanted))
         for state, wanted in applied:
-            await commands.apply(runtime, list(setting(state, {member.member: member.old for member in wanted})))
+            await commands.apply(runtime, list(commands_to_set(state, {member.member: member.old for member in wanted})))
         after = [(state, new) for state, _ in applied if (new := await state_of(runtime, object_of(state)))]
         context.observers.members_reverted(after, author)
         return changed_members(after, [member.member for member in left])
@@ -142,15 +142,18 @@ async def revert_servers(context: CommitContext, changed: Sequence[MemberChange]
     return await change_process(context, left[0].object, apply, touched, author=author)
 
 
-async def _now(runtime: Runtime, changed: MemberChange) -> object:
+async def _current_value(runtime: Runtime, changed: MemberChange) -> object:
     """Return the current value of a changed member. Raises NotFound if the worker does not have the server."""
     if (state := await state_of(runtime, changed.object)) is None:
         raise NotFound(f"the worker in service has no {changed.object}")
     return values_of(state)[changed.member]
 
 
-async def _state_as_changed(runtime: Runtime, object_: str, changed: Sequence[MemberChange]) -> ServerState:
-    """Return the state of a server. Raises NotFound if there is none, and Conflict if a member was changed since."""
+async def _state_since_change(runtime: Runtime, object_: str, changed: Sequence[MemberChange]) -> ServerState:
+    """Return the state of a server. Raises NotFound if the worker does not have the server.
+
+    Raises Conflict if a member no longer has the value that `changed` gave it.
+    """
     if (state := await state_of(runtime, object_)) is None:
         raise NotFound(f"the worker in service has no {object_}")
     for member in changed:

@@ -38,7 +38,7 @@ from haproxy_native.transactions.store import FAILED, IN_PROGRESS, OUTDATED, Tra
 async def committed(
     context: CommitContext, id_: str, stores: Mapping[str, FileStore], author: Author, *, force_reload: bool, merges: bool
 ) -> tuple[Transaction, Outcome]:
-    """Commit a transaction. Return it, with the version that it started from, and the outcome.
+    """Commit a transaction. Return (transaction, outcome). The transaction has the version that it started from.
 
     A transaction without changes reloads HAProxy. Raises what `commit_of` and a commit raise.
     """
@@ -54,8 +54,8 @@ async def commit_of(
 ) -> Change:
     """Return the change that commits a transaction.
 
-    `merges`: rebase the transaction onto changes that were made since it started. Raises NoTransaction, Forbidden, NotCommittable, Missing,
-    Outdated without `merges`, and TextNotStored with it.
+    `merges`: rebase the transaction onto changes that were made since it started. Raises NoTransaction, Forbidden, NotCommittable and
+    Missing. Raises Outdated if `merges` is false, and TextNotStored if it is true.
     """
     transaction = context.transactions.to_commit(id_, author)
     refusal = f"transaction {id_} is {transaction.status} and cannot be committed"
@@ -78,7 +78,8 @@ def is_overtaken(context: CommitContext, id_: str) -> bool:
 async def change_of(context: CommitContext, id_: str, stores: Mapping[str, FileStore], author: Author, *, merges: bool = False) -> Change:
     """Return the change of a transaction, whatever its status. The change expects the version that the transaction started from.
 
-    `merges`: rebase it instead. Raises NoTransaction, Missing, and TextNotStored if rebasing needs a text that is no longer stored.
+    `merges`: rebase the transaction instead. Raises NoTransaction, Missing, and TextNotStored if rebasing needs a text that is no longer
+    stored.
     """
     base, document = await run_in_thread(context.transactions.sides, id_)
     if merges and base is None:
@@ -91,9 +92,9 @@ async def change_of(context: CommitContext, id_: str, stores: Mapping[str, FileS
 async def preview_of(
     context: CommitContext, id_: str, stores: Mapping[str, FileStore], author: Author, more: Sequence[Operation] = ()
 ) -> Preview:
-    """Preview the commit of a transaction with the operations of `more` added. An overtaken transaction is previewed as merged.
+    """Preview the commit of a transaction, with the operations of `more` added. An overtaken transaction is previewed as merged.
 
-    If it collides with other changes, return its preview on the configuration that it started from, with the conflict.
+    If the transaction collides with other changes, return its preview on the configuration that it started from, with the conflict.
     """
     is_merged = await run_in_thread(is_overtaken, context, id_)
     change = await change_of(context, id_, stores, author, merges=is_merged)

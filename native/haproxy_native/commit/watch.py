@@ -1,8 +1,8 @@
 """Check between changes which worker answers, and whether HAProxy would accept the file.
 
 `ProcessWatch` queries the worker once a second, and less often while its master certainly does not reload (`ReloadWatch`). It logs when
-HAProxy stops or starts to answer, ends a reload that waits for HAProxy's start, and saves the text that a failed reload restores, which
-runtime changes do not write.
+HAProxy stops or starts to answer, ends a reload that waits for the start of HAProxy, and saves the text that a failed reload restores,
+which runtime changes do not write.
 
 `Soundness` answers readiness probes, which may come every second. A committed text has been checked already. Any other text (at the start,
 or after an edit by another process) is checked once, and again after HAProxy's program was replaced. A refused text is checked again after
@@ -133,7 +133,7 @@ class ProcessWatch:
 
 
 class Soundness:
-    """Finds out, and remembers, whether HAProxy accepts the current text of the file."""
+    """Determines and caches whether HAProxy accepts the current text of the file."""
 
     def __init__(self, context: CommitContext) -> None:
         self._context = context
@@ -142,7 +142,10 @@ class Soundness:
         self._work: asyncio.Task[None] | None = None
 
     async def refusal(self, seconds: float) -> str:
-        """Return why HAProxy refuses the file; empty if it accepts it, or if no check has ended within `seconds`."""
+        """Return why HAProxy refuses the file; empty if HAProxy accepts the file.
+
+        If a check does not end within `seconds`, return the result of the last check.
+        """
         try:
             key = self._current_key()
         except (BadRequest, OSError) as error:
@@ -155,7 +158,7 @@ class Soundness:
         return self._refusal
 
     def _current_key(self) -> Key:
-        """Return what the verdict depends on. Raises BadRequest and OSError if HAProxy's program cannot be run."""
+        """Return the values for which a verdict is valid. Raises BadRequest and OSError if the program of HAProxy cannot be run."""
         program = self._context.check.words([""])[0]
         path = shutil.which(program)
         if path is None:

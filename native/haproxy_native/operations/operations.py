@@ -80,11 +80,11 @@ Work = Callable[[RunningOperation], Awaitable[None]]
 
 
 class Operations:
-    """All operations, in memory and in the database. Their work runs within `async with`, which resumes it unless `resumes` is false.
+    """All operations, in memory and in the database. Within `async with`, their work runs.
 
-    `kinds` has the work of each kind. `changed` is called with each new state of an operation. `rights_of` returns the present rights of an
-    initiator; scheduled and resumed work runs with these. At most MOST_RUNNING operations run at a time. Of those that have ended, the
-    newest MOST_ENDED are stored.
+    Entering the context resumes interrupted operations unless `resumes` is false. `kinds` has the work of each kind. `changed` is called
+    with each new state of an operation. `rights_of` returns the present rights of an initiator; scheduled and resumed work runs with these.
+    At most MOST_RUNNING operations run at a time. Of the operations that have ended, the newest MOST_ENDED are stored.
     """
 
     def __init__(
@@ -158,7 +158,7 @@ class Operations:
         return list(reversed(self._known.values()))
 
     async def ended(self, identity: str, seconds: float) -> BackgroundOperation:
-        """Wait up to `seconds` for the end of an operation, and return its state then. Raises NotFound."""
+        """Wait until an operation has ended, but at most for `seconds`, and return its state. Raises NotFound."""
         if self.get(identity).status == RUNNING and identity in self._tasks:
             await asyncio.wait([self._tasks[identity][1]], timeout=seconds)
         return self.get(identity)
@@ -176,13 +176,13 @@ class Operations:
         await asyncio.wait([task])
 
     def store(self, operation: BackgroundOperation) -> None:
-        """Replace the state of an operation, and queue the write. If the write fails, the state is lost with this process."""
+        """Replace the state of an operation in memory, and queue its write. If the write fails, the state is lost with this process."""
         self._known[int(operation.id)] = operation
         self._changed(operation)
         self._database.post(partial(_store, operation))
 
     def _start(self, operation: BackgroundOperation, by: Author | None = None) -> None:
-        """Start or resume the work. `by`: the author of its changes; None for the initiator with its present rights."""
+        """Start or resume the work. `by`: the author of the changes that it makes; None for the initiator with its present rights."""
         running = RunningOperation(self, operation.id)
         task = asyncio.create_task(self._run(running, operation, by))
         self._tasks[operation.id] = running, task
@@ -203,7 +203,7 @@ class Operations:
             self._end(operation.id, SUCCEEDED)
 
     def _initiator(self, operation: BackgroundOperation) -> Author:
-        """Return the initiator with its present rights. Raises Forbidden if these do not suffice."""
+        """Return the initiator with its present rights. Raises Forbidden if these do not suffice for the operation."""
         by = Initiator.from_dict(operation.by).author(self._rights_of)
         if operation.needs:
             verb, object_ = operation.needs

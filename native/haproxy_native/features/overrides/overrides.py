@@ -35,8 +35,8 @@ from haproxy_native.commit.servers_in_process import (
     WEIGHT,
     Changes,
     changed_members,
+    commands_to_set,
     object_of,
-    setting,
     state_of,
     values_of,
 )
@@ -386,13 +386,13 @@ class Overrides(Observer):
         if override.member == WEIGHT:
             return commands.weight(backend, name, override.value)
         if state := await state_of(self._engine.runtime, override.object):
-            return next(iter(setting(state, {override.member: override.value})), None)
+            return next(iter(commands_to_set(state, {override.member: override.value})), None)
         self._ledger.delete([override])
         return None
 
     async def _send(self, now: ServerState, wanted: dict[str, object]) -> None:
         """Set those members of a server that differ. Raises RuntimeRefused."""
-        await commands.apply(self._engine.runtime, list(setting(now, wanted)))
+        await commands.apply(self._engine.runtime, list(commands_to_set(now, wanted)))
 
 
 def object_of_server(server: ServerDifference) -> str:
