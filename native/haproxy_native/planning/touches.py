@@ -89,11 +89,6 @@ def _expressions(before: Document, new: Document) -> list[Touch]:
     return [EXPRESSIONS] if has_new_expression(was, becomes) else []
 
 
-def is_shown(editor: Editor, before: Document, new: Document, found: Sequence[Effect]) -> bool:
-    """Return whether the effects describe a change completely. If not, `all_touches` returns further touches."""
-    return not any(_unshown(editor, before, with_header_and_banner_of(new, before), found))
-
-
 def _paired(found: Iterable[Effect]) -> Iterator[Effect]:
     """Yield the effects. If a rule replaces another rule at the same index, yield a change of each member that differs instead."""
     effects_ = list(found)
