@@ -36,7 +36,10 @@ class Expect:
         raise Stale(f"version in configuration file is {configured}, given version is {self.number}", current=configured)
 
     def apply(self, operations: Sequence[Edit], document: Document) -> Document:
-        """Return `document` after the operations. Raises ChangedSince or Conflict if `document` is not as expected, and what they raise."""
+        """Return `document` after the operations. Raises what the operations raise.
+
+        Raises ChangedSince or Conflict if `document` is not as expected.
+        """
         return applied(operations, document)
 
 
@@ -96,7 +99,7 @@ class ExpectedObject(Expect):
     full: bool = False
 
     def apply(self, operations: Sequence[Edit], document: Document) -> Document:
-        """Return the document after the operations. Raises what they raise, and then ChangedSince if the object has another value."""
+        """Return the document after the operations. Raises what the operations raise, then ChangedSince if the object has another value."""
         after = applied(operations, document)
         if self.value is None or find_value(document, self.place, full=self.full) != self.value:
             raise ChangedSince(f"{name_of(self.place)} has changed since it was read")

@@ -221,7 +221,10 @@ class _Merge:
         return wanted if len(self.clashes) == before else None
 
     def compare_stated(self, operation: Edit) -> None:
-        """Add a clash for each value that the newer document has changed and that an operation states, even if it does not change it."""
+        """Add a clash for each value that an operation states and that the newer document has changed.
+
+        An operation may state a value without changing it.
+        """
         if not isinstance(operation, Replace | Patch | ReplaceAll) or operation.place.resource.kind == "view":
             return
         place = operation.place

@@ -45,7 +45,7 @@ RELOAD = "reload"
 
 
 def finish_interrupted(context: CommitContext) -> None:
-    """Record the reloads that a previous server process left open as succeeded, if a new worker has started since they began.
+    """Record as succeeded each reload that a previous server process left open, if a new worker has started since the reload began.
 
     The file may have a different content by now.
     """
@@ -59,7 +59,7 @@ def finish_interrupted(context: CommitContext) -> None:
 
 
 async def succeeded(context: CommitContext) -> None:
-    """Record that the new worker runs the loaded text, query its capabilities, and apply changes made during the reload to it.
+    """Record that the new worker runs the loaded text, query its capabilities, and apply to it the changes made during the reload.
 
     Schedules another reload if those changes need one.
     """

@@ -231,7 +231,7 @@ async def _force_reload(context: CommitContext, outcome: Outcome) -> Outcome:
 
 
 async def publish(context: CommitContext, change: Change, prepared: Prepared) -> Outcome:
-    """Replace the files and apply the change to the process. Schedule a reload if one is needed and the caller does not await it.
+    """Replace the files and apply the change to the process. Schedule a reload if one is needed, unless the caller awaits the reload.
 
     The caller holds the locks. Raises Conflict, Overtaken, Unrecorded, NotAccepted and WriteFailed, with nothing changed.
     """

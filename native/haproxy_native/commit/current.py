@@ -199,7 +199,7 @@ class Current:
         return self._open(self._read())
 
     async def open_in_thread(self) -> bool:
-        """Do what `open` does, with the read in a thread."""
+        """Read the file and its version as `open` does, but in a thread."""
         turn = -1
         while turn != self._turn:
             turn = self._turn
@@ -207,11 +207,14 @@ class Current:
         return self._open(reading)
 
     def notice(self) -> bool:
-        """Make an edit by another process the next version. Return whether there was one. Raises Unreadable. Blocks."""
+        """If another process has edited the file, make its text the next version. Return whether there was an edit. Raises Unreadable.
+
+        Blocks.
+        """
         return not self._is_as_known() and self._adopt(self._compare())
 
     async def notice_in_thread(self) -> bool:
-        """Do what `notice` does, with the read in a thread, so that a large file does not block the event loop."""
+        """Detect an edit as `notice` does, but read the file in a thread, so that a large file does not block the event loop."""
         while not self._is_as_known():
             turn = self._turn
             # Restoring a torn file writes it, which nothing else may do meanwhile.

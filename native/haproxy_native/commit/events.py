@@ -111,7 +111,7 @@ class Reloaded:
 
 @dataclass(frozen=True)
 class WorkerChanged:
-    """Another worker is in service than before. Both are None if unknown."""
+    """Another worker is in service than before. A worker is None if it is unknown."""
 
     former: Worker | None
     worker: Worker | None

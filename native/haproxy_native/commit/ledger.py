@@ -80,7 +80,7 @@ class PendingFile:
 
 
 class Ledger:
-    """The entries, by the path of the file. Call `open` before anything else.
+    """Stores the entries, by the path of the file. Call `open` before anything else.
 
     `begin`, `restore` and `undo` raise WriteFailed. All other writes are queued until the disk accepts them.
     """
@@ -253,7 +253,7 @@ def _write(data: str, state: State) -> None:
 
 
 def _save(data: str, used: Collection[int], state: State) -> None:
-    """Write the entries, and delete the contents that none of them uses."""
+    """Write the entries, and delete the contents that no entry uses."""
     with state.keys.transaction(is_synced=False):
         _write(data, state)
         unused = [(id_,) for (id_,) in state.keys.execute("SELECT id FROM former") if id_ not in used]

@@ -81,7 +81,10 @@ def touches_of_file(rights: Permissions | None, store: FileStore, path: Path, dr
 
 
 def touch(kind: str, path: Path, *, is_there: bool, stays: bool) -> Touch:
-    """Return what a change does to a file as a whole. `is_there`: whether the file exists before the change. `stays`: and after it."""
+    """Return what a change does to a file as a whole.
+
+    `is_there`: whether the file exists before the change. `stays`: whether it exists after the change.
+    """
     verb = DELETE if not stays else CHANGE if is_there else CREATE
     return Touch(spelled(kind, path.name), verb, frozenset((ANY,)))
 

@@ -117,7 +117,7 @@ class ChildEditor:
         return line_place(section, places[-1:] or self._earlier(section, parent, resource))
 
     def _earlier(self, section: Section, parent: str, resource: Resource) -> list[int]:
-        """Return the indices of the lines above the first line of a collection. The last one is where the line is inserted.
+        """Return the indices of the lines below which the first line of a collection is inserted. The last of them determines the place.
 
         The line is inserted above the lines of collections that the table declares later. Lines of collections that the table declares
         earlier take precedence: the line is inserted after all of them, because it may refer to them.

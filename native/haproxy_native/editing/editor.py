@@ -496,7 +496,7 @@ def _other_name(resource: Resource, key: object, body: Mapping[str, Any]) -> Oth
 
 
 def _by_name(objects: Sequence[Object], key: str) -> dict[str, Object]:
-    """Return the objects by name. If several have the same name, the first takes precedence, as when one is looked up."""
+    """Return the objects by name. If several have the same name, return the first, which is also the one that a lookup finds."""
     by_name: dict[str, Object] = {}
     for object_ in objects:
         by_name.setdefault(str(object_[key]), object_)

@@ -132,7 +132,7 @@ def _summed(pieces: Iterable[bytes]) -> tuple[str, int]:
 
 
 def without_versions(text: bytes) -> bytes:
-    """Return a text that a client has pushed without its version lines, wherever they are in the text."""
+    """Remove all version lines from a text that a client has pushed, wherever they are."""
     return without(_VERSIONS, text)
 
 

@@ -53,7 +53,7 @@ def check_pattern(text: str) -> None:
 
 
 def _check(text: str, segment: str, kind: re.Pattern[str] | None) -> None:
-    """Check one segment: against the pattern of a kind, or as a name if `kind` is None. Raises BadRequest."""
+    """Check one segment: against `kind`, a pattern for kinds, or as a name if `kind` is None. Raises BadRequest."""
     if not segment:
         raise BadRequest(f"{text[:100]!r} names no object: a part of it is empty; {_EXAMPLE}")
     if kind and not kind.fullmatch(segment):
@@ -151,5 +151,5 @@ def section_of_object(editor: Editor, object_: str) -> tuple[str, str]:
 
 
 def kind_of(resource: Resource) -> str:
-    """Return the kind in the names of a resource's objects, which is the singular of its path in the API."""
+    """Return the kind that a resource has in the names of its objects: the singular of its path in the API."""
     return resource.name if resource.schema.startswith(resource.name) else resource.schema

@@ -67,14 +67,14 @@ def _calls(text: str) -> bool:
 
 
 def format_(text: str, _: Siblings, sibling: str = "") -> bool:
-    """Return whether a log-format string is shown whose literal text is no secret."""
+    """Return whether to show a log-format string. Its literal text is no secret."""
     plain = unquoted(text)
     # A literal that looks like a call is the rest of an expression with a bracket in it.
     return _calls("".join(_FIELD.findall(plain))) and not ("%[" in plain and re.search(r"[\w.+-]\(", _FIELD.sub(" ", plain)))
 
 
 def template(text: str, siblings: Siblings, sibling: str = "") -> bool:
-    """Return whether a log-format string is shown whose literal text may be a secret."""
+    """Return whether to show a log-format string. Its literal text may be a secret."""
     return format_(text, siblings) and not _LITERAL.search(_FIELD.sub("", unquoted(text)))
 
 
@@ -95,7 +95,7 @@ def url(text: str, siblings: Siblings, sibling: str = "") -> bool:
 
 
 def word(text: str, _: Siblings, sibling: str = "") -> bool:
-    """Return whether a text is shown that begins with a word such as HTTP/1.1 and may contain headers: if it is only that word."""
+    """Return whether to show a text that begins with a word such as HTTP/1.1. It is not shown if headers may follow the word."""
     return bool(_WORD.fullmatch(unquoted(text)))
 
 

@@ -136,29 +136,34 @@ def opaque_words(line: Line, reading: LineReading) -> tuple[str, ...]:
 
 
 class LineShape:
-    """The syntax of one kind of line.
-
-    `order` lists all members, `chosen_by` the members that select the alternative, `needed` those that every line requires. A line has all
-    members of a group of `together` or none, and at most one member of a group of `exclusive`. `unsaid` has the values of members that a
-    line does not express; `implied` maps members to the index of a word that is also their value; `absent` has the values that reading
-    leaves out. `inner` is the order of the members of inner objects, `secrets` the `x-secret` of members by dotted name.
-    """
+    """The syntax of one kind of line."""
 
     def __init__(
         self,
         alternatives: Sequence[Alternative],
+        # All members, in the order of the schema.
         order: Sequence[str],
         *,
+        # The members whose values select the alternative.
         chosen_by: Sequence[str] = (),
         aliases: Sequence[Alias] = (),
+        # Whether the comment of the line has metadata.
         metadata: bool = False,
+        # The members that every line requires.
         needed: Sequence[str] = (),
+        # Groups of members: a line has all members of a group, or none.
         together: Sequence[Sequence[str]] = (),
+        # Groups of members: a line has at most one member of a group.
         exclusive: Sequence[Sequence[str]] = (),
+        # The values of members that the line does not mention.
         unsaid: Mapping[str, Any] | None = None,
+        # The index, by member, of a word that is also the value of the member.
         implied: Mapping[str, int] | None = None,
+        # The values, by member, that reading leaves out.
         absent: Mapping[str, Any] | None = None,
+        # The order of the members of inner objects.
         inner: Order | None = None,
+        # The `x-secret` of members, by dotted name.
         secrets: Mapping[str, Any] | None = None,
     ) -> None:
         self.secrets = secrets or {}

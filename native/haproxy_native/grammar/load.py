@@ -246,7 +246,7 @@ def _single(chain: Chain, name: str, note: Mapping[str, Any], compiler: Compiler
 
 
 def _secret(compiler: Compiler, member: str) -> Any:
-    """Return the value of `x-secret` for a member; for a list, also that of its elements. None if there is none."""
+    """Return the value of `x-secret` for a member or, if it is a list without `x-secret`, for its elements; None if neither has it."""
     schema = compiler.property(member)
     return schema.get("x-secret") or compiler.schemas.resolve(schema.get("items", {})).get("x-secret")
 

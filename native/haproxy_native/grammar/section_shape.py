@@ -125,8 +125,8 @@ class SectionShape:
     def onto(self, section: Section, values: Mapping[str, Any], *, whole: bool = True) -> Section:
         """Return a section with new values. Lines whose members did not change are kept.
 
-        `whole`: the values are complete. Otherwise the lines of missing additions are kept as well, because older clients do not know
-        these members.
+        `whole`: whether the values are complete. If not, members that older clients do not know (`Directive.addition`) may be missing from
+        the values, and their lines are kept.
         """
         reading = self.reading(section)
         wanted = self._with_defaults(self._without_aliases(values, reading.values), reading.values)

@@ -81,7 +81,7 @@ class BackendPlan:
 
 
 class Surroundings:
-    """The context of each section of a document: which names are in use, which defaults section applies, which block is conditional."""
+    """The context of each section of a document: which names are in use, which defaults section applies, which sections are conditional."""
 
     def __init__(self, document: Document) -> None:
         self.names = Counter(section.name for section in document.sections if section.kind in NAMED_ALIKE)

@@ -216,7 +216,10 @@ def server_names(server: EffectiveServer) -> list[str]:
 
 
 def servers_of_line(server: EffectiveServer) -> list[EffectiveServer]:
-    """Return a server, or all servers that a template makes, each with its own address. Raises ValueError and NotExpressible."""
+    """Return a server, or all servers that a template makes, with the address that the template gives them.
+
+    Raises ValueError and NotExpressible if only HAProxy can determine the names.
+    """
     if COUNT not in server.values:
         return [replace(server, name=name) for name in server_names(server)]
     values = {**server.values, ADDRESS: server.values.get(HOST, NOTHING)}

@@ -1,4 +1,4 @@
-"""Values that describe a plan: the commands or steps, or the reasons for a reload, each with its line in the configuration."""
+"""Define the values that describe a plan: its commands or steps, or its reasons for a reload, each with a line of the configuration."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

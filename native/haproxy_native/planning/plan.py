@@ -64,9 +64,9 @@ def plan(
 ) -> Plan:
     """Return the plan from the running document to a new one.
 
-    `preceded`: HAProxy loads other files first, whose defaults sections may apply. `stored`: searches the maps that the new document refers
-    to for a backend. `observed`: the state, in the worker, of the backends that `observable` returns. If it is passed, a command that
-    HAProxy would refuse becomes a reason for a reload, and claimed servers are planned from their actual state.
+    `preceded`: HAProxy loads other files first, whose defaults sections may apply. `stored`: finds the map entry that names a backend.
+    `observed`: the state, in the worker, of the backends that `observable` returns. If it is passed, a command that HAProxy would refuse
+    becomes a reason for a reload, and claimed servers are planned from their actual state.
     """
     return _Planner(running, new, capabilities, preceded, stored, observed).plan()
 
@@ -250,22 +250,26 @@ class _Planner:
         return None if new_commands and is_conditional((new,), self._conditional) else new_commands
 
     @staticmethod
-    def _own_line(section: Section, was: Line | None, line: Line) -> list[Command] | None:
+    def _own_line(section: Section, former: Line | None, line: Line) -> list[Command] | None:
         """Return the commands that apply a changed or new line; None if commands cannot apply it, empty if only the notation differs."""
         if (resource := resources().by_section.get(section.kind)) is None:
             return None
         live, shape = live_of(grammar().schemas, resource.schema), standard_editor().shape(resource)
         number = shape.directive_of(line)
-        if number is None or (was and number != shape.directive_of(was)):
+        if number is None or (former and number != shape.directive_of(former)):
             return None
         directive = shape.directives[number].shape
-        before, after = directive.parse_words(was.words) if was else None, directive.parse_words(line.words)
-        if after is None or (was and before is None) or opaque_words(line, after) != (opaque_words(was, before) if was and before else ()):
+        before, after = directive.parse_words(former.words) if former else None, directive.parse_words(line.words)
+        if (
+            after is None
+            or (former and before is None)
+            or opaque_words(line, after) != (opaque_words(former, before) if former and before else ())
+        ):
             return None
         old = before.values if before else {}
         changed = [member for member in {**old, **after.values} if old.get(member) != after.values.get(member)]
         if not changed:
-            return [] if was else None
+            return [] if former else None
         if len(shape.reading(section).lines[number]) > 1:
             return None
         try:

@@ -46,7 +46,7 @@ class Word:
     start: int
 
     def span(self, start: int, end: int) -> Span:
-        """Convert a range of characters in `value` to a range in the line. They differ because `value` has no quotes and escapes."""
+        """Convert a range of characters in `value` to a range in the line. `value` has no quotes and escapes, so the two differ."""
         if self.raw == self.value:
             return Span(self.start + start, self.start + end)
         sizes = [len(unquoted(self.raw[:size])) for size in range(len(self.raw) + 1)]

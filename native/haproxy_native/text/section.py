@@ -124,7 +124,7 @@ class Section:
         return self.with_lines((self.header, *self.lines[places]))
 
     def with_usual_indent(self, indent: str) -> "Section":
-        """Return a copy of the section with another indent for new lines. It is used if no existing line has words."""
+        """Return a copy of the section with another indent for new lines. The indent of existing lines takes precedence."""
         return self._like(usual_indent=indent)
 
     def _like(self, **changed: Any) -> "Section":
