@@ -121,7 +121,7 @@ def test_a_reload_settles_everything(ledger: Ledger, file: Path) -> None:
 
 
 def test_where_it_cannot_be_entered_there_is_no_change(tmp_path: Path, ledger: Ledger, file: Path) -> None:
-    with pytest.raises(WriteFailed, match="cannot read what"):
+    with pytest.raises(WriteFailed, match=f"cannot read {tmp_path}: "):
         run(ledger.begin({tmp_path: "maps"}))
     (tmp_path / "state").rename(tmp_path / "moved")
     (tmp_path / "state").write_text("no directory")
