@@ -132,7 +132,7 @@ collection: dev ## dist/: the Ansible collection
 soak: dev haproxy ## what takes hours: 5,200 kills, odd files edited 3,900 times, walks over the API of 500 steps beside each version, and an hour of mixed work, or SOAK_MINUTES of it; the laws with other values, of SEED
 	@echo 'the laws are searched with SEED=$(SEED)'
 	$(PYTEST) $(PROPERTIES) --hypothesis-profile=search --hypothesis-seed=$(SEED) -o timeout=0
-	$(BIN)/python -m pytest -m soak -s -o faulthandler_timeout=0 -o timeout=0
+	$(BIN)/python -m pytest -m soak -s -o timeout=0
 
 demo: setup ## an HAProxy and the server beside it, until Ctrl-C
 	@HAPROXY_BIN=$$($(GET_HAPROXY) 3.4 2>/dev/null || $(GET_HAPROXY)) exec $(BIN)/python -m demo
