@@ -134,4 +134,4 @@ def test_a_file_that_cannot_be_written_stops_no_change(sidecar: Audited) -> None
     until(lambda: sidecar.weigh(13).status_code == 200 and "audit" in sidecar.get("/readyz").json()["parts"])
     ready = sidecar.get("/readyz")
     assert ready.status_code == 200 and "/dev/full: No space left on device" in ready.json()["parts"]["audit"]["reason"]
-    assert "the audit log cannot be written" in sidecar.log.read_text()
+    assert "writing the audit log to " in sidecar.log.read_text()

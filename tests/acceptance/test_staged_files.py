@@ -150,7 +150,7 @@ def test_nothing_of_what_is_discarded_refused_or_outdated(sidecar: Stored) -> No
         other = sidecar.put(f"{STORAGE}/maps/hosts.map", f"/x {len(query)}\n")
         assert other.is_success
         moved = sidecar.commit(outdated, **query)
-        assert moved.status_code == 409 and "map/hosts.map was changed here" in moved.text, moved.text
+        assert moved.status_code == 409 and "map/hosts.map is changed here" in moved.text, moved.text
         assert sidecar.files() == before | {"maps_dir/hosts.map": f"/x {len(query)}\n"} and sidecar.text() == text
 
 
