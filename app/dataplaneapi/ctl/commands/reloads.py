@@ -39,7 +39,9 @@ def show_reloads(session: Session, asked: Object) -> None:
 
 
 def _complete(client: Client, row: Row) -> dict[str, Any]:
-    """Return a row of the list with what the sidecar has recorded about the reload."""
+    """Return a row of the list with what the sidecar has recorded about the reload. The contract does not require an id of each row."""
+    if "id" not in row:
+        return dict(row)
     answer = client.answer("GET", f"{SIDECAR}/reloads/{quoted(row['id'])}")
     return {**row, **(answer.json() if answer.is_success else {})}
 
@@ -48,7 +50,7 @@ def _table(records: list[dict[str, Any]], *, colours: bool) -> str:
     """Return a table of reloads, with the errors of a failed one in the lines below it."""
     if not records:
         return ""
-    rows = [[record["id"], output.word(record["status"]), record.get("requested"), _reasons(record)] for record in records]
+    rows = [[record.get("id"), output.word(record.get("status", "")), record.get("requested"), _reasons(record)] for record in records]
     head, *lines = output.table(COLUMNS, rows, longest=LONGEST_REASON, colours=colours).splitlines(keepends=True)
     return head + "".join(line + "".join(f"    {error}\n" for error in errors(record)) for line, record in zip(lines, records, strict=True))
 
@@ -77,6 +79,6 @@ def _change(change: Row) -> str:
 
 def errors(record: Row) -> list[str]:
     """Return HAProxy's messages about the errors of a failed reload, or else the reason that the server has recorded."""
-    if record["status"] != "failed":
+    if record.get("status") != "failed":
         return []
     return _ALERT.findall(record.get("response") or "") or [record.get("error") or "HAProxy gave no reason"]
