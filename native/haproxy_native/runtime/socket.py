@@ -124,34 +124,37 @@ SILENT_SECONDS = 0.5
 
 
 class Pulse:
-    """Records since when a process has answered nothing, for all connections to it.
+    """Records how long requests have waited for a process in vain since its last answer, over all connections to it.
 
     Only the first requests wait for the whole timeout. A process that is stopped, or that hangs, would otherwise delay a change by one
-    timeout for each of its commands.
+    timeout for each of its commands. Time without a request does not count: a client may cancel a request and send none for an hour.
     """
 
     def __init__(self) -> None:
-        # Event loop times of the last answer, and of the first request after it that had none; None if there is no such request.
-        self._last_answer = 0.0
-        self._silent_since: float | None = None
+        # Event loop times of the last answer and of the last request that ended without one.
+        self._last_answer = self._last_miss = 0.0
+        # In seconds. Requests that wait at the same time count once.
+        self._silence = 0.0
 
     @property
     def is_silent(self) -> bool:
-        return self._silent_since is not None
+        """Return whether requests have waited for at least SILENT_SECONDS since the last answer."""
+        return self._silence >= SILENT_SECONDS
 
     def patience(self, timeout: float) -> float:
         """Return how many seconds to wait for the answer to a request: the rest of the timeout, but at least SILENT_SECONDS."""
-        silence = 0.0 if self._silent_since is None else asyncio.get_running_loop().time() - self._silent_since
-        return max(min(SILENT_SECONDS, timeout), timeout - silence)
+        return max(min(SILENT_SECONDS, timeout), timeout - self._silence)
 
     def missed(self, sent: float) -> None:
-        """Record a request without an answer. `sent`: event loop time when it was sent."""
+        """Record that a request ends now without an answer, also if it was cancelled. `sent`: event loop time when it was sent."""
+        now = asyncio.get_running_loop().time()
         if sent >= self._last_answer:
-            self._silent_since = sent if self._silent_since is None else min(sent, self._silent_since)
+            self._silence = max(now - sent, self._silence + now - max(sent, self._last_miss))
+            self._last_miss = now
 
     def answered(self) -> None:
         """Record an answer, even a refusal to connect."""
-        self._silent_since, self._last_answer = None, asyncio.get_running_loop().time()
+        self._silence, self._last_answer = 0.0, asyncio.get_running_loop().time()
 
 
 # How many bytes of an answer to store if a sink receives it: enough to recognize a refusal.
