@@ -176,7 +176,7 @@ class Engine:
         self.context.ledger.open()
         await asyncio.to_thread(self.stores.recover)
         await self.context.running.restore()
-        await self.context.home()
+        await self.context.find_working_directory()
         if writes:
             await publication.resume(self.context, self.stores)
             await resume(self.context, edited=not known)

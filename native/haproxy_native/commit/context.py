@@ -155,7 +155,8 @@ class CommitContext:
         await self.running.observe()
         worker = self.running.worker
         if worker != before:
-            await self.home()
+            # `base` uses the directory that was found last.
+            await self.find_working_directory()
         if self.reloads.awaiting is None or worker is None or not self.running.state.answers:
             return
         self.mark_files_loaded()
@@ -186,9 +187,9 @@ class CommitContext:
     async def check_drafts(self, files: Sequence[Checked], by: Author, transaction_id: str | None = None) -> list[Message]:
         """Check drafts with HAProxy and return its warnings. Raises Refused, CheckImpossible, BadRequest and ShareExceeded."""
         async with self.validating(by):
-            return await check(files, self.check, transaction_id=transaction_id, home=await self.home())
+            return await check(files, self.check, transaction_id=transaction_id, home=await self.find_working_directory())
 
-    async def home(self) -> Path | None:
+    async def find_working_directory(self) -> Path | None:
         """Return HAProxy's working directory, from which it loads relative paths; None if it is unknown."""
         return await asyncio.to_thread(self.working_directory.find, self.running.worker)
 

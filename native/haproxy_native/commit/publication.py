@@ -134,7 +134,7 @@ class FileSet:
     async def checked(self, document: Document, by: Author, name: str | None = None) -> list[Message]:
         """Check a configuration with these files; return HAProxy's warnings. Raises Refused, CheckImpossible and ShareExceeded."""
         document = reduce(lambda now, operation: operation.spelled_out(now), self.operations, document)
-        home = await self.context.home() or Path.cwd()
+        home = await self.context.find_working_directory() or Path.cwd()
         whole_set = await asyncio.to_thread(self._whole_set, document, home)
         async with self.context.validating(by):
             return await check_whole_set(whole_set, self.context.check, name)

@@ -173,7 +173,7 @@ class Soundness:
     async def _check(self, key: Key) -> None:
         refusal, context = "", self._context
         try:
-            await check(context.current.file.checked(context.current.document), context.check, home=await context.home())
+            await check(context.current.file.checked(context.current.document), context.check, home=await context.find_working_directory())
         except NativeError as error:
             refusal = str(error)
         finally:

@@ -41,7 +41,7 @@ class Explain:
     def __init__(self, engine: Engine, editor: Editor) -> None:
         self._engine, self._editor = engine, editor
         self._home = engine.settings.file.parent
-        self.shadows = Shadows(engine.settings.check.binary, self._home, engine.files, engine.context.home)
+        self.shadows = Shadows(engine.settings.check.binary, self._home, engine.files, engine.context.find_working_directory)
         # The cache keys of the last texts that HAProxy has accepted.
         self._accepted: list[bytes] = []
         # The states of servers in the running worker, what a shadow needs of them, and when they were read, by the clock of the loop.
