@@ -18,6 +18,8 @@ from dataplaneapi.ctl.session import Session
 SHOWN = ("id", "status", "reasons", "error", "requested", "started", "ended", "version", "restored_version", "changes", "rest_reload_id")
 MORE = ("continued_in", "differences", "response")
 COLUMNS = ("id", "status", "requested", "reason")
+# The newest reloads, of which a list shows the reasons. Each takes a call, and a day may have thousands of reloads.
+WITH_REASONS = 50
 # The most characters of a reason in a table.
 LONGEST_REASON = 200
 # Begins a message of HAProxy about an error, in the output of a reload.
@@ -32,7 +34,8 @@ def show_reloads(session: Session, asked: Object) -> None:
         record = _complete(session.client, session.client.get(asked.path))
         session.show(record, lambda shown: output.of_one(_for_table(shown), colours=session.colours))
         return
-    records = [_complete(session.client, row) for row in session.client.get(asked.path)]
+    rows = session.client.get(asked.path)
+    records = [*rows[:-WITH_REASONS], *(_complete(session.client, row) for row in rows[-WITH_REASONS:])]
     session.show(records, lambda shown: _table(shown, colours=session.colours))
     if not records and session.format == "table":
         session.note("no reload")
