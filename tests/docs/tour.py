@@ -3,15 +3,15 @@
 `python -m tests.docs.tour` writes what they really print into README.md.
 """
 
-import fcntl
 import os
 import re
+import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 from tests.haproxy import binaries
 from tests.rules.sources import CHECKOUT
@@ -63,9 +63,17 @@ def run(commands: list[str]) -> list[str]:
 
 @contextmanager
 def one_start_at_a_time() -> Iterator[None]:
-    """Keep other tests from starting a demo: two would find the same ports free, and HAProxies share a port that both bind."""
-    with Path(f"/tmp/dataplane-demo-{os.getuid()}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    """Keep other tests from starting a demo: two would find the same ports free, and HAProxies share a port that both bind.
+
+    The lock is an abstract address, because those have the scope of ports: all users and roots of a network namespace.
+    """
+    with socket.socket(socket.AF_UNIX) as lock:
+        while True:
+            try:
+                lock.bind("\0dataplane-demo")
+                break
+            except OSError:
+                time.sleep(0.1)
         yield
 
 

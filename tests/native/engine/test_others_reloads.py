@@ -24,12 +24,14 @@ def haproxy(tmp_path: Path, haproxy_binaries: str) -> Iterator[HAProxy]:
 
 
 async def reloaded_by_hand(haproxy: HAProxy) -> None:
-    """Until the former worker is gone: before that, it still takes some of the connections."""
+    """Reload, and wait until the old worker is gone, which accepts some of the connections before, and until the master answers."""
     pid = haproxy.worker_pid()
     os.kill(haproxy.pid, signal.SIGUSR2)
     async with asyncio.timeout(60):
         while is_alive(pid) or not await other_worker(haproxy, pid):
             await asyncio.sleep(0.02)
+        # Up to 2.6 the master executes itself once more after it has started the worker.
+        await asyncio.to_thread(haproxy.wait_until_it_answers)
 
 
 async def other_worker(haproxy: HAProxy, pid: int) -> bool:

@@ -1,6 +1,7 @@
 """`ctl get reload`: why a reload was needed, and why HAProxy refused one."""
 
 import json
+import re
 import socket
 
 from tests.acceptance.quick import Quick
@@ -24,7 +25,7 @@ def test_a_failed_reload_has_the_error_and_what_became_of_the_change(ctl: Ctl, s
     with socket.create_server(("127.0.0.1", port := free_port())):
         failed = ctl.refusal(5, "create", "frontend/site/bind/taken", "address=127.0.0.1", f"port={port}", "--wait")
     id_ = failed.split()[3]
-    head, below = ctl.output("get", "reloads").split(f"{id_}  failed     ")
+    head, below = re.split(rf"{id_} +failed +", ctl.output("get", "reloads"))
     assert head.startswith("ID ") and "bind: HAProxy applies this only by a reload (frontend site, line " in below
     error = below.splitlines()[1]
     assert error.startswith("    ") and "cannot bind socket" in error and f"127.0.0.1:{port}" in error

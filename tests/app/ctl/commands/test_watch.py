@@ -4,6 +4,7 @@ import functools
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 
@@ -16,12 +17,17 @@ from tests.app.ctl.calls import Ctl
 from tests.haproxy.sidecar import COMMAND
 
 TOP = """\
-OBJECT                    STATE     SESSIONS  MAX  RATE  REQUESTS  IN  OUT  DENIED  ERRORS  5XX  MS
-backend/shop              up        0         0    0     0         0   0    0       0       0    0
-backend/shop/server/web1  no check  0         0    0     0         0   0    0       0       0    0
-backend/shop/server/web2  no check  0         0    0     0         0   0    0       0       0    0
-frontend/site             open      0         0    0     0         0   0    0       0       0    0
+OBJECT STATE SESSIONS MAX RATE REQUESTS IN OUT DENIED ERRORS 5XX MS
+backend/shop up # # # # # # # # # #
+backend/shop/server/web1 no check # # # # # # # # # #
+backend/shop/server/web2 no check # # # # # # # # # #
+frontend/site open # # # # # # # # # #
 """
+
+
+def without_numbers(table: str) -> str:
+    """The table with one space between columns and `#` for each number: other tests send requests to the same HAProxy."""
+    return re.sub(r" +", " ", re.sub(r" [\d.]+[kMG]?(?= |$)", " #", table, flags=re.MULTILINE))
 
 
 def test_events_come_one_a_line(ctl: Ctl, sidecar: Quick) -> None:
@@ -58,13 +64,13 @@ def test_ctrl_c_ends_a_stream_without_a_word(ctl: Ctl) -> None:
 
 
 def test_top_is_plain_in_a_file(ctl: Ctl) -> None:
-    assert ctl.output("top") == TOP
+    assert without_numbers(ctl.output("top")) == TOP
     rows = json.loads(ctl.output("top", "-o", "json", "--object", "frontend/site", "--sort", "rate"))
     assert [row["object"] for row in rows] == ["frontend/site"]
 
 
 def test_stats_of_all_and_of_one_proxy(ctl: Ctl) -> None:
-    assert ctl.output("stats") == TOP
+    assert without_numbers(ctl.output("stats")) == TOP
     assert [row["object"] for row in json.loads(ctl.output("stats", "site", "-o", "json"))] == ["frontend/site"]
     assert [row["object"] for row in json.loads(ctl.output("stats", "shop", "-o", "json"))] == [
         "backend/shop",
