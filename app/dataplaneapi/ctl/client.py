@@ -3,6 +3,7 @@
 import http.client
 import json
 import os
+import select
 import socket
 import ssl
 from collections.abc import Iterator, Mapping
@@ -99,7 +100,11 @@ class Client:
         sent |= {"Content-Type": kind} if data is not None else {}
         sent |= {"Authorization": self._authorized()} if self._authorized() else {}
         target = self._prefix + path + query_text(query)
-        # If the server has closed the reused connection, a GET is sent again on a new one.
+        idle = self._connection.sock if self._connection else None
+        if idle and select.select([idle], [], [], 0)[0]:
+            # The server has closed the idle connection, as it does while somebody edits a file. A write must not be sent twice.
+            self.close()
+        # If the server closes the reused connection meanwhile, a GET is sent again on a new one.
         for is_reused in (True, False) if self._connection else (False,):
             connection = self._connected()
             try:

@@ -1,5 +1,6 @@
 """The client: unix sockets, TLS, refusals, connections that break."""
 
+import select
 import socket
 import threading
 from pathlib import Path
@@ -108,13 +109,17 @@ def test_a_server_without_tls(sidecar: Quick) -> None:
     assert failure.value.status == 4
 
 
-def test_a_read_is_made_again_on_a_new_connection(sidecar: Quick) -> None:
-    made = client(url=f"http://127.0.0.1:{sidecar.port}")
-    assert made.get("/v3/services/haproxy/configuration/version") == sidecar.version()
-    assert made._connection is not None
-    made._connection.sock.shutdown(socket.SHUT_RDWR)
-    assert made.get("/v3/services/haproxy/configuration/version") == sidecar.version()
-    made.close()
+def test_a_call_after_the_server_has_closed_the_connection_uses_a_new_one(tmp_path: Path) -> None:
+    (tmp_path / "haproxy").mkdir()
+    with HAProxy(tmp_path / "haproxy", config()) as haproxy, Quick(haproxy, dataplaneapi={"cleanup_timeout": "1s"}) as sidecar:
+        made = client(url=f"http://127.0.0.1:{sidecar.port}")
+        version = made.get(f"{CONFIGURATION}/version")
+        write = ("POST", f"{CONFIGURATION}/backends", {"version": version}, {"name": "added"})
+        for call in (("GET", f"{CONFIGURATION}/version"), write):
+            assert made._connection is not None
+            assert select.select([made._connection.sock], [], [], 60)[0], "the server does not close the connection"
+            assert made.ask(*call).is_success
+        made.close()
 
 
 NO_ADDRESSES = [
