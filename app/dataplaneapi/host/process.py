@@ -18,20 +18,14 @@ def write_pid_file(path: str) -> None:
     target = Path(path)
     try:
         stored_pid = target.read_text(errors="replace") if target.exists() else ""
-        if stored_pid.strip():
-            _check_owner(stored_pid)
+        pid = int(stored_pid) if stored_pid.strip() else os.getpid()
+        if pid != os.getpid() and Path(f"/proc/{pid}").exists():
+            raise SettingsError(f"process with PID {pid} already exists")
         write_atomically(target, str(os.getpid()).encode(), mode=0o644, durable=False)
-    except OSError as error:
-        raise SettingsError(f"pid_file: {path} cannot be written: {error.strerror}") from None
-
-
-def _check_owner(stored_pid: str) -> None:
-    try:
-        pid = int(stored_pid)
     except ValueError:
         raise SettingsError(f"error while parsing PID file content: {stored_pid.strip()[:40]!r} is not a number") from None
-    if pid != os.getpid() and Path(f"/proc/{pid}").exists():
-        raise SettingsError(f"process with PID {pid} already exists")
+    except OSError as error:
+        raise SettingsError(f"pid_file: {path} cannot be written: {error.strerror}") from None
 
 
 def allow_open_files(wanted: int) -> int:
