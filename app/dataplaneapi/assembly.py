@@ -142,9 +142,12 @@ def create_app(settings: Settings, engine: Engine) -> Application:
         services.users_of_names += feature.users_of_names
         for work, does in feature.works.items():
             services.operations.learn(work, does)
-    listeners = [services.tally.heard, services.audit.heard, partial(_close_streams_of_changed_users, services)]
-    for listener in [*listeners, services.traces.heard] if services.traces else listeners:
-        engine.context.events.listen(listener)
+    events = engine.context.events
+    events.listen(services.tally.heard)
+    events.listen(services.audit.heard)
+    events.listen(partial(_close_streams_of_changed_users, services))
+    if services.traces:
+        events.listen(services.traces.heard)
     return Application(services, lifespan)
 
 
