@@ -109,7 +109,7 @@ def _add_report(made: argparse.ArgumentParser) -> None:
 
 
 def command_help(command: str) -> str:
-    """Return the help of one command. It refers to the server's flags, which the command accepts as well, instead of listing them."""
+    """Return the help of one command. The command accepts the server's flags as well; the help refers to them instead of listing them."""
     made = argparse.ArgumentParser(prog=f"dataplaneapi {command}", description=COMMANDS[command], add_help=False)
     made.add_argument("-h", "--help", action="store_true", help="show this and exit")
     made.add_argument("-f", metavar="FILE", help=f"settings file; empty for none (default {SETTINGS_FILE})")
@@ -209,7 +209,7 @@ def version_text() -> str:
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Run the command. If the reader of its output has ended, as in `| head`, exit with the status of a program that SIGPIPE has ended."""
+    """Run the command. If the reader of the output has ended, as in `| head`, exit with the status of a program that SIGPIPE has ended."""
     try:
         try:
             _run_command(sys.argv[1:] if argv is None else argv)

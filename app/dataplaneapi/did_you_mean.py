@@ -32,7 +32,7 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
 
 
 def distance(word: str, other: str, most: int) -> int:
-    """Return the edit distance of two words (Levenshtein). If it exceeds `most`, the result is some number above `most`."""
+    """Return the edit distance of two words (Levenshtein). If the distance exceeds `most`, return some number above `most`."""
     if abs(len(word) - len(other)) > most:
         return most + 1
     row = list(range(len(other) + 1))
@@ -71,7 +71,7 @@ class Guide:
         self._nearest = lru_cache(256)(lambda word: _section(word, self._words) or nearest(word, self._words))
 
     def __call__(self, path: str, query: bytes) -> str:
-        """Return the hint for an unknown path, such as `did you mean ...?`; empty if no declared path resembles it."""
+        """Return the hint for an unknown path, such as `did you mean ...?`; empty if no declared path resembles the unknown path."""
         called = path.removeprefix(f"/{BASE}")
         for known, place in self._object_places.items():
             if not called.startswith(f"{known}/"):
@@ -83,10 +83,10 @@ class Guide:
             if place == "query":
                 return f"did you mean /{BASE}{known}?object={quote(object_, safe='/')}?"
             return f"did you mean /{BASE}{known}, with object {object_!r} in the body?"
-        meant = self.meant(path, dict(parse_qsl(query.decode("latin-1"))))
-        return f"did you mean {' or '.join(meant)}?" if meant else ""
+        similar = self.similar_paths(path, dict(parse_qsl(query.decode("latin-1"))))
+        return f"did you mean {' or '.join(similar)}?" if similar else ""
 
-    def meant(self, path: str, query: dict[str, str]) -> list[str]:
+    def similar_paths(self, path: str, query: dict[str, str]) -> list[str]:
         """Return the declared paths, at most three, that most resemble an unknown path. Names in the unknown path replace parameters."""
         segments = [segment for segment in path.split("/") if segment][:12]
         segments = segments[1:] if segments and segments[0] in OLD_BASES else segments

@@ -181,7 +181,7 @@ class Program:
         self._start(run())
 
     async def restart(self) -> None:
-        """Handle SIGHUP: read settings, users and configuration again, and apply them. A new engine starts if its settings have changed."""
+        """Handle SIGHUP: read settings, users and configuration again, and apply them. Changed settings of the engine need a new engine."""
         self._manager.reloading()
         try:
             former, settings = self.settings, self._reread()

@@ -35,7 +35,7 @@ class Caller:
 
     @property
     def no_tokens(self) -> str:
-        """Why the caller may not create tokens. Empty if it may."""
+        """Why the caller may not create tokens. Empty if the caller may create tokens."""
         return ""
 
 

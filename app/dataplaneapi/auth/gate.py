@@ -95,7 +95,7 @@ class Gate:
         return known is not None and known[0] > self._clock()
 
     async def refusal(self, authorization: bytes, address: str = "-") -> Response | None:
-        """Check an Authorization header, with a hash in a thread if necessary. Return None if it is valid, or else the error response.
+        """Check an Authorization header, with a hash in a thread if necessary. Return None if the header is valid, else the error response.
 
         Log the name of a user whose password is wrong.
         """
@@ -122,7 +122,7 @@ class Gate:
         return await asyncio.shield(check)
 
     def caller(self, authorization: bytes) -> Caller | None:
-        """Return the caller of an admitted request, or None if it has sent no credentials."""
+        """Return the caller of an admitted request, or None if the request has no credentials."""
         if self._bearers and (bearer := parse_bearer(authorization)) is not None:
             return self._bearers.caller(bearer)
         credentials = parse_basic(authorization)

@@ -31,7 +31,7 @@ class Guessing:
         self._successes: OrderedDict[Pair, None] = OrderedDict()
 
     def wait(self, pair: Pair) -> float:
-        """Return the seconds until credentials of this pair may be checked, or 0.0 if they may be checked now."""
+        """Return the seconds until credentials of this pair may be checked; 0.0 if the limit is not exceeded."""
         address, name = pair
         now = self._clock()
         recent = [failure for failure in self._failures.get(address, ()) if failure[0] > now - SECONDS]

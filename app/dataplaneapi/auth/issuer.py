@@ -39,7 +39,7 @@ ASYMMETRIC = frozenset((*ALGORITHMS["RSA"], "ES256", "ES384", "ES512", "EdDSA"))
 
 
 class KeysFailed(Exception):
-    """Raised if the keys of the issuer cannot be fetched, or if none of them can be used."""
+    """Raised if the keys of the issuer cannot be fetched, or if no key can be used."""
 
 
 @dataclass(frozen=True)
@@ -53,8 +53,8 @@ class VerificationKey:
 class KeySet:
     """The public keys of an issuer (RFC 7517), which are fetched when needed. If fetching fails, the known keys remain valid.
 
-    `fetch` returns the document with the keys. `generation` is a number that changes whenever the keys change. `trouble` is the reason why
-    the last fetch failed, or empty.
+    `fetch` returns the document with the keys. `generation` is a number that changes whenever the keys change. `fetch_error` is the reason
+    why the last fetch failed, or empty.
     """
 
     def __init__(self, fetch: Callable[[], Awaitable[Any]], clock: Callable[[], float] = time.monotonic) -> None:
@@ -64,7 +64,7 @@ class KeySet:
         self._works = Background("fetching keys")
         self._fetching: asyncio.Task[None] | None = None
         self._tried, self._fetched = float("-inf"), float("-inf")
-        self.generation, self.trouble = 0, ""
+        self.generation, self.fetch_error = 0, ""
 
     async def close(self) -> None:
         await self._works.stop()
@@ -84,9 +84,10 @@ class KeySet:
             self._begin()
 
     async def fetch_missing(self, id_: str | None) -> VerificationKey | None:
-        """Return a key like `get`. If it is unknown, first fetch the keys, unless the last fetch began less than PAUSE_SECONDS ago.
+        """Return the key with this id, like `get`. Return None if there is no such key.
 
-        Waits for at most FETCH_SECONDS.
+        If the key is unknown, first fetch the keys, unless the last fetch began less than PAUSE_SECONDS ago. Waits for at most
+        FETCH_SECONDS.
         """
         if self.get(id_) is None and (fetching := self._begin()) is not None:
             await asyncio.wait([fetching])
@@ -101,16 +102,16 @@ class KeySet:
         return self._fetching
 
     async def _fetch_keys(self) -> None:
-        """Fetch the keys. If that fails, keep the known keys, and store the reason in `trouble`."""
+        """Fetch the keys. If that fails, keep the known keys, and store the reason in `fetch_error`."""
         try:
             async with asyncio.timeout(FETCH_SECONDS):
                 document = await self._fetch()
             keys = usable(document)
         except (KeysFailed, TimeoutError, OSError, ValueError) as error:
-            self.trouble = str(error) or f"no answer within {FETCH_SECONDS:g} seconds"
-            log.warning("fetching the keys of the JWT issuer failed; the known keys stay valid: %s", self.trouble)
+            self.fetch_error = str(error) or f"no answer within {FETCH_SECONDS:g} seconds"
+            log.warning("fetching the keys of the JWT issuer failed; the known keys stay valid: %s", self.fetch_error)
             return
-        self._fetched, self.trouble = self._clock(), ""
+        self._fetched, self.fetch_error = self._clock(), ""
         if document != self._document:
             self._document, self._keys = document, keys
             self.generation += 1
@@ -217,7 +218,7 @@ class Issuer:
         return caller if caller and caller.expires > self._clock() else None
 
     async def refusal(self, token: bytes) -> str:
-        """Verify a JWT. Return why it is invalid. If it is valid, cache it and return an empty text. Raises IssuerUnavailable."""
+        """Verify a JWT. Return why the JWT is invalid. If it is valid, cache its caller and return "". Raises IssuerUnavailable."""
         try:
             caller = await self._verify(token)
         except BadJwt as error:

@@ -73,7 +73,7 @@ def is_well_formed(secret: bytes) -> bool:
 
 
 class Tokens:
-    """All tokens, in memory and in a database. While it is entered as a context manager, it calls `tidy` every TIDY_SECONDS."""
+    """All tokens, in memory and in a database. As a context manager, call `tidy` every TIDY_SECONDS while the body runs."""
 
     def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
         database.declare(TABLES)
@@ -107,7 +107,7 @@ class Tokens:
         return next((token for token in self.all() if token.id == id_), None)
 
     def find(self, secret: bytes) -> Token | None:
-        """Return the token with this secret, or None if it is unknown or has expired."""
+        """Return the token with this secret; None if the token is unknown or has expired."""
         token = self._by_hash.get(_hash(secret)) if is_well_formed(secret) else None
         return token if token and token.expires > self._clock() else None
 

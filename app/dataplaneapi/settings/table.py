@@ -50,7 +50,7 @@ class SettingSource:
 
 
 def _setting(flags: str, where: str, kind: str, default: Any, help: str, *, key: str = "", env: str | None = None, unused: str = "") -> Any:
-    """Return a field of `Settings`. In the YAML file its key is `key` in the map `where`. The default key is the name of the long flag."""
+    """Return a field of `Settings`. In the YAML file, the setting is `key` in the map `where`; by default, `key` is the long flag."""
     names = tuple(flags.split())
     yaml = f"{where}.{key or names[-1].lstrip('-').replace('-', '_')}" if where else ""
     about = {"source": SettingSource(names, yaml, kind, help, env, unused)}
@@ -334,20 +334,20 @@ def _first_value(
         return default
 
 
-def yaml_value(kind: str, place: str, value: Any) -> Any:
-    """Convert a value of the YAML file to the kind of the setting. Raises SettingsError, which names `place`."""
+def yaml_value(kind: str, path: str, value: Any) -> Any:
+    """Convert a value of the YAML file to the kind of the setting. Raises SettingsError, which names `path`, the path of the key."""
     if kind in ("duration", "size"):
         try:
             return parse(kind, str(value))
         except ValueError as error:
-            raise SettingsError(f"{place}: {error}") from None
+            raise SettingsError(f"{path}: {error}") from None
     if kind == "texts" and isinstance(value, list):
         return [str(element) for element in value]
     if kind in _WORDS and not isinstance(value, list | Mapping):
         with contextlib.suppress(ValueError, KeyError):
             return _WORDS[kind](str(value).lower() if isinstance(value, bool) else str(value))
-    wanted = {"texts": "a list", "text": "a text", "switch": "true or false", "number": "a number"}[kind]
-    raise SettingsError(f"{place} must be {wanted}, not {value!r}")
+    expected = {"texts": "a list", "text": "a text", "switch": "true or false", "number": "a number"}[kind]
+    raise SettingsError(f"{path} must be {expected}, not {value!r}")
 
 
 # Existing files also use the other words of YAML 1.1 for true and false.

@@ -87,7 +87,7 @@ def unknown_keys(data: Mapping[str, Any]) -> Iterator[str]:
 
 
 def unknown(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the path of each unknown key, and the path that was probably meant. That is empty if no known key is similar."""
+    """Yield the path of each unknown key, and the path that was probably meant, which is empty if no known key is similar."""
     known = {source.yaml for _, source, _ in table() if source.yaml} | set(_MORE.split())
     yield from _unknown_below("", data, known)
 
@@ -120,7 +120,7 @@ def required(settings: Settings) -> dict[str, Any]:
 
 
 def write_back(settings: Settings) -> bool:
-    """Write the required keys to the file unless it already contains them. Return whether the file was written. Raises OSError."""
+    """Write the required keys to the file if it lacks any. Return whether the file was written. Raises OSError."""
     target = Path(os.path.realpath(settings.file))
     old = target.read_bytes().decode() if target.exists() else ""
     data = read(settings.file) or {}
@@ -163,7 +163,7 @@ def _with_changes(old: str, changes: Mapping[str, Any]) -> str:
 
 
 def _values(text: str) -> Any:
-    """Return the values of a text, or an empty map if it is not YAML."""
+    """Return the values of a text, or an empty map if the text is not YAML."""
     from ruamel.yaml.error import YAMLError
 
     try:

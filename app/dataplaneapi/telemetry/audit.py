@@ -194,7 +194,7 @@ _QUOTED = re.compile(r"""(?<!\w)(?:'[^']*(?:'(?!\w)|$)|"[^"]*(?:"|$))""")
 
 
 class Audit:
-    """The audit log of the server. `heard` is the listener for the events of the engine. Without settings it writes nothing."""
+    """The audit log of the server. `heard` is the listener for the events of the engine. If `settings` is None, nothing is written."""
 
     def __init__(self, settings: AuditSettings | None) -> None:
         self._settings, self._log = settings, _log(settings)
@@ -233,7 +233,7 @@ class Audit:
             former.close()
 
     def heard(self, event: Event) -> None:
-        """Queue the line for an event, if it has one. Does not block."""
+        """Queue the line for an event, unless events of this kind have no lines. Does not block."""
         if (log := self._log) is None:
             return
         now = time.time()

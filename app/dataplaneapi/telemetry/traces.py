@@ -23,7 +23,7 @@ _current: ContextVar["Span | None"] = ContextVar("span", default=None)
 
 
 def from_environment(environ: Mapping[str, str]) -> "Traces | None":
-    """Return the traces that the environment configures, or None if it names no endpoint or the SDK is missing."""
+    """Return the traces that the environment configures; None if the environment names no endpoint or the SDK is missing."""
     if not any(environ.get(name) for name in ENDPOINTS) or environ.get("OTEL_SDK_DISABLED", "").lower() == "true":
         return None
     try:

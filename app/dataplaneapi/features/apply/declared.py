@@ -56,7 +56,7 @@ class Declared:
 
 @dataclass(frozen=True)
 class Sent:
-    """A body as it was sent. `kind` is its Content-Type."""
+    """An unparsed body. `kind` is its Content-Type."""
 
     kind: str
     data: bytes = field(repr=False)
@@ -207,7 +207,7 @@ def _validate(call: Call, collection: str, body: Any) -> Any:
 
 
 def _with_child_names(call: Call, resource: Resource, body: dict[str, Any]) -> dict[str, Any]:
-    """Return the body with the name of each named child set from its key. Raises ApiError if a child has another name."""
+    """Return the body, in which each child has the name that is its key in the map of children. Raises ApiError for another name."""
     named = dict(body)
     for member, child in call.services.editor.resources.children(resource.name):
         rows = body.get(member)

@@ -54,9 +54,9 @@ async def replace(call: DeclaredCall) -> Response:
 
 
 async def _with_plan(call: Call, *, pop: bool) -> tuple[Call, DeclarationLimits]:
-    """Return the call and its limits. If it carries out a stored plan, its body and options are those of the plan.
+    """Return the call and its limits. A call that carries out a stored plan gets the body and the options of the plan.
 
-    `pop` also deletes the plan. Raises ApiError, NoPlan and Unusable.
+    With `pop`, also delete the plan. Raises ApiError, NoPlan and Unusable.
     """
     if token := call.query.plan:
         if given := [name for name in OPTIONS if name in call.values]:

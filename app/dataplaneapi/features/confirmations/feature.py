@@ -26,7 +26,7 @@ CONFIRMATION = "confirmation"
 
 
 class Confirm(WriteOption):
-    """The options `confirm` and `guard` of a write: its change is rolled back unless a client confirms it in time."""
+    """The options `confirm` and `guard` of a write: the change is rolled back unless a client confirms the change in time."""
 
     names = ("confirm", "guard")
 
@@ -40,7 +40,7 @@ class Confirm(WriteOption):
         _guard(call)
 
     async def serve(self, call: Call, next: Handler) -> Response:
-        """Make the write and return its response. If it has changed anything, headers name the confirmation and its deadline."""
+        """Make the write and return its response. If the write has changed anything, headers name the confirmation and its deadline."""
         call.exchange.answer_within(ANSWER_SECONDS)
         async with self._confirmations.opened(call.author, call.query.confirm or SHORTEST, _guard(call)) as author:
             response = await next(replace(call, author=author))

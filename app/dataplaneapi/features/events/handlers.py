@@ -68,7 +68,7 @@ def _parse_types(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=64)
 def _parse_counters(text: str) -> frozenset[str]:
-    """Parse kinds of objects that have counters. An empty text means all of them. Raises ApiError."""
+    """Parse kinds of objects that have counters. An empty text means all kinds. Raises ApiError."""
     named = frozenset(text.split(",")) if text else COUNTED
     if unknown := sorted(named - COUNTED):
         raise ApiError(400, f"counters in query: unknown kind {unknown[0][:50]!r}; expected one of {', '.join(sorted(COUNTED))}")

@@ -1,4 +1,4 @@
-"""The feature `fleet`. Without the setting `fleet` it does nothing, and its operations answer 404."""
+"""The feature `fleet`. If the setting `fleet` is missing, the feature does nothing, and its operations answer 404."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -101,7 +101,7 @@ def _publish_fleet_event(events: Events, node: str, change: str, state: NodeStat
 
 
 def release_as_dict(release: Release) -> dict[str, Any]:
-    """Return a release as the API shows it."""
+    """Return a release in the form of the API."""
     shown = {
         "number": release.number,
         "id": release.id,
@@ -116,7 +116,7 @@ def release_as_dict(release: Release) -> dict[str, Any]:
 
 
 def head_as_dict(head: Head) -> dict[str, Any]:
-    """Return the fleet's head, which is its current release with stage and policy, as the API shows it."""
+    """Return the fleet's head, which is the current release with its stages and policy, in the form of the API."""
     shown = release_as_dict(head.release) | {
         "state": head.state,
         "gate": head.gate,

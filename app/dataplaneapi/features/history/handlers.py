@@ -76,7 +76,7 @@ async def restore(call: JsonCall) -> Response:
 
 
 async def _require_known(call: Call) -> None:
-    """Raise Forbidden for an entry about an object that no rule of the caller covers. Other errors might reveal its content."""
+    """Raise Forbidden for an entry about an object that no rule of the caller covers. Later errors might reveal its content."""
     rights, history = call.author.rights, call.services.history
     if isinstance(rights, Rights) and not rights.may(READ, ALL):
         await history.settled()

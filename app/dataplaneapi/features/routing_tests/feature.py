@@ -40,7 +40,7 @@ class PassTests(WriteOption):
         return self.given(call) if call.operation.writes else []
 
     async def serve(self, call: Call, next: Handler) -> Response:
-        """Make the write and return its response. Raises BreaksTests, with only those details that the caller may read."""
+        """Make the write and return its response. Raises BreaksTests, without details that the caller may not read."""
         request = call.author.request
         if request:
             request.requires_tests = "tests" in call.values

@@ -48,7 +48,7 @@ STAY, RESTORE = "stay", "restore"
 
 @dataclass(frozen=True)
 class ServerStatistics:
-    """The row of a server in `show stat`. `address` is an IP address without port, or another address as it is."""
+    """The row of a server in `show stat`. `address` is an IP address without its port, or the path of a socket."""
 
     backend: str
     name: str
@@ -308,7 +308,7 @@ class DrainWatch:
         await self._set(self.running.now.progress.get("before", {}))
 
     async def cut(self) -> None:
-        """End all sessions of the servers, in every process, and extend the deadline by CUT_PATIENCE from now."""
+        """End all sessions of the servers, in every process, and set the deadline to CUT_PATIENCE from the current time."""
         servers = {backend_and_server(server) for server in self.drain.servers}
 
         def has_drained_server(session: ProxySession) -> bool:
@@ -349,7 +349,7 @@ class Drains:
         return operations.begin(DRAIN, needs=(CREATE, OPERATION), author=author, **drain.arguments)
 
     async def check(self, operations: Operations, targets: Sequence[str], make: Callable[[list[str]], Drain], *, author: Author) -> Drain:
-        """Return the drain that `begin` would start. `make` creates it from the object names of the targets.
+        """Return the drain that `begin` would start. `make` creates the drain from the object names of the targets.
 
         Raises Forbidden, NotFound, BadRequest, TooFewReady and RuntimeFailure.
         """

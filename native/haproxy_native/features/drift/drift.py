@@ -160,7 +160,7 @@ class Drift:
 
 @functools.cache
 def _limit_member() -> str:
-    """Return the member of a frontend with its connection limit. It is also the keyword in the configuration."""
+    """Return the name of the member with the connection limit of a frontend. The keyword in the configuration has the same name."""
     live = live_of(grammar().schemas, resources()["frontends"].schema)
     return next(member for member, note in live.notes.items() if LIMIT in note.get("shows", {}))
 

@@ -10,7 +10,7 @@ from haproxy_native.text.document import Document
 
 @dataclass(frozen=True)
 class Term:
-    """A term of a condition that was true. `acl` has the lines of the ACL that it names."""
+    """A term of a condition that was true. If the term names an ACL, `acl` has the lines of the ACL."""
 
     term: str
     acl: Sequence[SourceLine]
@@ -137,7 +137,7 @@ def _answering_rule(shadow: Shadow, outcome: RequestOutcome, rules: Sequence[App
 
 
 def _message(data: bytes) -> HttpMessage | None:
-    """Parse the head of an HTTP message; None if it is incomplete."""
+    """Parse the head of an HTTP message. Return None if the head is incomplete."""
     head, end, _ = data.partition(b"\r\n\r\n")
     if not end:
         return None

@@ -108,7 +108,7 @@ def file_unused(view: View) -> Iterator[Violation]:
 
 
 def _certain_files(view: View) -> Iterator[NamedFile]:
-    """Yield the files that certain statements name; none if the view has no facts about files."""
+    """Yield the files that statements outside of `.if` name; none if the view has no facts about files."""
     return (file for file in (named_files(view) if view.facts.files else ()) if file.statement.is_certain)
 
 
@@ -122,7 +122,7 @@ def _certificate_files(view: View, named: NamedFile) -> Iterator[tuple[str, File
 
 
 def _certificates(view: View) -> Iterator[tuple[NamedFile, str, datetime, datetime]]:
-    """Yield each certificate with its path, the time when it expires, and the present time."""
+    """Yield each certificate with its path, the time when the certificate expires, and the current time."""
     for named in _certain_files(view):
         for path, file in _certificate_files(view, named):
             if file.expires and view.facts.now:

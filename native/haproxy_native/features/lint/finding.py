@@ -66,7 +66,7 @@ class Violation:
 
 @dataclass(frozen=True)
 class Finding:
-    """A violation with its place in a file, as clients see it."""
+    """A violation with its file and line, in the form that clients get."""
 
     # The id of the check.
     id: str

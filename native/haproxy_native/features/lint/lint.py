@@ -1,4 +1,4 @@
-"""Lint a configuration: read the files that it refers to, run the checks, and leave out the findings that comments switch off.
+"""Lint a configuration: read the files that the configuration names, run the checks, and leave out findings that comments switch off.
 
 `gather_facts` reads the files, and `findings` runs the checks. `Linting` calls both for the configuration of an engine, and the command
 `dataplaneapi lint` calls them for files.
@@ -50,7 +50,7 @@ def findings(
 ) -> list[Finding]:
     """Run all checks, or only the `wanted` checks, and return their findings in the order of the configuration.
 
-    `facts` has the facts about other files. If it is None, checks of files find nothing.
+    `facts` has the facts about other files. If `facts` is None, checks of files find nothing.
     """
     view = View(document, facts)
     ignored = _Ignored(view)
@@ -103,7 +103,11 @@ def _finding(view: View, first: Sequence[int], origin: ConfigurationOrigin, chec
 
 
 class _Ignored:
-    """The checks that comments switch off: above a line or at its end, at the header of a section, or for everything at the top."""
+    """The checks that comments switch off.
+
+    A comment above a line or at its end is for the line, a comment at the header of a section for the section, and a comment at the top of
+    the file for everything.
+    """
 
     def __init__(self, view: View) -> None:
         document = view.document

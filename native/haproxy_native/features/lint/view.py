@@ -204,7 +204,7 @@ class Rule:
 
     @property
     def is_final(self) -> bool:
-        """Return whether HAProxy evaluates no more rules of the family after this rule has applied."""
+        """Return whether HAProxy skips the later rules of the family after this rule has applied."""
         final = words()["final"][self.family]
         name = self.action.partition("(")[0]
         return (not final or name in final) and not self.statement.has(*words()["not_final"])
@@ -247,11 +247,11 @@ class Scope:
         return scopes
 
     def all(self, *phrases: str) -> list[Statement]:
-        """Return the statements of the section, and those that it inherits, that begin with one of the phrases."""
+        """Return the own and the inherited statements of the section that begin with one of the phrases."""
         return [statement for scope in self.chain for statement in scope.own(*phrases)]
 
     def last(self, *phrases: str) -> Statement | None:
-        """Return the last statement of the section that begins with one of the phrases, or else the last one that it inherits."""
+        """Return the last own statement of the section that begins with one of the phrases, or else the last inherited statement."""
         return next((statements[-1] for scope in self.chain if (statements := scope.own(*phrases))), None)
 
     @cached_property
@@ -289,7 +289,7 @@ class Scope:
 
     @cached_property
     def mode(self) -> str:
-        """Return the mode of a proxy; empty if it cannot be known."""
+        """Return the mode of a proxy; empty if an environment variable or `.if` determines the mode."""
         mode_line = self.last("mode")
         if mode_line is None:
             return str(words()["usual_mode"])

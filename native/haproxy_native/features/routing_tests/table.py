@@ -1,4 +1,4 @@
-"""Store routing tests in the database. They are changed by commits, so the history has each change and can revert it."""
+"""Store routing tests in the database. Commits change the tests, so the history has each change and can revert the change."""
 
 import asyncio
 import json
@@ -115,7 +115,7 @@ class TestTable:
 
 
 def _write_row(name: str, data: bytes | None, state: State) -> None:
-    """Write a row, or delete it if `data` is None. The entry of the history, which is written next, syncs the disk."""
+    """Write a row, or delete the row if `data` is None. The entry of the history, which is written next, syncs the disk."""
     with state.transaction(is_synced=False):
         state.execute("DELETE FROM test WHERE name = ?", (name,))
         if data is not None:

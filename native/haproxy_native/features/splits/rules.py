@@ -170,7 +170,7 @@ def with_rules(editor: Editor, document: Document, frontend: str, rules: Sequenc
 
 
 def without_rules(editor: Editor, document: Document, path: str, frontend: str | None = None) -> Document:
-    """Return the document without the rules that look up the map at `path`, in one frontend or in all."""
+    """Return the document without the rules that look up the map at `path`: those of `frontend`, or of all frontends if it is None."""
     for section in document.sections:
         if section.kind in FRONTENDS and frontend in (None, section.name):
             for index in reversed(_lookup_rules(editor, document, section, path)):

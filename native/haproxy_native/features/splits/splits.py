@@ -3,8 +3,8 @@
 The map has a hundred buckets, each with the name of a backend. A frontend chooses the bucket of a request by a hash of a key, such as a
 cookie, or at random (rules.py). A change of the shares moves as few buckets as possible, so most clients stay with their backend.
 
-A new split is stored first, and its lines are added to the frontend afterwards. If they cannot be added, the map is deleted again. A crash
-in between leaves a map that no line uses; the same request can be sent again.
+A new split is stored first, and its lines are added to the frontend afterwards. If the lines cannot be added, the map is deleted again. A
+crash in between leaves a map that no line uses. The client can send the same request again.
 """
 
 import asyncio
