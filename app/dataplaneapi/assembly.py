@@ -96,8 +96,8 @@ def create_app(settings: Settings, engine: Engine) -> Application:
         return services.bearers.rights_now(services.roles, group, name)
 
     def announce_operation(operation: BackgroundOperation) -> None:
-        operation_ = masked_object(as_dict(operation), OPERATION)
-        engine.context.events.publish(Announced(OPERATION, f"{OPERATION}/{operation.id}", operation_))
+        data = masked_object(as_dict(operation), OPERATION)
+        engine.context.events.publish(Announced(OPERATION, f"{OPERATION}/{operation.id}", data))
 
     services = Services(
         settings=settings,

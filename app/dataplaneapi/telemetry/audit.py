@@ -290,11 +290,11 @@ def _names_of_objects(effects: Iterable[Effect]) -> list[str]:
     return [effect.object for effect in effects]
 
 
-def _line(time_: float, kind: str, author: Author, outcome: str, reason: str, *, objects: list[str], **about: Any) -> dict[str, Any]:
-    """Return a line. `time_` is a Unix time. Empty members are left out."""
+def _line(moment: float, kind: str, author: Author, outcome: str, reason: str, *, objects: list[str], **about: Any) -> dict[str, Any]:
+    """Return a line without empty members. `moment` is a Unix time."""
     request = author.request
     line = {
-        "time": datetime.fromtimestamp(time_, UTC).isoformat(timespec="microseconds").replace("+00:00", "Z"),
+        "time": datetime.fromtimestamp(moment, UTC).isoformat(timespec="microseconds").replace("+00:00", "Z"),
         "event": kind,
         "outcome": outcome,
         "author": author.name,

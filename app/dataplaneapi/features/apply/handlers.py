@@ -122,9 +122,9 @@ async def export(call: ReadCall) -> Response:
     if owner not in _apply(call).owners.claims:
         raise ApiError(404, f"owner {owner[:64]!r} has declared nothing; GET /v3/sidecar/owners lists the owners")
     shown = await run_in_thread(_apply(call).exported, owner)
-    files = await asyncio.to_thread(_apply(call).exported_files, owner)
-    rows = {collection: [_exported_file_as_dict(call.author, collection, file) for file in files_] for collection, files_ in files.items()}
-    return json_response(200, shown | rows)
+    for collection, files in (await asyncio.to_thread(_apply(call).exported_files, owner)).items():
+        shown[collection] = [_exported_file_as_dict(call.author, collection, file) for file in files]
+    return json_response(200, shown)
 
 
 def _exported_file_as_dict(author: Author, collection: str, file: ExportedFile) -> dict[str, Any]:

@@ -212,14 +212,14 @@ class DrainWatch:
         Returns False if HAProxy does not answer. Raises RuntimeFailure, and DrainFailed if another client has made a server ready.
         """
         try:
-            rows_ = await self._drain_worker()
+            servers = await self._drain_worker()
             former = await self._sessions_in_former_workers()
         except RuntimeAbsent:
             return False
-        current = {row.object: row.sessions for row in rows_}
+        current = {server.object: server.sessions for server in servers}
         self.sessions = {server: current.get(server, 0) + former.get(server, 0) for server in self.drain.servers}
         hidden = [] if self._workers.master else await self._workers.hidden()
-        self.paused = shortage([self.drain], rows_)
+        self.paused = shortage([self.drain], servers)
         progress: dict[str, object] = {"sessions": self.sessions, "paused": self.paused}
         if not self._workers.master:
             progress["former_workers"] = UNKNOWN
@@ -244,11 +244,14 @@ class DrainWatch:
             current = await runtime.worker()
             if f"{current.pid}@{current.started}" == identity:
                 self.running.report(worker=identity, before=before)
-        rows_ = await self._rows()
-        ready = [row.object for row in rows_ if row.is_ready and row.object in self._servers]
+        backends = [argument(backend) for backend in self.drain.backends] if len(self.drain.backends) <= FEW else ["-1"]
+        servers: list[ServerStatistics] = []
+        for backend in backends:
+            servers += await run_in_thread(rows, await runtime.send(f"show stat {backend} {SERVERS} -1"))
+        ready = [server.object for server in servers if server.is_ready and server.object in self._servers]
         if ready and await runtime.worker() == worker and self.running.now.progress.get("worker") == identity:
             raise DrainFailed(f"{ready[0]} was made ready by others")
-        return rows_
+        return servers
 
     async def _sessions_in_former_workers(self) -> dict[str, int]:
         """Return the number of sessions in former workers, by server. Skips former workers that have ended."""
@@ -261,14 +264,6 @@ class DrainWatch:
                 for server, name in names.items():
                     sessions[server] = sessions.get(server, 0) + counts.get(name, 0)
         return sessions
-
-    async def _rows(self) -> list[ServerStatistics]:
-        """Return all servers of the drain's backends."""
-        backends = [argument(backend) for backend in self.drain.backends] if len(self.drain.backends) <= FEW else ["-1"]
-        rows_: list[ServerStatistics] = []
-        for backend in backends:
-            rows_ += await run_in_thread(rows, await self._engine.runtime.send(f"show stat {backend} {SERVERS} -1"))
-        return rows_
 
     async def _states(self, servers: Iterable[str] = ()) -> dict[str, ServerState]:
         """Return the states in the worker in service of these servers. If `servers` is empty, return those of all servers of the drain."""

@@ -131,12 +131,12 @@ class Explain:
             state = states.get(server.name)
             is_backup = True if server.backup == "enabled" else None
             if state is None:
-                state_ = "maint" if server.maintenance == "enabled" else None
-                servers.append(CandidateServer(server.name, server.weight, is_backup, state_))
+                word = "maint" if server.maintenance == "enabled" else None
+                servers.append(CandidateServer(server.name, server.weight, is_backup, word))
                 continue
             # srv_admin_state: bits of maintenance and of drain; srv_op_state: 0 is stopped. (Management Guide, "show servers state")
-            state_ = "maint" if state.admin & 0x23 else "drain" if state.admin & 0x18 else "down" if state.operational == 0 else "up"
-            servers.append(CandidateServer(server.name, state.uweight, is_backup, state_))
+            word = "maint" if state.admin & 0x23 else "drain" if state.admin & 0x18 else "down" if state.operational == 0 else "up"
+            servers.append(CandidateServer(server.name, state.uweight, is_backup, word))
         return servers
 
     async def __aenter__(self) -> Self:

@@ -205,8 +205,8 @@ class Linting:
         """
         document = self._engine.read(transaction_id)
         staged = self._engine.context.transactions.staged(transaction_id).files if transaction_id else {}
-        findings_ = await run_in_thread(self._find, document, {str(path): file.is_there for path, file in staged.items()})
-        return [finding for finding in findings_ if may_read is None or all(map(may_read, (finding.object, *finding.others)))]
+        found = await run_in_thread(self._find, document, {str(path): file.is_there for path, file in staged.items()})
+        return [finding for finding in found if may_read is None or all(map(may_read, (finding.object, *finding.others)))]
 
     def _find(self, document: Document, staged: Mapping[str, bool]) -> list[Finding]:
         """Return all findings. `staged` has the files that the transaction changes, and whether they will exist. Blocks."""

@@ -191,10 +191,10 @@ class Splits:
         if rules.needs_http(by) and mode != rules.HTTP:
             raise BadValue(f"by: {by} needs backends with mode http, but these have mode {mode}")
         installed = rules.installed(self._editor, document, path)
-        for name_ in {frontend, *installed} - {""}:
-            rules.check_frontend(document, name_, mode)
-        complete = [name_ for name_, rules_ in installed.items() if rules_ == new_rules]
-        others = [name_ for name_ in installed if name_ not in (*complete, frontend)]
+        for proxy in {frontend, *installed} - {""}:
+            rules.check_frontend(document, proxy, mode)
+        complete = [proxy for proxy, old_rules in installed.items() if old_rules == new_rules]
+        others = [proxy for proxy in installed if proxy not in (*complete, frontend)]
         texts = rules.lines(self._editor, new_rules)
         if others:
             raise LinesMissing(f"frontend {others[0]} has other lines for the split; name this frontend to replace them", texts, others[0])
