@@ -233,10 +233,10 @@ class DrainWatch:
         The states of the drained servers are stored as overrides. The progress records which worker was drained, and the states from before
         the drain. Raises DrainFailed if another client has made a server ready.
         """
-        runtime, progress = self._engine.runtime, self.running.now.progress
+        runtime = self._engine.runtime
         worker = await runtime.worker()
         identity = f"{worker.pid}@{worker.started}"
-        if progress.get("worker") != identity:
+        if self.running.now.progress.get("worker") != identity:
             states = await self._states()
             await self._set({server: DRAINED if state.forced_state == READY else state.forced_state for server, state in states.items()})
             before = self.running.now.progress.get("before") or {server: state.forced_state for server, state in states.items()}

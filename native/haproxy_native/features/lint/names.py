@@ -196,17 +196,10 @@ def acl_with_condition(view: View) -> Iterator[Violation]:
     for scope in view.scopes:
         for name, lines in scope.acls.items():
             for statement in lines:
-                # The first word among the values that was probably meant as an operator, such as `or`.
                 sample, *values = statement.words[2:]
-                pairs = zip_longest(values, values[1:], fillvalue="")
-                operator = next(
-                    (
-                        word
-                        for word, following in pairs
-                        if word in table["in_patterns"]
-                        or (word.lower() in table["or"] and following and (following == sample or following.lstrip("!") in scope.acls))
-                    ),
-                    "",
-                )
-                if operator and statement.is_certain:
-                    yield Violation(statement, f"{operator!r} is one of the values that {name!r} is compared with")
+                for word, following in zip_longest(values, values[1:], fillvalue=""):
+                    # A word such as `or` was probably meant as an operator if the sample or the name of an ACL follows.
+                    is_or = word.lower() in table["or"] and following and (following == sample or following.lstrip("!") in scope.acls)
+                    if (word in table["in_patterns"] or is_or) and statement.is_certain:
+                        yield Violation(statement, f"{word!r} is one of the values that {name!r} is compared with")
+                        break
