@@ -25,9 +25,9 @@ def acme(engine: Engine, editor: Editor, programs: Sequence[str]) -> Acme:
 
 
 def base(engine: Engine, editor: Editor, certificate: str) -> Path | None:
-    """Return the `crt-base` of a certificate's crt-store, else that of the section global; None for a certificate in no crt-store.
+    """Return the directory of a certificate that is in a crt-store: the `crt-base` of the crt-store, else that of the section global.
 
-    None is also returned if neither is set: then only HAProxy resolves the name.
+    Return None for a certificate in no crt-store, and if neither `crt-base` is set, because only HAProxy can then resolve the name.
     """
     match = _IN_STORE.match(certificate)
     if not match:

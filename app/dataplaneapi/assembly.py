@@ -2,15 +2,13 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from functools import cache, partial
-from typing import Any
 
 from dataplaneapi.acme_agent import acme
 from dataplaneapi.api import probes
 from dataplaneapi.api.application import Application
-from dataplaneapi.api.feature import Feature
 from dataplaneapi.api.idempotency import CallStore, Idempotency
 from dataplaneapi.api.normalize import ResolvedSchemas
 from dataplaneapi.api.operations import RouteIndex, operations, served_document
@@ -66,12 +64,15 @@ async def opened(settings: Settings) -> AsyncIterator[Application]:
 @asynccontextmanager
 async def lifespan(app: Application) -> AsyncIterator[None]:
     """Run the parts that work in the background."""
-    services = app.services
+    services, is_read_only = app.services, app.services.settings.read_only
+    # A read-only server has none of the parts that only make changes.
+    features = [part for feature in services.features.values() if not (feature.only_changes and is_read_only) for part in feature.runs]
+    acting = [services.discovery] if is_read_only else [services.discovery, services.acme]
     try:
         migrate(services.settings, services.discovery)
-        async with AsyncExitStack() as parts:
-            for part in _parts(services):
-                await parts.enter_async_context(part)
+        async with AsyncExitStack() as running:
+            for part in (services.history, *features, *acting, services.operations, services.bearers):
+                await running.enter_async_context(part)
             yield
     finally:
         # Closing may block until the collector of the audit log or of the traces has accepted the last records.
@@ -80,26 +81,23 @@ async def lifespan(app: Application) -> AsyncIterator[None]:
             await asyncio.to_thread(services.traces.close)
 
 
-def _parts(services: Services) -> Sequence[AbstractAsyncContextManager[Any]]:
-    """Return the background parts in the order in which they start. A read-only server has none of the parts that only make changes."""
-    is_read_only = services.settings.read_only
-    features = [part for feature in services.features.values() if not (feature.only_changes and is_read_only) for part in feature.runs]
-    acting = [services.discovery] if is_read_only else [services.discovery, services.acme]
-    return services.history, *features, *acting, services.operations, services.bearers
-
-
 def create_app(settings: Settings, engine: Engine) -> Application:
-    """Return the complete application, with the module of every handler imported. Raises NoUsers and MissingHandler."""
+    """Create the application, and import the modules of all handlers. Raises NoUsers and MissingHandler."""
     users = Users(settings, lambda: engine.read(None))
     bearers = Bearers(users, Tokens(engine.database), read_jwt(settings.jwt, settings.role_of))
     language = grammar() if settings.time_suffix == "nearest" else Grammar(time_suffix=settings.time_suffix)
     named, document = directories(settings), served_document()
     editor = Editor(language)
-    history = History(engine.context, editor, engine.database, _limits(settings))
+    limits = Limits(max(1, settings.history_entries), settings.history_days * DAY, settings.history_size << 20)
+    history = History(engine.context, editor, engine.database, limits)
     spoe = spoe_files(settings, engine, editor, named["spoe_dir"])
 
     def rights_of(group: str, name: str) -> Rights | None:
         return services.bearers.rights_now(services.roles, group, name)
+
+    def announce_operation(operation: BackgroundOperation) -> None:
+        data = masked_object(as_dict(operation), OPERATION)
+        engine.context.events.publish(Announced(OPERATION, f"{OPERATION}/{operation.id}", data))
 
     services = Services(
         settings=settings,
@@ -127,7 +125,7 @@ def create_app(settings: Settings, engine: Engine) -> Application:
         operations=Operations(
             engine.database,
             {RELOAD: reload_work(engine.reloads)},
-            changed=partial(_announce, engine),
+            changed=announce_operation,
             rights_of=rights_of,
             resumes=not settings.read_only,
         ),
@@ -137,8 +135,19 @@ def create_app(settings: Settings, engine: Engine) -> Application:
     )
     services.public += [partial(probes.answer, services), docs.page]
     for kind in installed():
-        _add(services, kind)
-    _listen(services)
+        feature = services.features[kind] = kind(services)
+        services.public += feature.public
+        services.write_options += feature.write_options
+        services.followers += feature.followers
+        services.users_of_names += feature.users_of_names
+        for work, does in feature.works.items():
+            services.operations.learn(work, does)
+    events = engine.context.events
+    events.listen(services.tally.heard)
+    events.listen(services.audit.heard)
+    events.listen(partial(_close_streams_of_changed_users, services))
+    if services.traces:
+        events.listen(services.traces.heard)
     return Application(services, lifespan)
 
 
@@ -152,38 +161,9 @@ def route_index() -> RouteIndex:
     return index
 
 
-def _add(services: Services, kind: type[Feature]) -> None:
-    """Create a feature, and add what it contributes to the services."""
-    feature = services.features[kind] = kind(services)
-    services.public += feature.public
-    services.write_options += feature.write_options
-    services.followers += feature.followers
-    services.users_of_names += feature.users_of_names
-    for work, does in feature.works.items():
-        services.operations.learn(work, does)
-
-
-def _listen(services: Services) -> None:
-    events = services.engine.context.events
-    events.listen(services.tally.heard)
-    events.listen(services.audit.heard)
-    events.listen(partial(_follow_users, services))
-    if services.traces:
-        events.listen(services.traces.heard)
-
-
-def _follow_users(services: Services, _: object) -> None:
+def _close_streams_of_changed_users(services: Services, _: object) -> None:
     """Close the streams of removed users and of users with a changed password, after an event that may have changed a userlist."""
     generation = services.users.generation
     services.users.refresh()
     if services.users.generation != generation:
         services.streams.review(services.roles)
-
-
-def _limits(settings: Settings) -> Limits:
-    return Limits(max(1, settings.history_entries), settings.history_days * DAY, settings.history_size << 20)
-
-
-def _announce(engine: Engine, operation: BackgroundOperation) -> None:
-    shown = masked_object(as_dict(operation), OPERATION)
-    engine.context.events.publish(Announced(OPERATION, f"{OPERATION}/{operation.id}", shown))

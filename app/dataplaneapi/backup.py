@@ -30,7 +30,7 @@ COMMANDS = {
     "restore": "Restore a backup. Stop the server first, and move its directory (dataplane_storage_dir) aside, unless it is empty.",
 }
 # The directory of the databases.
-_PLACE = Path("engine/state")
+_DATABASES = Path("engine/state")
 
 
 def parser(command: str) -> argparse.ArgumentParser:
@@ -59,7 +59,7 @@ main_of_backup, main_of_restore = partial(main, "backup"), partial(main, "restor
 
 
 def backup(directory: Path, file: Path) -> None:
-    """Write the backup of a directory to a file. Raises OSError, sqlite3.Error and TarError; the file is then unchanged."""
+    """Write the backup of a directory to a file. Raises OSError, sqlite3.Error and TarError. After an error the file is unchanged."""
     os.scandir(directory).close()
     if directory.resolve() in file.resolve().parents:
         raise OSError(0, f"it would be part of the next backup; put it outside of {directory}", str(file))
@@ -67,13 +67,15 @@ def backup(directory: Path, file: Path) -> None:
         made = Path(scratch, "backup")
         made.touch(mode=0o600)
         with tarfile.open(made, "w:gz") as archive:
-            for path in _stored(directory):
-                with suppress(FileNotFoundError):
-                    archive.add(path, str(path.relative_to(directory)), recursive=False)
-            with _of_one_moment(directory / _PLACE) as databases:
+            for path in sorted(directory.rglob("*")):
+                is_plain = path.is_dir() or (path.is_file() and path.parent != directory / _DATABASES and not is_draft(path.name))
+                if is_plain and not path.is_symlink():
+                    with suppress(FileNotFoundError):
+                        archive.add(path, str(path.relative_to(directory)), recursive=False)
+            with _snapshots(directory / _DATABASES) as databases:
                 for name, database in databases.items():
-                    _copy(database, directory / _PLACE / name, Path(scratch, name))
-                    archive.add(Path(scratch, name), str(_PLACE / name))
+                    _copy_database(database, directory / _DATABASES / name, Path(scratch, name))
+                    archive.add(Path(scratch, name), str(_DATABASES / name))
         with made.open("rb") as archived:
             write_atomically(file, _pieces(archived), mode=0o600)
 
@@ -82,23 +84,16 @@ def _pieces(source: IO[bytes]) -> Iterator[bytes]:
     return iter(lambda: source.read(1 << 20), b"")
 
 
-def _stored(directory: Path) -> Iterator[Path]:
-    """Yield the files and directories below a directory, without database files, drafts and symbolic links."""
-    for path in sorted(directory.rglob("*")):
-        is_plain = path.is_dir() or (path.is_file() and path.parent != directory / _PLACE and not is_draft(path.name))
-        if is_plain and not path.is_symlink():
-            yield path
-
-
 @contextmanager
-def _of_one_moment(place: Path) -> Iterator[dict[str, sqlite3.Connection]]:
-    """Yield connections to the databases, by name. All of them read from one consistent snapshot."""
+def _snapshots(directory: Path) -> Iterator[dict[str, sqlite3.Connection]]:
+    """Yield connections to the databases in a directory, by file name. All connections read from one consistent snapshot."""
     with ExitStack() as open_:
-        found = [name for name in (STATE, KEYS) if (place / name).exists()]
-        if not found:
+        names = [name for name in (STATE, KEYS) if (directory / name).exists()]
+        if not names:
             yield {}
             return
-        writer, *readers = (open_.enter_context(closing(sqlite3.connect(place / name, isolation_level=None))) for name in (STATE, *found))
+        paths = [directory / name for name in (STATE, *names)]
+        writer, *readers = (open_.enter_context(closing(sqlite3.connect(path, isolation_level=None))) for path in paths)
         # Writes to both databases happen while state.db is locked, so the readers start under this lock. On a read-only disk the lock
         # fails, but nothing is written either.
         with suppress(sqlite3.OperationalError):
@@ -108,10 +103,10 @@ def _of_one_moment(place: Path) -> Iterator[dict[str, sqlite3.Connection]]:
             reader.execute("SELECT count(*) FROM sqlite_master").fetchone()
         if writer.in_transaction:
             writer.execute("ROLLBACK")
-        yield dict(zip(found, readers, strict=True))
+        yield dict(zip(names, readers, strict=True))
 
 
-def _copy(source: sqlite3.Connection, database: Path, copy: Path) -> None:
+def _copy_database(source: sqlite3.Connection, database: Path, copy: Path) -> None:
     copy.touch(mode=0o600)
     with closing(sqlite3.connect(copy)) as target:
         source.backup(target)
@@ -121,30 +116,29 @@ def _copy(source: sqlite3.Connection, database: Path, copy: Path) -> None:
 
 
 def restore(directory: Path, file: Path) -> None:
-    """Restore a backup to a directory that is missing or empty. Raises OSError and TarError; the directory is then unchanged."""
+    """Restore a backup to a directory that is missing or empty. Raises OSError and TarError. After an error the directory is unchanged."""
     if directory.exists() and any(directory.iterdir()):
         raise OSError(0, "it is not empty; stop the server and move it aside", str(directory))
-    with _opened(file) as archive, tempfile.TemporaryDirectory(prefix=f".{directory.name}.", dir=directory.parent) as scratch:
-        root = Path(scratch, "restored")
-        root.mkdir(mode=0o750)
-        if directory.exists():
-            _be_like(root, directory.stat())
-        for member in archive:
-            _extract(archive, member, root)
-        # Read to the end of the file, where gzip verifies the checksum.
-        for _ in _pieces(cast(IO[bytes], archive.fileobj)):
-            pass
-        if directory.exists():
-            directory.rmdir()
-        move(root, directory)
-
-
-@contextmanager
-def _opened(file: Path) -> Iterator[tarfile.TarFile]:
-    """Open a backup. Raises OSError. Raises TarError if the file is not a backup or is damaged, even if that appears in the body."""
     try:
-        with tarfile.open(file, "r:gz") as archive:
-            yield archive
+        with (
+            tarfile.open(file, "r:gz") as archive,
+            tempfile.TemporaryDirectory(prefix=f".{directory.name}.", dir=directory.parent) as scratch,
+        ):
+            root = Path(scratch, "restored")
+            root.mkdir(mode=0o750)
+            if directory.exists():
+                status = directory.stat()
+                root.chmod(stat.S_IMODE(status.st_mode))
+                with suppress(PermissionError):
+                    os.chown(root, status.st_uid, status.st_gid)
+            for member in archive:
+                _extract(archive, member, root)
+            # Read to the end of the file, where gzip verifies the checksum.
+            for _ in _pieces(cast(IO[bytes], archive.fileobj)):
+                pass
+            if directory.exists():
+                directory.rmdir()
+            move(root, directory)
     except (EOFError, gzip.BadGzipFile, zlib.error, tarfile.TarError) as error:
         raise tarfile.TarError(f"{file} is no backup, or is damaged: {error}") from None
 
@@ -164,9 +158,3 @@ def _extract(archive: tarfile.TarFile, member: tarfile.TarInfo, root: Path) -> N
     with suppress(LookupError, PermissionError):
         shutil.chown(path, member.uname or member.uid, member.gname or member.gid)
     path.chmod(stat.S_IMODE(member.mode))
-
-
-def _be_like(path: Path, status: os.stat_result) -> None:
-    path.chmod(stat.S_IMODE(status.st_mode))
-    with suppress(PermissionError):
-        os.chown(path, status.st_uid, status.st_gid)

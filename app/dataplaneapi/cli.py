@@ -9,7 +9,8 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, NoReturn
 
 from dataplaneapi.settings.table import Settings, SettingsError, combine, parse, table
@@ -86,7 +87,13 @@ def parser() -> FlagParser:
             action = "append" if source.kind == "texts" else "store"
             kind = "text" if source.kind == "texts" else source.kind
             made.add_argument(
-                *source.flags, dest=name, metavar=kind.upper(), action=action, default=argparse.SUPPRESS, type=_reader(kind), help=text
+                *source.flags,
+                dest=name,
+                metavar=kind.upper(),
+                action=action,
+                default=argparse.SUPPRESS,
+                type=partial(_parse_flag, kind),
+                help=text,
             )
     for flag in FORMER:
         made.add_argument(flag, dest="former", action="append", nargs="?", help=argparse.SUPPRESS)
@@ -102,7 +109,7 @@ def _add_report(made: argparse.ArgumentParser) -> None:
 
 
 def command_help(command: str) -> str:
-    """Return the help of one command. It refers to the server's flags, which the command accepts as well, instead of listing them."""
+    """Return the help of one command. The command accepts the server's flags as well; the help refers to them instead of listing them."""
     made = argparse.ArgumentParser(prog=f"dataplaneapi {command}", description=COMMANDS[command], add_help=False)
     made.add_argument("-h", "--help", action="store_true", help="show this and exit")
     made.add_argument("-f", metavar="FILE", help=f"settings file; empty for none (default {SETTINGS_FILE})")
@@ -113,56 +120,48 @@ def command_help(command: str) -> str:
     return made.format_help()
 
 
-def _reader(kind: str) -> Any:
-    def read(text: str) -> Any:
-        try:
-            return parse(kind, text)
-        except ValueError as error:
-            return BadFlagValue(error)
-
-    return read
+def _parse_flag(kind: str, text: str) -> Any:
+    try:
+        return parse(kind, text)
+    except ValueError as error:
+        return BadFlagValue(error)
 
 
 def arguments(argv: Sequence[str]) -> dict[str, Any]:
-    """Return the values of the flags on the command line. Print all errors at once and exit if there are any."""
-    asked = next((word for word in argv if word in COMMANDS), "")
-    if asked and {"-h", "--help"} & set(argv):
-        print(command_help(asked), end="")
+    """Return the values of the flags on the command line. If any flag or command is wrong, print all errors and exit."""
+    help_topic = next((word for word in argv if word in COMMANDS), "")
+    if help_topic and {"-h", "--help"} & set(argv):
+        print(command_help(help_topic), end="")
         sys.exit(0)
     made = parser()
     given, rest = made.parse_known_args(argv)
     values = {name: value for name, value in vars(given).items() if value is not None}
-    wrong = [*_unusable_values(made, values), *_unknown_words(made, values.get("command"), rest)]
-    if "fix" in values and values.get("command") != "doctor":
-        wrong.append("--fix belongs to doctor: dataplaneapi doctor --fix")
-    if wrong:
-        refuse("\n".join(wrong))
+    errors = []
+    for action in made._actions:
+        flag_values = values.get(action.dest)
+        for value in flag_values if isinstance(flag_values, list) else [flag_values]:
+            if isinstance(value, BadFlagValue):
+                errors.append(f"argument {'/'.join(action.option_strings)}: {value}")
+    known_flags = [flag for flag in made._option_string_actions if flag not in FORMER]
+    unknown_flags = [word.partition("=")[0] for word in rest if word.startswith("-") and word not in ("-", "--")]
+    errors += [f"unknown flag `{flag.lstrip('-')}'" + _did_you_mean(flag, known_flags) for flag in unknown_flags]
+    # A word may be the value of an unknown flag, so unknown commands are reported only if all flags are known.
+    command = values.get("command")
+    for word in () if unknown_flags else rest if command is None or command in COMMANDS else [command, *rest]:
+        if word in FIRST_WORDS:
+            errors.append(f"`{word}' must be the first word: dataplaneapi {word} ...")
+        else:
+            known = sorted((*COMMANDS, *FIRST_WORDS))
+            hint = _did_you_mean(word, known) or f"; there are {', '.join(known[:-1])} and {known[-1]}"
+            errors.append(f"unknown command `{word}'" + hint)
+    if "fix" in values and command != "doctor":
+        errors.append("--fix belongs to doctor: dataplaneapi doctor --fix")
+    if errors:
+        refuse("\n".join(errors))
     return values
 
 
-def _unusable_values(made: FlagParser, given: Mapping[str, Any]) -> Iterator[str]:
-    for action in made._actions:
-        values = given.get(action.dest)
-        for value in values if isinstance(values, list) else [values]:
-            if isinstance(value, BadFlagValue):
-                yield f"argument {'/'.join(action.option_strings)}: {value}"
-
-
-def _unknown_words(made: FlagParser, command: str | None, rest: Sequence[str]) -> Iterator[str]:
-    """Yield an error for each unknown flag; if there are none, for each unknown command, since a word may be the value of such a flag."""
-    known_flags = [flag for flag in made._option_string_actions if flag not in FORMER]
-    flags = [word for word in rest if word.startswith("-") and word not in ("-", "--")]
-    for word in flags:
-        yield f"unknown flag `{word.lstrip('-').partition('=')[0]}'" + _meant(word.partition("=")[0], known_flags)
-    for word in () if flags else rest if command is None or command in COMMANDS else [command, *rest]:
-        if word in FIRST_WORDS:
-            yield f"`{word}' must be the first word: dataplaneapi {word} ..."
-        else:
-            known = sorted((*COMMANDS, *FIRST_WORDS))
-            yield f"unknown command `{word}'" + (_meant(word, known) or f"; there are {', '.join(known[:-1])} and {known[-1]}")
-
-
-def _meant(word: str, known: Iterable[str]) -> str:
+def _did_you_mean(word: str, known: Iterable[str]) -> str:
     from difflib import get_close_matches
 
     close = get_close_matches(word, known, 1)
@@ -171,6 +170,8 @@ def _meant(word: str, known: Iterable[str]) -> str:
 
 def settings(argv: Sequence[str], environ: Mapping[str, str]) -> Settings:
     """Return the effective settings, with warnings for the operator. Raises SettingsError."""
+    import dataclasses
+
     from dataplaneapi.host import mworker
     from dataplaneapi.settings import yaml_file as settings_file
 
@@ -199,13 +200,8 @@ def settings(argv: Sequence[str], environ: Mapping[str, str]) -> Settings:
         raise
     if settings_file.is_settings_file(result.config_file):
         raise SettingsError(f"haproxy.config_file: {result.config_file} is a settings file of this server, not a configuration of HAProxy")
-    return _with_warnings(mworker.adapt_to_master(result, environ), warnings)
-
-
-def _with_warnings(given: Settings, warnings: list[str]) -> Settings:
-    import dataclasses
-
-    return dataclasses.replace(given, warnings=(*warnings, *given.warnings))
+    adapted = mworker.adapt_to_master(result, environ)
+    return dataclasses.replace(adapted, warnings=(*warnings, *adapted.warnings))
 
 
 def version_text() -> str:
@@ -213,10 +209,10 @@ def version_text() -> str:
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Run the command. If the reader of its output has ended, as in `| head`, exit with the status of a program that SIGPIPE has ended."""
+    """Run the command. If the reader of the output has ended, as in `| head`, exit with the status of a program that SIGPIPE has ended."""
     try:
         try:
-            _main(argv)
+            _run_command(sys.argv[1:] if argv is None else argv)
         finally:
             sys.stdout.flush()
     except BrokenPipeError:
@@ -225,32 +221,26 @@ def main(argv: Sequence[str] | None = None) -> None:
         sys.exit(CLOSED_PIPE)
 
 
-def _refuse_settings(error: SettingsError, asked: Mapping[str, Any]) -> NoReturn:
-    """Print errors and then warnings, and exit. With `doctor --fix`, first write what can be corrected in the settings file."""
-    if "fix" in asked and "as_json" not in asked:
-        from dataplaneapi.doctor import checks as doctor
-
-        # If the file cannot be read, `error` says so already.
-        with contextlib.suppress(SettingsError):
-            print(doctor.write_fixed_settings(asked.get("settings_file", SETTINGS_FILE)))
-    errors = [f"configuration error: {line}" for line in str(error).splitlines()]
-    refuse("\n".join([*errors, *(f"configuration warning: {line}" for line in getattr(error, "__notes__", ()))]))
-
-
-def _main(argv: Sequence[str] | None) -> None:
-    argv = sys.argv[1:] if argv is None else argv
-    asked = arguments(argv)
-    if asked.get("version"):
+def _run_command(argv: Sequence[str]) -> None:
+    flags = arguments(argv)
+    if flags.get("version"):
         print(version_text())
         return
     try:
         given = settings(argv, os.environ)
     except SettingsError as error:
-        _refuse_settings(error, asked)
-    if "command" in asked:
+        if "fix" in flags and "as_json" not in flags:
+            from dataplaneapi.doctor import checks as doctor
+
+            # If the settings file cannot be read, `error` says so already.
+            with contextlib.suppress(SettingsError):
+                print(doctor.write_fixed_settings(flags.get("settings_file", SETTINGS_FILE)))
+        errors = [f"configuration error: {line}" for line in str(error).splitlines()]
+        refuse("\n".join([*errors, *(f"configuration warning: {line}" for line in getattr(error, "__notes__", ()))]))
+    if "command" in flags:
         from dataplaneapi.doctor import checks as doctor
 
-        sys.exit(doctor.report(given, asked["command"], as_json="as_json" in asked, fix="fix" in asked))
+        sys.exit(doctor.report(given, flags["command"], as_json="as_json" in flags, fix="fix" in flags))
     # Imports create objects that stay and no garbage. Collections during the imports would cost a tenth of the time to start.
     gc.disable()
     from dataplaneapi.program import serve

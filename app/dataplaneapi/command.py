@@ -16,18 +16,15 @@ COMMANDS = {
 
 def main() -> None:
     command = COMMANDS.get(sys.argv[1], "") if len(sys.argv) > 1 else ""
-    if command and _is_there(command.partition(":")[0]):
+    try:
+        is_installed = bool(command) and find_spec(command.partition(":")[0]) is not None
+    except ModuleNotFoundError:
+        is_installed = False
+    if is_installed:
         resolve_name(command)(sys.argv[2:])
     from dataplaneapi.cli import main as server
 
     server()
-
-
-def _is_there(module: str) -> bool:
-    try:
-        return find_spec(module) is not None
-    except ModuleNotFoundError:
-        return False
 
 
 if __name__ == "__main__":

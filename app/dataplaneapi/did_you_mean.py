@@ -4,7 +4,7 @@ All hints are derived from the paths and names that the document declares.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from functools import lru_cache
 from itertools import pairwise
@@ -32,7 +32,7 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
 
 
 def distance(word: str, other: str, most: int) -> int:
-    """Return the edit distance of two words (Levenshtein). If it exceeds `most`, the result is some number above `most`."""
+    """Return the edit distance of two words (Levenshtein). If the distance exceeds `most`, return some number above `most`."""
     if abs(len(word) - len(other)) > most:
         return most + 1
     row = list(range(len(other) + 1))
@@ -50,16 +50,13 @@ def object_places(document: Mapping[str, Any]) -> dict[str, str]:
         for operation in (each for each in item.values() if isinstance(each, dict)):
             if any(parameter.get("name") == "object" for parameter in operation.get("parameters", ())):
                 places[path] = "query"
-            elif "object" in _body(operation, document).get("properties", {}):
+                continue
+            schema = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
+            if name := schema.get("$ref", "").rpartition("/")[2]:
+                schema = document["components"]["schemas"][name]
+            if "object" in schema.get("properties", {}):
                 places.setdefault(path, "body")
     return {path: place for path, place in places.items() if "{" not in path}
-
-
-def _body(operation: Mapping[str, Any], document: Mapping[str, Any]) -> Mapping[str, Any]:
-    content = operation.get("requestBody", {}).get("content", {})
-    schema: Mapping[str, Any] = content.get("application/json", {}).get("schema", {})
-    name = schema.get("$ref", "").rpartition("/")[2]
-    return document["components"]["schemas"][name] if name else schema
 
 
 class Guide:
@@ -74,68 +71,48 @@ class Guide:
         self._nearest = lru_cache(256)(lambda word: _section(word, self._words) or nearest(word, self._words))
 
     def __call__(self, path: str, query: bytes) -> str:
-        """Return the hint for an unknown path, such as `did you mean ...?`; empty if no declared path resembles it."""
-        if advice := self._object_elsewhere(path):
-            return advice
-        meant = self.meant(path, dict(parse_qsl(query.decode("latin-1"))))
-        return f"did you mean {' or '.join(meant)}?" if meant else ""
-
-    def _object_elsewhere(self, path: str) -> str:
-        """Return the hint for an object name in the path of an operation that expects it in the query or body; empty for any other path."""
+        """Return the hint for an unknown path, such as `did you mean ...?`; empty if no declared path resembles the unknown path."""
         called = path.removeprefix(f"/{BASE}")
         for known, place in self._object_places.items():
             if not called.startswith(f"{known}/"):
                 continue
+            # The path has an object name that the operation expects in the query or body.
             object_ = called[len(known) + 1 :].removeprefix("object/").rstrip("/")
             if not OBJECT.fullmatch(object_):
                 continue
             if place == "query":
                 return f"did you mean /{BASE}{known}?object={quote(object_, safe='/')}?"
             return f"did you mean /{BASE}{known}, with object {object_!r} in the body?"
-        return ""
+        similar = self.similar_paths(path, dict(parse_qsl(query.decode("latin-1"))))
+        return f"did you mean {' or '.join(similar)}?" if similar else ""
 
-    def meant(self, path: str, query: dict[str, str]) -> list[str]:
+    def similar_paths(self, path: str, query: dict[str, str]) -> list[str]:
+        """Return the declared paths, at most three, that most resemble an unknown path. Names in the unknown path replace parameters."""
         segments = [segment for segment in path.split("/") if segment][:12]
         segments = segments[1:] if segments and segments[0] in OLD_BASES else segments
-        known = self._known(segments)
+        # For each segment, the fixed segment that was meant; None for a name. A segment after a collection is a name, unless it is exactly
+        # a fixed segment.
+        known: list[str | None] = []
+        for segment in segments:
+            is_name = bool(known) and known[-1] in self._collections and segment not in self._words
+            known.append(None if is_name else segment if segment in self._words else self._nearest(segment))
         target = next((word for word in reversed(known) if word), None)
         if target and target not in self._ends and (other := _section(target, self._ends) or nearest(target, self._ends)):
             known = [other if word == target else word for word in known]
             target = other
         if target is None:
             return []
-        parent = _parent(query)
-        place = len(known) - known[::-1].index(target)
-        above = [text for text, word in zip(segments[:place], known, strict=False) if not word]
-        above = [parent[1], *above] if parent[1] else above
-        below = segments[place:]
-        ranked = sorted((_rank(path, known, parent[0], len(above), len(below)), path) for path in self._paths if _leads_to(path, target))
-        return [_spell(path, above, below) for rank, path in ranked if rank == ranked[0][0]][:3]
-
-    def _known(self, segments: Sequence[str]) -> list[str | None]:
-        """Return for each segment the fixed segment that was meant; None for a name.
-
-        A segment after a collection is a name, unless it is exactly a fixed segment.
-        """
-        known: list[str | None] = []
-        for segment in segments:
-            is_name = bool(known) and known[-1] in self._collections and segment not in self._words
-            known.append(None if is_name else segment if segment in self._words else self._nearest(segment))
-        return known
-
-
-def _parent(query: dict[str, str]) -> tuple[str, str | None]:
-    """Return (kind, name) of the parent in the query, as in older versions of the API: `backend=web`, or parent_type and parent_name."""
-    for kind in ("backend", "frontend"):
-        if kind in query:
-            return kind, query[kind]
-    return query.get("parent_type", ""), query.get("parent_name")
-
-
-def _leads_to(path: tuple[str, ...], target: str) -> bool:
-    """Return whether the last fixed segment of the path is the target, in the singular or the plural."""
-    end = _end(path)
-    return end is not None and _singular(end) == _singular(target)
+        # Older versions of the API have the parent in the query: `backend=web`, or parent_type and parent_name.
+        kind = next((kind for kind in ("backend", "frontend") if kind in query), "")
+        parent_kind, parent = (kind, query[kind]) if kind else (query.get("parent_type", ""), query.get("parent_name"))
+        behind = len(known) - known[::-1].index(target)
+        above = [text for text, word in zip(segments[:behind], known, strict=False) if not word]
+        above = [parent, *above] if parent else above
+        below = segments[behind:]
+        # The paths whose last fixed segment is the target, in the singular or the plural.
+        similar = [declared for declared in self._paths if (end := _end(declared)) and _singular(end) == _singular(target)]
+        ranked = sorted((_rank(declared, known, parent_kind, len(above), len(below)), declared) for declared in similar)
+        return [_fill_parameters(declared, above, below) for rank, declared in ranked if rank == ranked[0][0]][:3]
 
 
 def _section(word: str, known: Iterable[str]) -> str | None:
@@ -163,8 +140,11 @@ def _rank(path: tuple[str, ...], known: list[str | None], kind: str, above: int,
     return int(wrong_parent), len(wanted - fixed), int(wrong_end), max(0, names - holes), len(fixed - wanted), max(0, holes - names)
 
 
-def _spell(path: tuple[str, ...], above: list[str], below: list[str]) -> str:
-    """Return the path with its parameters replaced by the names above and below its last fixed segment; the others keep their braces."""
+def _fill_parameters(path: tuple[str, ...], above: list[str], below: list[str]) -> str:
+    """Return a path with names instead of parameters. Parameters without a name keep their braces.
+
+    `above` and `below` are the names above and below the last fixed segment.
+    """
     place = max(at for at, word in enumerate(path) if not word.startswith("{"))
     left, absent = iter(below), sum(word.startswith("{") for word in path[:place]) - len(above)
     names = iter([*[""] * absent, *above[max(0, -absent) :]])

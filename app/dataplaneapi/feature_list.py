@@ -47,7 +47,7 @@ def installed() -> Sequence[Any]:
 
 
 def modules(name: str) -> Iterator[Any]:
-    """Import and yield the module of this name from each installed feature that has it."""
+    """For each installed feature that has a module of this name, import and yield the module."""
     for feature, _ in FEATURES:
         if is_installed(feature) and find_spec(place := f"{FOLDER}.{feature}.{name}"):
             yield import_module(place)

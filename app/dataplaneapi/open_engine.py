@@ -75,15 +75,12 @@ def prepare_storage(storage: Directory) -> None:
     with storage.used() as directory:
         (directory / "service_discovery").mkdir(mode=0o750, exist_ok=True)
         for name in STORED:
-            _make_private(directory / name)
-
-
-def _make_private(file: Path) -> None:
-    """Create a file that only this user can access, since it may contain passwords, tokens and keys. Restrict an existing file as well."""
-    file.touch(mode=0o600)
-    status = file.stat()
-    if status.st_uid == os.geteuid() and stat.S_IMODE(status.st_mode) & 0o077:
-        file.chmod(0o600)
+            # The file may contain passwords, tokens and keys, so only this user may access it. That includes a file that exists already.
+            file = directory / name
+            file.touch(mode=0o600)
+            status = file.stat()
+            if status.st_uid == os.geteuid() and stat.S_IMODE(status.st_mode) & 0o077:
+                file.chmod(0o600)
 
 
 def reload_command(settings: Settings) -> list[str]:

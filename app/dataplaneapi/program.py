@@ -92,11 +92,7 @@ def greet(settings: Settings) -> None:
             logger.warning("writing %s failed: %s", settings.file, error.strerror)
 
 
-def _changed(before: Settings, after: Settings) -> set[str]:
-    return {name for name, _, _ in table() if getattr(before, name) != getattr(after, name)}
-
-
-async def _tidy() -> None:
+async def _remove_leftovers() -> None:
     """Remove the temporary files of killed processes."""
     if removed := await asyncio.to_thread(remove_leftovers):
         logger.info("removed the temporary files of a former process: %s", ", ".join(map(str, removed)))
@@ -114,11 +110,26 @@ class Program:
         self._failure: Exception | None = None
 
     async def run(self) -> int:
-        opened = self._listeners()
+        """Serve until SIGTERM or SIGINT, and return 0. Raises the exceptions in FATAL."""
+        inherited = listeners.inherited_listeners(self.settings, os.environ)
+        for address in listeners.unserved_addresses(endpoints(self.settings), inherited) if inherited else ():
+            logger.warning("not listening on %s: the service manager passes other sockets; change its socket unit or disable it", address)
+        opened = inherited or listeners.open_all(endpoints(self.settings))
         try:
             await self._assemble(self.settings)
-            self._take_signals()
-            await self._serve(opened)
+            loop = asyncio.get_running_loop()
+            for number in (signal.SIGTERM, signal.SIGINT):
+                loop.add_signal_handler(number, self._stopping.set)
+            actions = {signal.SIGHUP: self.restart, signal.SIGUSR1: self.renew_runtime, signal.SIGUSR2: self.reread_configuration}
+            for number, action in actions.items():
+                loop.add_signal_handler(number, partial(self._start_action, action))
+            self._serving = Serving(self._doorway, self.settings, opened, inherited=bool(inherited))
+            self._manager.ready(self._status())
+            self._start(self._manager.keep_watch())
+            await self._stopping.wait()
+            self._manager.stopping()
+            logger.info("HAProxy Data Plane API shutting down")
+            await self._serving.stop()
         finally:
             async with self._changing:
                 await self._parts.aclose()
@@ -136,98 +147,70 @@ class Program:
             await parts.enter_async_context(debug_socket.opened(settings.debug_socket_path, commands))
             self._parts = parts.pop_all()
         self.settings, self.engine, self.app = settings, app.services.engine, app
-        self._start(self._tell_refusal())
-        self._start(_tidy())
+        self._start(self._warn_if_refused())
+        self._start(_remove_leftovers())
         self._doorway.open(app)
-
-    def _listeners(self) -> list[listeners.Listener]:
-        self._inherited = listeners.inherited_listeners(self.settings, os.environ)
-        if not self._inherited:
-            return listeners.open_all(endpoints(self.settings))
-        for address in listeners.unserved_addresses(endpoints(self.settings), self._inherited):
-            logger.warning("not listening on %s: the service manager passes other sockets; change its socket unit or disable it", address)
-        return self._inherited
-
-    async def _serve(self, opened: list[listeners.Listener]) -> None:
-        self._serving = Serving(self._doorway, self.settings, opened, inherited=bool(self._inherited))
-        self._manager.ready(self._status())
-        self._start(self._manager.keep_watch())
-        await self._stopping.wait()
-        self._manager.stopping()
-        logger.info("HAProxy Data Plane API shutting down")
-        await self._serving.stop()
 
     def _status(self) -> str:
         return f"Serving at {', '.join(self._serving.addresses)}"
-
-    def _take_signals(self) -> None:
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, self._stopping.set)
-        actions: dict[signal.Signals, Callable[[], Awaitable[None]]] = {
-            signal.SIGHUP: self.restart,
-            signal.SIGUSR1: self.renew_runtime,
-            signal.SIGUSR2: self.reread_configuration,
-        }
-        for number, action in actions.items():
-            loop.add_signal_handler(number, partial(self._obey, action))
-
-    def _obey(self, action: Callable[[], Awaitable[None]]) -> None:
-        self._start(self._survive(action))
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _tell_refusal(self) -> None:
-        """Log why HAProxy refuses the file, if it does. The server starts with any file, but refuses changes until the file is fixed."""
+    async def _warn_if_refused(self) -> None:
+        """Log a warning if HAProxy refuses the configuration. The server runs nevertheless, but refuses changes until the file is fixed."""
         try:
             await self.engine.validate(self.engine.raw(), author=NOBODY)
         except NativeError as error:
             logger.warning("HAProxy rejects %s, and changes are refused until it is fixed: %s", self.settings.config_file, error)
 
-    async def _survive(self, action: Callable[[], Awaitable[None]]) -> None:
-        """Run the action of a signal. If it fails, log the error and go on."""
-        try:
-            async with self._changing:
-                await action()
-        except (*FATAL, SystemExit) as error:
-            logger.error("%s", error)
-        except Exception:
-            logger.exception("handling a signal failed")
+    def _start_action(self, action: Callable[[], Awaitable[None]]) -> None:
+        """Start the action of a signal. If the action fails, log the error."""
+
+        async def run() -> None:
+            try:
+                async with self._changing:
+                    await action()
+            except (*FATAL, SystemExit) as error:
+                logger.error("%s", error)
+            except Exception:
+                logger.exception("handling a signal failed")
+
+        self._start(run())
 
     async def restart(self) -> None:
-        """Handle SIGHUP: read settings, users and configuration again, and apply them. A new engine starts if its settings have changed."""
+        """Handle SIGHUP: read settings, users and configuration again, and apply them. Changed settings of the engine need a new engine."""
         self._manager.reloading()
         try:
-            await self._restart()
+            former, settings = self.settings, self._reread()
+            changed = {name for name, _, _ in table() if getattr(former, name) != getattr(settings, name)}
+            try:
+                # Read the users first: if they are unreadable, a new application could not start, nor could the old one start again.
+                self.app.services.users.read(settings)
+                await self._serving.change(settings)
+                if changed - TAKEN_OVER - OF_LISTENERS - IDENTITY:
+                    await self._replace_application(settings)
+                else:
+                    await self._change_application(settings)
+            except Exception:
+                with contextlib.suppress(NoUsers):
+                    self.app.services.users.read(former)
+                await self._serving.change(former)
+                raise
+            log.setup(settings.log_targets)
+            greet(settings)
+            if changed & IDENTITY:
+                logger.warning("these settings take effect only after a restart: %s", ", ".join(sorted(changed & IDENTITY)))
+            if settings.pid_file:
+                write_pid_file(settings.pid_file)
+            logger.info("Reread %s", settings.file or "the settings")
         finally:
             self._manager.ready(self._status())
 
-    async def _restart(self) -> None:
-        former, settings = self.settings, self._reread()
-        changed = _changed(former, settings)
-        try:
-            # Read the users first: if they are unreadable, a new application could not start, nor could the old one start again.
-            self.app.services.users.read(settings)
-            await self._serving.change(settings)
-            await (self._exchange if changed - TAKEN_OVER - OF_LISTENERS - IDENTITY else self._take_over)(settings)
-        except Exception:
-            with contextlib.suppress(NoUsers):
-                self.app.services.users.read(former)
-            await self._serving.change(former)
-            raise
-        log.setup(settings.log_targets)
-        greet(settings)
-        if changed & IDENTITY:
-            logger.warning("these settings take effect only after a restart: %s", ", ".join(sorted(changed & IDENTITY)))
-        if settings.pid_file:
-            write_pid_file(settings.pid_file)
-        logger.info("Reread %s", settings.file or "the settings")
-
-    async def _take_over(self, settings: Settings) -> None:
-        # First, because this is the only step that can fail.
+    async def _change_application(self, settings: Settings) -> None:
+        # This step comes first, because no other can fail.
         await self.engine.reread()
         self.app.services.proxies = read_proxies(settings.trusted_proxies)
         self.app.services.roles = read_roles(settings.roles, settings.role_of, settings.users, settings.userlist)
@@ -237,24 +220,23 @@ class Program:
         migrate(settings, self.app.services.discovery)
         self.settings = self.app.services.settings = settings
 
-    async def _exchange(self, settings: Settings) -> None:
-        """Replace engine and application while requests wait. If the new settings are unusable, start the old ones again and raise."""
+    async def _replace_application(self, settings: Settings) -> None:
+        """Replace the engine and the application while requests wait.
+
+        If the new settings are unusable, start both with the old settings, and raise. If that fails as well, end the process.
+        """
         former = self.settings
         await self._doorway.close(settings.graceful_timeout)
         try:
             await self._parts.aclose()
             await self._assemble(settings)
         except Exception:
-            await self._go_back(former)
+            try:
+                await self._assemble(former)
+            except Exception as error:  # noqa: BLE001 - run() raises it
+                self._failure = error
+                self._stopping.set()
             raise
-
-    async def _go_back(self, former: Settings) -> None:
-        """Start engine and application with the old settings. If that fails as well, end the process."""
-        try:
-            await self._assemble(former)
-        except Exception as error:  # noqa: BLE001 - run() raises it
-            self._failure = error
-            self._stopping.set()
 
     async def renew_runtime(self) -> None:
         """Handle SIGUSR1: look for HAProxy's sockets again."""

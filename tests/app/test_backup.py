@@ -99,7 +99,7 @@ def test_a_damaged_backup(tmp_path: Path, damage: str) -> None:
 
 def test_both_databases_are_of_one_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of what is written to both while one of them is copied, neither copy has anything."""
-    copy = backup._copy
+    copy = backup._copy_database
     with closing(State(tmp_path / "dataplane/engine/state")) as state:
         for connection in (state, state.keys):
             connection.execute("CREATE TABLE word (word TEXT)")
@@ -110,7 +110,7 @@ def test_both_databases_are_of_one_moment(tmp_path: Path, monkeypatch: pytest.Mo
                 for connection in (state, state.keys):
                     connection.execute("INSERT INTO word VALUES ('late')")
 
-        monkeypatch.setattr(backup, "_copy", writing)
+        monkeypatch.setattr(backup, "_copy_database", writing)
         backup.backup(tmp_path / "dataplane", tmp_path / "b")
         assert state.keys.execute("SELECT count(*) FROM word").fetchone() == (2,)
     with tarfile.open(tmp_path / "b") as archive:

@@ -74,7 +74,7 @@ GUIDE = Guide(PATHS)
     ],
 )
 def test_paths(path: str, query: dict[str, str], meant: list[str]) -> None:
-    assert GUIDE.meant(path, query) == meant
+    assert GUIDE.similar_paths(path, query) == meant
 
 
 def test_the_question() -> None:

@@ -75,7 +75,7 @@ class Bearers:
         return self.caller_of(token) if token else None
 
     def user(self, caller: Caller) -> User | None:
-        """Return the user that the caller logged in as. Return None if it has other credentials or the user no longer exists."""
+        """Return the user that the caller logged in as. Return None if the caller has other credentials or the user no longer exists."""
         return self._users.find(caller.name) if caller.group == USERS else None
 
     def caller_of(self, token: Token) -> TokenCaller:
@@ -97,7 +97,7 @@ class Bearers:
         return Caller(group, name).rights(roles)
 
     def admits(self, bearer: bytes, address: str) -> bool:
-        """Return whether a token is valid for a request from this address. If it is a valid token of this server, record its use."""
+        """Return whether a token is valid for a request from this address. Record the use of a valid token of this server."""
         token = self.tokens.find(bearer)
         if token is None:
             return self._issuer is not None and self._issuer.cached_caller(bearer) is not None
@@ -107,7 +107,7 @@ class Bearers:
         return True
 
     def supports(self, bearer: bytes) -> bool:
-        """Return whether a token is of a kind that this server supports. The refusal of any other token is that of the Data Plane API."""
+        """Return whether a token is of a kind that this server supports. Any other token is refused like a wrong password."""
         return self._issuer is not None or is_well_formed(bearer)
 
     def is_guess(self, bearer: bytes) -> bool:

@@ -1,4 +1,4 @@
-"""Define the callers of requests by their kind of credentials, and determine what each may do."""
+"""The callers of requests: one class for each kind of credentials. `rights` determines what a caller may do."""
 
 from dataclasses import dataclass, field
 
@@ -35,7 +35,7 @@ class Caller:
 
     @property
     def no_tokens(self) -> str:
-        """Why the caller may not create tokens. Empty if it may."""
+        """Why the caller may not create tokens. Empty if the caller may create tokens."""
         return ""
 
 
@@ -56,14 +56,17 @@ class TokenCaller(Caller):
         return f"a token cannot create tokens; {self.token.creator} can, with its own credentials"
 
     def rights(self, roles: Roles | None) -> Rights | None:
-        """Return what the roles of the token permit, limited to what its creator may do now.
+        """Return what the roles of the token permit, limited to what the creator of the token may do at present.
 
         A token without roles may do everything (None) if the settings have no roles, and nothing if they have roles.
         """
         assert self.token is not None
         creator = self.token.creator
         if not self.token.roles:
-            return self._without_roles(roles, creator)
+            if roles is None and not self.is_orphan:
+                return None
+            why = f"{creator} no longer exists" if self.is_orphan else "the settings now have roles, and it has none; create a new one"
+            return Rights(why=f"{self.name} is no longer valid: {why}")
         if roles is None:
             return Rights(why=f"{self.name} is no longer valid: the settings no longer have roles")
         limit = Rights() if self.is_orphan else roles.rights(self.token.group, creator)
@@ -72,12 +75,6 @@ class TokenCaller(Caller):
         own = roles.of(self.token.roles)
         why = "" if own.rules else f"{self.name} is no longer valid: the settings no longer have role {', '.join(self.token.roles)}"
         return Narrowed(own.roles, own.rules, why, limit, userlist=own.userlist)
-
-    def _without_roles(self, roles: Roles | None, creator: str) -> Rights | None:
-        if roles is None and not self.is_orphan:
-            return None
-        why = f"{creator} no longer exists" if self.is_orphan else "the settings now have roles, and it has none; create a new one"
-        return Rights(why=f"{self.name} is no longer valid: {why}")
 
 
 @dataclass(frozen=True)

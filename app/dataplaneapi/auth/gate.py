@@ -95,14 +95,14 @@ class Gate:
         return known is not None and known[0] > self._clock()
 
     async def refusal(self, authorization: bytes, address: str = "-") -> Response | None:
-        """Check an Authorization header, with a hash in a thread if necessary. Return None if it is valid, or else the error response.
+        """Check an Authorization header, with a hash in a thread if necessary. Return None if the header is valid, else the error response.
 
         Log the name of a user whose password is wrong.
         """
         if self.admits_at_once(authorization, address):
             return None
         if self._bearers and (bearer := parse_bearer(authorization)) is not None:
-            return await self._refused_bearer(self._bearers, bearer, address)
+            return await self._bearer_refusal(self._bearers, bearer, address)
         credentials = parse_basic(authorization)
         if credentials is None:
             return self._refused_response("malformed" if authorization else "none", "missing or invalid authorization")
@@ -117,18 +117,18 @@ class Gate:
                 # The attempt counts as failed until it succeeds, so that parallel attempts cannot exceed the limit.
                 self.guessing.fail(login.pair)
                 self._forget_limited_logins(login.pair)
-            check = self._checks[login.digest] = asyncio.ensure_future(self._check_in_turn(login) if seconds else self._check_login(login))
+            check = self._checks[login.digest] = asyncio.ensure_future(self._check_login(login, is_limited=seconds > 0))
             check.add_done_callback(lambda _: self._checks.pop(login.digest))
         return await asyncio.shield(check)
 
     def caller(self, authorization: bytes) -> Caller | None:
-        """Return the caller of an admitted request, or None if it has sent no credentials."""
+        """Return the caller of an admitted request, or None if the request has no credentials."""
         if self._bearers and (bearer := parse_bearer(authorization)) is not None:
             return self._bearers.caller(bearer)
         credentials = parse_basic(authorization)
         return Caller(USERS, credentials[0]) if credentials else None
 
-    async def _refused_bearer(self, bearers: Bearers, bearer: bytes, address: str) -> Response | None:
+    async def _bearer_refusal(self, bearers: Bearers, bearer: bytes, address: str) -> Response | None:
         """Return the error response to a bearer token, or None for a valid JWT. Count an unknown token as a failure of its address."""
         if bearers.is_guess(bearer):
             counted_pair = pair(address, "")
@@ -146,18 +146,21 @@ class Gate:
         limit_logger.warning("a token from %s is refused: %s", address, text)
         return self._refused_response("token", text, BEARER_CHALLENGE if bearers.supports(bearer) else CHALLENGE)
 
-    async def _check_login(self, login: Login) -> Response | None:
-        return None if await self._is_password_correct(login) else self._refused_response("wrong", "unauthorized")
+    async def _check_login(self, login: Login, *, is_limited: bool) -> Response | None:
+        """Check a login. Return None if the password is correct, or else the error response.
 
-    async def _check_in_turn(self, login: Login) -> Response | None:
-        """Check a login above the limit, after the preceding check of its pair. Return None if it is correct, or else the response 429."""
+        `is_limited` means that the limit is exceeded. The check then waits for the preceding check of the same pair, and pauses after a
+        wrong password.
+        """
+        if not is_limited:
+            return None if await self._verify_password(login) else self._refused_response("wrong", "unauthorized")
         before, turn = self._turns.get(login.pair), asyncio.current_task()
         assert turn is not None
         self._turns[login.pair] = turn
         try:
             if before:
                 await asyncio.wait([before])
-            if await self._is_password_correct(login):
+            if await self._verify_password(login):
                 return None
             await asyncio.sleep(PAUSE)
             return self._limited_response(login.address, self.guessing.wait(login.pair))
@@ -165,7 +168,8 @@ class Gate:
             if self._turns.get(login.pair) is turn:
                 del self._turns[login.pair]
 
-    async def _is_password_correct(self, login: Login) -> bool:
+    async def _verify_password(self, login: Login) -> bool:
+        """Return whether the password is correct. Log a wrong password. Cache a correct one, unless the limit is exceeded."""
         generation, loop = self._users.generation, asyncio.get_running_loop()
         user = self._users.find(login.name)
         if not await loop.run_in_executor(_HASHING, passwords.verify_evenly, login.password, user, self._users.hashes):
@@ -173,24 +177,21 @@ class Gate:
             return False
         self.guessing.succeed(login.pair)
         if generation == self._users.generation and not self.guessing.wait(login.pair):
-            self._cache_login(login)
+            if len(self._correct_logins) >= REMEMBERED_AT_MOST:
+                self._correct_logins.clear()
+            self._correct_logins[login.digest] = self._clock() + REMEMBERED_SECONDS, login.pair
         return True
 
     def _limited_response(self, address: str, seconds: float) -> Response:
-        """Return the response 429 to credentials that may be sent again in this many seconds."""
+        """Return the response 429 to credentials that may be sent again after `seconds`."""
         self.refused["limited"] += 1
         limit_logger.warning("too many wrong passwords or tokens from %s", address)
         seconds = max(1, ceil(seconds))
         text = f"too many wrong passwords or tokens from {address}; try again in {seconds} seconds"
         return error_response(429, text, [(RETRY_AFTER, b"%d" % seconds)])
 
-    def _cache_login(self, login: Login) -> None:
-        if len(self._correct_logins) >= REMEMBERED_AT_MOST:
-            self._correct_logins.clear()
-        self._correct_logins[login.digest] = self._clock() + REMEMBERED_SECONDS, login.pair
-
     def _forget_limited_logins(self, counted_pair: Pair) -> None:
-        """Remove the cached credentials of an address that exceed a limit now."""
+        """Remove cached credentials of the pair's address, if their own pair exceeds a limit."""
         if self.guessing.wait(counted_pair):
             remaining = {
                 key: known

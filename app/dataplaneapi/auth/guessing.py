@@ -1,4 +1,4 @@
-"""Count wrong credentials for each pair of address and name, and for each address, and limit both. Pure.
+"""Count wrong credentials for each pair of address and name, and for each address, and limit both.
 
 Above a limit the gate refuses credentials without a check. The answer is then cheap, and is the same for correct and wrong credentials. The
 failures of one address do not affect others: an address that tries many names only exceeds its own limit.
@@ -31,7 +31,7 @@ class Guessing:
         self._successes: OrderedDict[Pair, None] = OrderedDict()
 
     def wait(self, pair: Pair) -> float:
-        """Return the seconds until credentials of this pair may be checked, or 0.0 if they may be checked now."""
+        """Return the seconds until credentials of this pair may be checked; 0.0 if the limit is not exceeded."""
         address, name = pair
         now = self._clock()
         recent = [failure for failure in self._failures.get(address, ()) if failure[0] > now - SECONDS]
@@ -44,7 +44,14 @@ class Guessing:
     def fail(self, pair: Pair) -> None:
         """Count an attempt as failed. Call this before the check, and `succeed` if the credentials are correct."""
         address, name = pair
-        self._forget_old(address)
+        # Delete failures older than SECONDS: all but the last of this address, and addresses that have only such failures.
+        oldest_time = self._clock() - SECONDS
+        own = self._failures.get(address)
+        while own and len(own) > 1 and own[0][0] <= oldest_time:
+            own.popleft()
+            self._number -= 1
+        while self._failures and next(iter(self._failures.values()))[-1][0] <= oldest_time:
+            self._number -= len(self._failures.popitem(last=False)[1])
         self._failures.setdefault(address, deque()).append((self._clock(), name))
         self._failures.move_to_end(address)
         self._number += 1
@@ -72,16 +79,6 @@ class Guessing:
     def __len__(self) -> int:
         """Return the number of stored failures."""
         return self._number
-
-    def _forget_old(self, address: str) -> None:
-        """Delete failures older than SECONDS: all but the last of this address, and addresses that have only such failures."""
-        limit = self._clock() - SECONDS
-        own = self._failures.get(address)
-        while own and len(own) > 1 and own[0][0] <= limit:
-            own.popleft()
-            self._number -= 1
-        while self._failures and next(iter(self._failures.values()))[-1][0] <= limit:
-            self._number -= len(self._failures.popitem(last=False)[1])
 
 
 def pair(address: str, name: str) -> Pair:

@@ -39,7 +39,7 @@ ASYMMETRIC = frozenset((*ALGORITHMS["RSA"], "ES256", "ES384", "ES512", "EdDSA"))
 
 
 class KeysFailed(Exception):
-    """Raised if the keys of the issuer cannot be fetched, or if none of them can be used."""
+    """Raised if the keys of the issuer cannot be fetched, or if no key can be used."""
 
 
 @dataclass(frozen=True)
@@ -53,8 +53,8 @@ class VerificationKey:
 class KeySet:
     """The public keys of an issuer (RFC 7517), which are fetched when needed. If fetching fails, the known keys remain valid.
 
-    `fetch` returns the document with the keys. `generation` is a number that changes whenever the keys change. `trouble` is the reason why
-    the last fetch failed, or empty.
+    `fetch` returns the document with the keys. `generation` is a number that changes whenever the keys change. `fetch_error` is the reason
+    why the last fetch failed, or empty.
     """
 
     def __init__(self, fetch: Callable[[], Awaitable[Any]], clock: Callable[[], float] = time.monotonic) -> None:
@@ -64,7 +64,7 @@ class KeySet:
         self._works = Background("fetching keys")
         self._fetching: asyncio.Task[None] | None = None
         self._tried, self._fetched = float("-inf"), float("-inf")
-        self.generation, self.trouble = 0, ""
+        self.generation, self.fetch_error = 0, ""
 
     async def close(self) -> None:
         await self._works.stop()
@@ -84,9 +84,10 @@ class KeySet:
             self._begin()
 
     async def fetch_missing(self, id_: str | None) -> VerificationKey | None:
-        """Return a key like `get`. If it is unknown, first fetch the keys, unless the last fetch began less than PAUSE_SECONDS ago.
+        """Return the key with this id, like `get`. Return None if there is no such key.
 
-        Waits for at most FETCH_SECONDS.
+        If the key is unknown, first fetch the keys, unless the last fetch began less than PAUSE_SECONDS ago. Waits for at most
+        FETCH_SECONDS.
         """
         if self.get(id_) is None and (fetching := self._begin()) is not None:
             await asyncio.wait([fetching])
@@ -97,20 +98,20 @@ class KeySet:
             if self._clock() - self._tried < PAUSE_SECONDS:
                 return None
             self._tried = self._clock()
-            self._fetching = self._works.begin(self._renew())
+            self._fetching = self._works.begin(self._fetch_keys())
         return self._fetching
 
-    async def _renew(self) -> None:
-        """Fetch the keys. If that fails, keep the known keys, and store the reason in `trouble`."""
+    async def _fetch_keys(self) -> None:
+        """Fetch the keys. If that fails, keep the known keys, and store the reason in `fetch_error`."""
         try:
             async with asyncio.timeout(FETCH_SECONDS):
                 document = await self._fetch()
             keys = usable(document)
         except (KeysFailed, TimeoutError, OSError, ValueError) as error:
-            self.trouble = str(error) or f"no answer within {FETCH_SECONDS:g} seconds"
-            log.warning("fetching the keys of the JWT issuer failed; the known keys stay valid: %s", self.trouble)
+            self.fetch_error = str(error) or f"no answer within {FETCH_SECONDS:g} seconds"
+            log.warning("fetching the keys of the JWT issuer failed; the known keys stay valid: %s", self.fetch_error)
             return
-        self._fetched, self.trouble = self._clock(), ""
+        self._fetched, self.fetch_error = self._clock(), ""
         if document != self._document:
             self._document, self._keys = document, keys
             self.generation += 1
@@ -121,52 +122,49 @@ def usable(document: Any) -> dict[str, VerificationKey]:
     rows = document.get("keys") if isinstance(document, Mapping) else None
     if not isinstance(rows, Sequence) or isinstance(rows, str):
         raise KeysFailed("it has no list of keys (RFC 7517)")
-    keys = {str(row.get("kid", "")): key for row in rows[:MOST_KEYS] if isinstance(row, Mapping) and (key := _key(row))}
+    keys: dict[str, VerificationKey] = {}
+    for row in rows[:MOST_KEYS]:
+        if not isinstance(row, Mapping) or row.get("use", "sig") != "sig" or row.get("kty") not in ("RSA", "EC", "OKP"):
+            continue
+        try:
+            key = PyJWK(dict(row))
+            if row["kty"] == "RSA" and key.key.key_size < LEAST_BITS:
+                raise ValueError(f"it has {key.key.key_size} bits, {LEAST_BITS} are required")
+            algorithms = (key.algorithm_name,) if row.get("alg") else ALGORITHMS.get(row["kty"], (key.algorithm_name,))
+            if not ASYMMETRIC.issuperset(algorithms):
+                raise ValueError(f"its algorithm {', '.join(algorithms)} is not one of {', '.join(sorted(ASYMMETRIC))}")
+        # PyJWT passes on the exceptions of its algorithms, such as NotImplementedError for `none`.
+        except Exception as error:  # noqa: BLE001 - an unusable key is skipped
+            log.warning("skipping key %r of the JWT issuer: %s", str(row.get("kid", ""))[:100], error or type(error).__name__)
+            continue
+        keys[str(row.get("kid", ""))] = VerificationKey(key.key, algorithms)
     if not keys:
         raise KeysFailed(f"none of its keys is for signatures by one of {', '.join(sorted(ASYMMETRIC))}")
     return keys
 
 
-def _key(row: Mapping[str, Any]) -> VerificationKey | None:
-    if row.get("use", "sig") != "sig" or row.get("kty") not in ("RSA", "EC", "OKP"):
-        return None
-    try:
-        known = PyJWK(dict(row))
-        if row["kty"] == "RSA" and known.key.key_size < LEAST_BITS:
-            raise ValueError(f"it has {known.key.key_size} bits, {LEAST_BITS} are required")
-        algorithms = (known.algorithm_name,) if row.get("alg") else ALGORITHMS.get(row["kty"], (known.algorithm_name,))
-        if not ASYMMETRIC.issuperset(algorithms):
-            raise ValueError(f"its algorithm {', '.join(algorithms)} is not one of {', '.join(sorted(ASYMMETRIC))}")
-    # PyJWT passes on the exceptions of its algorithms, such as NotImplementedError for `none`.
-    except Exception as error:  # noqa: BLE001 - an unusable key is skipped
-        log.warning("skipping key %r of the JWT issuer: %s", str(row.get("kid", ""))[:100], error or type(error).__name__)
-        return None
-    return VerificationKey(known.key, algorithms)
-
-
 async def fetch(settings: JwtSettings) -> Any:
     """Fetch the document with the keys of an issuer. Raises KeysFailed.
 
-    Its URL is `jwks` in the settings, or else in the discovery document of the issuer.
+    The URL of the document is `jwks` in the settings. If `jwks` is not set, the URL is in the discovery document of the issuer (OpenID
+    Connect Discovery 1.0, section 4).
     """
+    issuer = settings.issuer
     try:
         context = await asyncio.to_thread(ssl.create_default_context, cafile=settings.ca_file or None)
         async with httpx2.AsyncClient(verify=context, timeout=FETCH_SECONDS) as client:
-            return await _json(client, settings.jwks or await _discovered(client, settings.issuer))
+            if settings.jwks:
+                return await _json(client, settings.jwks)
+            discovery = await _json(client, issuer.rstrip("/") + DISCOVERY)
+            discovery = discovery if isinstance(discovery, Mapping) else {}
+            if discovery.get("issuer") != issuer:
+                raise KeysFailed(f"the discovery document of {issuer} names another issuer: {str(discovery.get('issuer'))[:200]!r}")
+            url = discovery.get("jwks_uri")
+            if not isinstance(url, str) or (issuer.startswith("https:") and not url.startswith("https:")):
+                raise KeysFailed(f"the discovery document of {issuer} has no jwks_uri with https")
+            return await _json(client, url)
     except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
-        raise KeysFailed(f"{settings.jwks or settings.issuer}: {type(error).__name__}: {error}") from None
-
-
-async def _discovered(client: httpx2.AsyncClient, issuer: str) -> str:
-    """Return the URL of the keys, from the discovery document (OpenID Connect Discovery 1.0, section 4). Raises KeysFailed."""
-    document = await _json(client, issuer.rstrip("/") + DISCOVERY)
-    members = document if isinstance(document, Mapping) else {}
-    if members.get("issuer") != issuer:
-        raise KeysFailed(f"the discovery document of {issuer} names another issuer: {str(members.get('issuer'))[:200]!r}")
-    url = members.get("jwks_uri")
-    if not isinstance(url, str) or (issuer.startswith("https:") and not url.startswith("https:")):
-        raise KeysFailed(f"the discovery document of {issuer} has no jwks_uri with https")
-    return url
+        raise KeysFailed(f"{settings.jwks or issuer}: {type(error).__name__}: {error}") from None
 
 
 async def _json(client: httpx2.AsyncClient, url: str) -> Any:
@@ -220,9 +218,9 @@ class Issuer:
         return caller if caller and caller.expires > self._clock() else None
 
     async def refusal(self, token: bytes) -> str:
-        """Verify a JWT. Return why it is invalid. If it is valid, cache it and return an empty text. Raises IssuerUnavailable."""
+        """Verify a JWT. Return why the JWT is invalid. If it is valid, cache its caller and return "". Raises IssuerUnavailable."""
         try:
-            caller = await self._verified(token)
+            caller = await self._verify(token)
         except BadJwt as error:
             return str(error)
         self._forget_if_keys_changed()
@@ -237,9 +235,14 @@ class Issuer:
             self._verified_jwts.clear()
             self._generation = self.keys.generation
 
-    async def _verified(self, token: bytes) -> JwtCaller:
+    async def _verify(self, token: bytes) -> JwtCaller:
         """Verify a JWT and return its caller. If the key of the JWT is unknown, fetch the keys. Raises BadJwt and IssuerUnavailable."""
-        header = _header(token)
+        if len(token) > LONGEST:
+            raise BadJwt(f"the JWT has more than {LONGEST} bytes")
+        try:
+            header = jwt.get_unverified_header(token)
+        except (jwt.PyJWTError, ValueError, RecursionError):
+            raise BadJwt("the JWT has no valid header") from None
         id_, algorithm = header.get("kid"), header.get("alg")
         if id_ is not None and not isinstance(id_, str):
             raise BadJwt("the JWT has no valid header")
@@ -255,25 +258,32 @@ class Issuer:
             )
         if key is None:
             raise BadJwt(f"{self.settings.issuer} has no key {str(id_)[:100]!r} for the JWT")
-        return self._caller(_claims(token, key, self.settings))
+        return self._decode(token, key)
 
-    def _caller(self, claims: Mapping[str, Any]) -> JwtCaller:
-        """Return the caller of these claims.
-
-        Raises BadJwt, also for a name that is too long, as a truncated one could be another caller's.
-        """
-        claim, name = self.settings.name, claims.get(self.settings.name)
+    def _decode(self, token: bytes, key: VerificationKey) -> JwtCaller:
+        """Verify the signature and the claims of a JWT, and return its caller. Raises BadJwt."""
+        settings = self.settings
+        try:
+            claims: Mapping[str, Any] = _DECODER.decode(
+                token, key.key, list(key.algorithms), audience=settings.audience, issuer=settings.issuer, leeway=LEEWAY_SECONDS
+            )
+        except (jwt.PyJWTError, ValueError, TypeError, OverflowError, RecursionError) as error:
+            raise BadJwt(f"invalid JWT: {' '.join(str(error).split())[:200]}") from None
+        if not isinstance(claims["exp"], int | float):
+            raise BadJwt("invalid JWT: exp is not a number")
+        claim, name = settings.name, claims.get(settings.name)
         if not isinstance(name, str) or not name.strip():
             raise BadJwt(f"the JWT has no claim {claim} with the name of the caller")
+        # A long name is refused instead of truncated, because the truncated name could be that of another caller.
         if len(name) > LONGEST_NAME:
             raise BadJwt(f"the claim {claim} of the JWT has more than {LONGEST_NAME} characters")
         if not name.isprintable():
             raise BadJwt(f"the claim {claim} of the JWT has characters that cannot be printed")
-        return JwtCaller.of(name, values(claims, self.settings.claim), claims["exp"] + LEEWAY_SECONDS, self.settings.issuer)
+        return JwtCaller.of(name, values(claims, settings.claim), claims["exp"] + LEEWAY_SECONDS, settings.issuer)
 
 
 def values(claims: Mapping[str, Any], name: str) -> tuple[str, ...]:
-    """Return the texts of a claim. If no claim has this name, it is a path of members with dots, as in `realm_access.roles`."""
+    """Return the texts of the claim `name`. If there is no such claim, read `name` as the path of a nested claim: `realm_access.roles`."""
     claim: Any = claims.get(name)
     if claim is None:
         claim = claims
@@ -282,27 +292,6 @@ def values(claims: Mapping[str, Any], name: str) -> tuple[str, ...]:
     if isinstance(claim, str):
         return tuple(claim.split()[:MOST_VALUES]) if name in SCOPES else (claim,)
     return tuple(value for value in claim[:MOST_VALUES] if isinstance(value, str)) if isinstance(claim, list) else ()
-
-
-def _header(token: bytes) -> Mapping[str, Any]:
-    if len(token) > LONGEST:
-        raise BadJwt(f"the JWT has more than {LONGEST} bytes")
-    try:
-        return jwt.get_unverified_header(token)
-    except (jwt.PyJWTError, ValueError, RecursionError):
-        raise BadJwt("the JWT has no valid header") from None
-
-
-def _claims(token: bytes, key: VerificationKey, settings: JwtSettings) -> Mapping[str, Any]:
-    try:
-        claims: Mapping[str, Any] = _DECODER.decode(
-            token, key.key, list(key.algorithms), audience=settings.audience, issuer=settings.issuer, leeway=LEEWAY_SECONDS
-        )
-    except (jwt.PyJWTError, ValueError, TypeError, OverflowError, RecursionError) as error:
-        raise BadJwt(f"invalid JWT: {' '.join(str(error).split())[:200]}") from None
-    if not isinstance(claims["exp"], int | float):
-        raise BadJwt("invalid JWT: exp is not a number")
-    return claims
 
 
 def _digest(token: bytes) -> bytes:

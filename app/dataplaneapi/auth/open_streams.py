@@ -13,7 +13,7 @@ from haproxy_native.editing.userlist import User
 
 @dataclass(frozen=True, eq=False)
 class _Stream:
-    """An open stream. `user` and `rights` are those of the caller when the stream was opened."""
+    """An open stream. `user` and `rights` are the user and the rights of the caller when the stream was opened."""
 
     caller: Caller
     user: User | None
@@ -24,7 +24,7 @@ class _Stream:
 class OpenStreams:
     """The open streams of the server. Call `review` whenever users, tokens or permissions may have changed.
 
-    The handler of a stream ends it when the credentials of its caller expire.
+    When the credentials of a caller expire, the handler of the stream ends the stream without `review`.
     """
 
     def __init__(self, bearers: Bearers) -> None:
@@ -47,6 +47,6 @@ class OpenStreams:
     def review(self, roles: Roles | None) -> None:
         """Close the streams of callers that are gone, or whose permissions or password have changed."""
         for stream in list(self._streams):
-            now = self._bearers.refreshed(stream.caller)
-            if now is None or now.rights(roles) != stream.rights or self._bearers.user(now) != stream.user:
+            caller = self._bearers.refreshed(stream.caller)
+            if caller is None or caller.rights(roles) != stream.rights or self._bearers.user(caller) != stream.user:
                 stream.close()

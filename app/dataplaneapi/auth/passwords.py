@@ -1,4 +1,4 @@
-"""Check a password against a stored one: clear text, a variable, or any hash that the system's libcrypt supports.
+"""Check a password against the stored password: clear text, a variable, or any hash that the system's libcrypt supports.
 
 The module calls `crypt_r` of libcrypt, because Python has removed its module `crypt`, and no package implements yescrypt.
 """
@@ -31,28 +31,28 @@ def is_variable(stored: str) -> bool:
 
 
 def is_usable(stored: str) -> bool:
-    """Return whether the stored text is a hash of a supported method. If it is not, no password matches it, except in clear text."""
-    wanted = expanded(stored)
-    made = hashed("", wanted) if wanted else None
-    return made is not None and len(made) == len(wanted or "")
+    """Return whether the stored text is a hash of a supported method. No password matches an unsupported hash."""
+    stored_hash = expanded(stored)
+    sample = hashed("", stored_hash) if stored_hash else None
+    return sample is not None and len(sample) == len(stored_hash or "")
 
 
 def verify(password: str, stored: str, *, clear: bool) -> bool:
-    """Return whether the password is the stored one. Blocks while it computes the hash. Do not call this in the event loop."""
-    wanted = expanded(stored)
-    if wanted is None:
+    """Return whether the password matches the stored text. Blocks while it computes the hash, so do not call it in the event loop."""
+    expected = expanded(stored)
+    if expected is None:
         return False
-    given = password if clear else hashed(password, wanted)
-    return given is not None and hmac.compare_digest(given.encode("utf-8", "surrogateescape"), wanted.encode("utf-8", "surrogateescape"))
+    given = password if clear else hashed(password, expected)
+    return given is not None and hmac.compare_digest(given.encode("utf-8", "surrogateescape"), expected.encode("utf-8", "surrogateescape"))
 
 
 def cost(stored: str, *, clear: bool) -> str:
     """Return the method and parameters of a stored hash, on which the time of a check depends. Return "" if a check computes no hash."""
-    wanted = expanded(stored)
-    if clear or not wanted:
+    stored_hash = expanded(stored)
+    if clear or not stored_hash:
         return ""
-    fixed = _FIXED.match(wanted)
-    return fixed[0] if fixed else wanted.rpartition("$")[0].rpartition("$")[0] or "des"
+    fixed = _FIXED.match(stored_hash)
+    return fixed[0] if fixed else stored_hash.rpartition("$")[0].rpartition("$")[0] or "des"
 
 
 def verify_evenly(password: str, user: User | None, hashes: Mapping[str, str]) -> bool:

@@ -73,7 +73,7 @@ def is_well_formed(secret: bytes) -> bool:
 
 
 class Tokens:
-    """All tokens, in memory and in a database. While it is entered as a context manager, it calls `tidy` every TIDY_SECONDS."""
+    """All tokens, in memory and in a database. As a context manager, call `tidy` every TIDY_SECONDS while the body runs."""
 
     def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
         database.declare(TABLES)
@@ -87,7 +87,7 @@ class Tokens:
             log.error("reading the tokens failed, so all tokens are refused: %s", error)
 
     async def __aenter__(self) -> Self:
-        self._tidying = asyncio.create_task(self._tidy_often())
+        self._tidying = asyncio.create_task(self._tidy_periodically())
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
@@ -107,7 +107,7 @@ class Tokens:
         return next((token for token in self.all() if token.id == id_), None)
 
     def find(self, secret: bytes) -> Token | None:
-        """Return the token with this secret, or None if it is unknown or has expired."""
+        """Return the token with this secret; None if the token is unknown or has expired."""
         token = self._by_hash.get(_hash(secret)) if is_well_formed(secret) else None
         return token if token and token.expires > self._clock() else None
 
@@ -124,7 +124,10 @@ class Tokens:
             count = f"this creator has {own}" if own >= MOST_OF_ONE else f"there are {len(self._by_hash)}"
             raise ApiError(429, f"{count} tokens, which is the maximum; DELETE /v3/sidecar/tokens/{{id}} revokes one")
         secret, now = PREFIX + secrets.token_urlsafe(32), self._clock()
-        token = Token(self._new_id(), _hash(secret.encode()), tuple(roles), group, creator, now, now + seconds, tuple(networks), note)
+        id_ = secrets.token_hex(4)
+        while any(token.id == id_ for token in self._by_hash.values()):
+            id_ = secrets.token_hex(4)
+        token = Token(id_, _hash(secret.encode()), tuple(roles), group, creator, now, now + seconds, tuple(networks), note)
         self._by_hash[token.hash] = token
         try:
             await self._database.store(partial(_write_tokens, [token]))
@@ -162,7 +165,7 @@ class Tokens:
             self._used.clear()
             self._database.post(partial(_write_tokens, used, is_synced=False))
 
-    async def _tidy_often(self) -> None:
+    async def _tidy_periodically(self) -> None:
         while True:
             await asyncio.sleep(TIDY_SECONDS)
             await self.tidy()
@@ -173,10 +176,6 @@ class Tokens:
             for hash_ in gone:
                 del self._by_hash[hash_]
             self._database.post(partial(_delete_tokens, gone))
-
-    def _new_id(self) -> str:
-        known = {token.id for token in self._by_hash.values()}
-        return next(id_ for id_ in iter(lambda: secrets.token_hex(4), "") if id_ not in known)
 
 
 def _read_tokens(state: State) -> list[Token]:

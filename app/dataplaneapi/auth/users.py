@@ -43,12 +43,19 @@ class Users:
         self.read(settings)
 
     def read(self, settings: Settings) -> None:
-        """Read all sources. If one cannot be read, keep the former users and raise NoUsers."""
+        """Read all sources. If a source cannot be read, keep the former users and raise NoUsers."""
         stored, file = Path(settings.dataplane_storage_dir) / "cluster.json", settings.userlist_file or credentials.path(credentials.USERS)
         stamps = {str(file_): stamp(file_) for file_ in (stored, file) if file_}
-        own = [*_users_of_cluster_file(stored), *map(_user, settings.users)]
+        own = [*_read_cluster_file(stored), *map(_user, settings.users)]
         if not own and file:
-            own = _users_of_file(file, settings.userlist)
+            try:
+                section = userlist.find_in_file(file, settings.userlist)
+            except OSError as error:
+                reason = "file does not exist" if isinstance(error, FileNotFoundError) else error.strerror
+                raise NoUsers(f"cannot read {file}, {reason}") from None
+            if section is None:
+                raise NoUsers(f"no users configured in {file}, error: it has no userlist {settings.userlist}")
+            own = userlist.users(section)
         self._stamps = stamps
         self._settings, self._follows, self._seen = settings, not own, None
         if own:
@@ -58,11 +65,17 @@ class Users:
             self._accept(userlist.users(self._section))
 
     def refresh(self) -> None:
-        """Read the users again if the configuration has changed. This is cheap if it has not, so call it before every use."""
+        """Read the users again if the configuration has changed. The check is cheap, so call this method before every use.
+
+        If a source cannot be read, log the error and keep the former users.
+        """
         if (document := self._document()) is self._seen:
             return
         if any(stamp(file) != former for file, former in self._stamps.items()):
-            self._read_again()
+            try:
+                self.read(self._settings)
+            except NoUsers as error:
+                logger.error("reading the users failed; the former users stay in effect: %s", error)
         self._seen = document
         if not self._follows:
             return
@@ -70,13 +83,6 @@ class Users:
         if section is not self._section:
             self._section = section
             self._accept(userlist.users(section))
-
-    def _read_again(self) -> None:
-        """Read all sources again. If one cannot be read, keep the former users and log the error."""
-        try:
-            self.read(self._settings)
-        except NoUsers as error:
-            logger.error("reading the users failed; the former users stay in effect: %s", error)
 
     def _accept(self, users: Iterable[User]) -> None:
         by_name: dict[str, User] = {}
@@ -103,7 +109,7 @@ def _user(entry: dict[str, Any]) -> User:
     return User(str(entry.get("name", "")), str(entry.get("password", "")), bool(entry.get("insecure", False)))
 
 
-def _users_of_cluster_file(path: Path) -> list[User]:
+def _read_cluster_file(path: Path) -> list[User]:
     try:
         text = path.read_bytes()
     except OSError:
@@ -113,14 +119,3 @@ def _users_of_cluster_file(path: Path) -> list[User]:
         return [_user(entry) for entry in entries]
     except (ValueError, AttributeError, TypeError, RecursionError) as error:
         raise NoUsers(f"{path} is not valid: {error}") from None
-
-
-def _users_of_file(path: str, name: str) -> list[User]:
-    try:
-        section = userlist.find_in_file(path, name)
-    except OSError as error:
-        reason = "file does not exist" if isinstance(error, FileNotFoundError) else error.strerror
-        raise NoUsers(f"cannot read {path}, {reason}") from None
-    if section is None:
-        raise NoUsers(f"no users configured in {path}, error: it has no userlist {name}")
-    return userlist.users(section)

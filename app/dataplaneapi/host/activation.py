@@ -16,25 +16,23 @@ FIRST = 3
 def sockets(environ: MutableMapping[str, str]) -> list[tuple[str, socket.socket]]:
     """Return (scheme, listening socket) for each socket from the service manager. Raises SettingsError.
 
-    A socket whose unit has `FileDescriptorName=https` serves TLS. Remove the variables from `environ`, and prevent that child processes
+    A socket whose unit has `FileDescriptorName=https` serves TLS. The variables are removed from `environ`, and child processes do not
     inherit the descriptors.
     """
     process, number, names = (environ.pop(name, "") for name in ("LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"))
     if process != str(os.getpid()) or not number.isdigit():
         return []
-    named = dict(enumerate(names.split(":"), FIRST))
-    return [_checked_socket(descriptor, named.get(descriptor, "")) for descriptor in range(FIRST, FIRST + int(number))]
-
-
-def _checked_socket(descriptor: int, name: str) -> tuple[str, socket.socket]:
-    try:
-        os.set_inheritable(descriptor, False)
-        listening = socket.socket(fileno=descriptor)
-    except OSError as error:
-        raise SettingsError(f"descriptor {descriptor} of the service manager: {error.strerror}") from None
-    if listening.type != socket.SOCK_STREAM or not listening.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
-        listening.close()
-        raise SettingsError(f"descriptor {descriptor} of the service manager does not listen for streams; use ListenStream=")
-    if listening.family == socket.AF_UNIX:
-        return "unix", listening
-    return "https" if name == "https" else "http", listening
+    name_of = dict(enumerate(names.split(":"), FIRST))
+    passed = []
+    for descriptor in range(FIRST, FIRST + int(number)):
+        try:
+            os.set_inheritable(descriptor, False)
+            listening = socket.socket(fileno=descriptor)
+        except OSError as error:
+            raise SettingsError(f"descriptor {descriptor} of the service manager: {error.strerror}") from None
+        if listening.type != socket.SOCK_STREAM or not listening.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
+            listening.close()
+            raise SettingsError(f"descriptor {descriptor} of the service manager does not listen for streams; use ListenStream=")
+        scheme = "https" if name_of.get(descriptor) == "https" else "http"
+        passed.append(("unix" if listening.family == socket.AF_UNIX else scheme, listening))
+    return passed

@@ -12,7 +12,7 @@ UNIT_USERS = Path("/etc/dataplaneapi/users")
 
 
 def path(name: str) -> str:
-    """Return the path of a credential, or an empty text if it was not passed or the file is empty."""
+    """Return the path of a credential; empty if the credential was not passed or its file is empty."""
     directory = os.environ.get("CREDENTIALS_DIRECTORY", "")
     file = Path(directory, name)
     return str(file) if directory and file.is_file() and file.stat().st_size else ""

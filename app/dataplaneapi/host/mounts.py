@@ -3,6 +3,7 @@
 import errno
 import os
 import re
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,8 +23,10 @@ class Mount(NamedTuple):
 
 def mount_of(file: Path, table: Path = MOUNTS) -> Mount:
     """Return the innermost mount that contains an absolute path. Of several mounts at the same path, return the last one."""
-    mount = Mount(Path("/"), "")
-    for line in _lines(table):
+    mount, lines = Mount(Path("/"), ""), list[str]()
+    with suppress(OSError):
+        lines = table.read_text(errors="surrogateescape").splitlines()
+    for line in lines:
         head, _, tail = line.partition(" - ")
         point = Path(_ESCAPED.sub(lambda match: chr(int(match[1], 8)), head.split(" ")[4]))
         if file.is_relative_to(point) and len(point.parts) >= len(mount.point.parts):
@@ -32,38 +35,29 @@ def mount_of(file: Path, table: Path = MOUNTS) -> Mount:
 
 
 def refused_writes(file: Path, state: Path | None = None) -> list[str]:
-    """Return why this process can neither replace a file nor write it in place. Return an empty list if it can.
+    """Return why this process can neither replace a file nor write to the file itself; an empty list if it can.
 
     `state` is the directory for drafts if the directory of the file is not writable.
     """
     if os.access(file.parent, os.W_OK):
-        return _unwritable_places(file, file.parent)
+        return _refused_paths(file, file.parent)
     if os.access(file, os.W_OK):
-        has_place_for_drafts = state is None or os.access(state, os.W_OK)
-        troubles = (
-            [] if has_place_for_drafts else [f"neither {file.parent} nor {state} can be written to, so a new text cannot be validated"]
-        )
-        return troubles or _unwritable_places(file, file, *filter(None, [state]))
-    return _unwritable_places(file, file.parent, only=errno.EROFS) or [f"neither {file} nor its directory can be written to"]
+        if state is not None and not os.access(state, os.W_OK):
+            return [f"neither {file.parent} nor {state} can be written to, so a new text cannot be validated"]
+        return _refused_paths(file, file, *filter(None, [state]))
+    return _refused_paths(file, file.parent, only=errno.EROFS) or [f"neither {file} nor its directory can be written to"]
 
 
-def _unwritable_places(file: Path, *places: Path, only: int | None = None) -> list[str]:
-    """Return a message for each place that is read-only or lacks space for another text of the file's size.
+def _refused_paths(file: Path, *paths: Path, only: int | None = None) -> list[str]:
+    """Return a message for each path whose file system is read-only or lacks space for another text of the file's size.
 
     `only` limits the messages to this errno.
     """
-    troubles = []
-    for place in places:
+    obstacles = []
+    for path in paths:
         try:
-            path_errors.check_space(place, max(1, file.stat().st_size))
+            path_errors.check_space(path, max(1, file.stat().st_size))
         except OSError as error:
             if error.errno in (errno.ENOSPC, errno.EROFS) and only in (None, error.errno):
-                troubles.append(path_errors.failed(f"{file} cannot be changed, nothing can be written to {place}", error, place))
-    return troubles
-
-
-def _lines(table: Path) -> list[str]:
-    try:
-        return table.read_text(errors="surrogateescape").splitlines()
-    except OSError:
-        return []
+                obstacles.append(path_errors.failed(f"{file} cannot be changed, nothing can be written to {path}", error, path))
+    return obstacles

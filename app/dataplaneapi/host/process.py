@@ -18,37 +18,31 @@ def write_pid_file(path: str) -> None:
     target = Path(path)
     try:
         stored_pid = target.read_text(errors="replace") if target.exists() else ""
-        if stored_pid.strip():
-            _check_owner(stored_pid)
+        pid = int(stored_pid) if stored_pid.strip() else os.getpid()
+        if pid != os.getpid() and Path(f"/proc/{pid}").exists():
+            raise SettingsError(f"process with PID {pid} already exists")
         write_atomically(target, str(os.getpid()).encode(), mode=0o644, durable=False)
+    except ValueError:
+        raise SettingsError(f"error while parsing PID file content: {stored_pid.strip()[:40]!r} is not a number") from None
     except OSError as error:
         raise SettingsError(f"pid_file: {path} cannot be written: {error.strerror}") from None
 
 
-def _check_owner(stored_pid: str) -> None:
-    try:
-        pid = int(stored_pid)
-    except ValueError:
-        raise SettingsError(f"error while parsing PID file content: {stored_pid.strip()[:40]!r} is not a number") from None
-    if pid != os.getpid() and Path(f"/proc/{pid}").exists():
-        raise SettingsError(f"process with PID {pid} already exists")
+def allow_open_files(number: int) -> int:
+    """Raise the soft limit of open files to `number`, or to the hard limit if the hard limit is lower.
 
-
-def allow_open_files(wanted: int) -> int:
-    """Raise the soft limit of open files to `wanted`, or to the hard limit if that is lower.
-
-    Return the number of files that may be open.
+    Return how many of the `number` files may be open.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft == resource.RLIM_INFINITY or soft >= wanted:
-        return wanted
-    allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    if soft == resource.RLIM_INFINITY or soft >= number:
+        return number
+    allowed = number if hard == resource.RLIM_INFINITY else min(number, hard)
     resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
     return allowed
 
 
 def limit_modes() -> None:
-    """Tighten the umask, so that files created from now on give other users no access."""
+    """Tighten the umask, so that new files give other users no access."""
     os.umask(os.umask(UMASK) | UMASK)
 
 

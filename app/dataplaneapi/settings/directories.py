@@ -1,4 +1,4 @@
-"""Return the directories that are configured in the settings, and report those that cannot be used.
+"""Return the directories that are configured in the settings, and report directories that cannot be used.
 
 A directory that cannot be used does not prevent the start of the server. Only the operations that need the directory fail.
 """
@@ -37,7 +37,7 @@ def directories(settings: Settings) -> dict[str, Directory]:
 
 
 def unusable(named: Iterable[Directory]) -> list[str]:
-    """Return a text for each directory that cannot be used, which says why."""
+    """Return the reason for each directory that cannot be used."""
     return [trouble for directory in named if (trouble := directory.trouble())]
 
 

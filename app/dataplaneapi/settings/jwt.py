@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from ipaddress import ip_address
@@ -55,21 +56,17 @@ def read_jwt(given: Mapping[str, Any], role_of: Mapping[str, Any]) -> JwtSetting
     for member in ("issuer", "jwks"):
         if url := given.get(member):
             _check_url(member, url)
-    _check_library()
-    return JwtSettings(**{**DEFAULTS, **given})
-
-
-def _check_library() -> None:
     try:
         installed = version("pyjwt")
     except PackageNotFoundError:
         installed = ""
-    if _numbers(installed) < _numbers(OLDEST):
+    if _version_numbers(installed) < _version_numbers(OLDEST):
         instead = f", not {installed}" if installed else ""
         raise ValueError(f"this needs PyJWT {OLDEST} or newer{instead}: {EXTRAS['oidc'].remedy}")
+    return JwtSettings(**{**DEFAULTS, **given})
 
 
-def _numbers(text: str) -> list[int]:
+def _version_numbers(text: str) -> list[int]:
     return [int(part) for part in re.findall(r"[0-9]+", text)[:2]]
 
 
@@ -83,13 +80,9 @@ def _check_url(member: str, url: str) -> None:
         _ = parts.port
     except ValueError as error:
         raise ValueError(f"{member} is not a URL: {error}") from None
-    is_plain = parts.scheme == "http" and _is_loopback(parts.hostname or "")
-    if not parts.hostname or "@" in parts.netloc or not url.isascii() or " " in url or not (parts.scheme == "https" or is_plain):
+    is_loopback = parts.hostname == "localhost"
+    with suppress(ValueError):
+        is_loopback = is_loopback or ip_address(parts.hostname or "").is_loopback
+    is_safe = parts.scheme == "https" or (parts.scheme == "http" and is_loopback)
+    if not parts.hostname or "@" in parts.netloc or not url.isascii() or " " in url or not is_safe:
         raise ValueError(f"{member} must be a URL such as https://login.example.com, without a user; http is allowed only for this machine")
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        return False

@@ -6,7 +6,7 @@ import uuid
 
 from dataplaneapi.settings import yaml_file as settings_file
 from dataplaneapi.settings.table import Settings
-from haproxy_native.discovery.discovery import Definitions, Discovery
+from haproxy_native.discovery.discovery import Discovery
 from haproxy_native.errors import NativeError
 
 logger = logging.getLogger(__name__)
@@ -22,17 +22,14 @@ def migrate(settings: Settings, discovery: Discovery) -> None:
     try:
         for member, (kind, word, key) in _KINDS.items():
             for entry in settings.service_discovery.get(member) or []:
-                _migrate_definition(discovery.kinds[kind], settings.file, word, key, json.loads(json.dumps(entry)))
+                definitions = discovery.kinds[kind]
+                name = str(entry.get(key) or uuid.uuid4())
+                places = f"Old location [{settings.file}] New location [{definitions.place}]. Use only new location"
+                if any(definition.get(key) == name for definition in definitions.list_all()):
+                    logger.warning("[CFG DEPRECATED] [SKIP] [%s] [%s]: already migrated. %s", word, name, places)
+                    continue
+                logger.warning("[CFG DEPRECATED] [MIGRATE] [%s] [%s]: migrating. %s", word, name, places)
+                definitions.adopt(json.loads(json.dumps(entry)))
         settings_file.remove(settings.file, SECTION)
     except (NativeError, OSError, TypeError, ValueError, KeyError, AttributeError) as error:
         logger.error("moving %s out of %s failed, so it stays there: %s", SECTION, settings.file, error or type(error).__name__)
-
-
-def _migrate_definition(definitions: Definitions, file: str, word: str, key: str, entry: dict[str, object]) -> None:
-    name = str(entry.get(key) or uuid.uuid4())
-    place = f"Old location [{file}] New location [{definitions.place}]. Use only new location"
-    if any(definition.get(key) == name for definition in definitions.list_all()):
-        logger.warning("[CFG DEPRECATED] [SKIP] [%s] [%s]: already migrated. %s", word, name, place)
-        return
-    logger.warning("[CFG DEPRECATED] [MIGRATE] [%s] [%s]: migrating. %s", word, name, place)
-    definitions.adopt(entry)

@@ -38,7 +38,7 @@ class Proxies:
             return shown
         values = [value for name, value in headers if name == FORWARDED_FOR]
         for sent in reversed(b",".join(values).decode("latin-1").rsplit(",", _MOST_PROXIES)[-_MOST_PROXIES:]):
-            address = _parse_element(sent.strip())
+            address = _parse_forwarded_address(sent.strip())
             if address is None:
                 return shown
             if not self._trusts(address):
@@ -66,8 +66,8 @@ def network(text: str) -> Network:
     return IPv4Network((mapped, given.prefixlen - _MAPPED_BITS)) if mapped else given
 
 
-def _parse_element(text: str) -> Address | None:
-    """Parse an element of the header, an address with or without a port. Return None for anything else."""
+def _parse_forwarded_address(text: str) -> Address | None:
+    """Parse an element of the header: an address with or without a port. Return None for anything else."""
     if text.startswith("["):
         text, bracket, port = text[1:].partition("]")
         is_port = bool(bracket) and (not port or (port.startswith(":") and _is_port(port[1:])))

@@ -31,18 +31,16 @@ class Roles:
 
     def rights(self, group: str, *names: str) -> Rights:
         """Return the permissions of a caller that has these names in a group. A caller without a role is permitted nothing."""
-        owners = self.owners.get(group, {})
-        role_names = [role for pattern, roles in owners.items() if any(_matches_pattern(pattern, name) for name in names) for role in roles]
+        role_names: list[str] = []
+        for pattern, roles in self.owners.get(group, {}).items():
+            # An empty name matches no pattern.
+            if any(name.startswith(pattern[:-1]) if pattern.endswith("*") else name == pattern for name in names if name):
+                role_names += roles
         return self.of(role_names)
 
     def of(self, names: Iterable[str]) -> Rights:
         """Return the combined permissions of roles. Ignore unknown names."""
         return replace(rights_of((name, self.rules[name]) for name in names if name in self.rules), userlist=self.userlist)
-
-
-def _matches_pattern(pattern: str, name: str) -> bool:
-    """Return whether a pattern matches a name. An empty name matches no pattern."""
-    return bool(name) and (name.startswith(pattern[:-1]) if pattern.endswith("*") else name == pattern)
 
 
 def read_roles(

@@ -8,7 +8,7 @@ import dataclasses
 import os
 import re
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -50,7 +50,7 @@ class SettingSource:
 
 
 def _setting(flags: str, where: str, kind: str, default: Any, help: str, *, key: str = "", env: str | None = None, unused: str = "") -> Any:
-    """Return a field of `Settings`. In the YAML file its key is `key` in the map `where`. The default key is the name of the long flag."""
+    """Return a field of `Settings`. In the YAML file, the setting is `key` in the map `where`; by default, `key` is the long flag."""
     names = tuple(flags.split())
     yaml = f"{where}.{key or names[-1].lstrip('-').replace('-', '_')}" if where else ""
     about = {"source": SettingSource(names, yaml, kind, help, env, unused)}
@@ -277,11 +277,14 @@ def combine(flags: Mapping[str, Any], environ: Mapping[str, str], data: Any, *, 
     wrong: list[str] = []
     values = {}
     for name, source, default in table():
-        with _collect_errors(wrong):
-            values[name] = default
+        values[name] = default
+        try:
             values[name] = _first_value(name, source, default, flags, environ, data, warnings)
-            if source.unused and (name in flags or at(data, source.yaml) is not None):
-                warnings.append(f"{source.yaml} has no effect: {source.unused}")
+        except SettingsError as error:
+            wrong.append(str(error))
+            continue
+        if source.unused and (name in flags or at(data, source.yaml) is not None):
+            warnings.append(f"{source.yaml} has no effect: {source.unused}")
     listeners = _maps(data, "dataplaneapi.listeners", wrong)
     if not values["scheme"] and not listeners:
         values["scheme"] = ["http"]
@@ -299,21 +302,16 @@ def combine(flags: Mapping[str, Any], environ: Mapping[str, str], data: Any, *, 
         service_discovery=_map(data, "service_discovery", wrong),
         fleet=_map(data, "fleet", wrong),
         file=file,
-        warnings=tuple(warnings),
     )
-    wrong += _mistakes(settings)
+    wrong += _find_mistakes(settings)
     if wrong:
         raise SettingsError("\n".join(wrong))
-    return dataclasses.replace(settings, warnings=(*settings.warnings, *_unusable_passwords(settings.users)))
-
-
-def _unusable_passwords(users: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield a warning for each plain-text password without `insecure`. It counts as a hash, so no password matches it."""
-    for user in users:
+    for user in settings.users:
         password = str(user.get("password", ""))
         if not user.get("insecure") and "$" not in password and len(password) != _DES_LENGTH:
-            name = user.get("name", "")
-            yield f"the password of user {name} is not a hash, so every login fails: hash it (openssl passwd -5) or set insecure: true"
+            name, remedy = user.get("name", ""), "hash it (openssl passwd -5) or set insecure: true"
+            warnings.append(f"the password of user {name} is not a hash, so every login fails: {remedy}")
+    return dataclasses.replace(settings, warnings=tuple(warnings))
 
 
 def _first_value(
@@ -327,12 +325,8 @@ def _first_value(
         except ValueError as error:
             raise SettingsError(f"variable {source.env}: {error}") from None
     value = at(data, source.yaml) if source.yaml else None
-    return default if value is None else _from_yaml(source, value, default, warnings)
-
-
-def _from_yaml(source: SettingSource, value: Any, default: Any, warnings: list[str]) -> Any:
     try:
-        return yaml_value(source.kind, source.yaml, value)
+        return default if value is None else yaml_value(source.kind, source.yaml, value)
     except SettingsError as error:
         if source.kind not in ("duration", "size"):
             raise
@@ -340,33 +334,25 @@ def _from_yaml(source: SettingSource, value: Any, default: Any, warnings: list[s
         return default
 
 
-def yaml_value(kind: str, place: str, value: Any) -> Any:
-    """Convert a value of the YAML file to the kind of the setting. Raises SettingsError, which names `place`."""
+def yaml_value(kind: str, path: str, value: Any) -> Any:
+    """Convert a value of the YAML file to the kind of the setting. Raises SettingsError, which names `path`, the path of the key."""
     if kind in ("duration", "size"):
         try:
             return parse(kind, str(value))
         except ValueError as error:
-            raise SettingsError(f"{place}: {error}") from None
+            raise SettingsError(f"{path}: {error}") from None
     if kind == "texts" and isinstance(value, list):
         return [str(element) for element in value]
     if kind in _WORDS and not isinstance(value, list | Mapping):
         with contextlib.suppress(ValueError, KeyError):
             return _WORDS[kind](str(value).lower() if isinstance(value, bool) else str(value))
-    wanted = {"texts": "a list", "text": "a text", "switch": "true or false", "number": "a number"}[kind]
-    raise SettingsError(f"{place} must be {wanted}, not {value!r}")
+    expected = {"texts": "a list", "text": "a text", "switch": "true or false", "number": "a number"}[kind]
+    raise SettingsError(f"{path} must be {expected}, not {value!r}")
 
 
 # Existing files also use the other words of YAML 1.1 for true and false.
 _SWITCH = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 _WORDS: dict[str, Callable[[str], Any]] = {"text": str, "number": int, "switch": lambda word: _SWITCH[word.lower()]}
-
-
-@contextlib.contextmanager
-def _collect_errors(wrong: list[str]) -> Iterator[None]:
-    try:
-        yield
-    except SettingsError as error:
-        wrong.append(str(error))
 
 
 def _maps(data: Any, path: str, wrong: list[str]) -> list[dict[str, Any]]:
@@ -386,14 +372,6 @@ def _map(data: Any, path: str, wrong: list[str]) -> dict[str, Any]:
 
 
 _PORTS, _IDS, _COUNTS = (1 << 16) - 1, (1 << 32) - 2, (1 << 63) - 1
-
-
-def _unusable_numbers(settings: Settings) -> Iterator[str]:
-    largest = {"dataplaneapi.port": _PORTS, "dataplaneapi.tls.tls_port": _PORTS, "dataplaneapi.uid": _IDS, "dataplaneapi.gid": _IDS}
-    for name, source, _ in table():
-        limit = largest.get(source.yaml, _COUNTS)
-        if source.kind == "number" and not 0 <= (getattr(settings, name) or 0) <= limit:
-            yield f"{source.yaml} must be from 0 to {limit}, not {getattr(settings, name)}"
 
 
 # An origin as browsers send it: scheme, host and port in lower case, without a path. Patterns are not supported.
@@ -423,27 +401,20 @@ def _unusable_parts(settings: Settings) -> Iterator[str]:
         yield from _unusable("trusted_proxies: ", partial(read_proxies, settings.trusted_proxies))
 
 
-def _unusable_programs(settings: Settings) -> Iterator[str]:
-    """Yield a mistake for each program in a directory of stored files, which clients may replace, and for each relative path."""
-    stored = {name: os.path.realpath(path) for name, _, _ in table() if name.endswith("_dir") and (path := getattr(settings, name))}
-    for program in settings.acme_programs:
-        real = os.path.realpath(program)
-        if not os.path.isabs(program):
-            yield f"dataplaneapi.acme_programs: {program!r} is not an absolute path"
-        elif place := next((name for name, path in stored.items() if os.path.commonpath((real, path)) == path), ""):
-            yield f"dataplaneapi.acme_programs: {program} is below {place}, whose files clients may replace; move it elsewhere"
-
-
-def _unusable(place: str, read: Callable[[], Any]) -> Iterator[str]:
+def _unusable(prefix: str, read: Callable[[], Any]) -> Iterator[str]:
     try:
         read()
     except ValueError as error:
-        yield f"dataplaneapi.{place}{error}"
+        yield f"dataplaneapi.{prefix}{error}"
 
 
-def _mistakes(settings: Settings) -> Iterator[str]:
+def _find_mistakes(settings: Settings) -> Iterator[str]:
     """Yield the mistakes in values that have the right kind."""
-    yield from _unusable_numbers(settings)
+    largest = {"dataplaneapi.port": _PORTS, "dataplaneapi.tls.tls_port": _PORTS, "dataplaneapi.uid": _IDS, "dataplaneapi.gid": _IDS}
+    for name, source, _ in table():
+        limit = largest.get(source.yaml, _COUNTS)
+        if source.kind == "number" and not 0 <= (getattr(settings, name) or 0) <= limit:
+            yield f"{source.yaml} must be from 0 to {limit}, not {getattr(settings, name)}"
     if wrong := [scheme for scheme in settings.scheme if scheme not in ("http", "https", "unix")]:
         yield f"scheme {wrong[0]!r} is not one of http, https, unix"
     if not re.fullmatch(r"v[0-9]+(\.[0-9]+)*[!-~]*", settings.api_version):
@@ -451,7 +422,14 @@ def _mistakes(settings: Settings) -> Iterator[str]:
     if strange := [origin for origin in settings.cors_origins if not _ORIGIN.fullmatch(origin)]:
         yield f"dataplaneapi.cors_origins: {strange[0]!r} is not an origin such as https://panel.example.com:8443"
     yield from _unusable_parts(settings)
-    yield from _unusable_programs(settings)
+    # Clients may replace files in the directories of stored files.
+    stored = {name: os.path.realpath(path) for name, _, _ in table() if name.endswith("_dir") and (path := getattr(settings, name))}
+    for program in settings.acme_programs:
+        real = os.path.realpath(program)
+        if not os.path.isabs(program):
+            yield f"dataplaneapi.acme_programs: {program!r} is not an absolute path"
+        elif setting := next((name for name, path in stored.items() if os.path.commonpath((real, path)) == path), ""):
+            yield f"dataplaneapi.acme_programs: {program} is below {setting}, whose files clients may replace; move it elsewhere"
     try:
         shlex.split(settings.status_cmd)
     except ValueError as error:

@@ -3,6 +3,7 @@
 The server writes the file only if a required key is missing or has another value than the settings.
 """
 
+import contextlib
 import functools
 import io
 import os
@@ -86,29 +87,23 @@ def unknown_keys(data: Mapping[str, Any]) -> Iterator[str]:
 
 
 def unknown(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the path of each unknown key, and the path that was probably meant. That is empty if no known key is similar."""
+    """Yield the path of each unknown key, and the path that was probably meant, which is empty if no known key is similar."""
     known = {source.yaml for _, source, _ in table() if source.yaml} | set(_MORE.split())
-    yield from _unknown(data, "", known)
+    yield from _unknown_below("", data, known)
 
 
-def _unknown(data: Mapping[str, Any], prefix: str, known: set[str]) -> Iterator[tuple[str, str]]:
+def _unknown_below(prefix: str, data: Mapping[str, Any], known: set[str]) -> Iterator[tuple[str, str]]:
     siblings = {path[len(prefix) :].partition(".")[0] for path in known if path.startswith(prefix)}
     for key, value in data.items():
         path = f"{prefix}{key}"
         if str(key) not in siblings:
-            yield path, _likely_path(str(key), prefix, siblings, known)
+            # The key may be known elsewhere, as a setting or as a map of settings.
+            maps = {known_path.rpartition(".")[0] for known_path in known}
+            elsewhere = next((known_path for known_path in sorted(known | maps) if known_path.rpartition(".")[2] == str(key)), None)
+            similar = nearest(str(key), siblings)
+            yield path, elsewhere or (prefix + similar if similar else "")
         elif isinstance(value, Mapping) and path not in known:
-            yield from _unknown(value, path + ".", known)
-
-
-def _likely_path(key: str, prefix: str, siblings: set[str], known: set[str]) -> str:
-    elsewhere = next((path for path in sorted(known | _groups(known)) if path.rpartition(".")[2] == key), None)
-    return elsewhere or (prefix + near if (near := nearest(key, siblings)) else "")
-
-
-def _groups(known: set[str]) -> set[str]:
-    """Return the paths of the maps that contain settings."""
-    return {path.rpartition(".")[0] for path in known} - {""}
+            yield from _unknown_below(path + ".", value, known)
 
 
 def required(settings: Settings) -> dict[str, Any]:
@@ -125,10 +120,17 @@ def required(settings: Settings) -> dict[str, Any]:
 
 
 def write_back(settings: Settings) -> bool:
-    """Write the required keys to the file unless it already contains them. Return whether the file was written. Raises OSError."""
+    """Write the required keys to the file if it lacks any. Return whether the file was written. Raises OSError."""
     target = Path(os.path.realpath(settings.file))
     old = target.read_bytes().decode() if target.exists() else ""
-    changes = dict(_changes(read(settings.file) or {}, settings))
+    data = read(settings.file) or {}
+    # The new value of each key to change, by its path. None removes the key.
+    changes: dict[str, Any] = {}
+    if "log_targets" in data and not data["log_targets"]:
+        changes["log_targets"] = None
+    if settings.scheme == ["http"] and not at(data, "dataplaneapi.scheme") and not settings.listeners:
+        changes["dataplaneapi.scheme"] = ["http"]
+    changes |= {path: value for path, value in required(settings).items() if at(data, path) != value}
     if not changes:
         return False
     _replace(target, _with_changes(old, changes))
@@ -144,7 +146,13 @@ def remove(file: str, path: str) -> None:
 
 def _with_changes(old: str, changes: Mapping[str, Any]) -> str:
     """Return the text with the changes, edited in place. If the result does not parse to the changed values, let ruamel write the text."""
-    values, new = deepcopy(_values(old)), _edited_in_place(old, changes)
+    from ruamel.yaml.error import YAMLError
+
+    values, new = deepcopy(_values(old)), old
+    with contextlib.suppress(YAMLError):
+        for path in [path for path, value in changes.items() if value is None]:
+            new = settings_text.without(new, path)
+        new = settings_text.with_values(new, {path: value for path, value in changes.items() if value is not None})
     _apply(changes, values)
     if _values(new) == values:
         return new
@@ -155,7 +163,7 @@ def _with_changes(old: str, changes: Mapping[str, Any]) -> str:
 
 
 def _values(text: str) -> Any:
-    """Return the values of a text, or an empty map if it is not YAML."""
+    """Return the values of a text, or an empty map if the text is not YAML."""
     from ruamel.yaml.error import YAMLError
 
     try:
@@ -163,26 +171,6 @@ def _values(text: str) -> Any:
     except (ValueError, YAMLError):
         values = None
     return {} if values is None else values
-
-
-def _changes(data: Any, settings: Settings) -> Iterator[tuple[str, Any]]:
-    """Yield the path and the new value of each key to change. None as the value removes the key."""
-    if "log_targets" in data and not data["log_targets"]:
-        yield "log_targets", None
-    if settings.scheme == ["http"] and not at(data, "dataplaneapi.scheme") and not settings.listeners:
-        yield "dataplaneapi.scheme", ["http"]
-    yield from ((path, value) for path, value in required(settings).items() if at(data, path) != value)
-
-
-def _edited_in_place(text: str, changes: Mapping[str, Any]) -> str:
-    from ruamel.yaml.error import YAMLError
-
-    try:
-        for path in [path for path, value in changes.items() if value is None]:
-            text = settings_text.without(text, path)
-        return settings_text.with_values(text, {path: value for path, value in changes.items() if value is not None})
-    except YAMLError:
-        return text
 
 
 def _apply(changes: Mapping[str, Any], data: Any) -> None:

@@ -28,9 +28,12 @@ def with_values(text: str, values: Mapping[str, Any]) -> str:
         keys = path.split(".")
         node, rest = _deepest(root, keys)
         if rest:
-            _put(missing.setdefault(tuple(keys[: len(keys) - len(rest)]), {}), rest, value)
+            tree = missing.setdefault(tuple(keys[: len(keys) - len(rest)]), {})
+            for key in rest[:-1]:
+                tree = tree.setdefault(key, {})
+            tree[rest[-1]] = value
         else:
-            edits.append((node.start_mark.index, 0, partial(_replaced, node=node, value=value)))
+            edits.append((node.start_mark.index, 0, partial(_replace_value, node=node, value=value)))
     edits += [_insertion(text, root, list(above), tree) for above, tree in missing.items()]
     # If two insertions have the same position, the inner one comes first in the text, so it is made last.
     for _, _, edit in sorted(edits, key=lambda row: (-row[0], row[1])):
@@ -38,34 +41,26 @@ def with_values(text: str, values: Mapping[str, Any]) -> str:
     return text
 
 
-def _put(tree: dict[str, Any], keys: list[str], value: Any) -> None:
-    *above, last = keys
-    for key in above:
-        tree = tree.setdefault(key, {})
-    tree[last] = value
-
-
-def _replaced(text: str, node: Any, value: Any) -> str:
+def _replace_value(text: str, node: Any, value: Any) -> str:
     return text[: node.start_mark.index] + _spelled(value) + text[node.end_mark.index :]
 
 
 def _insertion(text: str, root: Any, above: list[str], tree: Tree) -> tuple[int, int, TextEdit]:
     """Return (position, depth, edit) for the insertion of keys below the existing path `above`."""
     if root is None:
-        return len(text), 0, partial(_appended, after=len(text), indent="", tree=tree)
+        return len(text), 0, partial(_append_lines, after=len(text), indent="", tree=tree)
     node, _ = _deepest(root, above)
     if not isinstance(node.value, list):
-        name = _key(root, above)
-        return (
-            name.end_mark.index,
-            len(above),
-            partial(_appended, after=name.end_mark.index, indent=" " * (name.start_mark.column + 2), tree=tree),
-        )
+        parent, _ = _deepest(root, above[:-1])
+        name = next(name for name, _ in parent.value if name.value == above[-1])
+        position, indent = name.end_mark.index, " " * (name.start_mark.column + 2)
+        return position, len(above), partial(_append_lines, after=position, indent=indent, tree=tree)
     if not node.flow_style:
-        return _end(node), len(above), partial(_appended, after=_end(node), indent=" " * node.value[0][0].start_mark.column, tree=tree)
-    place = _end(node) if node.value else node.start_mark.index + 1
+        position, indent = _end(node), " " * node.value[0][0].start_mark.column
+        return position, len(above), partial(_append_lines, after=position, indent=indent, tree=tree)
+    position = _end(node) if node.value else node.start_mark.index + 1
     new = (", " if node.value else "") + _flow(tree)
-    return place, len(above), lambda text: text[:place] + new + text[place:]
+    return position, len(above), lambda text: text[:position] + new + text[position:]
 
 
 def without(text: str, key: str) -> str:
@@ -105,13 +100,7 @@ def _end(node: Any) -> int:
     return int(node.end_mark.index)
 
 
-def _key(root: Any, path: list[str]) -> Any:
-    """Return the node of the key at a path."""
-    parent, _ = _deepest(root, path[:-1])
-    return next(name for name, _ in parent.value if name.value == path[-1])
-
-
-def _appended(text: str, after: int, indent: str, tree: Tree) -> str:
+def _append_lines(text: str, after: int, indent: str, tree: Tree) -> str:
     """Return the text with new lines below the line that contains the position `after`."""
     newline = "\r\n" if "\r\n" in text else "\n"
     end = _line_end(text, len(text[:after].rstrip()))

@@ -43,7 +43,7 @@ def compiled(layout: str) -> list[str | Writer]:
     parts: list[str | Writer] = []
     end = 0
     for match in _PART.finditer(layout):
-        parts += [layout[end : match.start()], _writer(match[1], match[2])]
+        parts += [layout[end : match.start()], _directive_writer(match[1], match[2])]
         end = match.end()
     parts.append(layout[end:])
     if any(isinstance(part, str) and "%" in part for part in parts):
@@ -51,7 +51,7 @@ def compiled(layout: str) -> list[str | Writer]:
     return parts
 
 
-def _writer(name: str | None, directive: str) -> Writer:
+def _directive_writer(name: str | None, directive: str) -> Writer:
     if name is None:
         return _PLAIN[directive]
     if directive == "t":
@@ -91,8 +91,8 @@ def _user(exchange: Exchange, seconds: float) -> str:
     """Return the name in the client certificate, or else the name of the user or token. Return `-` if the caller has no name."""
     if exchange.status == 401:
         return "-"
-    by = exchange.author if exchange.authenticated else None
-    return (exchange.connection.name or (by.name if by else "") or "-").replace('"', '\\"')
+    author = exchange.author if exchange.authenticated else None
+    return (exchange.connection.name or (author.name if author else "") or "-").replace('"', '\\"')
 
 
 def _query(exchange: Exchange) -> str:

@@ -60,8 +60,12 @@ class FileSink:
         self._rest = b""
 
     def write(self, line: bytes) -> None:
-        """Write a line. If the file was renamed or deleted, create it again first. Raises OSError."""
-        if self._file < 0 or not self._is_at_path():
+        """Write a line. If the file was renamed or deleted, create a new file first. Raises OSError."""
+        try:
+            is_at_path = self._file >= 0 and os.path.samestat(os.stat(self._path), os.fstat(self._file))
+        except FileNotFoundError:
+            is_at_path = False
+        if not is_at_path:
             self.renew()
         left = self._rest or line + b"\n"
         while left:
@@ -77,12 +81,6 @@ class FileSink:
         if self._file >= 0:
             os.close(self._file)
         self._file, self._rest = -1, b""
-
-    def _is_at_path(self) -> bool:
-        try:
-            return os.path.samestat(os.stat(self._path), os.fstat(self._file))
-        except FileNotFoundError:
-            return False
 
 
 class SyslogSink:
@@ -129,7 +127,11 @@ class AuditLog:
 
     def renew(self) -> None:
         """Reopen the sink before the next line."""
-        self.add(self._renew)
+
+        def renew_sink() -> None:
+            self._try_sink(self._sink.renew)
+
+        self.add(renew_sink)
 
     def close(self) -> None:
         """Write the queued lines and end the thread. Blocks for at most LAST_SECONDS."""
@@ -140,16 +142,17 @@ class AuditLog:
         if self.trouble:
             logger.error("writing the last lines of the audit log to %s failed; %d lines were lost", self._name, self.lost)
 
-    def _renew(self) -> None:
-        self._try_sink(self._sink.renew)
-
     def _run(self) -> None:
         with closing(self._sink):
             for line in self._build_lines():
-                if not self._write(line):
-                    # The remaining lines would fail too, and each attempt may take seconds.
-                    self.lost += 1 + sum(1 for _ in items_until_end(self._lines, self._ending))
-                    return
+                write = partial(self._sink.write, json.dumps(line).encode())
+                while not self._try_sink(write):
+                    if self._ending.is_set():
+                        # The remaining lines would fail too, and each attempt may take seconds.
+                        self.lost += 1 + sum(1 for _ in items_until_end(self._lines, self._ending))
+                        return
+                    self._ending.wait(PAUSE)
+                self.written += 1
 
     def _build_lines(self) -> Iterator[Mapping[str, Any]]:
         for make in items_until_end(self._lines, self._ending):
@@ -163,16 +166,6 @@ class AuditLog:
             if self._unreported and not self.trouble:
                 lost, self._unreported = self._unreported, 0
                 yield {"event": "lost", "lines": lost}
-
-    def _write(self, line: Mapping[str, Any]) -> bool:
-        """Write a line, and retry until the log is closed. Return whether the line was written."""
-        data = json.dumps(line).encode()
-        while not self._try_sink(lambda: self._sink.write(data)):
-            if self._ending.is_set():
-                return False
-            self._ending.wait(PAUSE)
-        self.written += 1
-        return True
 
     def _try_sink(self, work: Callable[[], None]) -> bool:
         try:
@@ -201,7 +194,7 @@ _QUOTED = re.compile(r"""(?<!\w)(?:'[^']*(?:'(?!\w)|$)|"[^"]*(?:"|$))""")
 
 
 class Audit:
-    """The audit log of the server. `heard` is the listener for the events of the engine. Without settings it writes nothing."""
+    """The audit log of the server. `heard` is the listener for the events of the engine. If `settings` is None, nothing is written."""
 
     def __init__(self, settings: AuditSettings | None) -> None:
         self._settings, self._log = settings, _log(settings)
@@ -215,16 +208,16 @@ class Audit:
 
     @property
     def trouble(self) -> str:
-        """The reason why lines cannot be written at present. Empty if they can, or without an audit log."""
+        """The reason why lines cannot be written at present. Empty if lines can be written or there is no audit log."""
         return self._log.trouble if self._log else ""
 
     @property
     def counts(self) -> Mapping[str, int]:
-        """The number of lines by their outcome, `written` or `lost`. Empty without an audit log."""
+        """The number of lines by their outcome, `written` or `lost`. Empty if there is no audit log."""
         return {"written": self._log.written, "lost": self._log.lost} if self._log else {}
 
     def change(self, settings: AuditSettings | None) -> None:
-        """Apply new settings. If the destination remains the same, reopen it. Otherwise close the former one without waiting for it."""
+        """Apply new settings. If the destination is the same, reopen the file or socket. Otherwise close the former log in a thread."""
         if self._log and settings and self._settings and settings.path == self._settings.path:
             self._log.renew()
         else:
@@ -240,7 +233,7 @@ class Audit:
             former.close()
 
     def heard(self, event: Event) -> None:
-        """Queue the line for an event, if it has one. Does not block."""
+        """Queue the line for an event, unless events of this kind have no lines. Does not block."""
         if (log := self._log) is None:
             return
         now = time.time()
@@ -265,14 +258,13 @@ def request_line(event: RequestAnswered, now: float, left_out: int) -> dict[str,
 
 def commit_line(event: Committed, change: Change, now: float) -> dict[str, Any]:
     """Return the line for a commit, which was made or refused or has failed."""
-    outcome, reason = (GRANTED, "") if event.error is None else (_outcome(event.error), str(event.error))
+    outcome, reason = GRANTED, ""
+    if event.error is not None:
+        is_refused = isinstance(event.error, NativeError) and status_of(event.error) < 500
+        outcome, reason = REFUSED if is_refused else FAILED, str(event.error)
     objects = objects_of(change, event.result)
     about = {"made": event.outcome if event.result else "", "entry": str(event.result.entry or "") if event.result else ""}
     return _line(now, CHANGE, change.author, outcome, reason, objects=objects, **about)
-
-
-def _outcome(error: Exception) -> str:
-    return REFUSED if isinstance(error, NativeError) and status_of(error) < 500 else FAILED
 
 
 def edit_line(event: Edited, now: float) -> dict[str, Any]:
@@ -298,25 +290,25 @@ def _names_of_objects(effects: Iterable[Effect]) -> list[str]:
     return [effect.object for effect in effects]
 
 
-def _line(now: float, kind: str, by: Author, outcome: str, reason: str, *, objects: list[str], **about: Any) -> dict[str, Any]:
-    """Return a line without empty members."""
-    request = by.request
+def _line(moment: float, kind: str, author: Author, outcome: str, reason: str, *, objects: list[str], **about: Any) -> dict[str, Any]:
+    """Return a line without empty members. `moment` is a Unix time."""
+    request = author.request
     line = {
-        "time": datetime.fromtimestamp(now, UTC).isoformat(timespec="microseconds").replace("+00:00", "Z"),
+        "time": datetime.fromtimestamp(moment, UTC).isoformat(timespec="microseconds").replace("+00:00", "Z"),
         "event": kind,
         "outcome": outcome,
-        "author": by.name,
-        "address": by.address,
-        "request_id": by.request_id,
+        "author": author.name,
+        "address": author.address,
+        "request_id": author.request_id,
         "operation": request.operation if request else "",
         # Only for a request without an operation, since the path of an operation may contain values, such as the key of a map entry.
         "path": request.path[:LONGEST_PATH] if request and not request.operation else "",
         "objects": objects[:MOST_OBJECTS],
         "more_objects": max(0, len(objects) - MOST_OBJECTS),
         "reason": without_values(reason),
-        "message": by.message,
-        "cause": by.cause,
-        "confirmation": by.confirmation,
+        "message": author.message,
+        "cause": author.cause,
+        "confirmation": author.confirmation,
     }
     return {name: value for name, value in (line | about).items() if value}
 

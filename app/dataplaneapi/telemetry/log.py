@@ -10,9 +10,10 @@ import os
 import sys
 import threading
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from dataplaneapi.telemetry import access_log as access
 from dataplaneapi.telemetry.syslog import severity
@@ -35,14 +36,21 @@ class Layout(logging.Formatter):
         self._access = access.compiled(access_format)
 
     def format(self, record: logging.LogRecord) -> str:
-        return self.message(record) + self.shown(record)
+        return self.message(record) + self.fields_text(record)
 
     def message(self, record: logging.LogRecord) -> str:
+        """Return the message or access line, with the traceback if there is one. Secrets in warnings and errors are masked."""
         request = getattr(record, "request", None)
-        message = access.line(self._access, *request) if request else _masked(record)
+        message = access.line(self._access, *request) if request else record.getMessage()
+        if not request and record.levelno >= logging.WARNING:
+            # Imported here, because it imports the large grammar, and most commands of this package log no warning.
+            from haproxy_native.editing.secrets import masked_text
+
+            # HAProxy may quote lines of the configuration in a warning or error.
+            message = masked_text(message)
         return f"{message}\n{self.formatException(record.exc_info)}" if record.exc_info else message
 
-    def about(self, record: logging.LogRecord) -> tuple[str, str]:
+    def time_and_level(self, record: logging.LogRecord) -> tuple[str, str]:
         """Return the time in ISO 8601 and the name of the level."""
         time = datetime.fromtimestamp(record.created).astimezone().isoformat(timespec="seconds")
         return time, _NAMES.get(record.levelno, record.levelname.lower())
@@ -50,37 +58,26 @@ class Layout(logging.Formatter):
     def fields(self, record: logging.LogRecord) -> dict[str, Any]:
         return {**origin.get(), **getattr(record, "fields", {})}
 
-    def shown(self, record: logging.LogRecord) -> str:
+    def fields_text(self, record: logging.LogRecord) -> str:
         fields = self.fields(record)
         return "".join(
             f" {key}={json.dumps(value) if isinstance(value, str) and not value.isalnum() else value}" for key, value in fields.items()
         )
 
 
-def _masked(record: logging.LogRecord) -> str:
-    """Return the message. Mask the secrets in a warning or error, in which HAProxy may quote lines of the configuration."""
-    message = record.getMessage()
-    if record.levelno < logging.WARNING:
-        return message
-    # Imported here, because it imports the large grammar, and most commands of this package log no warning.
-    from haproxy_native.editing.secrets import masked_text
-
-    return masked_text(message)
-
-
 class Logfmt(Layout):
     """Formats a record as `time="..." level=... msg="..." key=value`."""
 
     def format(self, record: logging.LogRecord) -> str:
-        time, level = self.about(record)
-        return f'time="{time}" level={level} msg={json.dumps(self.message(record), ensure_ascii=False)}{self.shown(record)}'
+        time, level = self.time_and_level(record)
+        return f'time="{time}" level={level} msg={json.dumps(self.message(record), ensure_ascii=False)}{self.fields_text(record)}'
 
 
 class Json(Layout):
     """Formats a record as a JSON object with the same members. An access line has its content as further members."""
 
     def format(self, record: logging.LogRecord) -> str:
-        time, level = self.about(record)
+        time, level = self.time_and_level(record)
         request = getattr(record, "request", None)
         members = access.fields(*request) if request else {}
         return json.dumps({"level": level, "msg": self.message(record), "time": time} | members | self.fields(record))
@@ -90,23 +87,23 @@ def setup(targets: Iterable[Mapping[str, Any]]) -> None:
     """Replace all log handlers. Report a target that cannot be used on standard error and to the other targets."""
     root = logging.getLogger()
     handlers: list[logging.Handler] = []
-    troubles: list[str] = []
+    warnings: list[str] = []
     for target in list(targets) or [IMPLICIT]:
         try:
-            handlers.append(_handler(target, troubles))
+            handlers.append(_handler(target, warnings))
         except (OSError, ValueError) as error:
-            troubles.append(f"log target {target.get('log_to', '')!r} is not used: {error}")
+            warnings.append(f"log target {target.get('log_to', '')!r} is not used: {error}")
     for old in root.handlers[:]:
         root.removeHandler(old)
         # `close` may block until a collector has received the remaining lines.
         threading.Thread(target=old.close, name="log").start()
-    for handler in handlers or [_handler(IMPLICIT, troubles)]:
+    for handler in handlers or [_handler(IMPLICIT, warnings)]:
         root.addHandler(handler)
     root.setLevel(min(handler.level for handler in root.handlers))
     logging.getLogger("uvicorn").setLevel(logging.WARNING)
-    for trouble in troubles:
-        print(trouble, file=sys.stderr)
-        logger.warning(trouble)
+    for warning in warnings:
+        print(warning, file=sys.stderr)
+        logger.warning(warning)
 
 
 def is_on_standard_output() -> bool:
@@ -117,27 +114,23 @@ def is_on_standard_output() -> bool:
     return any(stream.level <= logging.ERROR and stream.filter(_AN_ERROR) for stream in streams)
 
 
-def _handler(target: Mapping[str, Any], troubles: list[str]) -> logging.Handler:
+def _handler(target: Mapping[str, Any], warnings: list[str]) -> logging.Handler:
+    """Return the handler of a target. Raises OSError and ValueError. For an invalid `acl_format`, append to `warnings` instead."""
     kinds = [str(kind) for kind in target.get("log_types") or ["app"]]
     if any(kind not in ("app", ACCESS) for kind in kinds) or len(set(kinds)) != len(kinds):
         raise ValueError(f"log_types {kinds} must be app, access or both")
-    layout, kinds = _layout(target, kinds, troubles)
-    handler = _output(target)
+    is_json = str(target.get("log_format", "")).lower() == "json"
+    layout_class = Json if is_json else Layout if target.get("log_to") == "syslog" else Logfmt
+    try:
+        layout = layout_class(str(target.get("acl_format") or access.DEFAULT))
+    except ValueError as error:
+        warnings.append(f"log target {target.get('log_to', '')!r} gets no access lines: {error}")
+        layout, kinds = layout_class(), [kind for kind in kinds if kind != ACCESS]
+    handler = _open_output(target)
     handler.setLevel(LEVELS.get(str(target.get("log_level", "info")).lower(), logging.INFO))
     handler.setFormatter(layout)
     handler.addFilter(lambda record: (ACCESS if record.name == ACCESS else "app") in kinds)
     return handler
-
-
-def _layout(target: Mapping[str, Any], kinds: list[str], troubles: list[str]) -> tuple[Layout, list[str]]:
-    """Return the layout of a target, and its kinds of lines. If `acl_format` is invalid, these do not include access lines."""
-    json = str(target.get("log_format", "")).lower() == "json"
-    kind = Json if json else Layout if target.get("log_to") == "syslog" else Logfmt
-    try:
-        return kind(str(target.get("acl_format") or access.DEFAULT)), kinds
-    except ValueError as error:
-        troubles.append(f"log target {target.get('log_to', '')!r} gets no access lines: {error}")
-        return kind(), [kind for kind in kinds if kind != ACCESS]
 
 
 class ToJournal(logging.StreamHandler):  # type: ignore[type-arg]
@@ -148,19 +141,15 @@ class ToJournal(logging.StreamHandler):  # type: ignore[type-arg]
         return "\n".join(priority + line for line in super().format(record).splitlines())
 
 
-def _is_the_journal(stream: TextIO, environ: Mapping[str, str]) -> bool:
-    """Return whether systemd has connected this stream to the journal (systemd.exec(5), JOURNAL_STREAM)."""
-    try:
-        status = os.fstat(stream.fileno())
-    except (OSError, ValueError):
-        return False
-    return environ.get("JOURNAL_STREAM") == f"{status.st_dev}:{status.st_ino}"
-
-
-def _output(target: Mapping[str, Any]) -> logging.Handler:
+def _open_output(target: Mapping[str, Any]) -> logging.Handler:
     where = target.get("log_to")
     if where == "stdout":
-        return (ToJournal if _is_the_journal(sys.stdout, os.environ) else logging.StreamHandler)(sys.stdout)
+        is_journal = False
+        with suppress(OSError, ValueError):
+            status = os.fstat(sys.stdout.fileno())
+            # systemd sets JOURNAL_STREAM to the stream that it has connected to the journal (systemd.exec(5)).
+            is_journal = os.environ.get("JOURNAL_STREAM") == f"{status.st_dev}:{status.st_ino}"
+        return (ToJournal if is_journal else logging.StreamHandler)(sys.stdout)
     if where == "syslog":
         from dataplaneapi.telemetry import syslog
 

@@ -44,7 +44,7 @@ PATIENCE, PAUSE, LAST_SECONDS = 10.0, 1.0, 2.0
 
 
 def _is_host_and_port(address: str) -> bool:
-    """Return whether an address is valid. For others, `getaddrinfo` raises UnicodeError or reduces a port beyond 65535."""
+    """Return whether an address is valid. For an invalid address, `getaddrinfo` raises UnicodeError or truncates the port."""
     if not (match := _ADDRESS.fullmatch(address)):
         return False
     try:
@@ -81,7 +81,15 @@ class Collector:
             if self._socket is None or self._is_closed_by_peer(self._socket):
                 self.close()
                 self._socket = self._connect()
-            self._write(self._socket, line)
+            if self._stream:
+                self._socket.sendall(b"%d %s" % (len(line), line))
+                return
+            try:
+                self._socket.send(line)
+            except OSError as error:
+                if error.errno != errno.EMSGSIZE:
+                    raise
+                self._socket.send(line[:SHORTEST])
         except OSError:
             self.close()
             raise
@@ -91,19 +99,8 @@ class Collector:
             self._socket.close()
             self._socket = None
 
-    def _write(self, to: socket.socket, line: bytes) -> None:
-        if self._stream:
-            to.sendall(b"%d %s" % (len(line), line))
-            return
-        try:
-            to.send(line)
-        except OSError as error:
-            if error.errno != errno.EMSGSIZE:
-                raise
-            to.send(line[:SHORTEST])
-
     def _is_closed_by_peer(self, connection: socket.socket) -> bool:
-        """Return whether the collector has closed the connection. The first line after that would be lost without an error."""
+        """Return whether the collector has closed the connection. A line that is sent on such a connection is lost without an error."""
         if not self._stream:
             return False
         poll = select.poll()
@@ -152,8 +149,11 @@ class Syslog(logging.Handler):
         level = severity(record)
         if level > self._threshold:
             return
+        time = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="microseconds")
+        kind = "access" if record.name == "access" else "app"
+        line = f"<{self._facility * 8 + level}>1 {time} {self._origin} {kind} - {self.format(record)}"
         try:
-            self._lines.put_nowait(self._line(record, level))
+            self._lines.put_nowait(line.encode("utf-8", "replace"))
         except queue.Full:
             self._lost += 1
 
@@ -165,11 +165,6 @@ class Syslog(logging.Handler):
                 self._lines.put_nowait(None)
             self._thread.join(LAST_SECONDS)
         super().close()
-
-    def _line(self, record: logging.LogRecord, level: int) -> bytes:
-        time = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="microseconds")
-        kind = "access" if record.name == "access" else "app"
-        return f"<{self._facility * 8 + level}>1 {time} {self._origin} {kind} - {self.format(record)}".encode("utf-8", "replace")
 
     def _run(self) -> None:
         with contextlib.closing(self._collector):
@@ -198,9 +193,9 @@ class Syslog(logging.Handler):
 
 
 def items_until_end(lines: "queue.Queue[Line | None]", ending: threading.Event) -> Iterator[Line]:
-    """Yield the items of a queue until `ending` is set and the queue is empty. Blocks for the next item.
+    """Yield the items of a queue until `ending` is set and the queue is empty. Blocks while the queue is empty.
 
-    To wake the reader after `ending` is set, put None into the queue, which is not yielded.
+    To wake the reader after `ending` is set, put None into the queue. None is not yielded.
     """
     while not (ending.is_set() and lines.empty()):
         if (line := lines.get()) is not None:

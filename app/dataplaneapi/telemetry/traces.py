@@ -23,7 +23,7 @@ _current: ContextVar["Span | None"] = ContextVar("span", default=None)
 
 
 def from_environment(environ: Mapping[str, str]) -> "Traces | None":
-    """Return the traces that the environment configures, or None if it names no endpoint or the SDK is missing."""
+    """Return the traces that the environment configures; None if the environment names no endpoint or the SDK is missing."""
     if not any(environ.get(name) for name in ENDPOINTS) or environ.get("OTEL_SDK_DISABLED", "").lower() == "true":
         return None
     try:
@@ -52,15 +52,20 @@ class Traces:
 
         `fields` has `trace_id` and `parent_id` if the client sent a `traceparent`.
         """
-        from opentelemetry.trace import SpanKind
+        from opentelemetry.trace import NonRecordingSpan, SpanContext, SpanKind, TraceFlags, set_span_in_context
 
-        span = self._tracer.start_span(method, _parent(fields), SpanKind.SERVER, {"http.request.method": method})
+        parent = None
+        if fields:
+            ids = int(fields["trace_id"], 16), int(fields["parent_id"], 16)
+            parent_context = SpanContext(*ids, is_remote=True, trace_flags=TraceFlags(TraceFlags.SAMPLED))
+            parent = set_span_in_context(NonRecordingSpan(parent_context))
+        span = self._tracer.start_span(method, parent, SpanKind.SERVER, {"http.request.method": method})
         _current.set(span)
-        known = span.get_span_context()
-        return {"trace_id": f"{known.trace_id:032x}", "span_id": f"{known.span_id:016x}"}
+        context = span.get_span_context()
+        return {"trace_id": f"{context.trace_id:032x}", "span_id": f"{context.span_id:016x}"}
 
     def end(self, operation: str, status: int) -> None:
-        """End the span of the request. Rename it to the operation, unless that is empty."""
+        """End the span of the request. If `operation` is not empty, it becomes the name of the span."""
         from opentelemetry.trace import StatusCode
 
         if (span := _current.get()) is None:
@@ -84,15 +89,6 @@ class Traces:
     def close(self) -> None:
         """Send the remaining spans. Blocks."""
         self._provider.shutdown()
-
-
-def _parent(fields: Mapping[str, str]) -> Any:
-    if not fields:
-        return None
-    from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags, set_span_in_context
-
-    trace, parent = int(fields["trace_id"], 16), int(fields["parent_id"], 16)
-    return set_span_in_context(NonRecordingSpan(SpanContext(trace, parent, is_remote=True, trace_flags=TraceFlags(TraceFlags.SAMPLED))))
 
 
 def _attributes(event: Event) -> dict[str, Any]:

@@ -69,15 +69,15 @@ def test_keys_stay_while_the_issuer_is_away() -> None:
         source.document = None
         source.now += FRESH_SECONDS + 1
         keys.fetch_if_old()
-        await happened(lambda: source.fetched == 2 and bool(keys.trouble))
-        assert keys.get("ec1") and keys.trouble == "it is away" and await keys.fetch_missing("ec2") is None
+        await happened(lambda: source.fetched == 2 and bool(keys.fetch_error))
+        assert keys.get("ec1") and keys.fetch_error == "it is away" and await keys.fetch_missing("ec2") is None
         keys.fetch_if_old()
         assert source.fetched == 2
         source.now += PAUSE_SECONDS
         source.document = {"keys": [public("ec2")]}
         keys.fetch_if_old()
         await happened(lambda: keys.get("ec2") is not None)
-        assert keys.get("ec1") is None and not keys.trouble
+        assert keys.get("ec1") is None and not keys.fetch_error
 
     beside(source, test)
 
@@ -90,7 +90,7 @@ def test_a_fetch_that_takes_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
 
     async def run() -> None:
         keys = KeySet(never)
-        assert await keys.fetch_missing("ec1") is None and "no answer within" in keys.trouble
+        assert await keys.fetch_missing("ec1") is None and "no answer within" in keys.fetch_error
         await keys.close()
 
     asyncio.run(run())

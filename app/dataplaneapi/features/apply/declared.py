@@ -6,7 +6,7 @@ form, which has one of the former as a part and stored files as other parts.
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import PurePath
@@ -46,7 +46,7 @@ class Declared:
     """A parsed body."""
 
     sections: Mapping[Section, dict[str, Any]]
-    # Members that the owner does not claim.
+    # The names of members that the owner leaves to others.
     unowned: frozenset[str]
     # The declared sections as they will be written.
     texts: Mapping[Section, TextSection]
@@ -56,21 +56,21 @@ class Declared:
 
 @dataclass(frozen=True)
 class Sent:
-    """A body as it was sent. `kind` is its Content-Type."""
+    """An unparsed body. `kind` is its Content-Type."""
 
     kind: str
     data: bytes = field(repr=False)
 
     def digest(self, options: Mapping[str, Any]) -> str:
         """Return a digest of the body and these query parameters."""
-        known = json.dumps([self.kind, options], sort_keys=True).encode("utf-8", "backslashreplace")
-        found = hashlib.sha256(known + b"\0")
-        found.update(self.data)
-        return found.hexdigest()
+        head = json.dumps([self.kind, options], sort_keys=True).encode("utf-8", "backslashreplace")
+        digest = hashlib.sha256(head + b"\0")
+        digest.update(self.data)
+        return digest.hexdigest()
 
 
 async def declared_call(incoming: Arriving) -> Call:
-    """Return a call whose body is a `Sent`. A call that carries out a stored plan has no body. Raises ApiError."""
+    """Read the request and return its call, whose body is a `Sent`. A call that carries out a stored plan has no body. Raises ApiError."""
     call = await read_call(incoming)
     assert call.operation.body is not None
     limit = call.services.settings.max_body_size
@@ -88,20 +88,17 @@ async def declared_call(incoming: Arriving) -> Call:
 DeclaredCall = Annotated[Call, Depends(declared_call)]
 
 
-def check_members(call: Call, names: Iterable[str], place: str) -> None:
-    """Raise ApiError for an unowned member that no object has, as after a typing error. `place` is "body" or "query"."""
-    unknown = [each for each in names if each not in (known := _all_members(call))]
-    if unknown:
-        likely = nearest(unknown[0], known)
-        raise ApiError(422, f"{UNOWNED} in {place}: no object has {unknown[0][:64]!r}" + (f'; did you mean "{likely}"?' if likely else ""))
-
-
-def _all_members(call: Call) -> set[str]:
-    """Return the members of all sections and of their children."""
+def check_members(call: Call, names: Collection[str], source: str) -> None:
+    """Raise ApiError for an unowned member that no object has, as after a typing error. `source` is "body" or "query"."""
+    if not names:
+        return
     resources, schemas = call.services.editor.resources, call.services.schemas
     sections = collections(call.services.editor).values()
     children = (child for section in sections for _, child in resources.children(section.name))
-    return {member for each in (*sections, *children) for member in schemas.resolve(_reference(each)).get("properties", ())}
+    known = {member for each in (*sections, *children) for member in schemas.resolve(_reference(each)).get("properties", ())}
+    if unknown := [name for name in names if name not in known]:
+        likely = nearest(unknown[0], known)
+        raise ApiError(422, f"{UNOWNED} in {source}: no object has {unknown[0][:64]!r}" + (f'; did you mean "{likely}"?' if likely else ""))
 
 
 def _reference(resource: Resource) -> Mapping[str, str]:
@@ -156,7 +153,12 @@ def _parse(call: Call, data: bytes, kind: str) -> Declared:
         raise ApiError(422, f"{UNOWNED} in body is a list of members, as in [weight, maintenance]")
     check_members(call, unowned, "body")
     files, known = dict[str, DeclaredFile](), collections(editor)
-    value = _by_collections(call, value)
+    # A collection may also be named as in its path, such as `peer_section` for `peers`.
+    resources = call.services.bundle["x-resources"]
+    name_of_path = {resources[name]["path"]: name for name in known if "path" in resources[name]}
+    if twice := [path for path, name in name_of_path.items() if path in value and name in value]:
+        raise ApiError(422, f"{twice[0]} in body is another name of {name_of_path[twice[0]]}, which is in body too; use only one of them")
+    value = {name_of_path.get(key, key): objects for key, objects in value.items()}
     for kind_, collection in COLLECTIONS.items():
         for body in _objects_in("section", collection, value.pop(collection, [])):
             _add_file(files, *declared_file(call.services.engine.stores, kind_, body))
@@ -168,22 +170,13 @@ def _parse(call: Call, data: bytes, kind: str) -> Declared:
             raise ApiError(422, f"{str(name)[:64]} in body is not a collection; {hint}")
     if b"masked" in data:
         refuse_masked(value, {"properties": {name: {"type": "array", "items": _reference(known[name])} for name in value}})
-    objects = [(known[name], _validated(call, name, body)) for name in value for body in _objects_in(known[name].kind, name, value[name])]
+    objects = [(known[name], _validate(call, name, body)) for name in value for body in _objects_in(known[name].kind, name, value[name])]
     sections, texts = of_objects(editor, objects, call.services.engine.document)
     return Declared(sections, frozenset(unowned), texts, files)
 
 
-def _by_collections(call: Call, value: dict[str, Any]) -> dict[str, Any]:
-    """Return the body with collections by name. A collection may also be named as in its path, such as `peer_section` for `peers`."""
-    rows = call.services.bundle["x-resources"]
-    names = {rows[name]["path"]: name for name in collections(call.services.editor) if "path" in rows[name]}
-    if twice := [path for path, name in names.items() if path in value and name in value]:
-        raise ApiError(422, f"{twice[0]} in body is another name of {names[twice[0]]}, which is in body too; use only one of them")
-    return {names.get(each, each): found for each, found in value.items()}
-
-
 def _objects_in(kind: str, name: str, value: Any) -> Iterator[Any]:
-    """Yield the objects of a collection. Raises ApiError unless it is a list."""
+    """Yield the objects of a collection. Raises ApiError if `value` is not a list, unless `kind` is "singleton"."""
     if kind == "singleton":
         yield value
         return
@@ -192,30 +185,29 @@ def _objects_in(kind: str, name: str, value: Any) -> Iterator[Any]:
     yield from value
 
 
-def _validated(call: Call, collection: str, body: Any) -> Any:
+def _validate(call: Call, collection: str, body: Any) -> Any:
     """Validate an object of a collection and return it. Raises ApiError, also for unknown members."""
     if not isinstance(body, dict):
         raise ApiError(422, f"{collection} in body must contain objects, not {str(body)[:64]!r}")
-    resource = call.services.editor.resources[collection]
+    editor, document = call.services.editor, call.services.engine.document
+    resource = editor.resources[collection]
+
+    def existing_object() -> Any:
+        try:
+            return editor.get_object(document, resource, None, str(body.get(resource.key) or ""), full=True)
+        except Missing:
+            return None
+
     try:
         unknown = partial(ignored.members, embedded=(), strict=True, headers=[])
-        named, present = _with_child_names(call, resource, body), partial(_present_object, call, resource, body)
-        return validated(named, _reference(resource), call.services.schemas, unknown=unknown, present=present)
+        named = _with_child_names(call, resource, body)
+        return validated(named, _reference(resource), call.services.schemas, unknown=unknown, present=existing_object)
     except ApiError as error:
         raise ApiError(422, f"{collection}, {str(body.get('name', ''))[:64]!r}: {error.message}") from None
 
 
-def _present_object(call: Call, resource: Resource, body: Mapping[str, Any]) -> Any:
-    """Return the object of this name in the present configuration; None if there is none."""
-    editor, document = call.services.editor, call.services.engine.document
-    try:
-        return editor.get_object(document, resource, None, str(body.get(resource.key) or ""), full=True)
-    except Missing:
-        return None
-
-
 def _with_child_names(call: Call, resource: Resource, body: dict[str, Any]) -> dict[str, Any]:
-    """Return the body with the name of each named child set from its key. Raises ApiError if a child has another name."""
+    """Return the body, in which each child has the name that is its key in the map of children. Raises ApiError for another name."""
     named = dict(body)
     for member, child in call.services.editor.resources.children(resource.name):
         rows = body.get(member)
@@ -238,14 +230,14 @@ def declared_file(stores: Mapping[str, Store], kind: str, body: Any) -> tuple[st
         raise ApiError(422, f"{about}: {str(unknown[0])[:64]} in body is unknown; expected name and {member}")
     object_ = _file_object(stores, kind, body["name"], about)
     if kind == MAP:
-        return object_, DeclaredFile(entries=_entries(body.get(member), about))
+        return object_, DeclaredFile(entries=_parse_entries(body.get(member), about))
     if not isinstance(content := body.get(member), str):
         raise ApiError(422, f"{about}: content in body is required, the file as text")
     return object_, DeclaredFile(content.encode("utf-8", "surrogateescape"))
 
 
-def _entries(rows: Any, about: str) -> dict[str, str]:
-    """Return the declared entries of a map, by key. Raises ApiError, whose message begins with `about`."""
+def _parse_entries(rows: Any, about: str) -> dict[str, str]:
+    """Return the values of a map's declared entries, by key. Raises ApiError, whose message begins with `about`."""
     if not isinstance(rows, list):
         raise ApiError(422, f"{about}: entries in body is a list, as in [{{key: example.com, value: shop}}]")
     values_by_key: dict[str, str] = {}
@@ -280,7 +272,12 @@ def _file_object(stores: Mapping[str, Store], kind: str, name: str, about: str) 
 
 def form_parts(data: bytes, kind: str) -> list[tuple[Part, bytes]]:
     """Parse a form and return its parts with their contents. `kind` is its Content-Type. Blocks. Raises ApiError."""
-    form, parts = Parts(_nothing, 0, 0, boundary(kind)), list[tuple[Part, list[bytes]]]()
+
+    async def receive() -> dict[str, str]:
+        # The whole form is in `data`, so the parser has nothing to wait for.
+        return {"type": "http.disconnect"}
+
+    form, parts = Parts(receive, 0, 0, boundary(kind)), list[tuple[Part, list[bytes]]]()
     for start in range(0, len(data), LARGE):
         for each in form.parsed(data[start : start + LARGE]):
             if isinstance(each, Part):
@@ -291,11 +288,6 @@ def form_parts(data: bytes, kind: str) -> list[tuple[Part, bytes]]:
     if not parts:
         raise ApiError(400, f"the form has no part; send {', '.join((CONFIGURATION, *STORES))}")
     return [(part, b"".join(pieces)) for part, pieces in parts]
-
-
-async def _nothing() -> Any:
-    """Tell the parser of forms that no more data follow: the whole form has been read already."""
-    return {"type": "http.disconnect"}
 
 
 def sent_file(stores: Mapping[str, Store], part: Part, content: bytes) -> tuple[str, DeclaredFile]:

@@ -8,7 +8,7 @@ from haproxy_native.features.apply.plans import Plans
 
 
 class ApplyFeature(Feature):
-    """The feature: `apply` carries out declarations, and `plans` stores the plans that it may carry out later."""
+    """The feature `apply`: its attribute `apply` carries out declarations, and `plans` stores plans that calls may carry out later."""
 
     def __init__(self, services: Services) -> None:
         engine = services.engine

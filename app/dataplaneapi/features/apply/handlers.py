@@ -2,7 +2,7 @@
 
 import asyncio
 import dataclasses
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -43,18 +43,20 @@ async def replace(call: DeclaredCall) -> Response:
     options = {name: call.values[name] for name in OPTIONS if name in call.values}
     sent = "" if call.query.plan or call.query.dry_run else await asyncio.to_thread(call.body.digest, options)
     if sent and (same := await _apply(call).repeated_plan(call.query.owner, sent, limits.version, call.author)):
-        return await run_in_thread(lambda: json_response(200, _shown(call, same) | {"commands": [], "reload": False, "reasons": []}))
+        return await run_in_thread(lambda: json_response(200, _plan_as_dict(call, same) | {"commands": [], "reload": False, "reasons": []}))
     declaration = _declaration(call, await parse_body(call, call.body))
     try:
-        return await (_plan(call, declaration, limits) if call.query.dry_run else _carry_out(call, declaration, limits, sent))
+        if call.query.dry_run:
+            return await _plan_declaration(call, declaration, limits)
+        return await _commit_declaration(call, declaration, limits, sent)
     except TooManyDeleted as error:
         raise ApiError(409, error.detail, deleted=error.gone) from None
 
 
 async def _with_plan(call: Call, *, pop: bool) -> tuple[Call, DeclarationLimits]:
-    """Return the call and its limits. If it carries out a stored plan, its body and options are those of the plan.
+    """Return the call and its limits. A call that carries out a stored plan gets the body and the options of the plan.
 
-    `pop` also deletes the plan. Raises ApiError, NoPlan and Unusable.
+    With `pop`, also delete the plan. Raises ApiError, NoPlan and Unusable.
     """
     if token := call.query.plan:
         if given := [name for name in OPTIONS if name in call.values]:
@@ -72,7 +74,7 @@ async def _with_plan(call: Call, *, pop: bool) -> tuple[Call, DeclarationLimits]
     return call, DeclarationLimits(call.query.max_delete, call.query.version)
 
 
-async def _check(call: Call) -> bool:
+async def check_replace(call: Call) -> bool:
     """Raise the error with which the server would refuse the call. Return whether the call would reload HAProxy."""
     call, limits = await _with_plan(call, pop=False)
     declaration = _declaration(call, await parse_body(call, call.body))
@@ -82,15 +84,15 @@ async def _check(call: Call) -> bool:
     return await _apply(call).check(declaration, limits)
 
 
-CHECKS = {"replace": _check}
+CHECKS = {"replace": check_replace}
 
 
-async def _plan(call: Call, declaration: Declaration, limits: DeclarationLimits) -> Response:
-    """Return the plan of a declaration. Stores it, unless it has conflicts or HAProxy refuses the result."""
+async def _plan_declaration(call: Call, declaration: Declaration, limits: DeclarationLimits) -> Response:
+    """Return the plan of a declaration. Store the plan, unless it has conflicts or HAProxy refuses the result."""
     planned_apply, preview = await _apply(call).plan(declaration)
     limits.check_deleted(planned_apply)
     planned = await run_in_thread(lambda: with_files(as_dict(call.author, preview), preview.files))
-    shown = await run_in_thread(_shown, call, planned_apply) | {name: planned[name] for name in PLANNED if name in planned}
+    shown = await run_in_thread(_plan_as_dict, call, planned_apply) | {name: planned[name] for name in PLANNED if name in planned}
     shown["conflicts"] = await _conflicts(call, planned_apply)
     if not planned_apply.conflicts and preview.valid and not call.services.settings.read_only:
         options = {name: call.values[name] for name in OPTIONS if name in call.values and name != "dry_run"}
@@ -102,7 +104,7 @@ async def _plan(call: Call, declaration: Declaration, limits: DeclarationLimits)
     return json_response(200, shown)
 
 
-async def _carry_out(call: Call, declaration: Declaration, limits: DeclarationLimits, sent: str) -> Response:
+async def _commit_declaration(call: Call, declaration: Declaration, limits: DeclarationLimits, sent: str) -> Response:
     """Commit a declaration and return what has changed. Raises ApiError with the conflicts."""
     try:
         planned, outcome = await _apply(call).carry_out(declaration, limits, sent)
@@ -111,7 +113,7 @@ async def _carry_out(call: Call, declaration: Declaration, limits: DeclarationLi
     reasons = [reason_as_dict(reason) for reason in outcome.reasons] if outcome else []
     commands = outcome.commands if outcome else []
     headers = [(RELOAD_ID, outcome.reload_id.encode())] if outcome and outcome.reload_id else []
-    shown = await run_in_thread(_shown, call, planned) | {"commands": commands, "reload": bool(headers), "reasons": reasons}
+    shown = await run_in_thread(_plan_as_dict, call, planned) | {"commands": commands, "reload": bool(headers), "reasons": reasons}
     return json_response(202 if headers else 200, shown, headers)
 
 
@@ -120,16 +122,16 @@ async def export(call: ReadCall) -> Response:
     if owner not in _apply(call).owners.claims:
         raise ApiError(404, f"owner {owner[:64]!r} has declared nothing; GET /v3/sidecar/owners lists the owners")
     shown = await run_in_thread(_apply(call).exported, owner)
-    files = await asyncio.to_thread(_apply(call).exported_files, owner)
-    rows = {collection: [_exported(call.author, collection, object_) for object_ in rows_] for collection, rows_ in files.items()}
-    return json_response(200, shown | rows)
+    for collection, files in (await asyncio.to_thread(_apply(call).exported_files, owner)).items():
+        shown[collection] = [_exported_file_as_dict(call.author, collection, file) for file in files]
+    return json_response(200, shown)
 
 
-def _exported(by: Author, collection: str, file: ExportedFile) -> dict[str, Any]:
-    """Return an exported file as JSON. It has `masked` instead of content that the caller may not read, or that is not UTF-8."""
+def _exported_file_as_dict(author: Author, collection: str, file: ExportedFile) -> dict[str, Any]:
+    """Return an exported file as JSON. If `author` may not read the content, or it is not UTF-8, the result has `masked` instead."""
     if file.entries is not None:
         return {"name": file.name, "entries": [{"key": key, "value": value} for key, value in file.entries.items()]}
-    rights, object_ = by.rights, spelled(_KINDS[collection], file.name)
+    rights, object_ = author.rights, spelled(_KINDS[collection], file.name)
     may_read = rights is None or (isinstance(rights, Rights) and rights.may(SECRETS, object_))
     with suppress(UnicodeDecodeError):
         if may_read or not is_secret(file.content):
@@ -139,82 +141,84 @@ def _exported(by: Author, collection: str, file: ExportedFile) -> dict[str, Any]
 
 async def read_owners(call: ReadCall) -> Response:
     owners = sorted(_apply(call).owners.claims.items())
-    return await run_in_thread(lambda: json_response(200, [_owner(owner, claims) for owner, claims in owners]))
 
+    def respond() -> Response:
+        rows = []
+        for owner, claims in owners:
+            objects = [{"object": object_, "members": sorted(set(members) - {ITSELF})} for object_, members in claims.items()]
+            rows.append({"owner": owner, "objects": objects})
+        return json_response(200, rows)
 
-def _owner(owner: str, claims: Mapping[str, Collection[str]]) -> dict[str, Any]:
-    return {"owner": owner, "objects": [{"object": each, "members": sorted(set(held) - {ITSELF})} for each, held in claims.items()]}
+    return await run_in_thread(respond)
 
 
 def _declaration(call: Call, declared: Declared) -> Declaration:
     """Return the declaration from a parsed body and the query. Raises ApiError."""
-    asked = frozenset(filter(None, map(str.strip, call.query.unowned.split(","))))
-    check_members(call, asked, "query")
-    unowned = declared.unowned | asked
-    prune, force = call.query.prune, call.query.force
+    unowned = frozenset(filter(None, map(str.strip, call.query.unowned.split(","))))
+    check_members(call, unowned, "query")
     return Declaration(
         call.query.owner,
         declared.sections,
         declared.files,
-        prune=prune,
-        force=force,
-        unowned=unowned,
+        prune=call.query.prune,
+        force=call.query.force,
+        unowned=declared.unowned | unowned,
         texts=declared.texts,
         author=call.author,
     )
 
 
-def _shown(call: Call, found: Planned) -> dict[str, Any]:
+def _plan_as_dict(call: Call, planned: Planned) -> dict[str, Any]:
     """Return a plan as JSON, without its remaining conflicts."""
-    every: list[Effect | FileEffect] = [*found.effects, *found.files.shown]
+    every: list[Effect | FileEffect] = [*planned.effects, *planned.files.shown]
     whole = [effect for effect in every if not effect.member]
     return {
         "owner": call.query.owner,
         "version": call.services.engine.version(),
         "created": [effect.object for effect in whole if effect.old is None],
-        "changed": [present(_hidden(effect.as_dict())) for effect in every if effect.member],
+        "changed": [present(_mask_contents(effect.as_dict())) for effect in every if effect.member],
         "deleted": [effect.object for effect in whole if effect.new is None],
-        "unchanged": list(found.unchanged),
-        "taken": [_conflict(call.author, each, {}) for each in found.taken],
+        "unchanged": list(planned.unchanged),
+        "taken": [_conflict_as_dict(call.author, conflict, {}) for conflict in planned.taken],
     }
 
 
-async def _conflicts(call: Call, found: Planned) -> list[dict[str, Any]]:
-    """Return the conflicts of a plan as JSON. One with OUTSIDE includes the last change of the object, from the history."""
-    outside = [_changed_object(conflict) for conflict in found.conflicts if OUTSIDE in conflict.owners]
+async def _conflicts(call: Call, planned: Planned) -> list[dict[str, Any]]:
+    """Return the conflicts of a plan as JSON. A conflict with OUTSIDE includes the last change of the object, from the history."""
+    outside = [_changed_object(conflict) for conflict in planned.conflicts if OUTSIDE in conflict.owners]
     last = await last_changes(call, outside) if outside else {}
-    places = await run_in_thread(_places, call, found)
-    known = [last.get(_changed_object(conflict), {}) if OUTSIDE in conflict.owners else {} for conflict in found.conflicts]
-    rows = zip(found.conflicts, places, known, strict=True)
-    return await run_in_thread(lambda: [_conflict(call.author, each, place) | more for each, place, more in rows])
 
+    def as_rows() -> list[dict[str, Any]]:
+        maps = {file for conflict in planned.conflicts if is_map(file := file_object(conflict.object))}
+        map_lines = {object_: line for each in maps for object_, line in lines_of(each, planned.read.get(each) or b"").items()}
+        editor, before, rows = call.services.editor, planned.before, []
+        for conflict in planned.conflicts:
+            line = map_lines.get(conflict.object) or line_of_member(editor, before, conflict.object, conflict.member)
+            # The configuration file; None for the main file.
+            location = {"line": line, "file": file_of_object(editor, before, conflict.object) or None}
+            change = last.get(_changed_object(conflict), {}) if OUTSIDE in conflict.owners else {}
+            rows.append(_conflict_as_dict(call.author, conflict, location) | change)
+        return rows
 
-def _places(call: Call, found: Planned) -> list[dict[str, Any]]:
-    """Return the line of each conflict, in the configuration or in a map, and the configuration file unless it is the main one."""
-    maps = {file for each in found.conflicts if is_map(file := file_object(each.object))}
-    entries = {object_: line for each in maps for object_, line in lines_of(each, found.read.get(each) or b"").items()}
-    editor, before = call.services.editor, found.before
-    lines = [entries.get(each.object) or line_of_member(editor, before, each.object, each.member) for each in found.conflicts]
-    files = [file_of_object(editor, before, each.object) or None for each in found.conflicts]
-    return [{"line": line, "file": file} for line, file in zip(lines, files, strict=True)]
+    return await run_in_thread(as_rows)
 
 
 def _changed_object(conflict: OwnershipConflict) -> str:
-    """Return the object that the history names for a conflict: for an entry of a map, the map."""
+    """Return the object under which the history lists the changes of a conflict: for an entry of a map, the map."""
     return file_object(conflict.object) or conflict.object
 
 
-def _hidden(members: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the members with bytes, the contents of files, masked."""
+def _mask_contents(members: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the members with bytes, which are contents of files, masked."""
     return {name: MASKED if isinstance(value, bytes) else value for name, value in members.items()}
 
 
-def _conflict(by: Author, conflict: OwnershipConflict, place: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a conflict as JSON, without its present value and its place if the caller may not read the object."""
-    may_read = reader(by)
-    theirs, place = (conflict.theirs, place) if may_read is None or may_read(conflict.object) else (None, {})
+def _conflict_as_dict(author: Author, conflict: OwnershipConflict, location: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a conflict as JSON. If `author` may not read the object, leave out the current value and the location."""
+    may_read = reader(author)
+    theirs, location = (conflict.theirs, location) if may_read is None or may_read(conflict.object) else (None, {})
     members = {"object": conflict.object, "member": conflict.member or None, "owners": list(conflict.owners)}
-    return present(_hidden({**members, "theirs": theirs, "mine": conflict.mine, **place}))
+    return present(_mask_contents({**members, "theirs": theirs, "mine": conflict.mine, **location}))
 
 
 def _apply(call: Call) -> Apply:

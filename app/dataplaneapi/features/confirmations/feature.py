@@ -26,7 +26,7 @@ CONFIRMATION = "confirmation"
 
 
 class Confirm(WriteOption):
-    """The options `confirm` and `guard` of a write: its change is rolled back unless a client confirms it in time."""
+    """The options `confirm` and `guard` of a write: the change is rolled back unless a client confirms the change in time."""
 
     names = ("confirm", "guard")
 
@@ -40,7 +40,7 @@ class Confirm(WriteOption):
         _guard(call)
 
     async def serve(self, call: Call, next: Handler) -> Response:
-        """Make the write and return its response. If it has changed anything, headers name the confirmation and its deadline."""
+        """Make the write and return its response. If the write has changed anything, headers name the confirmation and its deadline."""
         call.exchange.answer_within(ANSWER_SECONDS)
         async with self._confirmations.opened(call.author, call.query.confirm or SHORTEST, _guard(call)) as author:
             response = await next(replace(call, author=author))
@@ -51,7 +51,7 @@ class Confirm(WriteOption):
 
 
 def _guard(call: Call) -> Guard | None:
-    """Return the guard that the query describes; None without the parameter. Raises ApiError."""
+    """Return the guard that the query describes; None if the query has no guard. Raises ApiError."""
     if "guard" not in call.values:
         return None
     if "confirm" not in call.values:
@@ -64,6 +64,8 @@ def _guard(call: Call) -> Guard | None:
 
 def as_dict(one: Confirmation) -> dict[str, Any]:
     """Return a confirmation as JSON, without its history entries."""
+    # The requests that revert the entries which are still in effect.
+    reverts = ", ".join(f"POST /v3/sidecar/history/{entry}/revert" for entry in one.standing)
     shown: dict[str, Any] = {
         "id": one.id,
         "status": one.status,
@@ -73,7 +75,7 @@ def as_dict(one: Confirmation) -> dict[str, Any]:
         "expires": None if one.deadline is None or one.is_over else timestamp(one.deadline),
         "seconds_left": ceil(max(0.0, one.deadline - time.time())) if one.status == PENDING and one.deadline else None,
         "ended": None if one.ended is None else timestamp(one.ended),
-        "error": _error(one),
+        "error": f"{one.error}; {reverts}" if reverts else one.error,
         "standing": [str(entry) for entry in one.standing] or None,
         "guard": one.guard and present(one.guard),
         "verdict": one.verdict and one.verdict | {"sections": (one.baseline or {}).get("sections", [])},
@@ -81,25 +83,20 @@ def as_dict(one: Confirmation) -> dict[str, Any]:
     return present(shown)
 
 
-def _error(one: Confirmation) -> str:
-    """Return the error, followed by the requests that revert the entries which are still in effect."""
-    calls = ", ".join(f"POST /v3/sidecar/history/{entry}/revert" for entry in one.standing)
-    return f"{one.error}; {calls}" if calls else one.error
-
-
 class ConfirmationsFeature(Feature):
-    """The feature: `confirmations` rolls changes back at their deadlines, or when their guard is violated."""
+    """The feature `confirmations`, which rolls changes back at their deadlines, or when their guard is violated."""
 
     only_changes = True
 
     def __init__(self, services: Services) -> None:
-        engine = self._engine = services.engine
+        engine = services.engine
+
+        def announce(confirmation: Confirmation) -> None:
+            data = masked_object(as_dict(confirmation), CONFIRMATION)
+            engine.context.events.publish(Announced(CONFIRMATION, f"{CONFIRMATION}/{confirmation.id}", data))
+
         watch = GuardWatch(lambda: services.workers.statistics_in_service(FRONTENDS | BACKENDS))
-        self.confirmations = Confirmations(engine.context, services.history, services.reverter, engine.database, self._announce, watch)
+        self.confirmations = Confirmations(engine.context, services.history, services.reverter, engine.database, announce, watch)
         # Reads the statistics of the worker in service.
         self.statistics = watch.statistics
         self.runs, self.write_options = (self.confirmations,), (Confirm(self.confirmations),)
-
-    def _announce(self, changed: Confirmation) -> None:
-        shown = masked_object(as_dict(changed), CONFIRMATION)
-        self._engine.context.events.publish(Announced(CONFIRMATION, f"{CONFIRMATION}/{changed.id}", shown))

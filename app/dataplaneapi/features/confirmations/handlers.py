@@ -41,24 +41,22 @@ async def roll_back(call: JsonCall) -> Response:
 
 
 async def _shown(call: Call, one: Confirmation) -> dict[str, Any]:
-    """Return a confirmation as JSON with its history entries; without them if the history cannot be read.
-
-    Its state may change while the entries are read, so it is read last.
-    """
+    """Return a confirmation as JSON, with its history entries if the history can be read."""
     confirmations, entries = _confirmations(call), dict[str, Any]()
     with suppress(Unusable):
         entries["entries"] = [str(entry) for entry in await confirmations.entries(one.id)]
     with suppress(NoConfirmation):
+        # The state may have changed while the entries were read.
         one = confirmations.get(one.id)
     return as_dict(one) | entries
 
 
-async def _check(call: Call) -> None:
+async def check_pending(call: Call) -> None:
     """Raise the error with which the server would refuse to confirm, extend or roll back."""
     _confirmations(call).check_pending(call.path.id, call.author)
 
 
-CHECKS = dict.fromkeys(("confirm", "extend", "roll_back"), _check)
+CHECKS = dict.fromkeys(("confirm", "extend", "roll_back"), check_pending)
 
 
 def _confirmations(call: Call) -> Confirmations:

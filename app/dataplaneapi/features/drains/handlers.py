@@ -17,11 +17,11 @@ async def create(call: JsonCall) -> Response:
     async with asking(call):
         operations, targets = call.services.operations, call.body["targets"]
         return await started(
-            call, await DrainsFeature.of(call.services).drains.begin(operations, targets, _maker(call), author=call.author)
+            call, await DrainsFeature.of(call.services).drains.begin(operations, targets, _drain_factory(call), author=call.author)
         )
 
 
-def _maker(call: Call) -> Callable[[list[str]], Drain]:
+def _drain_factory(call: Call) -> Callable[[list[str]], Drain]:
     """Return a function that creates the drain of a call from the object names of its servers. Raises ApiError."""
     body, timeout = call.body, duration("timeout", call.body.get("timeout", TIMEOUT))
 
@@ -32,10 +32,11 @@ def _maker(call: Call) -> Callable[[list[str]], Drain]:
     return make
 
 
-async def _check(call: Call) -> None:
+async def check_create(call: Call) -> None:
     """Raise the error with which the server would refuse the drain."""
     async with asking(call):
-        await DrainsFeature.of(call.services).drains.check(call.services.operations, call.body["targets"], _maker(call), author=call.author)
+        operations, targets = call.services.operations, call.body["targets"]
+        await DrainsFeature.of(call.services).drains.check(operations, targets, _drain_factory(call), author=call.author)
 
 
-CHECKS = {"create": _check}
+CHECKS = {"create": check_create}

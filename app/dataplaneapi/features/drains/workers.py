@@ -23,7 +23,7 @@ async def read_list(call: ReadCall) -> Response:
 
 
 async def end(call: JsonCall) -> Response:
-    """End a former worker by closing its sessions. It gets no signal."""
+    """End a former worker by closing its sessions. No signal is sent to the worker."""
     below, after = call.query.when_sessions_below, call.query.after
     begun = await DrainsFeature.of(call.services).ending.begin(call.services.operations, call.path.pid, below, after, author=call.author)
     return await started(call, begun)

@@ -7,7 +7,7 @@ from haproxy_native.features.drift.drift import Drift
 
 
 class DriftFeature(Feature):
-    """The feature: `drift` finds differences. It needs the feature `overrides`, since an override may be the cause of one."""
+    """The feature `drift`, which finds differences. It needs the feature `overrides`, because overrides cause differences."""
 
     def __init__(self, services: Services) -> None:
         self.drift = Drift(services.engine, services.editor, OverridesFeature.of(services).overrides)

@@ -14,19 +14,19 @@ from haproxy_native.threads import run_in_thread
 async def read(call: ReadCall) -> Response:
     services = call.services
     drift = await DriftFeature.of(services).drift.find()
-    shown = await run_in_thread(lambda: [_as_dict(difference) for difference in drift.differences])
+    differences = await run_in_thread(lambda: [as_dict(difference) for difference in drift.differences])
     answer = {
-        "in_sync": not shown and not drift.notes and drift.is_known and drift.answers,
+        "in_sync": not differences and not drift.notes and drift.is_known and drift.answers,
         "running_known": drift.is_known,
         "worker_answers": drift.answers,
         "reload_pending": services.engine.context.pending,
-        "differences": shown,
+        "differences": differences,
         "notes": list(drift.notes),
     }
     return json_response(200, present(answer))
 
 
-def _as_dict(difference: Difference) -> dict[str, Any]:
+def as_dict(difference: Difference) -> dict[str, Any]:
     """Return a difference as JSON, with secrets masked."""
     shown = {"object": difference.object, "member": difference.member, "cause": difference.cause}
     values = [masked_member(value, difference.object, difference.member) for value in difference.values]

@@ -37,7 +37,7 @@ def frame(event: StreamEvent) -> bytes:
 
 
 class EventsFeature(Feature):
-    """The feature: `sources` publishes events, and `fanout` writes them to many subscribers at once."""
+    """The feature `events`: `sources` publishes events, and `fanout` writes the events to many subscribers at once."""
 
     def __init__(self, services: Services) -> None:
         self.sources = EventSources(services.engine, services.editor)

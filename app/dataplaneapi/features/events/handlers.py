@@ -24,11 +24,11 @@ DROPPED = b'event: dropped\ndata: {"type":"dropped","data":{"reason":"events wer
 
 async def read(call: ReadCall) -> Response:
     sources = EventsFeature.of(call.services).sources
-    wanted = EventFilter(_types(call.query.types), call.query.object, reader(call.author), _counters(call.query.counters))
-    subscription, is_lost = _subscription(call, sources.stream, wanted)
+    types, counters = _parse_types(call.query.types), _parse_counters(call.query.counters)
+    subscription, is_lost = _subscribe(call, sources.stream, EventFilter(types, call.query.object, reader(call.author), counters))
     end, expiry = call.query.end_after, call.author.caller.expires - time.time()
     seconds = expiry if end is None else min(end, expiry)
-    parts = partial(_parts, call, subscription, seconds, is_lost=is_lost, snapshot=call.query.snapshot)
+    parts = partial(_stream_parts, call, subscription, seconds, is_lost=is_lost, snapshot=call.query.snapshot)
     return StreamResponse(parts, subscription.close, EVENT_STREAM, HEADERS, PATIENCE)
 
 
@@ -38,24 +38,27 @@ async def stats_history(call: ReadCall) -> Response:
         raise ApiError(400, f"measures in query: unknown measure {unknown[0][:50]!r}; expected {', '.join(MEASURES)}")
     history = EventsFeature.of(call.services).sources.history
     seconds = past if isinstance(past := call.query.since, float | int) else SECONDS
-    kinds = _counters(call.query.counters)
+    kinds = _parse_counters(call.query.counters)
     return json_response(200, await run_in_thread(history.read, seconds, named, kinds, call.query.object, reader(call.author)))
 
 
-def _subscription(call: Call, stream: EventStream, wanted: EventFilter) -> tuple[Subscription, bool]:
-    """Return the subscription, and whether the server has already dropped some of the events after `Last-Event-ID`. Raises ApiError."""
+def _subscribe(call: Call, stream: EventStream, filter_: EventFilter) -> tuple[Subscription, bool]:
+    """Subscribe to events. Also return whether events after `Last-Event-ID` are lost because the server has dropped them.
+
+    Raises ApiError.
+    """
     if (last := call.values.get("Last-Event-ID")) is not None:
         if not (last.isdecimal() and last.isascii() and len(last) < 20):
             raise ApiError(400, "Last-Event-ID in header is not the id of an event; send the id of the last event that was read")
-        is_lost = not stream.has_all_after(int(last), wanted.types)
-        return stream.subscription(wanted, None if is_lost else int(last)), is_lost
+        is_lost = not stream.has_all_after(int(last), filter_.types)
+        return stream.subscription(filter_, None if is_lost else int(last)), is_lost
     if isinstance(past := call.query.since, float | int):
-        return stream.subscription_since(wanted, past), False
-    return stream.subscription(wanted), False
+        return stream.subscription_since(filter_, past), False
+    return stream.subscription(filter_), False
 
 
 @lru_cache(maxsize=64)
-def _types(text: str) -> frozenset[str]:
+def _parse_types(text: str) -> frozenset[str]:
     """Parse types of events. An empty text means all types except counters. Raises ApiError."""
     named = frozenset(text.split(",")) if text else frozenset(TYPES) - {STATS}
     if unknown := sorted(named - {*TYPES}):
@@ -64,15 +67,15 @@ def _types(text: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=64)
-def _counters(text: str) -> frozenset[str]:
-    """Parse kinds of objects that have counters. An empty text means all of them. Raises ApiError."""
+def _parse_counters(text: str) -> frozenset[str]:
+    """Parse kinds of objects that have counters. An empty text means all kinds. Raises ApiError."""
     named = frozenset(text.split(",")) if text else COUNTED
     if unknown := sorted(named - COUNTED):
         raise ApiError(400, f"counters in query: unknown kind {unknown[0][:50]!r}; expected one of {', '.join(sorted(COUNTED))}")
     return named
 
 
-async def _parts(
+async def _stream_parts(
     call: Call, subscription: Subscription, seconds: float, write: WritePart | None, *, is_lost: bool, snapshot: bool
 ) -> AsyncGenerator[bytes]:
     """Yield events until the subscription is closed, at most for `seconds`.

@@ -22,36 +22,29 @@ async def explain(call: JsonCall) -> Response:
     answers = await ExplainFeature.of(call.services).explain.answers(
         await _candidate(call), [question_of(question) for question in call.body]
     )
-    shown = [_shown(answer) for answer in answers]
-    return json_response(200, shown[0] if isinstance(call.sent, dict) else shown)
+    rows = [_as_json(answer) for answer in answers]
+    return json_response(200, rows[0] if isinstance(call.sent, dict) else rows)
 
 
 async def _candidate(call: Call) -> Candidate:
-    transaction_id, text = _subject(call)
-    return await run_in_thread(call.services.engine.candidate, None if text is None else text.encode(), transaction_id, author=call.author)
-
-
-def _subject(call: Call) -> tuple[str | None, str | None]:
-    """Return the transaction id and the configuration text that all questions are about; None for the present configuration.
-
-    Raises ApiError if the questions name more than one.
-    """
+    """Return the configuration that all questions are about. Raises ApiError if the questions name several configurations."""
     about = {(question.get("transaction_id") or call.query.transaction_id, question.get("config")) for question in call.body}
     if len(about) > 1 or any(all(each) for each in about):
         raise ApiError(400, "all questions of a call are about the same configuration: send one config or one transaction_id")
-    return about.pop() if about else (call.query.transaction_id, None)
+    transaction_id, text = about.pop() if about else (call.query.transaction_id, None)
+    return await run_in_thread(call.services.engine.candidate, None if text is None else text.encode(), transaction_id, author=call.author)
 
 
-def _shown(value: Any) -> Any:
+def _as_json(value: Any) -> Any:
     """Return a value as JSON, without absent members."""
     if is_dataclass(value):
-        return present({field.name: _shown(getattr(value, field.name)) for field in fields(value)})
+        return present({field.name: _as_json(getattr(value, field.name)) for field in fields(value)})
     if isinstance(value, Mapping):
         return dict(value)
-    return [_shown(element) for element in value] if isinstance(value, list | tuple) else value
+    return [_as_json(element) for element in value] if isinstance(value, list | tuple) else value
 
 
-async def _check(call: Call) -> bool:
+async def check_explain(call: Call) -> bool:
     """Raise the error with which the server would refuse the questions. Return False, since HAProxy is not reloaded."""
     await call.services.engine.permit_evaluation(await _candidate(call))
     for question in call.body:
@@ -59,4 +52,4 @@ async def _check(call: Call) -> bool:
     return False
 
 
-CHECKS = {"explain": _check}
+CHECKS = {"explain": check_explain}

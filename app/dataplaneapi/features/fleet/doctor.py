@@ -30,51 +30,45 @@ def findings(settings: Settings) -> Iterator[DoctorFinding]:
         return
     if fleet is None:
         return
-    for member, path in (("ca_file", fleet.etcd.ca_file), ("certificate", fleet.etcd.certificate)):
-        if path:
-            yield from _of_certificate(member, path)
+    certificates = {"ca_file": fleet.etcd.ca_file, "certificate": fleet.etcd.certificate}
+    for member, path in certificates.items():
+        try:
+            ends = parse_certificates(Path(path).read_bytes()).expires if path else None
+        except (OSError, NativeError) as error:
+            yield DoctorFinding(ERROR, TOPIC, f"fleet.{member}: {path} cannot be read: {error}")
+            continue
+        now = datetime.now(UTC)
+        if ends and ends <= now + SOON:
+            text = f"fleet.{member}: {path} {'ended' if ends <= now else 'ends'} on {ends:%Y-%m-%d}"
+            remedy = "replace the file; it is read again when a call to etcd fails"
+            yield DoctorFinding(ERROR if ends <= now else WARNING, TOPIC, text, remedy)
     heads: list[StoredValue | None] = []
-    troubles: list[str] = []
+    errors: list[str] = []
     for endpoint in fleet.etcd.endpoints:
         try:
             heads.append(asyncio.run(_read_head(fleet, endpoint)))
         except NativeError as error:
-            troubles.append(str(error))
-    for trouble in troubles:
-        remedy = "start this member of the store, or correct fleet.endpoints"
-        yield DoctorFinding(WARNING if heads else ERROR, TOPIC, trouble, remedy)
-    if heads:
-        yield _of_group(fleet, heads[0])
-
-
-def _of_certificate(member: str, path: str) -> Iterator[DoctorFinding]:
-    """Yield the finding about a certificate that ends soon or has ended, or that cannot be read."""
-    try:
-        ends = parse_certificates(Path(path).read_bytes()).expires
-    except (OSError, NativeError) as error:
-        yield DoctorFinding(ERROR, TOPIC, f"fleet.{member}: {path} cannot be read: {error}")
+            errors.append(str(error))
+    for text in errors:
+        yield DoctorFinding(WARNING if heads else ERROR, TOPIC, text, "start this member of the store, or correct fleet.endpoints")
+    if not heads:
         return
-    now = datetime.now(UTC)
-    if ends <= now + SOON:
-        text = f"fleet.{member}: {path} {'ended' if ends <= now else 'ends'} on {ends:%Y-%m-%d}"
-        yield DoctorFinding(ERROR if ends <= now else WARNING, TOPIC, text, "replace the file; it is read again when a call to etcd fails")
+    if (head := heads[0]) is None:
+        remedy = "dataplaneapi ctl fleet init, on one of the nodes"
+        yield DoctorFinding(NOTE, TOPIC, f"the store answers, and has no group {fleet.group}", remedy)
+        return
+    try:
+        Keyring(fleet.group, fleet.secrets).open(head.key, head.value)
+    except Unopened as error:
+        yield DoctorFinding(ERROR, TOPIC, str(error), "copy the key file of another node, and name it in fleet.keys")
+    else:
+        yield DoctorFinding(OK, TOPIC, f"the store answers, and the keys of this node decrypt the group {fleet.group}")
 
 
 async def _read_head(fleet: FleetSettings, endpoint: str) -> StoredValue | None:
-    """Return the head of the group as one endpoint has it; None if there is none. Raises NativeError."""
+    """Read the head of the group from one endpoint. Return None if the store has no such group. Raises NativeError."""
     store = EtcdStore(replace(fleet.etcd, endpoints=[endpoint]))
     try:
         return await store.read(f"{fleet.path}/{HEAD}")
     finally:
         await store.close()
-
-
-def _of_group(fleet: FleetSettings, head: StoredValue | None) -> DoctorFinding:
-    if head is None:
-        remedy = "dataplaneapi ctl fleet init, on one of the nodes"
-        return DoctorFinding(NOTE, TOPIC, f"the store answers, and has no group {fleet.group}", remedy)
-    try:
-        Keyring(fleet.group, fleet.secrets).open(head.key, head.value)
-    except Unopened as error:
-        return DoctorFinding(ERROR, TOPIC, str(error), "copy the key file of another node, and name it in fleet.keys")
-    return DoctorFinding(OK, TOPIC, f"the store answers, and the keys of this node decrypt the group {fleet.group}")

@@ -1,4 +1,4 @@
-"""The feature `fleet`. Without the setting `fleet` it does nothing, and its operations answer 404."""
+"""The feature `fleet`. If the setting `fleet` is missing, the feature does nothing, and its operations answer 404."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -37,7 +37,7 @@ class StateRelease(WriteOption):
         self._node = node
 
     def is_asked(self, call: Call) -> bool:
-        """Return whether this node has joined its group, and the call is a write of something that releases can differ in."""
+        """Return whether this node has joined its group, and the call is a write of something that a release contains."""
         return call.operation.has_options and self._node.state.head is not None
 
     async def serve(self, call: Call, next: Handler) -> Response:
@@ -48,7 +48,7 @@ class StateRelease(WriteOption):
 
 
 class FleetFeature(Feature):
-    """`member` is this server's node in the fleet."""
+    """The feature `fleet`. `member` is this server's node in the fleet."""
 
     only_changes = True
 
@@ -62,12 +62,17 @@ class FleetFeature(Feature):
         confirmations = ConfirmationsFeature.of(services)
         group = FleetGroup(EtcdStore(fleet.etcd), Keyring(fleet.group, fleet.secrets), fleet.path)
         events = services.engine.context.events
-        notify = partial(_announce, events, fleet.node)
+        notify = partial(_publish_fleet_event, events, fleet.node)
         bundles = BundleReader(services.engine, fleet.files)
         node = FleetNode(services.engine, bundles, confirmations.confirmations, group, confirmations.statistics, notify)
         self._member = member = FleetMember(services.engine, group, node, fleet.node, refuses_local=fleet.refuses_local)
         self.runs, self.write_options = (member,), (StateRelease(node),)
-        events.listen(partial(_follow_changes, member))
+
+        def wake_after_commit(event: object) -> None:
+            if isinstance(event, Committed):
+                member.wake()
+
+        events.listen(wake_after_commit)
 
     def gauges(self) -> Iterator[tuple[str, str, float]]:
         """Yield what `/metrics` shows of this node."""
@@ -86,12 +91,7 @@ class FleetFeature(Feature):
         return self._member
 
 
-def _follow_changes(member: FleetMember, event: object) -> None:
-    if isinstance(event, Committed):
-        member.wake()
-
-
-def _announce(events: Events, node: str, change: str, state: NodeState) -> None:
+def _publish_fleet_event(events: Events, node: str, change: str, state: NodeState) -> None:
     """Publish an event of the type `fleet`. `node` is the name of this node."""
     is_about_node = change in (HELD, JOINED)
     head = head_as_dict(state.head) if state.head else {}
@@ -101,7 +101,7 @@ def _announce(events: Events, node: str, change: str, state: NodeState) -> None:
 
 
 def release_as_dict(release: Release) -> dict[str, Any]:
-    """Return a release as the API shows it."""
+    """Return a release in the form of the API."""
     shown = {
         "number": release.number,
         "id": release.id,
@@ -116,7 +116,7 @@ def release_as_dict(release: Release) -> dict[str, Any]:
 
 
 def head_as_dict(head: Head) -> dict[str, Any]:
-    """Return the fleet's head, which is its current release with stage and policy, as the API shows it."""
+    """Return the fleet's head, which is the current release with its stages and policy, in the form of the API."""
     shown = release_as_dict(head.release) | {
         "state": head.state,
         "gate": head.gate,

@@ -35,19 +35,19 @@ class FleetSettings:
 
 
 def read_fleet(given: Mapping[str, Any], name: str) -> FleetSettings | None:
-    """Parse the settings of a fleet. Return None if `given` is empty. `name`: this server's name, the default of `node`.
+    """Parse the settings of a fleet. Return None if `given` is empty. Raises SettingsError.
 
-    Raises SettingsError.
+    `name` is the name of this server, which is the default of `node`.
     """
     if not given:
         return None
     try:
-        return _read(given, name)
+        return _parse_fleet(given, name)
     except ValueError as error:
         raise SettingsError(f"fleet: {error}") from None
 
 
-def _read(given: Mapping[str, Any], name: str) -> FleetSettings:
+def _parse_fleet(given: Mapping[str, Any], name: str) -> FleetSettings:
     if unknown := next((each for each in given if each not in (*TEXTS, *LISTS, FILES)), None):
         raise ValueError(f"unknown key {str(unknown)[:40]!r}; expected keys as in {EXAMPLE}")
     for each in LISTS:
@@ -68,13 +68,14 @@ def _read(given: Mapping[str, Any], name: str) -> FleetSettings:
         raise ValueError(f"an endpoint must be as in https://etcd1:2379, not {wrong[:70]!r}")
     if (local := texts["local_changes"] or REFUSE) not in (REFUSE, DRIFT):
         raise ValueError(f"local_changes must be {REFUSE} or {DRIFT}, not {local[:40]!r}")
-    password = _text_of(texts["password_file"]).rstrip("\n") if texts["password_file"] else ""
+    password = _read_text(texts["password_file"]).rstrip("\n") if texts["password_file"] else ""
     etcd = EtcdSettings(endpoints, texts["ca_file"], texts["certificate"], texts["key"], texts["user"], password)
-    return FleetSettings(group, node, f"{prefix}/{group}", [_secret(str(each)) for each in given["keys"]], etcd, local == REFUSE, files)
+    secrets = [_read_key_file(str(path)) for path in given["keys"]]
+    return FleetSettings(group, node, f"{prefix}/{group}", secrets, etcd, local == REFUSE, files)
 
 
-def _secret(path: str) -> bytes:
-    text = _text_of(path)
+def _read_key_file(path: str) -> bytes:
+    text = _read_text(path)
     if Path(path).stat().st_mode & 0o007:
         raise ValueError(f"{path} is readable by everybody on this machine; chmod o= {path}")
     try:
@@ -83,7 +84,7 @@ def _secret(path: str) -> bytes:
         raise ValueError(f"{path}: {error}") from None
 
 
-def _text_of(path: str) -> str:
+def _read_text(path: str) -> str:
     try:
         return Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -14,7 +14,6 @@ from haproxy_native.editing.secrets import masked_object
 from haproxy_native.history import reading, summaries
 from haproxy_native.history.entries import RUNTIME, Entry, Refusal, ReloadOutcome
 from haproxy_native.history.journal import Journal
-from haproxy_native.history.reading import Blamed
 from haproxy_native.history.reverting import Reverted
 from haproxy_native.planning.touches import changed
 from haproxy_native.reload.records import SUCCEEDED, TAKEN_BACK
@@ -30,14 +29,14 @@ async def read_list(call: ReadCall) -> Response:
     history, author, before = call.services.history, call.query.author, call.query.before
     if call.query.refused:
         refusals = await history.ask(lambda journal: [refusal for refusal in journal.refusals() if author in ("", refusal.author.name)])
-        return page(call, [_refusal(refusal) for refusal in refusals])
+        return page(call, [_refusal_as_dict(refusal) for refusal in refusals])
     limit, since, until = min(call.query.limit or MOST, MOST), moment(call, "since"), moment(call, "until")
 
     may_read = reader(call.author)
 
     def find(journal: Journal) -> list[dict[str, Any]]:
         found = journal.find(call.query.object, author, since, until, int(before) if before else None)
-        return [_entry(journal, entry, may_read) for entry in islice(found, limit + 1)]
+        return [_entry_as_dict(journal, entry, may_read) for entry in islice(found, limit + 1)]
 
     await history.settled()
     return page(call, await history.ask(find))
@@ -47,7 +46,7 @@ async def read(call: ReadCall) -> Response:
     history, id_, may_read = call.services.history, int(call.path.id), reader(call.author)
 
     def find(journal: Journal) -> tuple[dict[str, Any], list[Any], list[Content]]:
-        shown = _entry(journal, journal.get(id_), may_read)
+        shown = _entry_as_dict(journal, journal.get(id_), may_read)
         return shown, [*(journal.effects(id_) or []), *map(vars, journal.members(id_))], journal.contents(id_)
 
     await history.settled()
@@ -59,24 +58,25 @@ async def read(call: ReadCall) -> Response:
 async def read_diff(call: ReadCall) -> Response:
     start = int(call.query.from_) if call.query.from_ else None
     services = call.services
-    return _text(await reading.difference_between(services.history, services.editor, start, int(call.path.id), call.query.object))
+    text = await reading.difference_between(services.history, services.editor, start, int(call.path.id), call.query.object)
+    return _text_response(text)
 
 
 async def read_raw(call: ReadCall) -> Response:
-    return _text(await reading.text_at(call.services.history, int(call.path.id)))
+    return _text_response(await reading.text_at(call.services.history, int(call.path.id)))
 
 
 async def revert(call: JsonCall) -> Response:
     await _require_known(call)
-    return await _returned(call, await call.services.reverter.revert(int(call.path.id), call.author))
+    return await _reverted_response(call, await call.services.reverter.revert(int(call.path.id), call.author))
 
 
 async def restore(call: JsonCall) -> Response:
-    return await _returned(call, await call.services.reverter.restore(int(call.path.id), call.author))
+    return await _reverted_response(call, await call.services.reverter.restore(int(call.path.id), call.author))
 
 
 async def _require_known(call: Call) -> None:
-    """Raise Forbidden for an entry about an object that no rule of the caller covers. Other errors might reveal its content."""
+    """Raise Forbidden for an entry about an object that no rule of the caller covers. Later errors might reveal its content."""
     rights, history = call.author.rights, call.services.history
     if isinstance(rights, Rights) and not rights.may(READ, ALL):
         await history.settled()
@@ -85,29 +85,37 @@ async def _require_known(call: Call) -> None:
 
 
 async def read_blame(call: ReadCall) -> Response:
-    services = call.services
-    return json_response(200, [_blamed(line) for line in await reading.blamed(services.history, services.editor, call.query.object)])
+    services, rows = call.services, list[dict[str, Any]]()
+    for line in await reading.blamed(services.history, services.editor, call.query.object):
+        row: dict[str, Any] = {"line": line.number, "text": line.text}
+        if entry := line.entry:
+            row |= {"entry": str(entry.id), "time": timestamp(entry.time), "author": entry.author.name, "message": entry.author.message}
+        rows.append(present(row))
+    return json_response(200, rows)
 
 
-async def _returned(call: Call, returned: Reverted) -> Response:
-    """Return the response to a revert or restore, with the history entry of its last commit if there was one."""
-    shown: dict[str, Any] = {"version": call.services.engine.version(), "changes": len(returned.outcomes)}
-    if returned.outcomes:
+async def _reverted_response(call: Call, reverted: Reverted) -> Response:
+    """Return the response to a revert or restore. It has the history entry of the last commit, if there was a commit."""
+    shown: dict[str, Any] = {"version": call.services.engine.version(), "changes": len(reverted.outcomes)}
+    if reverted.outcomes:
         await call.services.history.settled()
         may_read = reader(call.author)
-        shown["entry"] = await call.services.history.ask(lambda journal: _entry(journal, journal.get(journal.last or 0), may_read))
-    headers = [(RELOAD_ID, returned.reload_id.encode())] if returned.reload_id else []
+        shown["entry"] = await call.services.history.ask(lambda journal: _entry_as_dict(journal, journal.get(journal.last or 0), may_read))
+    headers = [(RELOAD_ID, reverted.reload_id.encode())] if reverted.reload_id else []
     return json_response(202 if headers else 200, shown, headers)
 
 
-def _text(text: str) -> Response:
+def _text_response(text: str) -> Response:
     return Response(200, text.encode("utf-8", "surrogateescape"), TEXT)
 
 
-def _entry(journal: Journal, entry: Entry, may_read: MayRead | None) -> dict[str, Any]:
-    """Return an entry as JSON. `may_read` returns whether the caller may read an object; None if it may read all."""
-    by = entry.author
-    outcome = journal.outcome_of(entry)
+def _entry_as_dict(journal: Journal, entry: Entry, may_read: MayRead | None) -> dict[str, Any]:
+    """Return an entry as JSON. `may_read` returns whether the caller may read an object. None: the caller may read all objects."""
+    author, reload = entry.author, journal.outcome_of(entry)
+    # The reload that was to load the entry, and what became of this entry.
+    reload_as_dict = reload and present(
+        {"id": reload.id, "status": reload.status, "time": timestamp(reload.time), "outcome": reload.changes.get(entry.id)}
+    )
     return present(
         {
             "id": str(entry.id),
@@ -115,25 +123,25 @@ def _entry(journal: Journal, entry: Entry, may_read: MayRead | None) -> dict[str
             "time": timestamp(entry.time),
             "version": entry.version,
             "kind": entry.kind,
-            "outcome": _outcome(entry, outcome),
-            "summary": _summary(journal, entry, may_read),
+            "outcome": _current_outcome(entry, reload),
+            "summary": _readable_summary(journal, entry, may_read),
             "reload_id": entry.reload_id,
-            "reload": outcome and _reload(outcome, entry),
-            "author": by.name,
+            "reload": reload_as_dict,
+            "author": author.name,
             "owner": entry.owner,
-            "address": by.address,
-            "request_id": by.request_id,
-            "message": by.message,
-            "cause": by.cause,
+            "address": author.address,
+            "request_id": author.request_id,
+            "message": author.message,
+            "cause": author.cause,
             "objects": journal.objects(entry.id),
         }
     )
 
 
-def _summary(journal: Journal, entry: Entry, may_read: MayRead | None) -> str:
+def _readable_summary(journal: Journal, entry: Entry, may_read: MayRead | None) -> str:
     """Return a summary of those changes of an entry that the caller may read."""
-    if may_read is None and (kept := journal.summary(entry.id)):
-        return kept
+    if may_read is None and (stored := journal.summary(entry.id)):
+        return stored
     may_show = may_read or (lambda object_: True)
     effects = [*(journal.effects(entry.id) or []), *map(vars, journal.members(entry.id))]
     readable = [effect for effect in effects if may_show(effect["object"])]
@@ -142,11 +150,11 @@ def _summary(journal: Journal, entry: Entry, may_read: MayRead | None) -> str:
     return summaries.summary(masked_object(readable, "effect"), files, process)
 
 
-def _outcome(entry: Entry, reload: ReloadOutcome | None) -> str:
-    """Return the present outcome of a change, which may depend on its reload.
+def _current_outcome(entry: Entry, reload: ReloadOutcome | None) -> str:
+    """Return the current outcome of a change. If the change needs a reload, the outcome depends on that reload.
 
-    `scheduled`: its reload is scheduled, in progress, or repeated after a failure. `written`: the files have the change, but HAProxy has
-    not loaded it.
+    `scheduled`: the reload is scheduled, in progress, or repeated after a failure. `written`: the files have the change, but HAProxy has
+    not loaded them.
     """
     if entry.outcome not in (SCHEDULED, WRITTEN) or reload is None:
         return entry.outcome
@@ -155,43 +163,30 @@ def _outcome(entry: Entry, reload: ReloadOutcome | None) -> str:
     return TAKEN_BACK if reload.changes.get(entry.id) == TAKEN_BACK else entry.outcome
 
 
-def _reload(outcome: ReloadOutcome, entry: Entry) -> dict[str, Any]:
-    """Return as JSON the reload that was to load an entry, and what it meant for this entry."""
-    of_change = outcome.changes.get(entry.id)
-    return present({"id": outcome.id, "status": outcome.status, "time": timestamp(outcome.time), "outcome": of_change})
-
-
-def _refusal(refusal: Refusal) -> dict[str, Any]:
-    by = refusal.author
+def _refusal_as_dict(refusal: Refusal) -> dict[str, Any]:
+    author = refusal.author
     return present(
         {
             "id": str(refusal.id),
             "time": timestamp(refusal.time),
             "outcome": "refused",
             "reason": refusal.reason,
-            "author": by.name,
-            "address": by.address,
-            "request_id": by.request_id,
-            "message": by.message,
+            "author": author.name,
+            "address": author.address,
+            "request_id": author.request_id,
+            "message": author.message,
             "objects": [refusal.object] if refusal.object else [],
         }
     )
 
 
-def _blamed(line: Blamed) -> dict[str, Any]:
-    shown: dict[str, Any] = {"line": line.number, "text": line.text}
-    if entry := line.entry:
-        shown |= {"entry": str(entry.id), "time": timestamp(entry.time), "author": entry.author.name, "message": entry.author.message}
-    return present(shown)
-
-
-async def _check_revert(call: Call) -> bool:
+async def check_revert(call: Call) -> bool:
     await _require_known(call)
     return await call.services.reverter.check_revert(int(call.path.id), call.author)
 
 
-async def _check_restore(call: Call) -> bool:
+async def check_restore(call: Call) -> bool:
     return await call.services.reverter.check_restore(int(call.path.id), call.author)
 
 
-CHECKS = {"revert": _check_revert, "restore": _check_restore}
+CHECKS = {"revert": check_revert, "restore": check_restore}

@@ -4,7 +4,7 @@ import argparse
 import os
 import posixpath
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
@@ -58,16 +58,22 @@ def main(argv: Sequence[str]) -> NoReturn:
 def run(argv: Sequence[str]) -> int:
     """Run the command and return its exit status. Raises OSError and ValueError for files that cannot be read."""
     given = parser().parse_args(argv)
-    paths = [path for name in given.file for path in _paths(name)]
+    paths: list[str] = []
+    for name in given.file:
+        is_directory = name != STANDARD_INPUT and os.path.isdir(name)
+        paths += map(str, sorted(Path(name).glob("*.cfg"))) if is_directory else [name]
     if not paths:
         raise ValueError(f"there is no *.cfg in {', '.join(given.file)}")
     findings = checked(paths, files=given.files)
     sys.stdout.buffer.write(encode_findings(findings, given.format))
-    return FOUND if given.fail_on != "never" and any(_counts(finding, given.fail_on) for finding in findings) else CLEAN
+    if given.fail_on == "never":
+        return CLEAN
+    least = SEVERITIES.index(given.fail_on)
+    return FOUND if any(SEVERITIES.index(finding.severity) >= least for finding in findings) else CLEAN
 
 
 def checked(paths: Sequence[str], *, files: bool = False) -> list[Finding]:
-    """Return the findings for the files of one configuration. With `files`, also read the files that it names.
+    """Return the findings for the files of one configuration. With `files`, also read the files that the configuration names.
 
     Raises OSError and ValueError.
     """
@@ -76,16 +82,3 @@ def checked(paths: Sequence[str], *, files: bool = False) -> list[Finding]:
     document = Document.parse(join([(MAIN, texts[main]), *((path, texts[path]) for path in others)]))
     directory = posixpath.dirname(os.path.abspath(main))
     return findings(document, gather_facts(document, directory) if files else Facts(directory), ConfigurationOrigin(main))
-
-
-def _paths(name: str) -> Iterator[str]:
-    """Yield the `*.cfg` of a directory in their order, or the name of a file itself."""
-    if name != STANDARD_INPUT and os.path.isdir(name):
-        yield from (str(path) for path in sorted(Path(name).glob("*.cfg")))
-    else:
-        yield name
-
-
-def _counts(found: Finding, least: str) -> bool:
-    """Return whether a finding has at least this severity."""
-    return SEVERITIES.index(found.severity) >= SEVERITIES.index(least)

@@ -4,14 +4,14 @@ It needs the package prometheus-client, which the extra `metrics` installs. The 
 """
 
 import asyncio
-from collections.abc import Awaitable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dataplaneapi.api.errors import ApiError
-from dataplaneapi.api.exchange import Exchange
 from dataplaneapi.api.feature import Feature
 from dataplaneapi.api.responses import Response
 from dataplaneapi.api.services import Services
@@ -38,9 +38,13 @@ async def exposition(services: Services) -> bytes:
     except ModuleNotFoundError:
         raise ApiError(501, MISSING) from None
     registry = CollectorRegistry(auto_describe=False)
-    expiries = await asyncio.to_thread(_expiries, services)
-    families = [*_counted(services), *_state(services, await _is_up(services)), _sources(services), expiries]
-    registry.register(_Collected(families))
+    expiries = await asyncio.to_thread(_certificate_expiries, services)
+    try:
+        await services.engine.runtime.worker()
+        is_up = True
+    except RuntimeFailure:
+        is_up = False
+    registry.register(_Collected([*_families(services, is_up=is_up), expiries]))
     return generate_latest(registry)
 
 
@@ -52,8 +56,11 @@ class _Collected:
         return self._families
 
 
-def _counted(services: Services) -> Iterator["Metric"]:
-    tally = services.tally
+def _families(services: Services, *, is_up: bool) -> Iterator["Metric"]:
+    """Yield all metrics except the expiries of certificates. `is_up`: whether HAProxy answers on the Runtime API."""
+    from prometheus_client.core import GaugeMetricFamily
+
+    tally, engine = services.tally, services.engine
     yield _counter("requests", "Requests answered, by operation of the document and status.", ["operation", "code"], tally.requests)
     yield _histogram("request_duration_seconds", "Time from a request's head to the end of its answer.", "operation", tally.latency)
     yield _histogram("validation_duration_seconds", "Time HAProxy took to check a configuration.", "outcome", tally.validations)
@@ -65,41 +72,33 @@ def _counted(services: Services) -> Iterator["Metric"]:
         "refused_logins", "Requests answered 401, 429 or 503, by what was wrong with their credentials.", ["reason"], services.gate.refused
     )
     yield _counter("audit_lines", "Lines of the audit log, by what has become of them.", ["outcome"], services.audit.counts)
-    failures = services.engine.runtime.failures
+    failures = engine.runtime.failures
     yield _counter("runtime_errors", "Calls of the Runtime API without an answer, or that HAProxy refused.", ["kind"], failures)
     yield _counter("live_commands", "Runtime commands of commits that HAProxy accepted.", ["kind"], tally.live_commands)
-
-
-def _state(services: Services, up: bool) -> Iterator["Metric"]:
-    engine = services.engine
     yield _gauge("configuration_version", "Version of the configuration.", engine.version())
     yield _gauge("open_transactions", "Transactions in progress.", len(engine.transactions("in_progress", author=NOBODY)))
     yield _gauge("reload_pending", "Whether a reload is scheduled.", engine.reloads.pending is not None)
-    yield _gauge("haproxy_up", "Whether HAProxy answers on the Runtime API.", up)
+    yield _gauge("haproxy_up", "Whether HAProxy answers on the Runtime API.", is_up)
     yield _gauge("running_known", "Whether it is known what HAProxy has loaded.", engine.running is not None)
     yield _gauge("start_time_seconds", "When the server was started, in Unix time.", services.started)
     for feature in services.features.values():
         for name, text, value in feature.gauges():
             yield _gauge(name, text, value)
     yield _gauge("build_info", "1, with the version as a label.", 1, {"version": VERSION})
-
-
-def _sources(services: Services) -> "Metric":
-    """Return the metric of service discovery. Kinds of sources whose definitions cannot be read have no values."""
-    from prometheus_client.core import GaugeMetricFamily
-
     text = "Whether the last poll of a source of services succeeded."
-    family = GaugeMetricFamily("dataplane_discovery_working", text, labels=["kind", "id", "name"])
+    discovery = GaugeMetricFamily("dataplane_discovery_working", text, labels=["kind", "id", "name"])
     for kind, definitions in services.discovery.kinds.items():
+        # Kinds of sources whose definitions cannot be read have no values.
         with suppress(Unusable, Unreadable):
             for definition in definitions.list_all():
                 if STATUS in definition:
-                    family.add_metric([kind, definition["id"], definition.get("name", "")], float(definition[STATUS]["state"] == "working"))
-    return family
+                    labels = [kind, definition["id"], definition.get("name", "")]
+                    discovery.add_metric(labels, float(definition[STATUS]["state"] == "working"))
+    yield discovery
 
 
-def _expiries(services: Services) -> "Metric":
-    """Return the metric of certificates' expiry. Skips files that cannot be read. Blocks."""
+def _certificate_expiries(services: Services) -> "Metric":
+    """Return the metric with the expiry of each stored certificate file. Skips files that cannot be read. Blocks."""
     from prometheus_client.core import GaugeMetricFamily
 
     text = "When the first certificate of a stored file expires, in Unix time."
@@ -117,14 +116,6 @@ def _expiry(path: Path, written: int, size: int) -> float:
     return certificate.parse_certificates(path.read_bytes()).expires.timestamp()
 
 
-async def _is_up(services: Services) -> bool:
-    try:
-        await services.engine.runtime.worker()
-    except RuntimeFailure:
-        return False
-    return True
-
-
 def _counter(name: str, text: str, labels: list[str], counts: Mapping[Any, int]) -> "Metric":
     from prometheus_client.core import CounterMetricFamily
 
@@ -139,16 +130,11 @@ def _histogram(name: str, text: str, label: str, durations: Mapping[str, Duratio
     from prometheus_client.core import HistogramMetricFamily
 
     family = HistogramMetricFamily(f"dataplane_{name}", text, labels=[label])
-    for value, bucket in sorted(durations.items()):
-        family.add_metric([value or "none"], list(_buckets(bucket)), bucket.total)
+    for value, histogram in sorted(durations.items()):
+        # A bucket of Prometheus includes the counts of all smaller buckets.
+        buckets = list(zip([*map(str, SECONDS), "+Inf"], accumulate(histogram.counts), strict=True))
+        family.add_metric([value or "none"], buckets, histogram.total)
     return family
-
-
-def _buckets(durations: Durations) -> Iterator[tuple[str, float]]:
-    upto = 0
-    for bound, count in zip([*map(str, SECONDS), "+Inf"], durations.counts, strict=True):
-        upto += count
-        yield bound, upto
 
 
 def _gauge(name: str, text: str, value: float, labels: Mapping[str, str] = {}) -> "Metric":
@@ -160,13 +146,10 @@ def _gauge(name: str, text: str, value: float, labels: Mapping[str, str] = {}) -
 
 
 class MetricsFeature(Feature):
-    """The feature: serves `/metrics` without credentials, like the probes."""
+    """The feature `metrics`, which serves `/metrics` without credentials, like the probes."""
 
     def __init__(self, services: Services) -> None:
-        self._services, self.public = services, (self._answer,)
+        async def respond() -> Response:
+            return Response(200, await exposition(services), CONTENT_TYPE)
 
-    def _answer(self, exchange: Exchange) -> Response | Awaitable[Response] | None:
-        return self._exposition() if exchange.path == PATH else None
-
-    async def _exposition(self) -> Response:
-        return Response(200, await exposition(self._services), CONTENT_TYPE)
+        self.public = (lambda exchange: respond() if exchange.path == PATH else None,)

@@ -48,13 +48,13 @@ def as_dict(override: Override, source: str) -> dict[str, Any]:
     return present(shown)
 
 
-async def _check(call: Call) -> None:
+async def check_delete(call: Call) -> None:
     """Raise the error with which the server would refuse to delete the overrides of a server."""
     object_ = spelled("backend", call.path.parent_name, "server", call.path.name)
     call.author.permit(changed(object_, (override.member for override in _overrides(call).known(object_))))
 
 
-CHECKS = {"delete": _check}
+CHECKS = {"delete": check_delete}
 
 
 def _overrides(call: Call) -> Overrides:

@@ -2,7 +2,6 @@
 
 import gzip
 import json
-from collections.abc import Awaitable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -58,7 +57,7 @@ class PageFile:
 
 
 def page(exchange: Exchange, *, is_on: bool, views: PageFile) -> Response | None:
-    """Return the response for a path of the page; None for any other path. `views`: which views this server has, as JSON."""
+    """Return the response for a path of the page; None for any other path. `views` is the file that lists the views of this server."""
     path = exchange.path
     if path == "/" and is_on and "text/html" in exchange.values_of(b"accept"):
         # Redirect a browser from `/` to the page. Other clients get the same response as without the page.
@@ -68,12 +67,13 @@ def page(exchange: Exchange, *, is_on: bool, views: PageFile) -> Response | None
     if not path.startswith(PAGE):
         return None
     name = path.removeprefix(PAGE) or "index.html"
-    file = None if not is_on else views if name == VIEWS else _file(name)
+    file = None if not is_on else views if name == VIEWS else _read_file(name)
     if file is None:
         return _missing(path)
     if exchange.method not in ("GET", "HEAD"):
         return error_response(405, f"method {exchange.method} is not allowed for path {path}", [*HEADERS, (ALLOW, b"GET, HEAD")])
-    response = file.response(compressed=_accepts_gzip(exchange))
+    encodings = exchange.values_of(b"accept-encoding").replace(" ", "").lower().split(",")
+    response = file.response(compressed="gzip" in encodings)
     return response.unmodified() if response.is_known(exchange.values_of(b"if-none-match")) else response
 
 
@@ -83,31 +83,23 @@ def _missing(path: str) -> Response:
 
 
 @lru_cache(maxsize=256)
-def _file(name: str) -> PageFile | None:
+def _read_file(name: str) -> PageFile | None:
     """Return a file by its name relative to DIRECTORY; None if it does not exist. Blocks at the first call for a name."""
-    if name not in _names():
+    if name not in _file_names():
         return None
     plain = (DIRECTORY / name).read_bytes()
     return PageFile.of(TYPES[Path(name).suffix], plain)
 
 
 @lru_cache(maxsize=1)
-def _names() -> frozenset[str]:
+def _file_names() -> frozenset[str]:
     """Return the names of the page's files, relative to DIRECTORY. Blocks at the first call."""
     return frozenset(file.relative_to(DIRECTORY).as_posix() for file in DIRECTORY.rglob("*") if file.suffix in TYPES)
 
 
-def _accepts_gzip(exchange: Exchange) -> bool:
-    accepted = exchange.values_of(b"accept-encoding").replace(" ", "").lower().split(",")
-    return "gzip" in accepted
-
-
 class PageFeature(Feature):
-    """The feature: serves the files of the page, unless the settings disable it."""
+    """The feature `page`, which serves the files of the page. The setting `disable_ui` turns it off."""
 
     def __init__(self, services: Services) -> None:
-        self._services, self.public = services, (self._answer,)
-        self._views = PageFile.of(JSON, json.dumps({"fleet": bool(services.settings.fleet)}).encode())
-
-    def _answer(self, exchange: Exchange) -> Response | Awaitable[Response] | None:
-        return page(exchange, is_on=not self._services.settings.disable_ui, views=self._views)
+        views = PageFile.of(JSON, json.dumps({"fleet": bool(services.settings.fleet)}).encode())
+        self.public = (lambda exchange: page(exchange, is_on=not services.settings.disable_ui, views=views),)

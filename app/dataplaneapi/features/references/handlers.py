@@ -29,12 +29,12 @@ async def rename(call: JsonCall) -> Response:
     naming, transaction_id, renaming = naming_of(call.services), call.transaction_id, await _renaming(call)
     if call.query.dry_run:
         preview = await naming.plan(renaming)
-        shown = as_dict(call.author, preview) | _shown(renaming)
+        shown = as_dict(call.author, preview) | _renaming_as_dict(renaming)
         shown["files"] = [{"object": spelled(file.store.kind, file.path.name), **file_plan(file.plan)} for file in preview.files]
         return json_response(200, shown)
     outcome = await naming.rename(renaming, Reload.NOW if call.query.force_reload else Reload.AUTO)
     headers = [(RELOAD_ID, outcome.reload_id.encode())] if outcome.reload_id else []
-    shown = _shown(renaming) | {"version": outcome.version, "reload": bool(headers)}
+    shown = _renaming_as_dict(renaming) | {"version": outcome.version, "reload": bool(headers)}
     shown["reasons"] = [reason_as_dict(reason) for reason in outcome.reasons]
     return json_response(202 if headers or transaction_id else 200, shown, headers)
 
@@ -48,25 +48,21 @@ async def _renaming(call: Call) -> Renaming:
     return await naming.renaming(object_, to, call.document, author=call.author, version=version, transaction_id=id_)
 
 
-def _shown(renaming: Renaming) -> dict[str, Any]:
-    """Return as JSON what a renaming changes, and the references that it does not change."""
+def _renaming_as_dict(renaming: Renaming) -> dict[str, Any]:
+    """Return as JSON the references that a renaming changes, and those that it cannot change."""
     shown = {"from": renaming.object, "to": renaming.to, "places": _rows(renaming.places), "not_followed": _rows(renaming.lost)}
     return shown | {"carried": list(renaming.carried)}
 
 
 def _rows(rows: Sequence[ReferenceRow]) -> list[dict[str, Any]]:
-    return [_row(row) for row in rows]
+    return [present(asdict(row)) for row in rows]
 
 
-def _row(row: ReferenceRow) -> dict[str, Any]:
-    return present(asdict(row))
-
-
-async def _check(call: Call) -> bool:
+async def check_rename(call: Call) -> bool:
     """Raise the error with which the server would refuse the renaming. Return whether it would reload HAProxy."""
     change = (await _renaming(call)).change
     reload = Reload.NOW if call.query.force_reload else Reload.AUTO
     return await call.services.engine.check_change(replace(change, reload=reload), transaction_id=call.transaction_id)
 
 
-CHECKS = {"rename": _check}
+CHECKS = {"rename": check_rename}

@@ -1,1 +1,1 @@
-"""Routing tests, which check where requests go. Changes may be required to pass them."""
+"""Routing tests, which check where requests go. The settings or a client can require that a change passes the tests."""

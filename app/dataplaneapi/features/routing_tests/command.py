@@ -47,13 +47,13 @@ def main(argv: Sequence[str]) -> NoReturn:
     """Run the command and exit with its status."""
     given = parser().parse_args(argv)
     try:
-        sys.exit(_tested(given))
+        sys.exit(_run_tests(given))
     except UnusableInput as error:
         print(f"dataplaneapi test: {error}", file=sys.stderr)
         sys.exit(UNUSABLE)
 
 
-def _tested(given: argparse.Namespace) -> int:
+def _run_tests(given: argparse.Namespace) -> int:
     """Run the tests, print the result, and return the exit status. Raises UnusableInput."""
     from haproxy_native.errors import NativeError, NoShadow
     from haproxy_native.features.routing_tests.run import cases_of, junit
@@ -63,8 +63,8 @@ def _tested(given: argparse.Namespace) -> int:
         raise UnusableInput(f"{given.haproxy} is not an executable program; name HAProxy's binary with --haproxy")
     try:
         config = Path(os.path.abspath(given.config))
-        cases = [case for name in given.files for case in cases_of(_rows(Path(name)), Path(name).stem)]
-        run = asyncio.run(_run(Document.parse(config.read_bytes()), cases, given.haproxy, config))
+        cases = [case for name in given.files for case in cases_of(_read_cases(Path(name)), Path(name).stem)]
+        run = asyncio.run(_run_cases(Document.parse(config.read_bytes()), cases, given.haproxy, config))
     except NoShadow as error:
         print(f"dataplaneapi test: {given.config}: {error}", file=sys.stderr)
         return NO_ANSWER
@@ -73,13 +73,16 @@ def _tested(given: argparse.Namespace) -> int:
     except OSError as error:
         raise UnusableInput(f"{error.filename or given.config}: {error.strerror}") from None
     if given.junit:
-        _write(Path(given.junit), junit(run))
+        try:
+            Path(given.junit).write_bytes(junit(run))
+        except OSError as error:
+            raise UnusableInput(f"{Path(given.junit)}: {error.strerror}") from None
     shown = run.as_dict()
     print(json.dumps(shown, indent=2) if given.as_json else routing.run_text(shown, with_coverage=given.coverage).rstrip("\n"))
     return OK if routing.has_passed(shown, given.fail_under) else FAILED
 
 
-async def _run(document: "Document", cases: "Sequence[Case]", binary: str, config: Path) -> "Run":
+async def _run_cases(document: "Document", cases: "Sequence[Case]", binary: str, config: Path) -> "Run":
     from haproxy_native.features.routing_tests.run import run
     from haproxy_native.shadow.shadows import Shadows
     from haproxy_native.shares import Account
@@ -92,8 +95,8 @@ async def _run(document: "Document", cases: "Sequence[Case]", binary: str, confi
         await shadows.close()
 
 
-def _rows(path: Path) -> list[dict[str, object]]:
-    """Return the cases of a file, with the same validation as in the API. Raises UnusableInput."""
+def _read_cases(path: Path) -> list[dict[str, object]]:
+    """Read a file and validate its cases as the API does. Raises UnusableInput."""
     from dataplaneapi.api.call import decoded_strictly
     from dataplaneapi.api.errors import ApiError
     from dataplaneapi.api.normalize import ResolvedSchemas
@@ -107,10 +110,3 @@ def _rows(path: Path) -> list[dict[str, object]]:
         return rows
     except ApiError as error:
         raise UnusableInput(f"{path}: {error.message}") from None
-
-
-def _write(path: Path, data: bytes) -> None:
-    try:
-        path.write_bytes(data)
-    except OSError as error:
-        raise UnusableInput(f"{path}: {error.strerror}") from None

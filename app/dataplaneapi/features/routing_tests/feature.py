@@ -13,7 +13,6 @@ from dataplaneapi.features.explain.feature import ExplainFeature
 from haproxy_native.errors import BreaksTests
 from haproxy_native.features.routing_tests.routing_tests import RoutingGate, RoutingTests
 from haproxy_native.features.routing_tests.table import KIND, TestTable
-from haproxy_native.request_context import Author
 
 FAILING = HeaderName(b"Failing-Tests")
 # The most tests that the header Failing-Tests names.
@@ -41,14 +40,17 @@ class PassTests(WriteOption):
         return self.given(call) if call.operation.writes else []
 
     async def serve(self, call: Call, next: Handler) -> Response:
-        """Make the write and return its response. Raises BreaksTests, with only those details that the caller may read."""
+        """Make the write and return its response. Raises BreaksTests, without details that the caller may not read."""
         request = call.author.request
         if request:
             request.requires_tests = "tests" in call.values
         try:
             response = await next(call)
         except BreaksTests as error:
-            raise _readable(call.author, error) from None
+            if reader(call.author) is None:
+                raise
+            detail, failed = error.detail.partition("\n")[0], readable_tests(call.author, error.failed)
+            raise BreaksTests(detail, failed=failed, failed_before=error.failed_before) from None
         if request and request.failing_tests:
             named = [quote(name, safe=" /:,") for name in request.failing_tests[:MOST_NAMED]]
             more = [f"and {len(request.failing_tests) - MOST_NAMED} more"] if len(request.failing_tests) > MOST_NAMED else []
@@ -56,15 +58,8 @@ class PassTests(WriteOption):
         return response
 
 
-def _readable(by: Author, error: BreaksTests) -> BreaksTests:
-    """Return the error with only those details that the caller may read."""
-    if reader(by) is None:
-        return error
-    return BreaksTests(error.detail.partition("\n")[0], failed=readable_tests(by, error.failed), failed_before=error.failed_before)
-
-
 class RoutingTestsFeature(Feature):
-    """The feature: `tests` stores tests and runs them. A gate refuses commits that break required tests."""
+    """The feature `routing_tests`: `tests` stores tests and runs them. A gate refuses commits that break required tests."""
 
     def __init__(self, services: Services) -> None:
         self._services, engine = services, services.engine

@@ -10,7 +10,7 @@ from haproxy_native.access.rights import ALL, SECRETS, Rights
 from haproxy_native.commit.change import Candidate
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.features.routing_tests.routing_tests import RoutingTests
-from haproxy_native.features.routing_tests.run import Case, cases_of, junit
+from haproxy_native.features.routing_tests.run import cases_of, junit
 from haproxy_native.features.routing_tests.table import KIND
 from haproxy_native.planning.touches import ANY, CHANGE, CREATE, DELETE, Touch
 from haproxy_native.threads import run_in_thread
@@ -47,7 +47,14 @@ async def delete(call: JsonCall) -> Response:
 
 async def run(call: StrictCall) -> Response:
     call.exchange.answer_within(ANSWER_SECONDS)
-    cases, candidate = await _cases(call), await _candidate(call)
+    body = call.body or {}
+    if "cases" in body and "tests" in body:
+        raise ApiError(400, "cases in body and names of stored tests exclude each other: send one of the two")
+    if "cases" in body:
+        cases = await run_in_thread(cases_of, body["cases"])
+    else:
+        cases = await asyncio.to_thread(_tests(call).stored.cases, body.get("tests"))
+    candidate = await _candidate(call)
     test_run = await _tests(call).run(candidate, cases, is_asked=True)
     accepted = call.exchange.values_of(b"accept").strip()
     if call.query.format == "junit" or ("format" not in call.values and accepted == XML.decode()):
@@ -67,33 +74,23 @@ async def _candidate(call: Call) -> Candidate:
     )
 
 
-async def _cases(call: Call) -> list[Case]:
-    """Return the cases in the body, or those of the named or all stored tests. Raises ApiError, BadRequest and NotFound."""
-    body = call.body or {}
-    if "cases" in body:
-        if "tests" in body:
-            raise ApiError(400, "cases in body and names of stored tests exclude each other: send one of the two")
-        return await run_in_thread(cases_of, body["cases"])
-    return await asyncio.to_thread(_tests(call).stored.cases, body.get("tests"))
-
-
-async def _check_test(call: Call) -> bool:
+async def check_test(call: Call) -> bool:
     """Raise the error with which the server would refuse to store or delete a test. Return False, since HAProxy is not reloaded."""
     tests, name = _tests(call).stored, call.path.name
     if call.operation.method == "DELETE":
         tests.get(name)
-    is_there = tests.content(name) is not None
-    verb = DELETE if call.operation.method == "DELETE" else CHANGE if is_there else CREATE
+    exists = tests.content(name) is not None
+    verb = DELETE if call.operation.method == "DELETE" else CHANGE if exists else CREATE
     call.author.permit(Touch(spelled(KIND, name), verb, frozenset((ANY,))))
     return False
 
 
-async def _check_run(call: Call) -> bool:
+async def check_run(call: Call) -> bool:
     await call.services.engine.permit_evaluation(await _candidate(call))
     return False
 
 
-CHECKS = {"replace": _check_test, "delete": _check_test, "run": _check_run}
+CHECKS = {"replace": check_test, "delete": check_test, "run": check_run}
 
 
 def _tests(call: Call) -> RoutingTests:

@@ -49,16 +49,16 @@ def as_dict(status: SplitStatus) -> dict[str, Any]:
     return shown if status.requests is None else shown | {"requests": dict(status.requests), "complete": status.complete}
 
 
-async def _check_change(call: Call) -> bool:
+async def check_replace(call: Call) -> bool:
     body, frontend = call.body, call.query.frontend
     return await _splits(call).check_put(call.path.name, body["by"], body["weights"], frontend, author=call.author)
 
 
-async def _check_deletion(call: Call) -> bool:
+async def check_delete(call: Call) -> bool:
     return await _splits(call).check_delete(call.path.name, author=call.author)
 
 
-CHECKS = {"replace": _check_change, "delete": _check_deletion}
+CHECKS = {"replace": check_replace, "delete": check_delete}
 
 
 def _splits(call: Call) -> Splits:

@@ -48,7 +48,7 @@ STAY, RESTORE = "stay", "restore"
 
 @dataclass(frozen=True)
 class ServerStatistics:
-    """The row of a server in `show stat`. `address` is an IP address without port, or another address as it is."""
+    """The row of a server in `show stat`. `address` is an IP address without its port, or the path of a socket."""
 
     backend: str
     name: str
@@ -69,63 +69,46 @@ class ServerStatistics:
 
 def rows(stat: str) -> list[ServerStatistics]:
     """Parse an answer to `show stat` for servers."""
-    return [_row(row) for row in answers.table(stat)]
+    servers = []
+    for row in answers.table(stat):
+        address = row.get("addr", "").rpartition(":")[0].strip("[]") or row.get("addr", "")
+        weight, sessions = int(row["weight"] or 0), int(row["scur"] or 0)
+        servers.append(ServerStatistics(row["pxname"], row["svname"], address, row["status"], weight, sessions))
+    return servers
 
 
-def _row(row: dict[str, str]) -> ServerStatistics:
-    address = row.get("addr", "").rpartition(":")[0].strip("[]") or row.get("addr", "")
-    return ServerStatistics(row["pxname"], row["svname"], address, row["status"], int(row["weight"] or 0), int(row["scur"] or 0))
-
-
-def named(object_: str) -> tuple[str, str]:
+def backend_and_server(object_: str) -> tuple[str, str]:
     """Return the names of backend and server in an object name."""
     _, backend, _, server = object_names.parsed(object_)
     return backend, server
 
 
-def resolved(targets: Sequence[str], there: Iterable[ServerStatistics]) -> list[str]:
+def resolved(targets: Sequence[str], servers: Iterable[ServerStatistics]) -> list[str]:
     """Return the object names of the servers that targets match.
 
     A target has one of the forms `backend/shop/server/web1` and `shop/web1`, both possibly with `*`, or `*@10.0.0.7` for an address. Raises
-    NotFound for a target that matches no server, and BadRequest for one of another form.
+    NotFound for a target that matches no server, and BadRequest for a target of another form.
     """
-    known = _Known(there)
+    by_address: dict[str, list[str]] = defaultdict(list)
+    objects: dict[str, None] = {}
+    for server in servers:
+        by_address[server.address].append(server.object)
+        objects[server.object] = None
     names: dict[str, None] = {}
     for target in targets:
-        names_of_target = known.named_by(target)
-        if not names_of_target:
-            raise NotFound(f"there is no server {target} in the process; write backend/NAME/server/NAME, NAME/NAME or *@ADDRESS")
-        names.update(dict.fromkeys(names_of_target))
-    return list(names)
-
-
-class _Known:
-    """An index of servers by name and by address. Only a target with `*` is compared with every server."""
-
-    def __init__(self, there: Iterable[ServerStatistics]) -> None:
-        self._addresses: dict[str, list[str]] = defaultdict(list)
-        self._objects: dict[str, None] = {}
-        for row in there:
-            self._addresses[row.address].append(row.object)
-            self._objects[row.object] = None
-
-    def named_by(self, target: str) -> list[str]:
-        """Return the object names of the servers that a target matches. Raises BadRequest."""
+        parts = target.split("/")
         if target.startswith(_ANY_AT):
-            return self._addresses.get(target.removeprefix(_ANY_AT).strip("[]"), [])
-        pattern = _pattern(target)
-        return [pattern] if pattern in self._objects else [object_ for object_ in self._objects if object_names.matches(pattern, object_)]
-
-
-def _pattern(target: str) -> str:
-    """Return a target as a pattern for object names. Raises BadRequest."""
-    match target.split("/"):
-        case [backend, server]:
-            return f"{BACKEND}/{backend}/{SERVER}/{server}"
-        case [kind, _, other, _] if (kind, other) == (BACKEND, SERVER):
-            return target
-        case _:
+            matching = by_address.get(target.removeprefix(_ANY_AT).strip("[]"), [])
+        elif len(parts) == 2 or (len(parts) == 4 and (parts[0], parts[2]) == (BACKEND, SERVER)):
+            pattern = f"{BACKEND}/{parts[0]}/{SERVER}/{parts[1]}" if len(parts) == 2 else target
+            # Only a target with `*` is compared with every server.
+            matching = [pattern] if pattern in objects else [object_ for object_ in objects if object_names.matches(pattern, object_)]
+        else:
             raise BadRequest(f"{target[:100]!r} names no servers; write backend/NAME/server/NAME, NAME/NAME or *@ADDRESS")
+        if not matching:
+            raise NotFound(f"there is no server {target} in the process; write backend/NAME/server/NAME, NAME/NAME or *@ADDRESS")
+        names.update(dict.fromkeys(matching))
+    return list(names)
 
 
 class TooFewReady(Conflict):
@@ -171,18 +154,18 @@ class Drain:
 
     @cached_property
     def backends(self) -> list[str]:
-        return list(dict.fromkeys(named(server)[0] for server in self.servers))
+        return list(dict.fromkeys(backend_and_server(server)[0] for server in self.servers))
 
 
 def shortage(drains: Iterable[Drain], rows: Iterable[ServerStatistics]) -> str:
     """Return an error text if these drains together leave a backend with too few ready servers; empty if they do not."""
     running = list(drains)
-    out = {server for drain in running for server in drain.servers}
-    ready = Counter(row.backend for row in rows if row.is_ready and row.object not in out)
-    wanted: dict[str, int] = {}
+    drained = {server for drain in running for server in drain.servers}
+    ready = Counter(row.backend for row in rows if row.is_ready and row.object not in drained)
+    minimum: dict[str, int] = {}
     for drain in running:
-        wanted.update({backend: max(wanted.get(backend, 0), drain.keep_ready) for backend in drain.backends})
-    for backend, least in wanted.items():
+        minimum.update({backend: max(minimum.get(backend, 0), drain.keep_ready) for backend in drain.backends})
+    for backend, least in minimum.items():
         if ready[backend] < least:
             return f"backend {backend} would have {ready[backend]} servers up and ready, and {least} are to stay"
     return ""
@@ -207,14 +190,14 @@ class DrainWatch:
         self._engine, self._workers, self.running = engine, workers, running
         self.drain = Drain.of(running.now.arguments)
         self.sessions: dict[str, int] = {}
-        # Why the drain must not end although its servers may be idle: too few others are ready. Empty if it may end.
+        # Why the drain must not end although its servers may be idle: too few other servers are ready. Empty if the drain may end.
         self.paused = ""
         self._servers = frozenset(self.drain.servers)
         timeout = self.drain.timeout
         self._deadline = None if timeout is None else running.now.created + timeout
 
     @property
-    def is_late(self) -> bool:
+    def has_timed_out(self) -> bool:
         """Return whether the timeout has passed."""
         return self._deadline is not None and time.time() >= self._deadline
 
@@ -224,54 +207,57 @@ class DrainWatch:
         return "cut" in self.running.now.progress
 
     async def is_idle(self) -> bool:
-        """Count the sessions and report the progress. Return whether all servers are idle and enough others are ready.
+        """Count the sessions and report the progress. Return whether all servers are idle and enough other servers are ready.
 
         Returns False if HAProxy does not answer. Raises RuntimeFailure, and DrainFailed if another client has made a server ready.
         """
         try:
-            there = await self._drained()
-            former = await self._former()
+            servers = await self._drain_worker()
+            former = await self._sessions_in_former_workers()
         except RuntimeAbsent:
             return False
-        here = {row.object: row.sessions for row in there}
-        self.sessions = {server: here.get(server, 0) + former.get(server, 0) for server in self.drain.servers}
+        current = {server.object: server.sessions for server in servers}
+        self.sessions = {server: current.get(server, 0) + former.get(server, 0) for server in self.drain.servers}
         hidden = [] if self._workers.master else await self._workers.hidden()
-        self.paused = shortage([self.drain], there)
-        self._report(sessions=self.sessions, paused=self.paused, **({} if self._workers.master else {"former_workers": UNKNOWN}))
+        self.paused = shortage([self.drain], servers)
+        progress: dict[str, object] = {"sessions": self.sessions, "paused": self.paused}
+        if not self._workers.master:
+            progress["former_workers"] = UNKNOWN
+        if not progress.items() <= self.running.now.progress.items():
+            self.running.report(**progress)
         return not self.paused and not hidden and all(count <= self.drain.sessions for count in self.sessions.values())
 
-    async def _drained(self) -> list[ServerStatistics]:
-        """Drain the servers if this worker has not been drained yet, and return all servers of their backends.
+    async def _drain_worker(self) -> list[ServerStatistics]:
+        """Return all servers of the drain's backends. If the worker in service has not been drained yet, drain its servers first.
 
-        Raises DrainFailed if another client has made a server ready.
+        The states of the drained servers are stored as overrides. The progress records which worker was drained, and the states from before
+        the drain. Raises DrainFailed if another client has made a server ready.
         """
-        worker = await self._engine.runtime.worker()
+        runtime = self._engine.runtime
+        worker = await runtime.worker()
         identity = f"{worker.pid}@{worker.started}"
         if self.running.now.progress.get("worker") != identity:
-            await self._drain_in(identity)
-        there = await self._rows()
-        back = [row.object for row in there if row.is_ready and row.object in self._servers]
-        if back and await self._engine.runtime.worker() == worker and self.running.now.progress.get("worker") == identity:
-            raise DrainFailed(f"{back[0]} was made ready by others")
-        return there
+            states = await self._states()
+            await self._set({server: DRAINED if state.forced_state == READY else state.forced_state for server, state in states.items()})
+            before = self.running.now.progress.get("before") or {server: state.forced_state for server, state in states.items()}
+            # A reload may have replaced the worker meanwhile.
+            current = await runtime.worker()
+            if f"{current.pid}@{current.started}" == identity:
+                self.running.report(worker=identity, before=before)
+        backends = [argument(backend) for backend in self.drain.backends] if len(self.drain.backends) <= FEW else ["-1"]
+        servers: list[ServerStatistics] = []
+        for backend in backends:
+            servers += await run_in_thread(rows, await runtime.send(f"show stat {backend} {SERVERS} -1"))
+        ready = [server.object for server in servers if server.is_ready and server.object in self._servers]
+        if ready and await runtime.worker() == worker and self.running.now.progress.get("worker") == identity:
+            raise DrainFailed(f"{ready[0]} was made ready by others")
+        return servers
 
-    async def _drain_in(self, identity: str) -> None:
-        """Drain those servers that are ready in the worker `identity`, and store the states of all as overrides.
-
-        Records in the progress that this worker was drained. The first call also records the states from before the drain.
-        """
-        states = await self._states()
-        await self._set({server: DRAINED if state.forced_state == READY else state.forced_state for server, state in states.items()})
-        before = self.running.now.progress.get("before") or {server: state.forced_state for server, state in states.items()}
-        worker = await self._engine.runtime.worker()
-        if f"{worker.pid}@{worker.started}" == identity:
-            self.running.report(worker=identity, before=before)
-
-    async def _former(self) -> dict[str, int]:
-        """Return the sessions of the servers in former workers, by server. Skips former workers that have ended."""
+    async def _sessions_in_former_workers(self) -> dict[str, int]:
+        """Return the number of sessions in former workers, by server. Skips former workers that have ended."""
         sessions: dict[str, int] = {}
         former = await self._workers.former()
-        names = {server: "/".join(named(server)) for server in self.drain.servers} if former else {}
+        names = {server: "/".join(backend_and_server(server)) for server in self.drain.servers} if former else {}
         for pid in former:
             with suppress(RuntimeAbsent):
                 counts = await run_in_thread(column_of, await self._workers.socket(pid).send(f"show stat -1 {SERVERS} -1"), "scur")
@@ -279,43 +265,31 @@ class DrainWatch:
                     sessions[server] = sessions.get(server, 0) + counts.get(name, 0)
         return sessions
 
-    async def _rows(self) -> list[ServerStatistics]:
-        """Return all servers of the drain's backends."""
-        some = [argument(backend) for backend in self.drain.backends] if len(self.drain.backends) <= FEW else ["-1"]
-        return [
-            row for name in some for row in await run_in_thread(rows, await self._engine.runtime.send(f"show stat {name} {SERVERS} -1"))
-        ]
-
-    def _report(self, **now: object) -> None:
-        """Report members of the progress if any has changed."""
-        if not now.items() <= self.running.now.progress.items():
-            self.running.report(**now)
-
     async def _states(self, servers: Iterable[str] = ()) -> dict[str, ServerState]:
-        """Return the states of these servers, or of all servers of the drain, in the worker in service."""
-        wanted, states = frozenset(servers) or self._servers, []
-        backends = {named(server)[0] for server in wanted}
+        """Return the states in the worker in service of these servers. If `servers` is empty, return those of all servers of the drain."""
+        names, states = frozenset(servers) or self._servers, []
+        backends = {backend_and_server(server)[0] for server in names}
         for backend in backends if len(backends) <= FEW else [""]:
             with suppress(RuntimeRefused):
                 states += await self._engine.runtime.servers(backend)
-        return {name: state for state in states if (name := object_of(state)) in wanted}
+        return {name: state for state in states if (name := object_of(state)) in names}
 
-    async def _set(self, wanted: Mapping[str, str]) -> None:
-        """Set states of servers in the worker in service, and store them as overrides. Changes up to LOT servers at a time."""
-        servers = list(wanted)
+    async def _set(self, new_states: Mapping[str, str]) -> None:
+        """Set states of servers in the worker in service, and store the states as overrides. Changes up to LOT servers at a time."""
+        servers = list(new_states)
         for start in range(0, len(servers), LOT):
-            lot = {server: wanted[server] for server in servers[start : start + LOT]}
+            lot = {server: new_states[server] for server in servers[start : start + LOT]}
             name = servers[start] if len(lot) == 1 else SEVERAL
             touched = [touches.changed(server, [STATE]) for server in lot]
-            await change_process(self._engine.context, name, partial(self._apply, lot), touched, author=self.running.author)
+            await change_process(self._engine.context, name, partial(self._send_states, lot), touched, author=self.running.author)
 
-    async def _apply(self, wanted: Mapping[str, str]) -> list[MemberChange]:
+    async def _send_states(self, new_states: Mapping[str, str]) -> list[MemberChange]:
         """Send the commands for the states that differ, and return the changes for the history."""
-        before = await self._states(wanted)
+        before = await self._states(new_states)
         if not before:
             return []
-        changed = [server for server, state in before.items() if state.forced_state != wanted[server]]
-        await commands.apply(self._engine.runtime, [commands.state(*named(server), wanted[server]) for server in changed])
+        changed = [server for server, state in before.items() if state.forced_state != new_states[server]]
+        await commands.apply(self._engine.runtime, [commands.state(*backend_and_server(server), new_states[server]) for server in changed])
         after = await self._states(before)
         changes = [(before[server], after[server]) for server in before if server in after]
         return await store_members(self._engine.context, changes, [STATE], self.running.author)
@@ -329,27 +303,28 @@ class DrainWatch:
         await self._set(self.running.now.progress.get("before", {}))
 
     async def cut(self) -> None:
-        """End all sessions of the servers, in every process, and extend the deadline by CUT_PATIENCE from now."""
-        ids = {named(server) for server in self.drain.servers}
+        """End all sessions of the servers, in every process, and set the deadline to CUT_PATIENCE from the current time."""
+        servers = {backend_and_server(server) for server in self.drain.servers}
 
-        def is_ours(session: ProxySession) -> bool:
-            return (session.backend, session.server) in ids
+        def has_drained_server(session: ProxySession) -> bool:
+            return (session.backend, session.server) in servers
 
-        ended = await end_sessions(self._engine.runtime.send, is_ours)
+        ended = await end_sessions(self._engine.runtime.send, has_drained_server)
         for pid in await self._workers.former():
             with suppress(RuntimeAbsent):
-                ended += await end_sessions(self._workers.socket(pid).send, is_ours)
+                ended += await end_sessions(self._workers.socket(pid).send, has_drained_server)
         self.running.report(cut=ended)
         self._deadline = time.time() + CUT_PATIENCE
 
     async def delete_rest(self) -> None:
-        """Delete the servers from the process, one by one. Skips those that HAProxy refuses to delete."""
+        """Delete the servers from the process, one by one. Skips servers that HAProxy refuses to delete."""
+
+        async def delete(server: str, state: ServerState) -> None:
+            await commands.apply(self._engine.runtime, commands.delete_server(*backend_and_server(server), was=state.forced_state))
+
         for server, state in (await self._states()).items():
             with suppress(RuntimeFailure):
-                await change_process(self._engine.context, server, partial(self._delete, server, state), author=self.running.author)
-
-    async def _delete(self, server: str, state: ServerState) -> None:
-        await commands.apply(self._engine.runtime, commands.delete_server(*named(server), was=state.forced_state))
+                await change_process(self._engine.context, server, partial(delete, server, state), author=self.running.author)
 
 
 POLL_SECONDS = 0.25
@@ -369,15 +344,16 @@ class Drains:
         return operations.begin(DRAIN, needs=(CREATE, OPERATION), author=author, **drain.arguments)
 
     async def check(self, operations: Operations, targets: Sequence[str], make: Callable[[list[str]], Drain], *, author: Author) -> Drain:
-        """Return the drain that `begin` would start. `make` creates it from the object names of the targets.
+        """Return the drain that `begin` would start. `make` creates the drain from the object names of the targets.
 
         Raises Forbidden, NotFound, BadRequest, TooFewReady and RuntimeFailure.
         """
-        there = await self._rows()
-        drain = make(resolved(targets, there))
+        servers = await run_in_thread(rows, await self._engine.runtime.send(f"show stat -1 {SERVERS} -1"))
+        drain = make(resolved(targets, servers))
         author.permit(*drain.touched)
-        if short := shortage([*_running(operations), drain], there):
-            raise TooFewReady(short)
+        running = [operation for operation in operations.all() if operation.kind == DRAIN and operation.status == RUNNING]
+        if error := shortage([*(Drain.of(operation.arguments) for operation in running), drain], servers):
+            raise TooFewReady(error)
         return drain
 
     async def work(self, running: RunningOperation) -> None:
@@ -390,16 +366,21 @@ class Drains:
             began = time.monotonic()
             if await watch.is_idle():
                 break
-            if watch.is_late:
-                await self._late(watch)
+            if watch.has_timed_out:
+                await self._handle_timeout(watch)
             # Polling thousands of servers takes long, so the pause leaves HAProxy and this server time for other work.
             await asyncio.sleep(max(POLL_SECONDS, 4 * (time.monotonic() - began)))
-        await self._then(watch)
+        if watch.drain.then == MAINT:
+            await watch.set_all(MAINTENANCE)
+        elif watch.drain.then == CUT:
+            await watch.cut()
+        elif watch.drain.then == DELETE:
+            await self._delete_servers(watch)
 
-    async def _late(self, watch: DrainWatch) -> None:
-        """Perform the action `at_timeout`. Sessions are cut once, unless the drain is paused, and the drain continues.
+    async def _handle_timeout(self, watch: DrainWatch) -> None:
+        """Perform the action `at_timeout`, and raise DrainFailed, which ends the drain.
 
-        Otherwise raises DrainFailed, which ends the drain.
+        If the action is CUT, the first call cuts the sessions and returns, so that the drain continues. A paused drain cuts no sessions.
         """
         left = watch.paused or f"{sum(watch.sessions.values())} sessions are left"
         left = f"{left} after {watch.drain.timeout:g} s"
@@ -411,33 +392,21 @@ class Drains:
             raise DrainFailed(f"{left}; the servers are as they were before")
         raise DrainFailed(f"{left}; the servers stay drained")
 
-    async def _then(self, watch: DrainWatch) -> None:
-        """Perform the action `then`."""
-        if watch.drain.then == MAINT:
-            await watch.set_all(MAINTENANCE)
-        elif watch.drain.then == CUT:
-            await watch.cut()
-        elif watch.drain.then == DELETE:
-            await self._delete(watch)
-
-    async def _delete(self, watch: DrainWatch) -> None:
+    async def _delete_servers(self, watch: DrainWatch) -> None:
         """Delete the servers from the configuration in one commit. If that does not reload HAProxy, also delete them from the process."""
-        now = self._engine.document
-        gone = DeleteServers(watch.drain.servers, self._editor)
-        if gone.apply(now) is not now:
-            outcome = await self._engine.amend([gone], author=watch.running.author)
+        document = self._engine.document
+        deletion = DeleteServers(watch.drain.servers, self._editor)
+        if deletion.apply(document) is not document:
+            outcome = await self._engine.amend([deletion], author=watch.running.author)
             if outcome.reload_id:
                 watch.running.report(reload_id=outcome.reload_id)
                 return
         await watch.delete_rest()
 
-    async def _rows(self) -> list[ServerStatistics]:
-        return await run_in_thread(rows, await self._engine.runtime.send(f"show stat -1 {SERVERS} -1"))
-
 
 @dataclass(frozen=True)
 class DeleteServers:
-    """The operation of a commit that deletes servers from the configuration. Skips servers that it does not contain."""
+    """The operation of a commit that deletes servers from the configuration. Skips servers that the configuration lacks."""
 
     servers: Sequence[str]
     editor: Editor
@@ -446,14 +415,9 @@ class DeleteServers:
     def apply(self, document: Document) -> Document:
         table = self.editor.resources
         for server in self.servers:
-            backend, name = named(server)
+            backend, name = backend_and_server(server)
             for parent in [table[name] for name in table["servers"].parents]:
                 if document.find(parent.section, backend):
                     with suppress(Missing):
                         document = self.editor.delete(document, table["servers"], (parent, backend), name)
         return document
-
-
-def _running(operations: Operations) -> list[Drain]:
-    """Return the drains in progress."""
-    return [Drain.of(operation.arguments) for operation in operations.all() if operation.kind == DRAIN and operation.status == RUNNING]

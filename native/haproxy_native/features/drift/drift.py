@@ -8,7 +8,7 @@
 """
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -21,9 +21,8 @@ from haproxy_native.errors import NativeError, RuntimeDenied, RuntimeFailure
 from haproxy_native.features.overrides.ledger import Override
 from haproxy_native.features.overrides.overrides import Overrides, as_override, object_of_server
 from haproxy_native.grammar.load import grammar
-from haproxy_native.planning.effects import Effect, effects
+from haproxy_native.planning.effects import effects
 from haproxy_native.planning.live import LIMIT, live_of
-from haproxy_native.planning.observed import ServerDifference
 from haproxy_native.planning.section_order import conditional_sections, is_conditional
 from haproxy_native.planning.servers import ancestors
 from haproxy_native.runtime import responses
@@ -82,51 +81,58 @@ class Drift:
         self._engine, self._editor, self._overrides = engine, editor, overrides
 
     async def find(self) -> DriftReport:
-        """Compare everything, and return the report. If HAProxy does not answer, this is in the report; nothing is raised."""
+        """Compare everything, and return the report. If HAProxy does not answer, the report says so, and nothing is raised."""
         with suppress(NativeError):
             await self._engine.notice()
         running, document = self._engine.running, self._engine.document
         cause = PENDING if self._engine.context.has_unloaded else NOT_LOADED
         differences: list[Difference] = []
         if running is not None:
-            differences += await run_in_thread(lambda: [_of_file(effect, cause) for effect in effects(self._editor, running, document)])
+            changes = await run_in_thread(effects, self._editor, running, document)
+            sides = ("file", "running")
+            differences += [Difference(effect.object, effect.member, sides, (effect.new, effect.old), cause) for effect in changes]
         answers = True
         try:
-            differences += await self._of_servers()
+            differences += await self._compare_servers()
             if running is not None:
-                differences += await self._of_process(running)
-            differences += await self._of_files()
+                differences += await self._compare_process(running)
+            differences += await self._compare_files()
         except RuntimeFailure:
             answers = False
         context = self._engine.context
         shown = {difference.object for difference in differences}
-        notes = [what for what in context.running.state.drift if _server(what) not in shown]
+        notes = [note for note in context.running.state.drift if _object_of_note(note) not in shown]
         return DriftReport(differences, running is not None and not context.running.is_doubtful, answers, notes)
 
-    async def _of_servers(self) -> list[Difference]:
-        """Return the differences of servers from the loaded configuration. Raises RuntimeFailure."""
-        made, found = await self._overrides.compared()
-        loaded = await self._overrides.loaded_from_files(found)
-        causes = [STATE_FILE if each in loaded else OUTSIDE for each in found]
-        others = [difference for each, cause in zip(found, causes, strict=True) for difference in _of_server(each, cause)]
-        return [*_of_worker(made, OVERRIDE), *others]
+    async def _compare_servers(self) -> list[Difference]:
+        """Return where the servers of the worker differ from the loaded configuration. Raises RuntimeFailure."""
+        overrides, others = await self._overrides.compared()
+        loaded = await self._overrides.loaded_from_files(others)
+        found = [_worker_difference(override, OVERRIDE) for override in overrides]
+        for other in others:
+            cause = STATE_FILE if other in loaded else OUTSIDE
+            if other.member:
+                found.append(_worker_difference(as_override(other), cause))
+            else:
+                found.append(Difference(object_of_server(other), "", ("running", "worker"), (other.declared, other.value), cause))
+        return found
 
-    async def _of_process(self, running: Document) -> list[Difference]:
-        """Return the differences of the process limit and of frontends from the loaded configuration. Raises RuntimeFailure."""
+    async def _compare_process(self, running: Document) -> list[Difference]:
+        """Return where the process limit and the frontends of the worker differ from the loaded configuration. Raises RuntimeFailure."""
         runtime = self._engine.context.runtime
         rows = {row["pxname"]: row for row in responses.table(await runtime.send(f"show stat -1 {FRONTENDS} -1"))}
         facts = responses.info(await runtime.send("show info"))
-        at_start, now = (int(facts[name]) for name in (LIMIT_AT_START, LIMIT_NOW))
-        inside, limit = conditional_sections(running), _limit()
+        at_start, current = (int(facts[name]) for name in (LIMIT_AT_START, LIMIT_NOW))
+        conditional, limit = conditional_sections(running), _limit_member()
         found: list[tuple[str, str, Any, Any]] = []
-        if at_start != now:
-            found.append((PROCESS, PROCESS_LIMITS, {limit: at_start}, {limit: now}))
+        if at_start != current:
+            found.append((PROCESS, PROCESS_LIMITS, {limit: at_start}, {limit: current}))
         for section in running.sections:
             name = unquoted(section.name)
             if section.kind not in ("frontend", "listen") or name not in rows:
                 continue
             above = [section, *ancestors(running, section)]
-            if is_conditional(above, inside):
+            if is_conditional(above, conditional):
                 # Between `.if` and `.endif`, only HAProxy knows which lines are in effect.
                 continue
             object_, row = spelled(section.kind, name), rows[name]
@@ -138,10 +144,10 @@ class Drift:
                 found.append((object_, limit, expected, int(row["slim"] or 0)))
         return [Difference(object_, member, ("running", "worker"), (old, new), OUTSIDE) for object_, member, old, new in found]
 
-    async def _of_files(self) -> list[Difference]:
-        """Return the stored files whose contents differ from those that the worker has loaded. Raises RuntimeFailure.
+    async def _compare_files(self) -> list[Difference]:
+        """Return the stored files whose contents differ from the contents that the worker has loaded. Raises RuntimeFailure.
 
-        Skips kinds of files that the level of the stats socket does not permit to read.
+        Skips the kinds of files that the stats socket does not permit to read because of its level.
         """
         context = self._engine.context
         cause = PENDING if context.pending else OUTSIDE
@@ -149,12 +155,12 @@ class Drift:
         for store in self._engine.stores.values():
             with suppress(RuntimeDenied):
                 found += await store.differing(context)
-        return [Difference(object_, CONTENT, ("file", "worker"), (held, served), cause) for object_, held, served in found]
+        return [Difference(object_, CONTENT, ("file", "worker"), (stored, loaded), cause) for object_, stored, loaded in found]
 
 
 @functools.cache
-def _limit() -> str:
-    """Return the member of a frontend with its connection limit. It is also the keyword in the configuration."""
+def _limit_member() -> str:
+    """Return the name of the member with the connection limit of a frontend. The keyword in the configuration has the same name."""
     live = live_of(grammar().schemas, resources()["frontends"].schema)
     return next(member for member, note in live.notes.items() if LIMIT in note.get("shows", {}))
 
@@ -164,22 +170,11 @@ def _lines(section: Section, keyword: str) -> list[tuple[str, ...]]:
     return [tuple(line.args) for line in section.lines if line.args[:1] == (keyword,)]
 
 
-def _server(what: str) -> str:
+def _object_of_note(note: str) -> str:
     """Return the object name of the server in a note such as `server shop/web1`."""
-    kind, _, name = what.partition(" ")
+    kind, _, name = note.partition(" ")
     return spelled("backend", name.partition("/")[0], kind, name.partition("/")[2])
 
 
-def _of_file(effect: Effect, cause: str) -> Difference:
-    return Difference(effect.object, effect.member, ("file", "running"), (effect.new, effect.old), cause)
-
-
-def _of_server(found: ServerDifference, cause: str) -> Iterator[Difference]:
-    if found.member:
-        return _of_worker([as_override(found)], cause)
-    return iter([Difference(object_of_server(found), "", ("running", "worker"), (found.declared, found.value), cause)])
-
-
-def _of_worker(overrides: Sequence[Override], cause: str) -> Iterator[Difference]:
-    for override in overrides:
-        yield Difference(override.object, override.member, ("running", "worker"), (override.former, override.value), cause)
+def _worker_difference(override: Override, cause: str) -> Difference:
+    return Difference(override.object, override.member, ("running", "worker"), (override.former, override.value), cause)

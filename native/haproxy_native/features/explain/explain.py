@@ -1,13 +1,14 @@
 """Explain what a configuration does with a request, by sending the request to a shadow HAProxy.
 
-The configuration is the present one, that of a transaction, or a text of the client. The shadow has the same rules, but its own servers.
+The configuration is the committed one, that of a transaction, or a text of the client. The shadow has the same rules, but its own servers.
 `Explain` chooses the listener for a request (question.py), sends the request, and reports which rules applied (explanation.py).
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -18,7 +19,7 @@ from haproxy_native.editing.editor import Editor, Object
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Missing, NativeError, NoParent, NoShadow
 from haproxy_native.features.explain.explanation import CandidateServer, Explanation, UnknownEffect, explained
-from haproxy_native.features.explain.question import Question, client_request, offers_http_2, others
+from haproxy_native.features.explain.question import Question, client_request, offers_http_2, other_listeners
 from haproxy_native.models import model
 from haproxy_native.runtime.server_state import ServerState
 from haproxy_native.shadow.files import Files, stamps
@@ -51,25 +52,33 @@ class Explain:
 
     async def answers(self, candidate: Candidate, questions: Sequence[Question]) -> list[Explanation]:
         """Explain requests to a candidate. Raises Forbidden, BadRequest, NoShadow, Refused and CheckImpossible."""
+        document, explanations = candidate.after, list[Explanation]()
         async with self.shadow_of(candidate, is_asked=True) as shadow_client:
-            return [await self._answer(candidate.after, shadow_client, question) for question in questions]
+            shadow = shadow_client.shadow
+            for question in questions:
+                await self._refresh_states()
+                request = client_request(question, shadow.listeners)
+                outcome = await shadow_client.send_request(request, self._conditions)
+                work = partial(self._explain, document, shadow, question, request.listener, outcome)
+                explanations.append(await run_in_thread_if(document.size > LARGE, work))
+        return explanations
 
     @asynccontextmanager
     async def shadow_of(self, candidate: Candidate, *, is_asked: bool = False) -> AsyncIterator[ShadowClient]:
         """Yield a `ShadowClient`, which sends requests to a shadow of the candidate.
 
-        With `is_asked`, authorize the candidate and let HAProxy check it first. A commit does both itself. Raises Forbidden, NoShadow,
-        Refused and CheckImpossible.
+        With `is_asked`, first authorize the candidate, and let HAProxy check the text. A commit does both itself. Raises Forbidden,
+        NoShadow, Refused and CheckImpossible.
         """
-        document, files, by, check = candidate.after, candidate.files, candidate.author, is_asked
+        document, files, author = candidate.after, candidate.files, candidate.author
         if is_asked:
             await self._engine.permit_evaluation(candidate)
-        key = await run_in_thread(_key, document, Path(self._engine.context.base(document)), files)
+        key = await run_in_thread(_cache_key, document, Path(self._engine.context.base(document)), files)
         # A shadow has only parts of the text, so it may start although HAProxy refuses the whole text. A check cannot use `files`.
-        is_checked = check and not files and key not in self._accepted
-        checking = abandonment.create_task(self._engine.context.check_text(document, by)) if is_checked else None
+        is_checked = is_asked and not files and key not in self._accepted
+        checking = abandonment.create_task(self._engine.context.check_text(document, author)) if is_checked else None
         try:
-            async with self.shadows.client(document, key, files, caller=Account.from_author(by)) as shadow_client:
+            async with self.shadows.client(document, key, files, caller=Account.from_author(author)) as shadow_client:
                 if checking:
                     await checking
                     self._accepted = [key, *self._accepted[: MOST - 1]]
@@ -77,29 +86,27 @@ class Explain:
         except NoShadow:
             # If HAProxy refuses the text, raise the refusal instead, which explains more.
             if not files:
-                await (checking or self._engine.context.check_text(document, by))
+                await (checking or self._engine.context.check_text(document, author))
             raise
         finally:
             if checking:
                 checking.cancel()
 
-    async def _answer(self, document: Document, shadow_client: ShadowClient, question: Question) -> Explanation:
-        await self._read_states()
-        request = client_request(question, shadow_client.shadow.listeners)
-        outcome = await shadow_client.send_request(request, self._conditions)
-        return await run_in_thread_if(
-            document.size > LARGE, self._explained, document, shadow_client.shadow, question, request.listener, outcome
-        )
-
-    def _explained(
+    def _explain(
         self, document: Document, shadow: Shadow, question: Question, listener: FrontendListener, outcome: RequestOutcome
     ) -> Explanation:
         explanation = explained(document, shadow, listener, outcome, has_states=bool(self._states))
-        explanation = replace(explanation, unknown=[*_left_open(question, listener, shadow.listeners), *explanation.unknown])
-        return replace(explanation, servers=self._servers(document, explanation.backend)) if explanation.backend else explanation
+        unknown = [UnknownEffect(**vars(listener.place), why=_IN_HTTP_1)] if offers_http_2(question, listener) else []
+        others = other_listeners(question, listener, shadow.listeners)
+        unknown += [UnknownEffect(**vars(other.place), why=_ELSEWHERE) for other in others]
+        servers = self._candidate_servers(document, explanation.backend) if explanation.backend else explanation.servers
+        return replace(explanation, unknown=[*unknown, *explanation.unknown], servers=servers)
 
-    async def _read_states(self) -> None:
-        """Read the states of servers in the running worker if they are older than STATES_SECONDS; clear them if it does not answer."""
+    async def _refresh_states(self) -> None:
+        """Read the states of servers in the running worker again if they are older than STATES_SECONDS.
+
+        Clear the states if the worker does not answer.
+        """
         now = asyncio.get_running_loop().time
         if now() > self._states_read + STATES_SECONDS:
             states: list[ServerState] = []
@@ -108,7 +115,7 @@ class Explain:
             self._states, self._states_read = states, now()
             self._conditions = await run_in_thread_if(len(states) > MANY, conditions, states)
 
-    def _servers(self, document: Document, backend: str) -> list[CandidateServer]:
+    def _candidate_servers(self, document: Document, backend: str) -> list[CandidateServer]:
         """Return the servers that a backend may choose, with their states in the running worker."""
         resources = [
             resource for resource in self._editor.resources.by_name.values() if resource.kind == "named" and resource.schema == "server"
@@ -118,7 +125,19 @@ class Explain:
             with suppress(Missing, NoParent):
                 declared += self._editor.list_objects(document, resource, (self._editor.resources[name], backend))
         states = {state.name: state for state in self._states if state.backend_name == backend}
-        return [_server(model("server").model_validate(each), states.get(each["name"])) for each in declared]
+        servers = []
+        for object_ in declared:
+            server: Any = model("server").model_validate(object_)
+            state = states.get(server.name)
+            is_backup = True if server.backup == "enabled" else None
+            if state is None:
+                word = "maint" if server.maintenance == "enabled" else None
+                servers.append(CandidateServer(server.name, server.weight, is_backup, word))
+                continue
+            # srv_admin_state: bits of maintenance and of drain; srv_op_state: 0 is stopped. (Management Guide, "show servers state")
+            word = "maint" if state.admin & 0x23 else "drain" if state.admin & 0x18 else "down" if state.operational == 0 else "up"
+            servers.append(CandidateServer(server.name, state.uweight, is_backup, word))
+        return servers
 
     async def __aenter__(self) -> Self:
         return self
@@ -128,24 +147,6 @@ class Explain:
         await self.shadows.close()
 
 
-def _left_open(question: Question, listener: FrontendListener, listeners: Sequence[FrontendListener]) -> Iterator[UnknownEffect]:
-    """Yield how the request to the shadow differs from the question, and which other listeners may accept it."""
-    if offers_http_2(question, listener):
-        yield UnknownEffect(**vars(listener.place), why=_IN_HTTP_1)
-    for other in others(question, listener, listeners):
-        yield UnknownEffect(**vars(other.place), why=_ELSEWHERE)
-
-
-def _server(declared: Any, state: ServerState | None) -> CandidateServer:
-    """Return a configured server with its state in the running worker, if that is known."""
-    is_backup = True if declared.backup == "enabled" else None
-    if state is None:
-        return CandidateServer(declared.name, declared.weight, is_backup, "maint" if declared.maintenance == "enabled" else None)
-    # srv_admin_state: bits of maintenance and of drain; srv_op_state: 0 is stopped. (Management Guide, "show servers state")
-    shown = "maint" if state.admin & 0x23 else "drain" if state.admin & 0x18 else "down" if state.operational == 0 else "up"
-    return CandidateServer(declared.name, state.uweight, is_backup, shown)
-
-
-def _key(document: Document, home: Path, files: Files) -> bytes:
-    """Return the cache key of a shadow: a hash of the text, and stamps of the files that it may name or that `files` replaces."""
+def _cache_key(document: Document, home: Path, files: Files) -> bytes:
+    """Return the cache key of a shadow: a hash of the text, and stamps of the files that the text may name or that `files` replaces."""
     return "\n".join([str(fingerprint(document.data)), *stamps(document, home, files)]).encode("utf-8", "surrogateescape")

@@ -1,4 +1,4 @@
-"""Build an explanation from the outcome of a request in a shadow: the rules that applied, in their order, and the result. Pure."""
+"""Build an explanation from the outcome of a request in a shadow: the rules that applied, in their order, and the result."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from haproxy_native.text.document import Document
 
 @dataclass(frozen=True)
 class Term:
-    """A term of a condition that was true. `acl` has the lines of the ACL that it names."""
+    """A term of a condition that was true. If the term names an ACL, `acl` has the lines of the ACL."""
 
     term: str
     acl: Sequence[SourceLine]
@@ -46,7 +46,7 @@ class HttpMessage:
 
 @dataclass(frozen=True)
 class CandidateServer:
-    """A server that the backend may choose. `state` is its state in the running worker; None if that is unknown."""
+    """A server that the backend may choose. `state` is the state of the server in the running worker; None if the state is unknown."""
 
     name: str
     weight: int | None = None
@@ -55,7 +55,7 @@ class CandidateServer:
 
 
 @dataclass(frozen=True)
-class Taken:
+class AcceptingListener:
     """The listener that accepts a request."""
 
     frontend: str
@@ -68,7 +68,7 @@ class Taken:
 class Explanation:
     """What happened to a request in the shadow. The API returns its members."""
 
-    listener: Taken
+    listener: AcceptingListener
     rules: Sequence[AppliedRule]
     backend: str | None
     # The server that the shadow has chosen, and those that may be chosen.
@@ -87,37 +87,31 @@ class Explanation:
 
 def explained(document: Document, shadow: Shadow, listener: FrontendListener, outcome: RequestOutcome, *, has_states: bool) -> Explanation:
     """Return the explanation of an outcome, without `servers`. `has_states`: whether the shadow had the states of the running servers."""
-    rules = [*_applied(shadow, outcome.marks)]
+    rules = [*_applied_rules(shadow, outcome.marks)]
     is_both = document.find("listen", outcome.backend) is not None
     backend = outcome.backend if is_both or outcome.backend != outcome.frontend else ""
     is_http = listener.mode == "http"
     response = _message(outcome.response) if is_http else None
+    # The status of the response. HAProxy logs another one for its statistics page: 400 if the response requests a password.
+    words = response.line.split(" ")[1:2] if response else []
+    logged = outcome.status if outcome.status > 0 else None
     return Explanation(
-        Taken(listener.frontend, listener.address, listener.place.file, listener.place.line),
+        AcceptingListener(listener.frontend, listener.address, listener.place.file, listener.place.line),
         rules,
         backend or None,
         outcome.server or None,
         None,
-        None if outcome.server else _answered_by(shadow, outcome, rules),
-        _status(outcome, response),
+        None if outcome.server else _answering_rule(shadow, outcome, rules),
+        int(words[0]) if words and words[0].isdigit() else logged,
         next((header.value for header in response.headers if header.name.lower() == "location"), None) if response else None,
         outcome.variables or None,
         _message(outcome.request) if outcome.request and is_http else None,
         response,
-        [*_unknown(shadow, {listener.place.section, *(rule.section for rule in rules)}, backend, has_states=has_states)],
+        [*_unknown_effects(shadow, {listener.place.section, *(rule.section for rule in rules)}, backend, has_states=has_states)],
     )
 
 
-def _status(outcome: RequestOutcome, response: HttpMessage | None) -> int | None:
-    """Return the status of the response; without one, the status that HAProxy has logged.
-
-    They may differ: HAProxy logs 400 for the request for a password to its statistics page.
-    """
-    shown = response.line.split(" ")[1:2] if response else []
-    return int(shown[0]) if shown and shown[0].isdigit() else outcome.status if outcome.status > 0 else None
-
-
-def _applied(shadow: Shadow, marks: Sequence[str]) -> Iterator[AppliedRule]:
+def _applied_rules(shadow: Shadow, marks: Sequence[str]) -> Iterator[AppliedRule]:
     """Yield the rules that applied, from the marks that the shadow has logged for true terms and for rules."""
     terms: list[Term] = []
     before: SourceLine | None = None
@@ -130,10 +124,11 @@ def _applied(shadow: Shadow, marks: Sequence[str]) -> Iterator[AppliedRule]:
             yield AppliedRule(**vars(rule.place), because=terms)
 
 
-def _answered_by(shadow: Shadow, outcome: RequestOutcome, rules: Sequence[AppliedRule]) -> SourceLine | None:
+def _answering_rule(shadow: Shadow, outcome: RequestOutcome, rules: Sequence[AppliedRule]) -> SourceLine | None:
     """Return the rule that answered instead of a server; None if there is none.
 
-    If a rule has denied the request, HAProxy reports its line. Otherwise it is the last rule that applied and is of a kind that answers.
+    If a rule has denied the request, HAProxy reports the line of this rule. Otherwise, return the last rule that applied and that is of a
+    kind that answers requests.
     """
     if outcome.termination.startswith("P") and outcome.last_line in shadow.places:
         return shadow.places[outcome.last_line]
@@ -142,7 +137,7 @@ def _answered_by(shadow: Shadow, outcome: RequestOutcome, rules: Sequence[Applie
 
 
 def _message(data: bytes) -> HttpMessage | None:
-    """Parse the head of an HTTP message; None if it is incomplete."""
+    """Parse the head of an HTTP message. Return None if the head is incomplete."""
     head, end, _ = data.partition(b"\r\n\r\n")
     if not end:
         return None
@@ -150,7 +145,7 @@ def _message(data: bytes) -> HttpMessage | None:
     return HttpMessage(line, [Header(name, value.strip()) for name, _, value in (header.partition(":") for header in headers)])
 
 
-def _unknown(shadow: Shadow, sections: set[str], backend: str, *, has_states: bool) -> Iterator[UnknownEffect]:
+def _unknown_effects(shadow: Shadow, sections: set[str], backend: str, *, has_states: bool) -> Iterator[UnknownEffect]:
     """Yield the lines with unknown effects in the sections of the listener, the rules and the backend."""
     for section in dict.fromkeys((*shadow.doubtful, *shadow.by_health)):
         if section in sections or section.split()[1:2] == [backend]:

@@ -65,7 +65,7 @@ class Question:
 
 def client_request(question: Question, listeners: Sequence[FrontendListener]) -> ClientRequest:
     """Return the request to send to a shadow. Raises BadRequest."""
-    listener = _listener(question, listeners)
+    listener = _choose_listener(question, listeners)
     host, head, reply = _messages(question)
     name = host.rsplit(":", 1)[0] if re.search(r":\d+$", host) else host
     return ClientRequest(
@@ -114,15 +114,15 @@ def _head(line: str, headers: Sequence[tuple[str, str]]) -> bytes:
     return "\r\n".join([line, *(f"{name}: {value}" for name, value in headers), "", ""]).encode("utf-8", "surrogateescape")
 
 
-def _listener(question: Question, listeners: Sequence[FrontendListener]) -> FrontendListener:
+def _choose_listener(question: Question, listeners: Sequence[FrontendListener]) -> FrontendListener:
     """Return the listener that the question names, else the first that matches the URL's address, port and TLS. Raises BadRequest."""
     candidates = [listener for listener in listeners if question.frontend in ("", listener.frontend)]
     if question.bind:
         candidates = [
             listener for listener in candidates if question.bind in (listener.name, listener.address, *listener.address.split(","))
         ]
-    elif there := _by_address(question, candidates):
-        candidates = there
+    elif matching := _by_address(question, candidates):
+        candidates = matching
     elif not question.frontend:
         candidates = candidates[: len(candidates) == 1]
     if candidates:
@@ -131,7 +131,7 @@ def _listener(question: Question, listeners: Sequence[FrontendListener]) -> Fron
     raise BadRequest(f"no listener accepts this request; set frontend or bind to one of: {known or 'none, for there is no frontend'}")
 
 
-def others(question: Question, listener: FrontendListener, listeners: Sequence[FrontendListener]) -> list[FrontendListener]:
+def other_listeners(question: Question, listener: FrontendListener, listeners: Sequence[FrontendListener]) -> list[FrontendListener]:
     """Return the other listeners that may accept the request; none if the question names a frontend or bind."""
     if question.bind or question.frontend:
         return []
@@ -141,28 +141,19 @@ def others(question: Question, listener: FrontendListener, listeners: Sequence[F
 def _by_address(question: Question, listeners: Sequence[FrontendListener]) -> list[FrontendListener]:
     """Return the listeners with the port of the URL.
 
-    These are the ones on the address in the URL. If there are none, return those on any address, and else those on other addresses, since
-    there may be NAT.
+    If listeners have exactly the address in the URL, return only these. Otherwise, if listeners accept any address, return only those.
+    Otherwise return the listeners with other addresses, because there may be NAT.
     """
-    port, literal = _port(question), _literal(question)
-    there = [(listener, address) for listener in listeners for address, first, last in addresses(listener.address) if first <= port <= last]
-    exact = [listener for listener, address in there if literal and ip(address) == literal]
-    wide = [listener for listener, address in there if literal and address in ANY]
-    return exact or wide or list(dict.fromkeys(listener for listener, _ in there))
+    port, ip_in_url = question.parts.port or (HTTPS_PORT if _is_tls(question) else HTTP_PORT), ip(question.parts.hostname or "")
+    rows = [(listener, address) for listener in listeners for address, first, last in addresses(listener.address) if first <= port <= last]
+    exact = [listener for listener, address in rows if ip_in_url and ip(address) == ip_in_url]
+    wide = [listener for listener, address in rows if ip_in_url and address in ANY]
+    return exact or wide or list(dict.fromkeys(listener for listener, _ in rows))
 
 
-def _with_tls(question: Question, found: Sequence[FrontendListener]) -> Sequence[FrontendListener]:
-    """Return those listeners that use TLS as the client does; all of them if none does."""
-    return [listener for listener in found if listener.is_tls == _is_tls(question)] or found
-
-
-def _port(question: Question) -> int:
-    return question.parts.port or (HTTPS_PORT if _is_tls(question) else HTTP_PORT)
-
-
-def _literal(question: Question) -> IPv4Address | IPv6Address | None:
-    """Return the IP address in the URL; None if it has a host name."""
-    return ip(question.parts.hostname or "")
+def _with_tls(question: Question, listeners: Sequence[FrontendListener]) -> Sequence[FrontendListener]:
+    """Return the listeners that use TLS if the client does, and no TLS if the client does not; all listeners if none matches."""
+    return [listener for listener in listeners if listener.is_tls == _is_tls(question)] or listeners
 
 
 def ip(text: str) -> IPv4Address | IPv6Address | None:
@@ -173,7 +164,7 @@ def ip(text: str) -> IPv4Address | IPv6Address | None:
 
 
 def _is_tls(question: Question) -> bool:
-    """Return whether the client uses TLS: as `tls` says or, without it, if there is a server name or the scheme is https."""
+    """Return whether the client uses TLS. If `tls` is None, this is the case if there is a server name or the scheme is https."""
     return bool(question.sni) or question.parts.scheme == "https" if question.tls is None else question.tls
 
 
@@ -188,16 +179,20 @@ def addresses(text: str) -> list[tuple[str, int, int]]:
 
 
 def _destination(question: Question, listener: FrontendListener) -> tuple[str, int]:
-    """Return the address and port that the client connects to. If the listener has no address, return that of the URL or an example."""
-    source, literal, wanted = question.source, _literal(question), question.parts.port
-    anywhere = str(literal) if literal and (literal.version == 6) == (":" in source) else "2001:db8::2" if ":" in source else "192.0.2.2"
+    """Return the address and port that the client connects to.
+
+    If the listener accepts any address, return the address in the URL; if the URL has none, return an example address.
+    """
+    source, ip_in_url, url_port = question.source, ip(question.parts.hostname or ""), question.parts.port
+    example = "2001:db8::2" if ":" in source else "192.0.2.2"
+    default = str(ip_in_url) if ip_in_url and (ip_in_url.version == 6) == (":" in source) else example
     rows = addresses(question.bind if question.bind in listener.address.split(",") else listener.address)
-    for address, first, last in [row for row in rows if literal and ip(row[0]) == literal] or rows:
-        port = wanted if wanted is not None and first <= wanted <= last else first
-        if wanted is None or port == wanted or len(rows) == 1:
+    for address, first, last in [row for row in rows if ip_in_url and ip(row[0]) == ip_in_url] or rows:
+        port = url_port if url_port is not None and first <= url_port <= last else first
+        if url_port is None or port == url_port or len(rows) == 1:
             is_same_family = (":" in address) == (":" in source)
-            return (address if address not in ANY and is_same_family else anywhere), port
-    return anywhere, HTTPS_PORT if listener.is_tls else HTTP_PORT
+            return (address if address not in ANY and is_same_family else default), port
+    return default, HTTPS_PORT if listener.is_tls else HTTP_PORT
 
 
 def question_of(body: Mapping[str, Any]) -> Question:

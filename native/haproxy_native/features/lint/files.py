@@ -1,11 +1,10 @@
-"""Find the files that a configuration refers to, and check that they exist, keys are private and certificates have not expired. Pure."""
+"""Find the files that a configuration refers to, and check that they exist, keys are private and certificates have not expired."""
 
 import posixpath
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import cache
 
 from haproxy_native.features.lint.finding import Violation
 from haproxy_native.features.lint.view import FileFacts, Scope, Statement, View, words
@@ -46,7 +45,7 @@ def named_files_of(view: View, statement: Statement) -> list[NamedFile]:
 
 def _files_of(statement: Statement, directories: Sequence[str]) -> Iterator[NamedFile]:
     table = words()["files"]
-    for name, kind in _names(statement):
+    for name, kind in _file_references(statement):
         if "$" not in name and "%" not in name and not name.startswith(tuple(table["not_paths"])):
             plain = name.removeprefix(table["path"])
             paths = tuple(dict.fromkeys(posixpath.normpath(posixpath.join(base, plain)) for base in directories))
@@ -56,41 +55,31 @@ def _files_of(statement: Statement, directories: Sequence[str]) -> Iterator[Name
 
 
 def _bases(scope: Scope) -> Iterator[str]:
-    """Yield the base directories that a section sets itself."""
+    """Yield the base directories that the lines of a section set."""
     yield from (statement.words[1] for statement in scope.statements if statement.words[0].endswith("-base") and len(statement.words) > 1)
 
 
-def _names(statement: Statement) -> Iterator[tuple[str, str]]:
+def _file_references(statement: Statement) -> Iterator[tuple[str, str]]:
     """Yield the name and the kind of each file that a statement names."""
     table, given = words()["files"], statement.words
     first = given[0]
-    for place, word in enumerate(given[:-1]):
+    for index, word in enumerate(given[:-1]):
         if word in table["lines"].get(first, ()):
-            yield given[place + 1], _kind(word)
-        elif (word == table["patterns"] and place) or (first in table["options"] and word in table["in_options"]):
-            yield given[place + 1], OTHER
+            yield given[index + 1], CERTIFICATE if word in table["certificates"] else LIST if word in table["lists"] else OTHER
+        elif (word == table["patterns"] and index) or (first in table["options"] and word in table["in_options"]):
+            yield given[index + 1], OTHER
     if first in table["places"]:
         yield from ((name, OTHER) for name in given[table["places"][first] :][:1])
     if statement.begins(table["spoe"]) and (name := statement.after(table["spoe_word"])):
         yield name, OTHER
     if "(" in statement.text:
-        yield from ((match["file"].strip("\"' "), MAP) for word in given for match in _maps().finditer(word))
-
-
-def _kind(word: str) -> str:
-    table = words()["files"]
-    return CERTIFICATE if word in table["certificates"] else LIST if word in table["lists"] else OTHER
-
-
-@cache
-def _maps() -> re.Pattern[str]:
-    return re.compile(words()["files"]["maps"])
+        yield from ((match["file"].strip("\"' "), MAP) for word in given for match in re.finditer(table["maps"], word))
 
 
 def file_missing(view: View) -> Iterator[Violation]:
     for named in _certain_files(view):
-        there = [view.facts.files[path].exists for path in named.paths if path in view.facts.files]
-        if named.is_complete and not named.may_be_created and len(there) == len(named.paths) and not any(there):
+        exist = [view.facts.files[path].exists for path in named.paths if path in view.facts.files]
+        if named.is_complete and not named.may_be_created and len(exist) == len(named.paths) and not any(exist):
             yield Violation(named.statement, f"{named.name} does not exist")
 
 
@@ -119,7 +108,7 @@ def file_unused(view: View) -> Iterator[Violation]:
 
 
 def _certain_files(view: View) -> Iterator[NamedFile]:
-    """Yield the files that certain statements name; none if the view has no facts about files."""
+    """Yield the files that statements outside of `.if` name; none if the view has no facts about files."""
     return (file for file in (named_files(view) if view.facts.files else ()) if file.statement.is_certain)
 
 
@@ -133,7 +122,7 @@ def _certificate_files(view: View, named: NamedFile) -> Iterator[tuple[str, File
 
 
 def _certificates(view: View) -> Iterator[tuple[NamedFile, str, datetime, datetime]]:
-    """Yield each certificate with its path, the time when it expires, and the present time."""
+    """Yield each certificate with its path, the time when the certificate expires, and the current time."""
     for named in _certain_files(view):
         for path, file in _certificate_files(view, named):
             if file.expires and view.facts.now:
@@ -141,5 +130,5 @@ def _certificates(view: View) -> Iterator[tuple[NamedFile, str, datetime, dateti
 
 
 def _label(named: NamedFile, path: str) -> str:
-    """Return the name of a certificate as in the configuration; its path if it is one of several in a directory or list."""
+    """Return the name of a certificate as in the configuration; the path if the certificate is in a directory or list."""
     return named.name if posixpath.basename(named.name) == posixpath.basename(path) else path

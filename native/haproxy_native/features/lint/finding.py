@@ -1,4 +1,4 @@
-"""Read the declared checks, and encode findings as text, as JSON and as SARIF 2.1.0. Pure.
+"""Read the declared checks, and encode findings as text, as JSON and as SARIF 2.1.0.
 
 SARIF is the OASIS standard "Static Analysis Results Interchange Format".
 """
@@ -66,7 +66,7 @@ class Violation:
 
 @dataclass(frozen=True)
 class Finding:
-    """A violation with its place in a file, as clients see it."""
+    """A violation with its file and line, in the form that clients get."""
 
     # The id of the check.
     id: str
@@ -90,15 +90,16 @@ class Finding:
     others: Sequence[str] = ()
 
 
-def encode_findings(found: Sequence[Finding], form: str) -> bytes:
+def encode_findings(findings: Sequence[Finding], form: str) -> bytes:
     """Encode findings as text, JSON or SARIF (`form`), with a final line end. Blocks, but lets other threads run between findings."""
     if form == TEXT_FORM:
-        return "".join(map(_line, found)).encode("utf-8", "backslashreplace")
+        return "".join(map(_as_text, findings)).encode("utf-8", "backslashreplace")
     if form == JSON_FORM:
-        return b"[" + b", ".join(_json(as_dict(finding)) for finding in found) + b"]\n"
-    before, rest = _json(sarif(())).split(_RESULTS)
+        return b"[" + b", ".join(_json(as_dict(finding)) for finding in findings) + b"]\n"
+    before, after = _json(sarif(())).split(_RESULTS)
     names = list(checks())
-    return before + _RESULTS[:-1] + b", ".join(_json(_result(finding, names.index(finding.id))) for finding in found) + b"]" + rest + b"\n"
+    results = b", ".join(_json(_sarif_result(finding, names.index(finding.id))) for finding in findings)
+    return before + _RESULTS[:-1] + results + b"]" + after + b"\n"
 
 
 def _json(value: Any) -> bytes:
@@ -106,58 +107,53 @@ def _json(value: Any) -> bytes:
     return json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace")
 
 
-def _line(found: Finding) -> str:
+def _as_text(finding: Finding) -> str:
     """Return a finding in the form of a compiler's message, followed by the line, the remedy and the replacement."""
-    new = f"    try: {found.new_line}\n" if found.new_line else ""
-    text = f"    {found.text}\n" if found.text else ""
-    return f"{found.file}:{found.line}: {found.severity}: {found.what} [{found.id}]\n{text}    {found.mend}\n{new}"
+    new = f"    try: {finding.new_line}\n" if finding.new_line else ""
+    text = f"    {finding.text}\n" if finding.text else ""
+    return f"{finding.file}:{finding.line}: {finding.severity}: {finding.what} [{finding.id}]\n{text}    {finding.mend}\n{new}"
 
 
-def as_dict(found: Finding) -> dict[str, Any]:
+def as_dict(finding: Finding) -> dict[str, Any]:
     """Return a finding as JSON, without empty members."""
     names = ("id", "severity", "object", "file", "line", "section", "text", "what", "reason", "mend", "new_line")
-    return {name: value for name in names if (value := getattr(found, name))}
+    return {name: value for name in names if (value := getattr(finding, name))}
 
 
-def sarif(found: Sequence[Finding]) -> dict[str, Any]:
+def sarif(findings: Sequence[Finding]) -> dict[str, Any]:
     """Return a SARIF log with these findings, and with the checks as its rules."""
     names = list(checks())
+    rules = [
+        {
+            "id": check.id,
+            "shortDescription": {"text": check.title},
+            "fullDescription": {"text": check.reason},
+            "help": {"text": f"{check.mend} (HAProxy Configuration Manual, {check.manual})"},
+            "defaultConfiguration": {"level": check.severity},
+        }
+        for check in checks().values()
+    ]
     run = {
-        "tool": {"driver": {"name": _TOOL, "rules": [_rule(check) for check in checks().values()]}},
+        "tool": {"driver": {"name": _TOOL, "rules": rules}},
         "columnKind": "unicodeCodePoints",
-        "results": [_result(finding, names.index(finding.id)) for finding in found],
+        "results": [_sarif_result(finding, names.index(finding.id)) for finding in findings],
     }
     return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
 
 
-def _rule(check: Check) -> dict[str, Any]:
-    return {
-        "id": check.id,
-        "shortDescription": {"text": check.title},
-        "fullDescription": {"text": check.reason},
-        "help": {"text": f"{check.mend} (HAProxy Configuration Manual, {check.manual})"},
-        "defaultConfiguration": {"level": check.severity},
-    }
-
-
-def _result(found: Finding, index: int) -> dict[str, Any]:
-    artifact = {"uri": _uri(found.file)}
-    region = {"startLine": found.line, "snippet": {"text": found.text}}
+def _sarif_result(finding: Finding, index: int) -> dict[str, Any]:
+    path = quote(posixpath.normpath(finding.file or "-").encode("utf-8", "surrogateescape"))
+    artifact = {"uri": f"file://{path}" if finding.file.startswith("/") else path}
+    region = {"startLine": finding.line, "snippet": {"text": finding.text}}
     result: dict[str, Any] = {
-        "ruleId": found.id,
+        "ruleId": finding.id,
         "ruleIndex": index,
-        "level": found.severity,
-        "message": {"text": f"{found.what}. {found.mend}"},
+        "level": finding.severity,
+        "message": {"text": f"{finding.what}. {finding.mend}"},
         "locations": [{"physicalLocation": {"artifactLocation": artifact, "region": region}}],
     }
-    if found.new_line:
-        replacement = {"deletedRegion": {"startLine": found.line}, "insertedContent": {"text": found.new_line}}
+    if finding.new_line:
+        replacement = {"deletedRegion": {"startLine": finding.line}, "insertedContent": {"text": finding.new_line}}
         change = {"artifactLocation": artifact, "replacements": [replacement]}
-        result["fixes"] = [{"description": {"text": found.mend}, "artifactChanges": [change]}]
+        result["fixes"] = [{"description": {"text": finding.mend}, "artifactChanges": [change]}]
     return result
-
-
-def _uri(path: str) -> str:
-    """Return the URI of a path, with `file://` if the path is absolute."""
-    text = quote(posixpath.normpath(path or "-").encode("utf-8", "surrogateescape"))
-    return f"file://{text}" if path.startswith("/") else text

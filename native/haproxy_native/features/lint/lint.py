@@ -1,7 +1,7 @@
-"""Lint a configuration: read the files that it refers to, run the checks, and leave out the findings that comments switch off.
+"""Lint a configuration: read the files that the configuration names, run the checks, and leave out findings that comments switch off.
 
-`gather_facts` reads the files. `findings` is pure. `Linting` calls both for the configuration of an engine, and the command `dataplaneapi
-lint` calls them for files.
+`gather_facts` reads the files, and `findings` runs the checks. `Linting` calls both for the configuration of an engine, and the command
+`dataplaneapi lint` calls them for files.
 """
 
 import math
@@ -48,23 +48,23 @@ class ConfigurationOrigin:
 def findings(
     document: Document, facts: Facts | None = None, origin: ConfigurationOrigin | None = None, wanted: Iterable[Check] = ()
 ) -> list[Finding]:
-    """Run all checks, or the `wanted` ones, and return their findings in the order of the configuration.
+    """Run all checks, or only the `wanted` checks, and return their findings in the order of the configuration.
 
-    `facts` has what is known about other files. Without it, checks of files find nothing.
+    `facts` has the facts about other files. If `facts` is None, checks of files find nothing.
     """
     view = View(document, facts)
     ignored = _Ignored(view)
-    shown = _Shown(view, origin or ConfigurationOrigin())
-    findings_ = [(check, finding) for check in wanted or checks().values() for finding in function_of(check)(view)]
-    left = [(check, finding) for check, finding in findings_ if not ignored.is_off(check.id, finding.statement)]
-    return [shown.finding(check, finding) for check, finding in sorted(left, key=_order)]
+    first, origin = first_lines(document), origin or ConfigurationOrigin()
+    violations = [(check, violation) for check in wanted or checks().values() for violation in function_of(check)(view)]
+    reported = [(check, violation) for check, violation in violations if not ignored.is_off(check.id, violation.statement)]
 
+    def position(row: tuple[Check, Violation]) -> tuple[float, int, str]:
+        check, violation = row
+        # Violations without a statement come last.
+        at = violation.statement
+        return (at.place, at.number, check.id) if at else (math.inf, 0, check.id)
 
-def _order(row: tuple[Check, Violation]) -> tuple[float, int, str]:
-    """Return the sort key of a violation: its place in the configuration. Those without a statement come last."""
-    check, found = row
-    at = found.statement
-    return (at.place, at.number, check.id) if at else (math.inf, 0, check.id)
+    return [_finding(view, first, origin, check, violation) for check, violation in sorted(reported, key=position)]
 
 
 def function_of(check: Check) -> Callable[[View], Iterator[Violation]]:
@@ -74,44 +74,40 @@ def function_of(check: Check) -> Callable[[View], Iterator[Violation]]:
     return function
 
 
-class _Shown:
-    """Turns violations into findings, with files, lines and objects. Secrets in texts are masked."""
-
-    def __init__(self, view: View, origin: ConfigurationOrigin) -> None:
-        self._view, self._origin = view, origin
-        self._first = first_lines(view.document)
-
-    def finding(self, check: Check, found: Violation) -> Finding:
-        others = [self._object(place) for place in found.also]
-        object_, file, line, title, text = "", "", 0, "", ""
-        if at := found.statement:
-            object_, section = self._object(at.place), self._view.document.sections[at.place]
-            file, line = section.file or self._origin.main, self._first[at.place] + at.number
-            title, text = self._view.by_place[at.place].title, masked_lines(at.text.strip())
-        if found.path:
-            others += [object_] if at else []
-            object_, file, line = self._origin.stored(found.path) or "file", found.path, found.number
-        return Finding(
-            check.id,
-            check.severity,
-            file,
-            line,
-            title,
-            text,
-            masked_text(found.what),
-            check.reason,
-            check.mend,
-            object_,
-            masked_lines(found.line),
-            tuple(dict.fromkeys(others)),
-        )
-
-    def _object(self, place: int) -> str:
-        return object_of(self._view.document, place)
+def _finding(view: View, first: Sequence[int], origin: ConfigurationOrigin, check: Check, violation: Violation) -> Finding:
+    """Return the finding for a violation, with secrets masked. `first` has the number of the first line of each section."""
+    document, at = view.document, violation.statement
+    others = [object_of(document, place) for place in violation.also]
+    object_, file, line, title, text = "", "", 0, "", ""
+    if at:
+        object_, section = object_of(document, at.place), document.sections[at.place]
+        file, line = section.file or origin.main, first[at.place] + at.number
+        title, text = view.by_place[at.place].title, masked_lines(at.text.strip())
+    if violation.path:
+        others += [object_] if at else []
+        object_, file, line = origin.stored(violation.path) or "file", violation.path, violation.number
+    return Finding(
+        check.id,
+        check.severity,
+        file,
+        line,
+        title,
+        text,
+        masked_text(violation.what),
+        check.reason,
+        check.mend,
+        object_,
+        masked_lines(violation.line),
+        tuple(dict.fromkeys(others)),
+    )
 
 
 class _Ignored:
-    """The checks that comments switch off: above a line or at its end, at the header of a section, or for everything at the top."""
+    """The checks that comments switch off.
+
+    A comment above a line or at its end is for the line, a comment at the header of a section for the section, and a comment at the top of
+    the file for everything.
+    """
 
     def __init__(self, view: View) -> None:
         document = view.document
@@ -121,7 +117,13 @@ class _Ignored:
         for place, section in enumerate(document.sections):
             if "lint:" in section.lead or "lint:" in section.text:
                 self._sections[place] = _ids([section.lead, section.header.comment or ""])
-                self._lines |= _by_line(place, [line.comment for line in section.lines], [line.is_comment for line in section.lines])
+                above = frozenset[str]()
+                for number, line in enumerate(section.lines):
+                    ids = above | _ids([line.comment or ""])
+                    if not line.is_comment:
+                        self._lines[place, number] = ids
+                    # Comments apply to the next line that is not a comment.
+                    above = ids if line.is_comment else frozenset()
 
     def is_off(self, id_: str, at: Statement | None) -> bool:
         """Return whether a check is switched off for a statement."""
@@ -129,18 +131,6 @@ class _Ignored:
         if at:
             switched_off += [self._sections.get(at.place, frozenset()), self._lines.get((at.place, at.number), frozenset())]
         return any(id_ in ids or _ALL in ids for ids in switched_off)
-
-
-def _by_line(place: int, comments: Sequence[str | None], alone: Sequence[bool]) -> Iterator[tuple[tuple[int, int], frozenset[str]]]:
-    """Yield the ids of the checks that are switched off for each line of a section. `alone`: whether a line is nothing but a comment."""
-    above = frozenset[str]()
-    for number, comment in enumerate(comments):
-        own = _ids([comment or ""])
-        if alone[number]:
-            above |= own
-            continue
-        yield (place, number), own | above
-        above = frozenset()
 
 
 def _ids(texts: Iterable[str]) -> frozenset[str]:
@@ -164,95 +154,78 @@ def gather_facts(document: Document, directory: str, quotable: Callable[[str], b
     for named in named_files(view):
         for path in named.paths:
             if path not in files or (named.kind == MAP and files[path].text is None):
-                files[path] = _file(path, OTHER if named.kind == MAP and not quotable(path) else named.kind)
+                files[path] = _read_file(path, OTHER if named.kind == MAP and not quotable(path) else named.kind)
             for file in files[path].files:
                 if file not in files:
-                    files[file] = _file(file, CERTIFICATE)
+                    files[file] = _read_file(file, CERTIFICATE)
     splits = (list_files.parse_split(file.text) for file in files.values() if file.text is not None)
     used = frozenset(name for split in splits if split for name in split.weights)
     return Facts(directory, datetime.now(UTC), files, used_backends=used)
 
 
-def _file(path: str, kind: str) -> FileFacts:
-    """Return the facts about a file. A file that cannot be read counts as existing."""
+def _read_file(path: str, kind: str) -> FileFacts:
+    """Return the facts about a file. A file that cannot be read counts as existing. Blocks."""
     try:
         status = os.stat(path)
         if stat.S_ISDIR(status.st_mode):
-            files = tuple(sorted(entry.path for entry in os.scandir(path) if entry.is_file())[:MOST]) if kind == CERTIFICATE else ()
-            return FileFacts(True, files=files)
+            files = sorted(entry.path for entry in os.scandir(path) if entry.is_file())[:MOST] if kind == CERTIFICATE else []
+            return FileFacts(True, files=tuple(files))
         if kind not in (CERTIFICATE, LIST, MAP) or not stat.S_ISREG(status.st_mode) or status.st_size > LARGEST:
             return FileFacts(True, status.st_mode)
-        return _read(path, kind, status.st_mode)
+        data = Path(path).read_bytes()
+        if kind == CERTIFICATE:
+            expires = None
+            # The file may contain only a key.
+            with suppress(NativeError, ValueError):
+                expires = parse_certificates(data).served.not_valid_after_utc
+            return FileFacts(True, status.st_mode, holds_key(data), expires)
+        text = data.decode("utf-8", "surrogateescape")
+        if kind == MAP:
+            return FileFacts(True, status.st_mode, text=text)
+        first_words = [line.split("[")[0].split()[:1] for line in text.split("\n")]
+        names = [words[0] for words in first_words if words and not words[0].startswith(("#", "@"))]
+        directory = posixpath.dirname(path)
+        return FileFacts(True, status.st_mode, files=tuple(posixpath.normpath(posixpath.join(directory, name)) for name in names))
     except FileNotFoundError:
         return FileFacts(False)
     except (OSError, ValueError):
         return FileFacts(True)
 
 
-def _read(path: str, kind: str, mode: int) -> FileFacts:
-    """Read a certificate, list or map, and return the facts about it. Raises OSError."""
-    data = Path(path).read_bytes()
-    if kind == MAP:
-        return FileFacts(True, mode, text=data.decode("utf-8", "surrogateescape"))
-    if kind == LIST:
-        return FileFacts(True, mode, files=tuple(_listed(data.decode("utf-8", "surrogateescape"), posixpath.dirname(path))))
-    return FileFacts(True, mode, holds_key(data), _end(data))
-
-
-def _listed(text: str, directory: str) -> Iterator[str]:
-    """Yield the paths of the certificates in a list."""
-    for line in text.split("\n"):
-        name = line.split("[")[0].split()[:1]
-        if name and not name[0].startswith(("#", "@")):
-            yield posixpath.normpath(posixpath.join(directory, name[0]))
-
-
-def _end(data: bytes) -> datetime | None:
-    """Return when a certificate expires; None if the content is not a certificate."""
-    try:
-        return parse_certificates(data).served.not_valid_after_utc
-    except (NativeError, ValueError):
-        return None
-
-
 class Linting:
-    """Lints the configuration of one engine. `used` has the backends that service discovery updates, which count as used."""
+    """Lints the configuration of one engine. `used` has the backends that service discovery updates; these backends count as used."""
 
     def __init__(self, engine: Engine, used: Iterable[str] = ()) -> None:
         self._engine, self._used = engine, frozenset(used)
 
     async def findings(self, transaction_id: str | None = None, may_read: Callable[[str], bool] | None = None) -> list[Finding]:
-        """Return the findings for the configuration, or for that of a transaction. Raises NoTransaction.
+        """Return the findings for the configuration of a transaction, or for the committed configuration. Raises NoTransaction.
 
-        Leaves out a finding if the caller may not read one of its objects.
+        If `may_read` is False for an object of a finding, the finding is left out.
         """
         document = self._engine.read(transaction_id)
         staged = self._engine.context.transactions.staged(transaction_id).files if transaction_id else {}
-        findings_ = await run_in_thread(self._found, document, {str(path): file.is_there for path, file in staged.items()})
-        return [finding for finding in findings_ if may_read is None or all(map(may_read, (finding.object, *finding.others)))]
+        found = await run_in_thread(self._find, document, {str(path): file.is_there for path, file in staged.items()})
+        return [finding for finding in found if may_read is None or all(map(may_read, (finding.object, *finding.others)))]
 
-    def _found(self, document: Document, staged: Mapping[str, bool]) -> list[Finding]:
+    def _find(self, document: Document, staged: Mapping[str, bool]) -> list[Finding]:
         """Return all findings. `staged` has the files that the transaction changes, and whether they will exist. Blocks."""
         main = os.path.abspath(self._engine.context.current.path)
         base = os.path.abspath(self._engine.context.base(document))
         # A configuration may name any file, but clients may read stored files only. So findings quote values of stored maps only.
         facts = gather_facts(document, base, lambda path: bool(self._object_of(path)))
-        changed = {path: FileFacts(exists) for path, exists in staged.items()}
-        unused = self._unused(document, facts, base)
-        facts = replace(facts, files={**facts.files, **changed}, unused=unused, used_backends=self._used | facts.used_backends)
-        return findings(document, facts, ConfigurationOrigin(main, self._object_of))
-
-    def _unused(self, document: Document, facts: Facts, directory: str) -> list[str]:
-        """Return the paths of the stored files that neither a line nor a list of certificates names."""
-        paths = list[str]()
+        stored = set[str]()
         for store in self._engine.stores.values():
             with suppress(Unusable):
-                paths += [str(path) for path in store.files()]
+                stored.update(map(str, store.files()))
+        # A stored file is used if a line or a list of certificates names it. A line may also name the bundle of a certificate.
         listed = {path for file in facts.files.values() for path in file.files}
-        # A line may name a certificate by its own name, or by that of its bundle.
-        named = {path: next((path.removesuffix(end) for end in BUNDLED if path.endswith(end)), path) for path in sorted(set(paths))}
-        unnamed = set(unreferenced(document, [*named, *set(named.values())], directory))
-        return [path for path, bundle in named.items() if {path, bundle} <= unnamed and path not in listed]
+        bundles = {path: next((path.removesuffix(end) for end in BUNDLED if path.endswith(end)), path) for path in sorted(stored)}
+        unnamed = set(unreferenced(document, [*bundles, *set(bundles.values())], base))
+        unused = [path for path, bundle in bundles.items() if {path, bundle} <= unnamed and path not in listed]
+        files = {**facts.files, **{path: FileFacts(exists) for path, exists in staged.items()}}
+        facts = replace(facts, files=files, unused=unused, used_backends=self._used | facts.used_backends)
+        return findings(document, facts, ConfigurationOrigin(main, self._object_of))
 
     def _object_of(self, path: str) -> str:
         """Return the object name of a stored file from its path; empty for any other file."""

@@ -1,9 +1,10 @@
-"""Check names: find references to missing objects, unused objects, and ACLs with a condition among their values. Pure."""
+"""Check names: find references to missing objects, unused objects, and ACLs with a condition among their values."""
 
 import re
 from collections.abc import Iterator
 from difflib import get_close_matches
 from functools import cache
+from itertools import zip_longest
 
 from haproxy_native.editing.defaults_sections import DEFAULTS, named_defaults
 from haproxy_native.features.lint.files import MAP, named_files_of
@@ -20,29 +21,31 @@ from haproxy_native.text.words import unquoted
 
 _TOKENS = re.compile(r"[(),/@\s]+")
 _NEARNESS = 0.75
+# Instead of the index of a section.
+_BUILT_IN = -1
 _CONDITIONS = frozenset(CONDITIONS)
 # The word of a pattern with the placeholder `<>` of a name. A prefix such as `ring@`, or `/*` for a part of the object, may surround it.
 _NAMES = re.compile(r"(?:\w+@)?<>(?:/\*)?")
 
 
 def name_undefined(view: View) -> Iterator[Violation]:
-    there = {name: _defined(view, kinds()[name]) for name in words()["names"]["kinds"]}
+    defined = {kind: _defined_names(view, kinds()[kind]) for kind in words()["names"]["kinds"]}
     for scope in view.scopes:
         for statement in (statement for statement in scope.statements if statement.is_certain):
-            for kind, name in _named(statement):
-                if name not in there[kind] and not set("%$") & set(name):
-                    yield _undefined(view, statement, kind, name, there[kind])
+            for kind, name in _references(statement):
+                known = defined[kind]
+                if name in known or set("%$") & set(name):
+                    continue
+                # Propose the most similar name.
+                close = get_close_matches(name, known, 1, _NEARNESS) if len(known) < 10_000 else []
+                line = re.sub(rf"(?<![\w.:-]){re.escape(name)}(?![\w.:-])", close[0], statement.text.strip(), count=1) if close else ""
+                also = [known[close[0]]] if close and known[close[0]] not in (_BUILT_IN, statement.place) else []
+                yield Violation(statement, f"there is no {section_kinds()[kind]} {name!r}", also, line)
             yield from _wrong_log_backend(view, statement)
     for scope in view.of_kind(*words()["listening"], *words()["serving"], DEFAULTS):
-        yield from _undefined_source(view, scope)
-
-
-def _undefined(view: View, statement: Statement, kind: str, name: str, there: dict[str, int]) -> Violation:
-    """Return a violation that proposes the most similar name, if there is one. `there` has the existing names."""
-    close = get_close_matches(name, there, 1, _NEARNESS) if len(there) < 10_000 else []
-    line = re.sub(rf"(?<![\w.:-]){re.escape(name)}(?![\w.:-])", close[0], statement.text.strip(), count=1) if close else ""
-    place = [there[close[0]]] if close and there[close[0]] >= 0 else []
-    return Violation(statement, f"there is no {section_kinds()[kind]} {name!r}", [line for line in place if line != statement.place], line)
+        source = named_defaults(view.document.sections[scope.place])
+        if source and scope.header.is_certain and "$" not in source and unquoted(source) not in view.defaults:
+            yield Violation(scope.header, f"there is no {DEFAULTS} {source!r}")
 
 
 def _wrong_log_backend(view: View, statement: Statement) -> Iterator[Violation]:
@@ -57,23 +60,20 @@ def _wrong_log_backend(view: View, statement: Statement) -> Iterator[Violation]:
             yield Violation(statement, f"{scope.title} has mode {scope.mode}, and logs need mode {table['log_mode']}", [scope.place])
 
 
-def _defined(view: View, kind: Kind) -> dict[str, int]:
-    """Return the names of the sections of a kind with their indices in the document; -1 for names that are built into HAProxy."""
+def _defined_names(view: View, kind: Kind) -> dict[str, int]:
+    """Return the names of the sections of a kind with their indices in the document; _BUILT_IN for names that HAProxy defines itself."""
     sections = {section_kinds()[kind_.name] for kind_ in kinds().values() if "/" not in kind_.name and kind in kinds_of(kind_)}
-    known = dict.fromkeys(words()["names"]["known"].get(kind.name, ()), -1)
-    return known | {scope.name: scope.place for scope in view.of_kind(*sections)}
+    built_in = dict.fromkeys(words()["names"]["known"].get(kind.name, ()), _BUILT_IN)
+    return built_in | {scope.name: scope.place for scope in view.of_kind(*sections)}
 
 
-def _named(statement: Statement) -> Iterator[tuple[str, str]]:
+def _references(statement: Statement) -> Iterator[tuple[str, str]]:
     """Yield the kind and the name of each object that a statement refers to."""
-    rows, only = _patterns(), words()["names"]["only"].get(statement.words[0])
-    rows_ = {row for word in statement.words for row in rows.get(word, ())} if not rows.keys().isdisjoint(statement.words) else set()
-    if only is not None:
-        rows_ = {row for row in rows_ if row[0] in only}
-    if rows_:
-        line = Line(statement.text)
-        plain = up_to_condition(words_of(line))
-        for kind, pattern in sorted(rows_, key=lambda row: row[0]):
+    by_word, only = _reference_patterns(), words()["names"]["only"].get(statement.words[0])
+    rows = {row for word in statement.words for row in by_word.get(word, ()) if only is None or row[0] in only}
+    if rows:
+        plain = up_to_condition(words_of(Line(statement.text)))
+        for kind, pattern in sorted(rows, key=lambda row: row[0]):
             yield from ((kind, unquoted(statement.text[span.start : span.end])) for span in pattern.spans(plain))
     calls = words()["names"]["calls"]
     if "(" in statement.text:
@@ -83,7 +83,7 @@ def _named(statement: Statement) -> Iterator[tuple[str, str]]:
 
 
 @cache
-def _patterns() -> dict[str, list[tuple[str, Pattern]]]:
+def _reference_patterns() -> dict[str, list[tuple[str, Pattern]]]:
     """Return the kinds and patterns of references, by the word before the name."""
     patterns: dict[str, list[tuple[str, Pattern]]] = {}
     for kind in words()["names"]["kinds"]:
@@ -97,13 +97,6 @@ def _patterns() -> dict[str, list[tuple[str, Pattern]]]:
     return patterns
 
 
-def _undefined_source(view: View, scope: Scope) -> Iterator[Violation]:
-    """Yield a violation if a section names a defaults section that does not exist."""
-    given = named_defaults(view.document.sections[scope.place])
-    if given and scope.header.is_certain and "$" not in given and unquoted(given) not in view.defaults:
-        yield Violation(scope.header, f"there is no {DEFAULTS} {given!r}")
-
-
 def backend_unused(view: View) -> Iterator[Violation]:
     table = words()["names"]
     if any(scope.own(*table["others"]) for scope in view.scopes):
@@ -111,23 +104,17 @@ def backend_unused(view: View) -> Iterator[Violation]:
     used = set(view.facts.used_backends)
     for scope in view.scopes:
         for statement in scope.statements:
-            names = _computed(view, statement) if statement.begins(words()["rules"]["routing"]) else ()
-            if names is None:
-                return
-            used.update(names)
+            if statement.begins(words()["rules"]["routing"]) and ("$" in statement.text or "%" in statement.text):
+                lookup = _lookup(view, statement)
+                if lookup is None:
+                    # The rule may choose any backend.
+                    return
+                used.update(value for _, value in lookup[1])
             given = statement.words if not statement.begins(*words()["with_defaults"]) else (statement.after(table["tracking"]),)
             used.update(token for word in given for token in _TOKENS.split(word))
     for scope in view.of_kind(section_kinds()["backend"]):
         if scope.name not in used and scope.header.is_certain and scope.header.is_known:
             yield Violation(scope.header, f"no line names {scope.title}")
-
-
-def _computed(view: View, statement: Statement) -> list[str] | None:
-    """Return the backends that a statement with a computed name may choose; None if they cannot be known."""
-    if "$" not in statement.text and "%" not in statement.text:
-        return []
-    lookup = _lookup(view, statement)
-    return [value for _, value in lookup[1]] if lookup else None
 
 
 def _lookup(view: View, statement: Statement) -> tuple[str, list[tuple[int, str]]] | None:
@@ -154,7 +141,7 @@ def _lookup(view: View, statement: Statement) -> tuple[str, list[tuple[int, str]
 
 
 def map_value_undefined(view: View) -> Iterator[Violation]:
-    there = _defined(view, kinds()["backend"])
+    backends = _defined_names(view, kinds()["backend"])
     seen = set[str]()
     for scope in view.scopes:
         for statement in scope.own(words()["rules"]["routing"]):
@@ -162,7 +149,7 @@ def map_value_undefined(view: View) -> Iterator[Violation]:
             if lookup is None or lookup[0] in seen:
                 continue
             seen.add(lookup[0])
-            wrong = [(number, value) for number, value in lookup[1] if value not in there]
+            wrong = [(number, value) for number, value in lookup[1] if value not in backends]
             if wrong:
                 number, value = wrong[0]
                 more = f", and {len(wrong) - 1} more values name none" if len(wrong) > 1 else ""
@@ -180,16 +167,13 @@ def acl_undefined(view: View) -> Iterator[Violation]:
 
 def acl_unused(view: View) -> Iterator[Violation]:
     for scope in view.scopes:
-        if scope.acls:
-            used = {name for _, name in _acl_names(scope)}
-            for name, lines in scope.acls.items():
-                if name not in used and lines[0].is_certain and lines[0].is_known and not _is_in_variable(scope):
-                    yield Violation(lines[0], f"no line of {scope.title} asks for {name!r}")
-
-
-def _is_in_variable(scope: Scope) -> bool:
-    """Return whether a condition may name an ACL by an environment variable."""
-    return any(not statement.is_known for statement in scope.statements if not _CONDITIONS.isdisjoint(statement.words))
+        # A condition with an environment variable may name any ACL.
+        if not scope.acls or any(not line.is_known for line in scope.statements if not _CONDITIONS.isdisjoint(line.words)):
+            continue
+        used = {name for _, name in _acl_names(scope)}
+        for name, lines in scope.acls.items():
+            if name not in used and lines[0].is_certain and lines[0].is_known:
+                yield Violation(lines[0], f"no line of {scope.title} asks for {name!r}")
 
 
 def _acl_names(scope: Scope) -> Iterator[tuple[Statement, str]]:
@@ -212,15 +196,10 @@ def acl_with_condition(view: View) -> Iterator[Violation]:
     for scope in view.scopes:
         for name, lines in scope.acls.items():
             for statement in lines:
-                sign = _sign(scope, statement.words[2:], table["in_patterns"], table["or"])
-                if sign and statement.is_certain:
-                    yield Violation(statement, f"{sign!r} is one of the values that {name!r} is compared with")
-
-
-def _sign(scope: Scope, given: tuple[str, ...], signs: list[str], ors: list[str]) -> str:
-    """Return the word among the values of an ACL that was probably meant as an operator, such as `or`; empty if there is none."""
-    for place, word in enumerate(given[1:], 1):
-        following = given[place + 1] if place + 1 < len(given) else ""
-        if word in signs or (word.lower() in ors and following and (following == given[0] or following.lstrip("!") in scope.acls)):
-            return word
-    return ""
+                sample, *values = statement.words[2:]
+                for word, following in zip_longest(values, values[1:], fillvalue=""):
+                    # A word such as `or` was probably meant as an operator if the sample or the name of an ACL follows.
+                    is_or = word.lower() in table["or"] and following and (following == sample or following.lstrip("!") in scope.acls)
+                    if (word in table["in_patterns"] or is_or) and statement.is_certain:
+                        yield Violation(statement, f"{word!r} is one of the values that {name!r} is compared with")
+                        break

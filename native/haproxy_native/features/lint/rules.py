@@ -1,11 +1,11 @@
-"""Check rules: their order, their conditions, and whether they trust paths and headers that a client can forge. Pure."""
+"""Check rules: their order, their conditions, and whether they trust paths and headers that a client can forge."""
 
 import re
 from collections.abc import Iterator
 from itertools import combinations
 
 from haproxy_native.features.lint.finding import Violation
-from haproxy_native.features.lint.view import Criterion, Rule, Scope, Statement, Test, View, words
+from haproxy_native.features.lint.view import Criterion, Rule, Scope, View, words
 
 Key = frozenset[str]
 # A suite is the terms between two `||`. Its subsets are compared with other suites only if it has at most so many terms.
@@ -30,12 +30,10 @@ def _always(rule: Rule) -> bool:
     """Return whether a rule applies to every request that reaches it."""
     if not rule.condition.suites:
         return rule.condition.at == len(rule.statement.words)
-    return not rule.condition.is_negative and any(suite and all(map(_holds, suite)) for suite in rule.condition.suites)
-
-
-def _holds(test: Test) -> bool:
-    """Return whether a test is always true."""
-    return test.key in words()["always"]
+    always_true = words()["always"]
+    return not rule.condition.is_negative and any(
+        suite and all(test.key in always_true for test in suite) for suite in rule.condition.suites
+    )
 
 
 def rule_repeats_condition(view: View) -> Iterator[Violation]:
@@ -56,7 +54,7 @@ def rule_repeats_condition(view: View) -> Iterator[Violation]:
             ):
                 continue
             keys = [frozenset(test.key for test in suite) for suite in rule.condition.suites]
-            earlier = [_covering(known, key) for key in keys]
+            earlier = [_find_covering_rule(known, key) for key in keys]
             if first := next((rule_ for rule_ in earlier if rule_ and all(earlier)), None):
                 yield Violation(
                     rule.statement, f"where its condition holds, that of {_quoted(first)} above it does, and ends {rule.family}"
@@ -73,8 +71,11 @@ def _is_volatile(scope: Scope, rule: Rule, volatile: re.Pattern[str]) -> bool:
     return any(volatile.search(line.text) or not line.is_known or not line.is_certain for line in lines)
 
 
-def _covering(known: dict[Key, Rule], key: Key) -> Rule | None:
-    """Return an earlier rule that applies whenever a suite with the terms `key` is true: it has a suite with a part of these terms."""
+def _find_covering_rule(known: dict[Key, Rule], key: Key) -> Rule | None:
+    """Return an earlier rule that applies whenever all terms in `key` are true; None if there is no such rule.
+
+    `known` maps each suite of the earlier rules, as a set of terms, to its rule.
+    """
     if not known or len(key) > _MOST_TERMS:
         return known.get(key)
     parts = (frozenset(part) for size in range(1, len(key) + 1) for part in combinations(sorted(key), size))
@@ -93,28 +94,20 @@ def rule_out_of_order(view: View) -> Iterator[Violation]:
 
 
 def condition_without_if(view: View) -> Iterator[Violation]:
+    table = words()["rules"]
     for scope in view.scopes:
         for rule in scope.rules:
             statement = rule.statement
             if not statement.is_certain or rule.condition.at < len(statement.words):
                 continue
-            place = next(
-                (place for place, word in enumerate(statement.words) if place > 1 and _looks_like_test(scope, rule, word, place)), 0
-            )
-            if place:
-                word = statement.raw[place]
-                line = statement.text.replace(f" {word}", f" if {word}", 1).strip()
-                yield Violation(statement, f"{statement.words[place]!r} looks like a condition", line=line)
-
-
-def _looks_like_test(scope: Scope, rule: Rule, word: str, place: int) -> bool:
-    """Return whether a word of a rule without `if` was probably meant as a test."""
-    table = words()["rules"]
-    if word in table["no_word_signs"]:
-        return True
-    if word.startswith("!") and word.lstrip("!") in scope.acls:
-        return True
-    return rule.family in table["named_first"] and place == 2 and word in scope.acls
+            for index, word in enumerate(statement.words[2:], 2):
+                is_negated_acl = word.startswith("!") and word.lstrip("!") in scope.acls
+                is_acl = rule.family in table["named_first"] and index == 2 and word in scope.acls
+                if word in table["no_word_signs"] or is_negated_acl or is_acl:
+                    raw = statement.raw[index]
+                    line = statement.text.replace(f" {raw}", f" if {raw}", 1).strip()
+                    yield Violation(statement, f"{word!r} looks like a condition", line=line)
+                    break
 
 
 def use_backend_chain(view: View) -> Iterator[Violation]:
@@ -162,27 +155,22 @@ def redirect_to_itself(view: View) -> Iterator[Violation]:
 
 
 def path_passes_by(view: View) -> Iterator[Violation]:
-    table = words()["paths"]
+    table, rules = words()["paths"], words()["rules"]
     is_normal = any(scope.own(table["normalizes"]) for scope in view.scopes)
     for scope in view.proxies:
         if is_normal or scope.all(*table["mends"]):
             continue
-        refusing = [rule for rule in scope.rules if _refuses(rule)]
+        refusing = [rule for rule in scope.rules if rule.family == rules["request"] and rule.action in rules["refusing"]]
         criteria = [(rule, criterion) for rule in refusing for criterion in scope.criteria(rule, positive=True)]
         if any(sign in pattern for _, criterion in criteria for pattern in criterion.patterns for sign in ("//", "%", "..")):
             continue
         for rule, criterion in criteria:
-            pattern = _passable(criterion)
+            pattern = _evadable_pattern(criterion)
             if pattern and rule.statement.is_certain:
-                yield Violation(rule.statement, f"{_other(pattern, criterion)} is no {pattern}, and servers may take it for that")
+                yield Violation(rule.statement, f"{_other_spellings(pattern, criterion)} is no {pattern}, and servers may take it for that")
 
 
-def _refuses(rule: Rule) -> bool:
-    table = words()["rules"]
-    return rule.family == table["request"] and rule.action in table["refusing"]
-
-
-def _passable(criterion: Criterion) -> str:
+def _evadable_pattern(criterion: Criterion) -> str:
     """Return the first pattern for a path that a client can evade by another spelling; empty if there is none."""
     table = words()["paths"]
     if not re.search(table["sample"], criterion.sample) or criterion.method not in table["methods"]:
@@ -193,7 +181,7 @@ def _passable(criterion: Criterion) -> str:
     return next((each for each in criterion.patterns if each.startswith(begin) and each.strip("/") and "$" not in each), "")
 
 
-def _other(pattern: str, criterion: Criterion) -> str:
+def _other_spellings(pattern: str, criterion: Criterion) -> str:
     """Return a text with other spellings of a path that the criterion does not match."""
     rest = pattern.removeprefix("/")
     slash = pattern[: len(pattern) - len(rest)]
@@ -213,19 +201,14 @@ def forwarded_address_trusted(view: View) -> Iterator[Violation]:
         if any(re.search(table["header"], header, re.IGNORECASE) for header in replaced):
             continue
         for rule in scope.rules:
-            asked = list(scope.criteria(rule))
-            if any(source.search(criterion.sample) for criterion in asked) or not rule.statement.is_certain:
+            criteria = list(scope.criteria(rule))
+            if any(source.search(criterion.sample) for criterion in criteria) or not rule.statement.is_certain:
                 continue
-            sets = rule.action in table["sets_source"] and any(sample.search(word) for word in rule.statement.words[2:])
-            if sets or (rule.is_final and _tests_value(rule, asked, sample)):
+            sets_source = rule.action in table["sets_source"] and any(sample.search(word) for word in rule.statement.words[2:])
+            # With the method `found`, a rule depends only on whether the header exists.
+            tests_value = any(sample.search(criterion.sample) and criterion.method != "found" for criterion in criteria)
+            if sets_source or (rule.is_final and tests_value and rule.family != words()["rules"]["routing"]):
                 yield Violation(rule.statement, "the client may have sent the header itself, with any address")
-
-
-def _tests_value(rule: Rule, asked: list[Criterion], sample: re.Pattern[str]) -> bool:
-    """Return whether a rule depends on the value of the header, and not only on whether the header exists."""
-    return rule.family != words()["rules"]["routing"] and any(
-        sample.search(criterion.sample) and criterion.method != "found" for criterion in asked
-    )
 
 
 def forwarded_header_kept(view: View) -> Iterator[Violation]:
@@ -245,10 +228,5 @@ def retry_repeats_request(view: View) -> Iterator[Violation]:
         return
     for statement in (statement for scope in view.scopes for statement in scope.own(table["on"])):
         risky = [word for word in statement.words[1:] if word in table["unsafe"]]
-        if risky and statement.is_certain and _is_of_http(view, statement):
+        if risky and statement.is_certain and view.by_place[statement.place].mode == words()["http"]["mode"]:
             yield Violation(statement, f"after {risky[0]} a POST may be done twice")
-
-
-def _is_of_http(view: View, statement: Statement) -> bool:
-    scope: Scope = view.by_place[statement.place]
-    return scope.mode == str(words()["http"]["mode"])

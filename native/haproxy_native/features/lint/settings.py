@@ -1,8 +1,7 @@
-"""Check single lines: listeners, TLS, statistics, timeouts, servers, the process and its users. Pure."""
+"""Check single lines: listeners, TLS, statistics, timeouts, servers, the process and its users."""
 
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from haproxy_native.features.lint.finding import Violation
 from haproxy_native.features.lint.view import Scope, Statement, View, words
@@ -43,19 +42,12 @@ def tls_too_old(view: View) -> Iterator[Violation]:
             forced = next((word for word in statement.words if word in table["forced"]), "")
             if version or forced:
                 yield Violation(statement, f"{version or forced} can be broken, and clients refuse it")
-            elif cipher := next((cipher for cipher in _ciphers(statement) if weak.search(cipher)), ""):
+                continue
+            is_cipher_line = statement.begins(*table["cipher_lines"]) and len(statement.words) > 1
+            text = statement.words[1] if is_cipher_line else statement.after(*table["cipher_words"])
+            permitted = [cipher for cipher in re.split(r"[:, ]", text) if cipher and not cipher.startswith(("!", "-"))]
+            if cipher := next((cipher for cipher in permitted if weak.search(cipher)), ""):
                 yield Violation(statement, f"{cipher} can be broken")
-
-
-def _ciphers(statement: Statement) -> list[str]:
-    """Return the ciphers that a line permits."""
-    table = words()["tls"]
-    text = (
-        statement.words[1]
-        if statement.begins(*table["cipher_lines"]) and len(statement.words) > 1
-        else statement.after(*table["cipher_words"])
-    )
-    return [cipher for cipher in re.split(r"[:, ]", text) if cipher and not cipher.startswith(("!", "-"))]
 
 
 def stats_admin_open(view: View) -> Iterator[Violation]:
@@ -100,24 +92,20 @@ def stats_socket_open(view: View) -> Iterator[Violation]:
             if re.fullmatch(r"[0-7]*[2367]", mode) and not re.search(table["tcp"], address):
                 line = re.sub(rf"(\b{table['mode']}\s+){mode}\b", r"\g<1>660", statement.text.strip())
                 yield Violation(statement, f"mode {mode}: every user of the machine may give commands", line=line)
-            elif re.search(table["tcp"], address) and not local.search(address) and _is_powerful(statement):
-                yield Violation(statement, f"who reaches {address} may change everything, without a password")
-
-
-def _is_powerful(statement: Statement) -> bool:
-    """Return whether a stats socket permits all commands."""
-    table = words()["stats"]
-    return statement.after(table["level"]) == table["powerful"] and not statement.has(*table["restricted"])
+            elif re.search(table["tcp"], address) and not local.search(address):
+                permits_all_commands = statement.after(table["level"]) == table["powerful"] and not statement.has(*table["restricted"])
+                if permits_all_commands:
+                    yield Violation(statement, f"who reaches {address} may change everything, without a password")
 
 
 def timeout_missing(view: View) -> Iterator[Violation]:
     table = words()["timeouts"]
     for scope in view.proxies:
-        if not scope.header.is_certain or not _is_proxy(scope):
+        if not scope.header.is_certain or scope.mode not in (words()["http"]["mode"], words()["http"]["other"]):
             continue
-        wanted = ["client"] if scope.is_listening and _listeners(scope) else []
-        wanted += ["connect", "server"] if scope.is_serving and scope.own(*words()["server_lines"]) else []
-        missing = [name for name in wanted if not scope.all(*table[name])]
+        required = ["client"] if scope.is_listening and _listeners(scope) else []
+        required += ["connect", "server"] if scope.is_serving and scope.own(*words()["server_lines"]) else []
+        missing = [name for name in required if not scope.all(*table[name])]
         if missing:
             yield Violation(scope.header, f"without {' and '.join(table[name][0] for name in missing)} a connection may stay for ever")
 
@@ -128,11 +116,6 @@ def request_timeout_missing(view: View) -> Iterator[Violation]:
         public = [listener for listener in _listeners(scope) if not local.search(listener.words[1])]
         if public and scope.header.is_certain and scope.mode == words()["http"]["mode"] and not scope.all(*table["request"]):
             yield Violation(scope.header, f"without {table['request'][0]} a client may send a request so slowly that it takes hours")
-
-
-def _is_proxy(scope: Scope) -> bool:
-    """Return whether the mode of a proxy is known to be HTTP or TCP."""
-    return scope.mode in (words()["http"]["mode"], words()["http"]["other"])
 
 
 def http_rule_in_tcp(view: View) -> Iterator[Violation]:
@@ -168,24 +151,14 @@ def server_certificate_unverified(view: View) -> Iterator[Violation]:
             if statement.is_certain and statement.words[1:2] == (table["none"],):
                 yield Violation(statement, "servers may show any certificate, unless their lines say otherwise")
     for scope in view.proxies:
-        default = _default(scope)
+        default, tls = _default(scope), table["tls"]
         for statement in _servers(scope):
             if not statement.is_certain or local.search(_address(statement)) or not statement.is_known:
                 continue
-            if _has_tls(statement, default) and _verifies(statement, default) == table["none"]:
+            has_tls = not statement.has(f"no-{tls}") and any(line.has(tls) and line.is_certain for line in (statement, *default))
+            verify = next((value for line in (statement, *reversed(default)) if (value := line.after(table["verifying"]))), "")
+            if has_tls and verify == table["none"]:
                 yield Violation(statement, f"{_address(statement)} may show any certificate")
-
-
-def _has_tls(statement: Statement, default: list[Statement]) -> bool:
-    """Return whether a server is connected to with TLS."""
-    tls = words()["servers"]["tls"]
-    return not statement.has(f"no-{tls}") and any(line.has(tls) and line.is_certain for line in (statement, *default))
-
-
-def _verifies(statement: Statement, default: list[Statement]) -> str:
-    """Return the value of `verify` for a server; empty if no line sets it."""
-    verify = words()["servers"]["verifying"]
-    return next((value for line in (statement, *reversed(default)) if (value := line.after(verify))), "")
 
 
 def server_without_check(view: View) -> Iterator[Violation]:
@@ -209,16 +182,12 @@ def server_twice(view: View) -> Iterator[Violation]:
     for scope in view.of_kind(*words()["serving"]):
         seen: dict[tuple[str, ...], Statement] = {}
         for statement in (server for server in _servers(scope) if server.words[0] != words()["templates"]):
-            if not _is_plain(statement, table) or placeholder.search(statement.words[2]) or not port.search(statement.words[2]):
+            gets_requests = statement.is_certain and statement.is_known and not statement.has(*table["idle"])
+            if not gets_requests or placeholder.search(statement.words[2]) or not port.search(statement.words[2]):
                 continue
             first = seen.setdefault(statement.words[2:], statement)
             if first is not statement:
                 yield Violation(statement, f"{first.words[1]} has the same address and parameters: it gets twice the share")
-
-
-def _is_plain(statement: Statement, table: Mapping[str, Any]) -> bool:
-    """Return whether a server certainly gets requests, and its line has no variable."""
-    return statement.is_certain and statement.is_known and not statement.has(*table["idle"])
 
 
 def process_is_root(view: View) -> Iterator[Violation]:

@@ -1,4 +1,4 @@
-"""Prepare a configuration for checks: sections with statements, rules with conditions, inheritance, and facts about files. Pure.
+"""Prepare a configuration for checks: sections with statements, rules with conditions, inheritance, and facts about files.
 
 Two properties of statements prevent false findings:
 
@@ -122,11 +122,11 @@ def condition_of(words: Sequence[str], start: int) -> Condition:
         at += 1
     if at == len(words):
         return Condition(at)
-    return Condition(at, tuple(tuple(map(_test, suite)) for suite in suites(words[at + 1 :])), words[at] == UNLESS)
+    return Condition(at, tuple(tuple(map(_parse_term, suite)) for suite in suites(words[at + 1 :])), words[at] == UNLESS)
 
 
-def _test(term: Sequence[str]) -> Test:
-    """Parse one term of a condition. Signs of negation may be words of their own."""
+def _parse_term(term: Sequence[str]) -> Test:
+    """Parse one term of a condition. A sign of negation, `!`, may be a separate word."""
     text = "".join(term[: next((place for place, word in enumerate(term) if word.strip("!")), len(term)) + 1])
     name = text.lstrip("!")
     is_negated = (len(text) - len(name)) % 2 == 1
@@ -176,14 +176,14 @@ class Statement:
                 return True
         return False
 
-    def after(self, *wanted: str) -> str:
-        """Return the word after the first word that is one of `wanted`; empty if there is none."""
-        place = next((place for place, word in enumerate(self.words) if word in wanted), len(self.words))
-        return self.words[place + 1] if place + 1 < len(self.words) else ""
+    def after(self, *keywords: str) -> str:
+        """Return the word after the first of the keywords in the statement; empty if there is no such word."""
+        index = next((index for index, word in enumerate(self.words) if word in keywords), len(self.words))
+        return self.words[index + 1] if index + 1 < len(self.words) else ""
 
-    def has(self, *wanted: str) -> bool:
-        """Return whether one of these words is in the statement."""
-        return any(word in self.words for word in wanted)
+    def has(self, *keywords: str) -> bool:
+        """Return whether one of the keywords is in the statement."""
+        return any(word in self.words for word in keywords)
 
     @property
     def is_known(self) -> bool:
@@ -204,7 +204,7 @@ class Rule:
 
     @property
     def is_final(self) -> bool:
-        """Return whether HAProxy evaluates no more rules of the family after this rule has applied."""
+        """Return whether HAProxy skips the later rules of the family after this rule has applied."""
         final = words()["final"][self.family]
         name = self.action.partition("(")[0]
         return (not final or name in final) and not self.statement.has(*words()["not_final"])
@@ -247,23 +247,26 @@ class Scope:
         return scopes
 
     def all(self, *phrases: str) -> list[Statement]:
-        """Return the statements of the section, and those that it inherits, that begin with one of the phrases."""
+        """Return the own and the inherited statements of the section that begin with one of the phrases."""
         return [statement for scope in self.chain for statement in scope.own(*phrases)]
 
     def last(self, *phrases: str) -> Statement | None:
-        """Return the last statement of the section that begins with one of the phrases, or else the last one that it inherits."""
+        """Return the last own statement of the section that begins with one of the phrases, or else the last inherited statement."""
         return next((statements[-1] for scope in self.chain if (statements := scope.own(*phrases))), None)
 
     @cached_property
     def rules(self) -> list[Rule]:
         """Return the rules of the section in their order."""
-        families = words()["families"]
-        return [
-            _rule(statement, family)
-            for statement in self.statements
-            for family in [next((one for one in families.get(statement.words[0], ()) if statement.begins(one)), "")]
-            if family
-        ]
+        families, rules = words()["families"], list[Rule]()
+        for statement in self.statements:
+            family = next((family for family in families.get(statement.words[0], ()) if statement.begins(family)), "")
+            if not family:
+                continue
+            size = len(_split(family))
+            has_action = bool(words()["final"][family]) and len(statement.words) > size
+            action = statement.words[size] if has_action else ""
+            rules.append(Rule(statement, family, action, condition_of(statement.words, size)))
+        return rules
 
     @cached_property
     def acls(self) -> dict[str, list[Statement]]:
@@ -286,7 +289,7 @@ class Scope:
 
     @cached_property
     def mode(self) -> str:
-        """Return the mode of a proxy; empty if it cannot be known."""
+        """Return the mode of a proxy; empty if an environment variable or `.if` determines the mode."""
         mode_line = self.last("mode")
         if mode_line is None:
             return str(words()["usual_mode"])
@@ -310,7 +313,20 @@ class View:
 
     def __init__(self, document: Document, facts: Facts | None = None) -> None:
         self.document, self.facts = document, facts or Facts()
-        self.scopes = list(_scopes(document))
+        self.scopes: list[Scope] = []
+        defaults: dict[str, Scope] = {}
+        depth = 0
+        for place, (section, name) in enumerate(zip(document.sections, document.names(), strict=True)):
+            if section.kind == BOUNDARY:
+                depth = 0
+                continue
+            header, statements, depth = _parse_statements(section, place, depth)
+            self.scopes.append(Scope(place, section.kind, unquoted(name), header, statements))
+            if section.kind == DEFAULTS:
+                defaults.setdefault(name, self.scopes[-1])
+        sources = all_inherited_defaults(document)
+        for scope in self.scopes:
+            scope.source = defaults.get(sources[scope.place] or "")
 
     @cached_property
     def proxies(self) -> list[Scope]:
@@ -346,27 +362,11 @@ class View:
         return frozenset(word for scope in self.scopes for word in scope.by_word)
 
 
-def _scopes(document: Document) -> Iterator[Scope]:
-    """Yield the sections of a document, with their defaults sections."""
-    scopes: list[Scope] = []
-    defaults: dict[str, Scope] = {}
-    depth = 0
-    for place, (section, name) in enumerate(zip(document.sections, document.names(), strict=True)):
-        if section.kind == BOUNDARY:
-            depth = 0
-            continue
-        header, statements, depth = _statements(section, place, depth)
-        scopes.append(Scope(place, section.kind, unquoted(name), header, statements))
-        if section.kind == DEFAULTS:
-            defaults.setdefault(name, scopes[-1])
-    sources = all_inherited_defaults(document)
-    for scope in scopes:
-        scope.source = defaults.get(sources[scope.place] or "")
-    yield from scopes
+def _parse_statements(section: Section, place: int, depth: int) -> tuple[Statement, list[Statement], int]:
+    """Return the header of a section, its other statements, and the number of open `.if` at its end.
 
-
-def _statements(section: Section, place: int, depth: int) -> tuple[Statement, list[Statement], int]:
-    """Return the header of a section, its other statements, and how many `.if` are open at its end. `depth`: how many are open before."""
+    `place` is the index of the section in the document. `depth` is the number of open `.if` before the section.
+    """
     statements = []
     for number, line in enumerate(section.lines):
         if not line.words:
@@ -383,11 +383,3 @@ def _statements(section: Section, place: int, depth: int) -> tuple[Statement, li
 @cache
 def _split(phrase: str) -> tuple[str, ...]:
     return tuple(phrase.split())
-
-
-def _rule(statement: Statement, family: str) -> Rule:
-    """Parse a statement that begins with a family of rules."""
-    size = len(_split(family))
-    has_action = bool(words()["final"][family])
-    action = statement.words[size] if has_action and len(statement.words) > size else ""
-    return Rule(statement, family, action, condition_of(statement.words, size))

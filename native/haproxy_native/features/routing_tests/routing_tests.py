@@ -46,7 +46,7 @@ class RoutingTests:
     async def run(self, candidate: Candidate, cases: Sequence[Case], *, is_asked: bool = False) -> Run:
         """Run cases on a candidate. Raises Forbidden, NoShadow, Refused and CheckImpossible.
 
-        With `is_asked`, authorize the candidate and let HAProxy check it first.
+        With `is_asked`, first authorize the candidate, and let HAProxy check the text.
         """
         async with self._explain.shadow_of(candidate, is_asked=is_asked) as shadow_client:
             return await run(candidate.after, shadow_client, cases)
@@ -69,93 +69,70 @@ class RoutingGate(Observer):
         self._known: list[tuple[Document, Decisive]] = []
 
     def judges(self, by: Author) -> bool:
-        """Return whether the changes of an author are tested: those of requests that require tests, or of all if the settings do."""
+        """Return whether the changes of an author are tested: if the author is a request, and the request or the settings require tests."""
         return by.request is not None and (by.request.requires_tests or self._is_required())
 
     async def judge(self, candidate: Candidate) -> Sequence[str]:
-        """Test a change. Return the names of the tests that fail, and failed before as well.
+        """Test a change. Return the names of the tests that fail both with and without the change.
 
         Raises BreaksTests, and Untested if the tests cannot be run.
         """
-        if not await asyncio.to_thread(self._has_tests) or not (key := await run_in_thread(self._key, candidate)):
+        try:
+            has_tests = bool(await asyncio.to_thread(self._tests.stored.names))
+        except NativeError:
+            # Reading the cases fails as well, and raises Untested, unless the change cannot alter any result.
+            has_tests = True
+        if not has_tests or not (key := await run_in_thread(self._cache_key, candidate)):
             return ()
-        cases = await self._cases()
-        if (key, cases) == self._passed[:2]:
-            return self._passed[2]
-        still: Sequence[str] = ()
-        if failed := await self._failed(candidate, cases):
-            before = await self._failed_before(candidate, [result.case for result in failed])
-            still = tuple(result.case.full_name for result in failed if id(result.case) in before)
-            if broken := [result for result in failed if id(result.case) not in before]:
-                raise BreaksTests(_text(broken), failed=[result.as_dict() for result in broken], failed_before=still)
-            log.warning("routing tests fail that failed before the change as well: %s", ", ".join(still))
-        self._passed = key, cases, still
-        return still
+        try:
+            cases = await asyncio.to_thread(self._tests.stored.cases)
+            if (key, cases) == self._passed[:2]:
+                return self._passed[2]
+            failed = (await self._tests.run(candidate, cases)).failed if cases else ()
+        except (NativeError, OSError) as error:
+            raise Untested(f"the required routing tests cannot be run: {error}; nothing was changed") from error
+        failed_before: Sequence[str] = ()
+        if failed:
+            # The Python ids of the cases that fail without the change; none if the cases cannot be run.
+            ids = set[int]()
+            with suppress(NativeError, OSError):
+                unchanged = Candidate(candidate.before, candidate.before, author=candidate.author)
+                run_before = await self._tests.run(unchanged, [result.case for result in failed])
+                ids = {id(result.case) for result in run_before.failed}
+            failed_before = tuple(result.case.full_name for result in failed if id(result.case) in ids)
+            if broken := [result for result in failed if id(result.case) not in ids]:
+                raise BreaksTests(_refusal_text(broken), failed=[result.as_dict() for result in broken], failed_before=failed_before)
+            log.warning("routing tests fail that failed before the change as well: %s", ", ".join(failed_before))
+        self._passed = key, cases, failed_before
+        return failed_before
 
-    def _has_tests(self) -> bool:
-        """Return whether there are stored tests; True if they cannot be read."""
-        with suppress(NativeError):
-            return bool(self._tests.stored.names())
-        return True
+    def _cache_key(self, candidate: Candidate) -> str:
+        """Return a key that is equal for changes with the same results of tests; empty if the change cannot alter any result. Blocks."""
+        before, after = self._decisive_parts(candidate.before), self._decisive_parts(candidate.after)
+        document, base = candidate.after, Path(self._base(candidate.after))
+        if before == after:
+            # The text is the same, so only a changed file can alter a result: one that the text, or a file in the text, names.
+            is_named = any(references(document, str(path), str(base)) for path in candidate.files)
+            if not is_named and not files_naming(document, base, candidate.files):
+                return ""
+        return sha256(repr((before, after, stamps(document, base, candidate.files))).encode()).hexdigest()
 
-    def _key(self, candidate: Candidate) -> str:
-        """Return a cache key that is equal for changes with the same results of tests; empty if the change cannot alter any result."""
-        before, after = self._decisive_of(candidate.before), self._decisive_of(candidate.after)
-        base = Path(self._base(candidate.after))
-        if before == after and not _is_named(candidate, base):
-            return ""
-        return sha256(repr((before, after, stamps(candidate.after, base, candidate.files))).encode()).hexdigest()
+    def _decisive_parts(self, document: Document) -> Decisive:
+        """Return the decisive parts of a document, without line numbers.
 
-    def _decisive_of(self, document: Document) -> Decisive:
-        """Return the decisive parts of a document. Caches those of two documents, since the next change begins with the present one."""
-        known = next((shadow for of, shadow in self._known if of is document), None)
-        decisive = known or _decisive(document, self._home)
-        self._known = [(document, decisive), *(shadow for shadow in self._known if shadow[0] is not document)][:2]
+        The parts of two documents are cached, because the next change begins with the current document.
+        """
+        decisive = next((parts for known, parts in self._known if known is document), None)
+        if decisive is None:
+            shadow = rewritten(document, Path("/"), self._home)
+            nowhere = SourceLine(None, 0, "", "")
+            decisive = shadow.text, [replace(listener, place=nowhere) for listener in shadow.listeners]
+        self._known = [(document, decisive), *(row for row in self._known if row[0] is not document)][:2]
         return decisive
 
-    async def _cases(self) -> Sequence[Case]:
-        """Return the stored cases. Raises Untested."""
-        try:
-            return await asyncio.to_thread(self._tests.stored.cases)
-        except (NativeError, OSError) as error:
-            raise _untested(error) from error
 
-    async def _failed(self, candidate: Candidate, cases: Sequence[Case]) -> Sequence[Result]:
-        """Run cases on the changed configuration and return those that fail. Raises Untested."""
-        try:
-            return (await self._tests.run(candidate, cases)).failed if cases else ()
-        except (NativeError, OSError) as error:
-            raise _untested(error) from error
-
-    async def _failed_before(self, candidate: Candidate, cases: Sequence[Case]) -> set[int]:
-        """Run cases without the change, and return the Python ids of those that fail; none if they cannot be run."""
-        try:
-            before = Candidate(candidate.before, candidate.before, author=candidate.author)
-            return {id(result.case) for result in (await self._tests.run(before, cases)).failed}
-        except (NativeError, OSError):
-            return set()
-
-
-def _untested(error: Exception) -> Untested:
-    return Untested(f"the required routing tests cannot be run: {error}; nothing was changed")
-
-
-def _is_named(candidate: Candidate, home: Path) -> bool:
-    """Return whether the configuration names one of the changed files, or a file that names one."""
-    if any(references(candidate.after, str(path), str(home)) for path in candidate.files):
-        return True
-    return bool(files_naming(candidate.after, home, candidate.files))
-
-
-def _decisive(document: Document, home: Path) -> Decisive:
-    """Return the decisive parts of a document, without line numbers."""
-    shadow = rewritten(document, Path("/"), home)
-    nowhere = SourceLine(None, 0, "", "")
-    return shadow.text, [replace(listener, place=nowhere) for listener in shadow.listeners]
-
-
-def _text(broken: Sequence[Result]) -> str:
-    """Return the text of a refusal, with the first broken tests on lines of their own."""
+def _refusal_text(broken: Sequence[Result]) -> str:
+    """Return the text of a refusal. Each of the first broken tests has a separate line."""
     named = [f"{result.case.full_name}: {result.reason}" for result in broken[:MOST_NAMED]]
     more = [f"and {len(broken) - MOST_NAMED} more"] if len(broken) > MOST_NAMED else []
     return "\n".join([f"this breaks {len(broken)} test{'s' if len(broken) > 1 else ''} of routing, and nothing was changed", *named, *more])

@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby
 from typing import Any
@@ -12,7 +12,7 @@ from haproxy_native.editing.secrets import masked_object
 from haproxy_native.errors import BadRequest
 from haproxy_native.features.explain.explanation import AppliedRule, Explanation, HttpMessage, explained
 from haproxy_native.features.explain.question import Question, check, client_request, question_of
-from haproxy_native.shadow.rewrite import Shadow, SourceLine
+from haproxy_native.shadow.rewrite import SourceLine
 from haproxy_native.shadow.shadows import ShadowClient
 from haproxy_native.text.document import Document
 
@@ -43,12 +43,14 @@ def cases_of(rows: Sequence[Mapping[str, Any]], test: str = "") -> list[Case]:
     """Parse the cases of a body. Raises BadRequest for a request that is not valid, and for a case that expects nothing."""
     if len(rows) > MOST:
         raise BadRequest(f"cases in body has {len(rows)} items; send {MOST} at most")
-    return [_case(row, test, number) for number, row in enumerate(rows)]
+    return [_parse_case(row, test, number) for number, row in enumerate(rows)]
 
 
-def _case(row: Mapping[str, Any], test: str, number: int) -> Case:
+def _parse_case(row: Mapping[str, Any], test: str, number: int) -> Case:
     request, expect = row["request"], row["expect"]
-    name = row.get("name") or _named(request)
+    # A case without a name is called after its request, such as `GET /cart`.
+    target = request.get("url") or f"{request.get('host', '')}{request.get('path', '/')}"
+    name = row.get("name") or f"{request.get('method', 'GET')} {target}"[:200]
     if not expect:
         raise BadRequest(f"cases.{number}.expect in body is empty, so the case ({name[:100]}) would test nothing; add an outcome")
     if member := next((each for each in ("config", "transaction_id") if each in request), ""):
@@ -60,61 +62,42 @@ def _case(row: Mapping[str, Any], test: str, number: int) -> Case:
     return Case(test, name, request, expect, question)
 
 
-def _named(request: Mapping[str, Any]) -> str:
-    """Return a name for a case without one, such as `GET /cart`."""
-    target = request.get("url") or f"{request.get('host', '')}{request.get('path', '/')}"
-    return f"{request.get('method', 'GET')} {target}"[:200]
-
-
-def compared(expect: Mapping[str, Any], found: Explanation) -> tuple[dict[str, Any], str]:
-    """Return the actual values of the members of `expect`, and a text about those that differ; empty if none does."""
-    got = dict(_outcome(expect, found))
-    wrong = [_difference(member, expect[member], got[member]) for member in expect if _plain(expect[member]) != _plain(got[member])]
-    return got, "; ".join(wrong)
-
-
-def _outcome(expect: Mapping[str, Any], found: Explanation) -> Iterator[tuple[str, Any]]:
-    """Yield each member of `expect` with its actual value."""
+def compared(expect: Mapping[str, Any], explanation: Explanation) -> tuple[dict[str, Any], str]:
+    """Return the actual values of the members of `expect`, and a text about the values that differ; empty if none differs."""
     known: dict[str, Any] = {
-        **vars(found.listener),
-        "backend": found.backend,
-        "server": found.server,
-        "status": found.status,
-        "location": found.location,
-        "closed": found.status is None and found.server is None,
-        "answered_by": found.answered_by.text if found.answered_by else None,
+        **vars(explanation.listener),
+        "backend": explanation.backend,
+        "server": explanation.server,
+        "status": explanation.status,
+        "location": explanation.location,
+        "closed": explanation.status is None and explanation.server is None,
+        "answered_by": explanation.answered_by.text if explanation.answered_by else None,
     }
-    for member, wanted in expect.items():
+    got: dict[str, Any] = {}
+    differences: list[str] = []
+    for member, expected in expect.items():
         if member in known:
-            yield member, known[member]
-        else:
-            message = found.request if member == "request_headers" else found.response
-            yield member, {name: _values(message, name) for name in wanted}
+            got[member] = known[member]
+            if expected != got[member]:
+                differences.append(f"{member} is {_shown(got[member])}, not {_shown(expected)}")
+            continue
+        message = explanation.request if member == "request_headers" else explanation.response
+        got[member] = headers = {name: _header_value(message, name) for name in expected}
+        for name, value in expected.items():
+            if _as_texts(value) != _as_texts(headers[name]):
+                differences.append(f"{member} {name} is {_shown(headers[name])}, not {_shown(value)}")
+    return got, "; ".join(differences)
 
 
-def _values(message: HttpMessage | None, name: str) -> Any:
-    """Return the value of a header, a list if there are several, or None."""
+def _header_value(message: HttpMessage | None, name: str) -> Any:
+    """Return the value of a header, a list if there are several values, or None."""
     values = [header.value for header in message.headers if header.name.lower() == name.lower()] if message else []
     return values if len(values) > 1 else values[0] if values else None
 
 
-def _plain(value: Any) -> Any:
-    """Return a value for comparison. The values of headers become lists of texts, so 1 equals "1", and also a list with it."""
-    if not isinstance(value, Mapping):
-        return value
-    return {
-        name: [str(value) for value in values] if isinstance(values, list) else [] if values is None else [str(values)]
-        for name, values in value.items()
-    }
-
-
-def _difference(member: str, wanted: Any, got: Any) -> str:
-    if not isinstance(wanted, Mapping):
-        return f"{member} is {_shown(got)}, not {_shown(wanted)}"
-    plain, is_now = _plain(wanted), _plain(got)
-    return "; ".join(
-        f"{member} {name} is {_shown(got[name])}, not {_shown(wanted[name])}" for name in wanted if plain[name] != is_now[name]
-    )
+def _as_texts(value: Any) -> list[str]:
+    """Return the values of a header for comparison. So 1 equals "1" and ["1"], and None equals an empty list."""
+    return [str(element) for element in value] if isinstance(value, list) else [] if value is None else [str(value)]
 
 
 def _shown(value: Any) -> str:
@@ -126,7 +109,7 @@ class Result:
     """The result of a case."""
 
     case: Case
-    # How long it took.
+    # How long the request took.
     seconds: float
     # What differs, or why the request cannot be sent; empty if the case has passed.
     reason: str = ""
@@ -199,13 +182,15 @@ async def run(document: Document, shadow_client: ShadowClient, cases: Sequence[C
     """Run cases against a shadow of the document. Raises NoShadow."""
     began, results, reached = time.monotonic(), list[Result](), set[tuple[str | None, int]]()
     for case in cases:
-        result = await _result(document, shadow_client, case)
+        result = await _run_case(document, shadow_client, case)
         results.append(result)
         reached.update(map(_identity, result.rules))
-    return Run(results, _coverage(shadow_client.shadow, reached), time.monotonic() - began)
+    rules = {_identity(rule.place): rule.place for rule in shadow_client.shadow.rules.values()}
+    coverage = Coverage(len(rules), [place for identity, place in rules.items() if identity not in reached])
+    return Run(results, coverage, time.monotonic() - began)
 
 
-async def _result(document: Document, shadow_client: ShadowClient, case: Case) -> Result:
+async def _run_case(document: Document, shadow_client: ShadowClient, case: Case) -> Result:
     began = time.monotonic()
     try:
         request = client_request(case.question, shadow_client.shadow.listeners)
@@ -214,11 +199,6 @@ async def _result(document: Document, shadow_client: ShadowClient, case: Case) -
     explanation = explained(document, shadow_client.shadow, request.listener, await shadow_client.send_request(request), has_states=False)
     got, reason = compared(case.expect, explanation)
     return Result(case, time.monotonic() - began, reason, got, explanation.rules)
-
-
-def _coverage(shadow: Shadow, reached: Collection[tuple[str | None, int]]) -> Coverage:
-    rules = {_identity(rule.place): rule.place for rule in shadow.rules.values()}
-    return Coverage(len(rules), [place for identity, place in rules.items() if identity not in reached])
 
 
 def _without_absent(value: Any) -> Any:
@@ -243,26 +223,19 @@ def junit(run: Run, *, with_secrets: bool = True) -> bytes:
             root, "testsuite", name=_clean(name or "routing"), tests=str(len(results)), failures=str(failures), time=f"{seconds:.3f}"
         )
         for result in results:
-            _add(suite, result, with_secrets=with_secrets)
+            class_name, case_name = _clean(result.case.test or "routing"), _clean(result.case.name)
+            case = SubElement(suite, "testcase", classname=class_name, name=case_name, time=f"{result.seconds:.4f}")
+            if result.passed:
+                continue
+            shown = result.as_dict() if with_secrets else masked_object(result.as_dict(), "routing_result")
+            # The reason, and the rules that applied.
+            lines = [shown["reason"]]
+            for rule in shown.get("rules", ()):
+                lines.append("{}{}: {}".format(f"{rule['file']}:" if rule.get("file") else "line ", rule["line"], rule["text"]))
+            SubElement(case, "failure", message=_clean(shown["reason"])).text = _clean("\n".join(lines))
     indent(root)
     data: bytes = tostring(root, encoding="utf-8", xml_declaration=True)
     return data + b"\n"
-
-
-def _add(suite: Element, result: Result, *, with_secrets: bool) -> None:
-    case = SubElement(
-        suite, "testcase", classname=_clean(result.case.test or "routing"), name=_clean(result.case.name), time=f"{result.seconds:.4f}"
-    )
-    if not result.passed:
-        shown = result.as_dict() if with_secrets else masked_object(result.as_dict(), "routing_result")
-        SubElement(case, "failure", message=_clean(shown["reason"])).text = _clean("\n".join(_lines(shown)))
-
-
-def _lines(shown: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the lines that describe a failure: the reason, and the rules that applied."""
-    yield shown["reason"]
-    for rule in shown.get("rules", ()):
-        yield "{}{}: {}".format(f"{rule['file']}:" if rule.get("file") else "line ", rule["line"], rule["text"])
 
 
 def _clean(text: str) -> str:

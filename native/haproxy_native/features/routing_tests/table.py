@@ -1,4 +1,4 @@
-"""Store routing tests in the database. They are changed by commits, so the history has each change and can revert it."""
+"""Store routing tests in the database. Commits change the tests, so the history has each change and can revert the change."""
 
 import asyncio
 import json
@@ -22,9 +22,9 @@ KIND = "test"
 
 
 class TestTable:
-    """The stored tests by name, in memory and in the database. Methods raise Unusable while the database cannot be read.
+    """The stored tests by name, in memory and in the database.
 
-    They block if reading it has failed so far.
+    If the database could not be read so far, each method reads it, which blocks. If that fails again, the method raises Unusable.
     """
 
     # Keeps pytest from collecting this class as tests.
@@ -38,21 +38,21 @@ class TestTable:
         # A cache: the cases of each test, with the data from which they were parsed.
         self._cases: dict[str, tuple[bytes, Sequence[Case]]] = {}
         with suppress(Unusable):
-            self._known()
+            self._stored_rows()
 
-    def _known(self) -> dict[str, bytes]:
-        """Return the data of all tests, by name. Reads them from the database first if that has failed so far."""
+    def _stored_rows(self) -> dict[str, bytes]:
+        """Return the data of all tests, by name. If reading the database has failed so far, read it again. Raises Unusable."""
         if self._rows is None:
-            self._rows = self._database.read(_read)
+            self._rows = self._database.read(lambda state: dict(state.execute("SELECT name, data FROM test").fetchall()))
         return self._rows
 
     def names(self) -> list[str]:
         """Return the names of the tests. Raises Unusable."""
-        return sorted(self._known())
+        return sorted(self._stored_rows())
 
     def content(self, name: str) -> bytes | None:
         """Return the data of a test; None if there is none. Raises Unusable."""
-        return self._known().get(name)
+        return self._stored_rows().get(name)
 
     def get(self, name: str) -> dict[str, Any]:
         """Return a test as JSON. Raises NotFound and Unusable."""
@@ -63,15 +63,15 @@ class TestTable:
         return {"name": name, **json.loads(data)}
 
     def cases(self, names: list[str] | None = None) -> list[Case]:
-        """Return the cases of all tests, or of the named ones. Raises NotFound and Unusable."""
-        return [case for name in (self.names() if names is None else names) for case in self._cases_of(name)]
-
-    def _cases_of(self, name: str) -> Sequence[Case]:
-        """Return the cases of a test. Parses them again only if the test has changed."""
-        test, data = self.get(name), self._known()[name]
-        if self._cases.get(name, (None,))[0] != data:
-            self._cases[name] = data, cases_of(test["cases"], name)
-        return self._cases[name][1]
+        """Return the cases of all tests, or of the tests with these names. Raises NotFound and Unusable."""
+        cases: list[Case] = []
+        for name in self.names() if names is None else names:
+            test, data = self.get(name), self._stored_rows()[name]
+            # Parse the cases of a test again only if the test has changed.
+            if self._cases.get(name, (None,))[0] != data:
+                self._cases[name] = data, cases_of(test["cases"], name)
+            cases += self._cases[name][1]
+        return cases
 
     async def put(self, name: str, body: Mapping[str, Any], author: Author) -> bool:
         """Store a test and return whether it is new. Raises BadRequest for invalid cases, Unusable, and what commits raise."""
@@ -79,7 +79,9 @@ class TestTable:
         count = await asyncio.to_thread(lambda: len(self.cases([other for other in self.names() if other != name])))
         if count + len(body["cases"]) > MOST:
             raise BadRequest(f"the other tests have {count} cases already, and all tests together may have {MOST}; remove some cases")
-        data = await run_in_thread(_written, {member: value for member, value in body.items() if member != "name"})
+        test = {member: value for member, value in body.items() if member != "name"}
+        text = await run_in_thread(partial(json.dumps, test, indent=1, ensure_ascii=False))
+        data = text.encode("utf-8", "backslashreplace") + b"\n"
         is_new = self.content(name) is None
         await self.change(name, lambda _: data, author)
         return is_new
@@ -92,7 +94,7 @@ class TestTable:
     async def change(self, name: str, wanted: Callable[[bytes | None], bytes | None], author: Author) -> Outcome:
         """Commit a change of a test. Raises Unusable, and what commits raise.
 
-        `wanted` returns the new data of the test from the present data. None stands for no test.
+        `wanted` returns the new data of the test from the stored data. None stands for no test.
         """
         before = self.content(name)
         verb = CREATE if before is None else DELETE if wanted(before) is None else CHANGE
@@ -100,29 +102,21 @@ class TestTable:
         touched = [Touch(object_, verb, frozenset((ANY,)))]
 
         def content() -> Content:
-            now = self.content(name)
-            return Content(object_, object_, now, wanted(now))
+            stored = self.content(name)
+            return Content(object_, object_, stored, wanted(stored))
 
-        change = ChangeContent(content, partial(self._store, name), self._lock, object_, touched)
+        async def store(data: bytes | None) -> None:
+            await self._database.store(partial(_write_row, name, data))
+            rows = {other: row for other, row in self._stored_rows().items() if other != name}
+            self._rows = rows if data is None else rows | {name: data}
+
+        change = ChangeContent(content, store, self._lock, object_, touched)
         return await commit(self._context, Change([change], author=author))
 
-    async def _store(self, name: str, data: bytes | None) -> None:
-        await self._database.store(partial(_store, name, data))
-        rows = {other: kept for other, kept in self._known().items() if other != name}
-        self._rows = rows if data is None else rows | {name: data}
 
-
-def _read(state: State) -> dict[str, bytes]:
-    return dict(state.execute("SELECT name, data FROM test").fetchall())
-
-
-def _store(name: str, data: bytes | None, state: State) -> None:
-    """Write a row, or delete it if `data` is None. The entry of the history, which is written next, syncs the disk."""
+def _write_row(name: str, data: bytes | None, state: State) -> None:
+    """Write a row, or delete the row if `data` is None. The entry of the history, which is written next, syncs the disk."""
     with state.transaction(is_synced=False):
         state.execute("DELETE FROM test WHERE name = ?", (name,))
         if data is not None:
             state.execute("INSERT INTO test VALUES (?, ?)", (name, data))
-
-
-def _written(body: Mapping[str, Any]) -> bytes:
-    return json.dumps(body, indent=1, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n"

@@ -1,13 +1,12 @@
-"""Edit the lines with which a frontend looks up the backend of a request in the map of a split. Pure.
+"""Edit the lines with which a frontend looks up the backend of a request in the map of a split.
 
-The first line is for requests that have the key, such as a cookie. The second line chooses a backend at random for all others. The first
-line needs a condition, because HAProxy does not try the next line if a computed name is not in the map: it uses the default backend.
+The first line is for requests that have the key, such as a cookie. The second line chooses a backend at random for all other requests. The
+first line needs a condition, because HAProxy does not try the next line if the map lacks a computed name: it uses the default backend.
 """
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
 from typing import ClassVar
 
 from haproxy_native.editing.editor import Editor
@@ -51,19 +50,15 @@ def rules(by: str, path: str) -> list[Rule]:
     at_random = {"name": f"%[rand({BUCKETS}),map_int({path})]"}
     if by == RANDOM:
         return [at_random]
-    sample, test = _key(by)
-    return [{"name": f"%[{sample},crc32(1),mod({BUCKETS}),map_int({path})]", "cond": "if", "cond_test": test}, at_random]
-
-
-def _key(by: str) -> tuple[str, str]:
-    """Return the sample expression for a key, and the condition that a request has the key. Raises BadValue."""
     match = BY.fullmatch(by)
     if match is None:
         raise BadValue(f"by: unknown key {by!r}; expected random, source, cookie:NAME or header:NAME")
     if by == SOURCE:
-        return "src", "{ src -m found }"
-    sample = f"req.cook({match[3]})" if match[2] == COOKIE else f"req.fhdr({match[3]})"
-    return sample, f"{{ {sample} -m len gt 0 }}"
+        sample, has_key = "src", "{ src -m found }"
+    else:
+        sample = f"req.cook({match[3]})" if match[2] == COOKIE else f"req.fhdr({match[3]})"
+        has_key = f"{{ {sample} -m len gt 0 }}"
+    return [{"name": f"%[{sample},crc32(1),mod({BUCKETS}),map_int({path})]", "cond": "if", "cond_test": has_key}, at_random]
 
 
 def needs_http(by: str) -> bool:
@@ -71,35 +66,36 @@ def needs_http(by: str) -> bool:
     return by not in (RANDOM, SOURCE)
 
 
-def lines(editor: Editor, wanted: Sequence[Rule]) -> list[str]:
+def lines(editor: Editor, rules: Sequence[Rule]) -> list[str]:
     """Return rules as lines of the configuration."""
-    blank = Document.parse("frontend f\n")
-    written = reduce(lambda document, rule: _with(editor, document, blank.sections[0], rule), wanted, blank)
-    return [line.text.strip() for line in written.sections[0].lines[1:]]
+    document = Document.parse("frontend f\n")
+    frontend = document.sections[0]
+    for rule in rules:
+        document = _append_rule(editor, document, frontend, rule)
+    return [line.text.strip() for line in document.sections[0].lines[1:]]
 
 
 def installed(editor: Editor, document: Document, path: str) -> dict[str, list[Rule]]:
-    """Return the rules that look up the map at `path`, by frontend."""
-    askers = {section.name: _asking(editor, document, section, path) for section in document.sections if section.kind in FRONTENDS}
-    return {name: list(asking.values()) for name, asking in askers.items() if asking}
+    """Return the rules that look up the map at `path`, by frontend. Frontends without such rules are left out."""
+    frontends = [section for section in document.sections if section.kind in FRONTENDS]
+    rules_by_frontend = {section.name: list(_lookup_rules(editor, document, section, path).values()) for section in frontends}
+    return {name: rules for name, rules in rules_by_frontend.items() if rules}
 
 
-def _asking(editor: Editor, document: Document, section: Section, path: str) -> dict[int, Rule]:
-    """Return the rules of a frontend that look up the map at `path`, by index."""
+def _lookup_rules(editor: Editor, document: Document, section: Section, path: str) -> dict[int, Rule]:
+    """Return the rules of a frontend that look up the map at `path`, by their index among the backend switching rules."""
     if f"({path})" not in section.text:
         return {}
-    rows = _all(editor, document, section)
-    return {at: row for at, row in enumerate(rows) if f"({path})" in row["name"]}
+    rules = _switching_rules(editor, document, section)
+    return {index: rule for index, rule in enumerate(rules) if f"({path})" in rule["name"]}
 
 
-def _all(editor: Editor, document: Document, section: Section) -> list[Rule]:
-    """Return all backend switching rules of a frontend."""
+def _switching_rules(editor: Editor, document: Document, section: Section) -> list[Rule]:
     rows = editor.list_objects(document, editor.resources[RULES], _parent(editor, section))
     return [{name: row[name] for name in ("name", "cond", "cond_test") if name in row} for row in rows]
 
 
-def _with(editor: Editor, document: Document, section: Section, rule: Rule) -> Document:
-    """Return the document with a rule as the last of a frontend."""
+def _append_rule(editor: Editor, document: Document, section: Section, rule: Rule) -> Document:
     return editor.create(document, editor.resources[RULES], _parent(editor, section), rule)
 
 
@@ -113,7 +109,7 @@ def mode(document: Document, section: Section) -> str:
 
 
 def common_mode(document: Document, names: Sequence[str]) -> str:
-    """Return the mode of these backends. Raises BadValue if one does not exist, or if their modes differ."""
+    """Return the mode of these backends. Raises BadValue if a backend does not exist, or if the modes differ."""
     modes: dict[str, str] = {}
     for name in names:
         section = next((backend for kind in BACKENDS if (backend := document.find(kind, name))), None)
@@ -126,14 +122,13 @@ def common_mode(document: Document, names: Sequence[str]) -> str:
     return next(iter(modes))
 
 
-def check_frontend(document: Document, name: str, wanted: str) -> Section:
-    """Return the frontend of this name. Raises NotFound, and BadValue if its mode is not the `wanted` one."""
+def check_frontend(document: Document, name: str, backend_mode: str) -> None:
+    """Raise NotFound if there is no frontend of this name, and BadValue if its mode differs from that of the backends."""
     section = next((proxy for kind in FRONTENDS if (proxy := document.find(kind, name))), None)
     if section is None:
         raise NotFound(f"there is no frontend {name}")
-    if mode(document, section) != wanted:
-        raise BadValue(f"frontend {name} has mode {mode(document, section)}, but the backends have mode {wanted}")
-    return section
+    if mode(document, section) != backend_mode:
+        raise BadValue(f"frontend {name} has mode {mode(document, section)}, but the backends have mode {backend_mode}")
 
 
 @dataclass(frozen=True)
@@ -142,12 +137,12 @@ class PutRules:
 
     editor: Editor
     frontend: str
-    wanted: Sequence[Rule]
+    rules: Sequence[Rule]
     path: str
     is_whole: ClassVar[bool] = False
 
     def apply(self, document: Document) -> Document:
-        return with_rules(self.editor, document, self.frontend, self.wanted, self.path)
+        return with_rules(self.editor, document, self.frontend, self.rules, self.path)
 
 
 @dataclass(frozen=True)
@@ -162,20 +157,22 @@ class DropRules:
         return without_rules(self.editor, document, self.path)
 
 
-def with_rules(editor: Editor, document: Document, frontend: str, wanted: Sequence[Rule], path: str) -> Document:
+def with_rules(editor: Editor, document: Document, frontend: str, rules: Sequence[Rule], path: str) -> Document:
     """Return the document with these rules as the last of a frontend. Raises LinesMissing if an earlier rule applies to all requests."""
     document = without_rules(editor, document, path, frontend)
     section = next(proxy for kind in FRONTENDS if (proxy := document.find(kind, frontend)))
-    if taken := next((rule for rule in _all(editor, document, section) if "cond" not in rule), None):
-        text = f"frontend {frontend} has a line that sends all requests to {taken['name']}"
-        raise LinesMissing(f"{text}; remove it, or put these lines before it", lines(editor, wanted))
-    return reduce(lambda current, rule: _with(editor, current, section, rule), wanted, document)
+    if first := next((rule for rule in _switching_rules(editor, document, section) if "cond" not in rule), None):
+        text = f"frontend {frontend} has a line that sends all requests to {first['name']}"
+        raise LinesMissing(f"{text}; remove it, or put these lines before it", lines(editor, rules))
+    for rule in rules:
+        document = _append_rule(editor, document, section, rule)
+    return document
 
 
 def without_rules(editor: Editor, document: Document, path: str, frontend: str | None = None) -> Document:
-    """Return the document without the rules that look up the map at `path`, in one frontend or in all."""
+    """Return the document without the rules that look up the map at `path`: those of `frontend`, or of all frontends if it is None."""
     for section in document.sections:
         if section.kind in FRONTENDS and frontend in (None, section.name):
-            for at in reversed(_asking(editor, document, section, path)):
-                document = editor.delete(document, editor.resources[RULES], _parent(editor, section), at)
+            for index in reversed(_lookup_rules(editor, document, section, path)):
+                document = editor.delete(document, editor.resources[RULES], _parent(editor, section), index)
     return document

@@ -3,8 +3,8 @@
 The map has a hundred buckets, each with the name of a backend. A frontend chooses the bucket of a request by a hash of a key, such as a
 cookie, or at random (rules.py). A change of the shares moves as few buckets as possible, so most clients stay with their backend.
 
-A new split is stored first, and its lines are added to the frontend afterwards. If they cannot be added, the map is deleted again. A crash
-in between leaves a map that no line uses; the same request can be sent again.
+A new split is stored first, and its lines are added to the frontend afterwards. If the lines cannot be added, the map is deleted again. A
+crash in between leaves a map that no line uses. The client can send the same request again.
 """
 
 import asyncio
@@ -39,9 +39,9 @@ PREFIX = "split_"
 
 
 def shares(weights: Mapping[str, float]) -> dict[str, int]:
-    """Return the shares in percent, as integers whose sum is 100. Raises BadValue if a weight is below 0 or all are 0.
+    """Return the shares in percent, as integers whose sum is 100. Raises BadValue if a weight is below 0 or all weights are 0.
 
-    They are rounded by the method of the largest remainder.
+    The shares are rounded by the method of the largest remainder.
     """
     total = sum(weights.values())
     if total <= 0 or min(weights.values()) < 0:
@@ -54,19 +54,19 @@ def shares(weights: Mapping[str, float]) -> dict[str, int]:
     return whole
 
 
-def assigned(wanted: Mapping[str, int], former: Sequence[str] = ()) -> list[str]:
-    """Return the backend of each bucket for the `wanted` shares, from the `former` ones.
+def assigned(new_shares: Mapping[str, int], former: Sequence[str] = ()) -> list[str]:
+    """Return the backend of each bucket for the new shares. `former` has the backend of each bucket so far.
 
-    A backend whose share grows keeps all its buckets. One whose share shrinks loses no more buckets than it has to. If the share of one of
-    two backends grows and then shrinks again, it loses the buckets that it has gained.
+    A backend whose share grows keeps all its buckets. A backend whose share shrinks loses no more buckets than necessary. If the share of
+    one of two backends grows and then shrinks again, this backend loses the buckets that it has gained.
     """
-    ideal = [name for name, share in wanted.items() for _ in range(share)]
+    ideal = [name for name, share in new_shares.items() for _ in range(share)]
     buckets = [""] * BUCKETS
-    for name, share in wanted.items():
+    for name, share in new_shares.items():
         had = [bucket for bucket, owner in enumerate(former) if owner == name]
         for bucket in sorted(had, key=lambda bucket: ideal[bucket] != name)[:share]:
             buckets[bucket] = name
-    left = {name: share - buckets.count(name) for name, share in wanted.items()}
+    left = {name: share - buckets.count(name) for name, share in new_shares.items()}
     for bucket, name in enumerate(ideal):
         if not buckets[bucket] and left[name]:
             buckets[bucket], left[name] = name, left[name] - 1
@@ -76,7 +76,7 @@ def assigned(wanted: Mapping[str, int], former: Sequence[str] = ()) -> list[str]
 
 @dataclass(frozen=True)
 class SplitStatus:
-    """A split with its present state."""
+    """A split with its current state."""
 
     name: str
     split: Split
@@ -102,7 +102,7 @@ class Splits:
     async def all(self) -> list[SplitStatus]:
         """Return the splits, sorted by name; none if no directory for maps is configured."""
         statuses = []
-        for path in sorted(await asyncio.to_thread(self._files)):
+        for path in sorted(await asyncio.to_thread(self._map_files)):
             with suppress(NotFound):
                 statuses.append(await self.status(path.stem.removeprefix(PREFIX)))
         return statuses
@@ -112,43 +112,55 @@ class Splits:
         kind, *names = parsed(object_)
         if kind != "backend" or len(names) != 1:
             return []
-        splits = await asyncio.to_thread(self._splits)
+        splits = await asyncio.to_thread(self._read_splits)
         return [f"split {path.stem.removeprefix(PREFIX)}" for path, split in splits if names[0] in split.weights]
 
-    def _splits(self) -> list[tuple[Path, Split]]:
+    def _read_splits(self) -> list[tuple[Path, Split]]:
         """Read the splits from their maps. Skips maps that cannot be read. Blocks."""
-        found = list[tuple[Path, Split]]()
-        for path in sorted(self._files()):
+        splits = list[tuple[Path, Split]]()
+        for path in sorted(self._map_files()):
             with suppress(OSError):
                 if split := list_files.parse_split(self._maps.content(path).decode("utf-8", "surrogateescape")):
-                    found.append((path, split))
-        return found
+                    splits.append((path, split))
+        return splits
 
     async def status(self, name: str) -> SplitStatus:
-        """Return a split with its present state. Raises NotFound."""
-        path, text = self._path(name), await self._text(name)
+        """Return a split with its current state. Raises NotFound."""
+        path, text = self._path(name), await self._read_map(name)
         split = list_files.parse_split(text)
         if split is None:
             raise NotFound(f"there is no split {name}")
-        there = Counter(list_files.parse_buckets(text))
-        counts = {backend: there[backend] for backend in dict.fromkeys([*split.weights, *there]) if backend}
-        status = SplitStatus(name, split, path, counts, list(rules.installed(self._editor, self._engine.document, str(path))))
-        return await self._counted(status)
+        buckets = Counter(list_files.parse_buckets(text))
+        shares = {backend: buckets[backend] for backend in dict.fromkeys([*split.weights, *buckets]) if backend}
+        frontends = list(rules.installed(self._editor, self._engine.document, str(path)))
+        counts = await self._request_counts(shares)
+        if not counts:
+            return SplitStatus(name, split, path, shares, frontends)
+        # The requests since the last change.
+        requests = {
+            backend: sum(count.get(backend, 0) - split.before.get(process, {}).get(backend, 0) for process, count in counts.items())
+            for backend in shares
+        }
+        pids = {int(process.partition("@")[0]) for process in counts}
+        records = self._engine.reloads.records.all()
+        started = {record.pid_after for record in records if record.status == SUCCEEDED and (record.ended or 0) >= split.since}
+        complete = split.before.keys() <= counts.keys() and started - {None} <= pids
+        return SplitStatus(name, split, path, shares, frontends, requests, complete)
 
     async def put(self, name: str, by: str, weights: Mapping[str, float], frontend: str = "", *, author: Author) -> Outcome:
         """Change the shares of a split at runtime, or create the split.
 
-        Adds its lines to `frontend` if they are missing, which needs a reload. Raises BadValue, NotFound, LinesMissing if no frontend has
-        the lines and none is named, and what commits raise.
+        If `frontend` lacks the lines of the split, add the lines, which needs a reload. Raises BadValue, NotFound and what commits raise.
+        Raises LinesMissing if no frontend has the lines and `frontend` is empty.
         """
-        wanted, lines = shares(weights), self._lines(name, by, weights, frontend)
-        split = Split(by, dict(weights), time.time(), await self._counts(weights))
+        new_shares, operation = shares(weights), self._put_operation(name, by, weights, frontend)
+        split = Split(by, dict(weights), time.time(), await self._request_counts(weights))
         async with self._one_at_a_time:
-            outcome, is_new = await self._store(name, split, wanted, author)
-            if lines is None:
+            outcome, is_new = await self._store_map(name, split, new_shares, author)
+            if operation is None:
                 return outcome
             try:
-                return await self._engine.amend([lines], author=author)
+                return await self._engine.amend([operation], author=author)
             except NativeError:
                 if is_new:
                     await self._remove(self._path(name), author)
@@ -157,76 +169,71 @@ class Splits:
     async def check_put(self, name: str, by: str, weights: Mapping[str, float], frontend: str = "", *, author: Author) -> bool:
         """Return whether `put` would reload HAProxy. Raises what `put` would raise, except for refusals by HAProxy."""
         shares(weights)
-        put, path = self._lines(name, by, weights, frontend), self._path(name)
+        put, path = self._put_operation(name, by, weights, frontend), self._path(name)
         permit_file(author, self._maps.kind, path, CHANGE if path.exists() else CREATE)
         return await self._engine.check_change(Change([put], author=author)) if put else False
 
     async def check_delete(self, name: str, *, author: Author) -> bool:
         """Return whether `delete` would reload HAProxy. Raises what `delete` would raise, except for refusals by HAProxy."""
-        path = await self._there(name)
-        self._check_ours(path)
+        path = await self._existing_map(name)
+        self._check_unused_elsewhere(path)
         permit_file(author, self._maps.kind, path, DELETE)
         return await self._engine.check_change(Change([rules.DropRules(self._editor, str(path))], author=author))
 
-    def _lines(self, name: str, by: str, weights: Mapping[str, float], frontend: str) -> rules.PutRules | None:
-        """Return the operation that adds the lines of a split to a frontend; None if a frontend has them and no other is named.
+    def _put_operation(self, name: str, by: str, weights: Mapping[str, float], frontend: str) -> rules.PutRules | None:
+        """Return the operation that adds the lines of a split to `frontend`; None if no lines have to be added.
 
-        Raises BadValue, NotFound and LinesMissing.
+        Raises BadValue if the modes of backends and frontends do not fit, NotFound, and LinesMissing.
         """
-        document, path = self._engine.document, self._path(name)
-        lines = self._checked(by, list(weights), frontend, path)
-        there = rules.installed(self._editor, document, str(path))
-        has = [name for name, lines_there in there.items() if lines_there == lines]
-        others = [name for name in there if name not in (*has, frontend)]
-        texts = rules.lines(self._editor, lines)
+        document, path = self._engine.document, str(self._path(name))
+        new_rules = rules.rules(by, path)
+        mode = rules.common_mode(document, list(weights))
+        if rules.needs_http(by) and mode != rules.HTTP:
+            raise BadValue(f"by: {by} needs backends with mode http, but these have mode {mode}")
+        installed = rules.installed(self._editor, document, path)
+        for proxy in {frontend, *installed} - {""}:
+            rules.check_frontend(document, proxy, mode)
+        complete = [proxy for proxy, old_rules in installed.items() if old_rules == new_rules]
+        others = [proxy for proxy in installed if proxy not in (*complete, frontend)]
+        texts = rules.lines(self._editor, new_rules)
         if others:
             raise LinesMissing(f"frontend {others[0]} has other lines for the split; name this frontend to replace them", texts, others[0])
-        if not has and not frontend:
+        if not complete and not frontend:
             text = "no frontend has the lines of the split: add them after its other use_backend lines"
             raise LinesMissing(f"{text}, or name the frontend to add them to", texts, "")
-        return rules.PutRules(self._editor, frontend, lines, str(path)) if frontend and frontend not in has else None
+        return rules.PutRules(self._editor, frontend, new_rules, path) if frontend and frontend not in complete else None
 
     async def delete(self, name: str, *, author: Author) -> Outcome:
         """Remove the lines of a split, which needs a reload, and then its map. Raises NotFound, InUse, and what commits raise."""
-        path = await self._there(name)
+        path = await self._existing_map(name)
         async with self._one_at_a_time:
-            self._check_ours(path)
+            self._check_unused_elsewhere(path)
             outcome = await self._engine.amend([rules.DropRules(self._editor, str(path))], author=author)
             await self._remove(path, author)
         return outcome
 
-    async def _there(self, name: str) -> Path:
-        """Return the file of a split. Raises NotFound."""
-        if list_files.parse_split(await self._text(name)) is None:
+    async def _existing_map(self, name: str) -> Path:
+        """Return the path of a split's map. Raises NotFound."""
+        if list_files.parse_split(await self._read_map(name)) is None:
             raise NotFound(f"there is no split {name}")
         return self._path(name)
 
-    def _checked(self, by: str, backends: Sequence[str], frontend: str, path: Path) -> list[rules.Rule]:
-        """Return the rules that a frontend must have, after checking the modes of backends and frontends. Raises BadValue and NotFound."""
-        document, lines = self._engine.document, rules.rules(by, str(path))
-        mode = rules.common_mode(document, backends)
-        if rules.needs_http(by) and mode != rules.HTTP:
-            raise BadValue(f"by: {by} needs backends with mode http, but these have mode {mode}")
-        for name in {frontend, *rules.installed(self._editor, document, str(path))} - {""}:
-            rules.check_frontend(document, name, mode)
-        return lines
-
-    def _check_ours(self, path: Path) -> None:
-        """Raise InUse if the map is used by any line that does not belong to the split."""
-        left = rules.without_rules(self._editor, self._engine.document, str(path))
-        for reference in references(left, str(path), self._engine.context.base(left)):
+    def _check_unused_elsewhere(self, path: Path) -> None:
+        """Raise InUse if a line that does not belong to the split uses the map."""
+        document = rules.without_rules(self._editor, self._engine.document, str(path))
+        for reference in references(document, str(path), self._engine.context.base(document)):
             raise InUse(f"the map of the split is used by another line: {reference.text.strip()} (in {reference.section})")
 
-    async def _store(self, name: str, split: Split, wanted: Mapping[str, int], author: Author) -> tuple[Outcome, bool]:
+    async def _store_map(self, name: str, split: Split, new_shares: Mapping[str, int], author: Author) -> tuple[Outcome, bool]:
         """Store the map. Return the outcome of the commit, and whether the map is new."""
         path, maps = self._path(name), self._maps
-        former = list_files.parse_buckets(await self._text(name))
+        former = list_files.parse_buckets(await self._read_map(name))
         try:
             upload, is_new = maps.upload_existing(path.name, author), False
         except Missing:
             upload, is_new = maps.upload_new(path.name, author), True
         try:
-            await upload.append(list_files.format_split(split, assigned(wanted, former)).encode())
+            await upload.append(list_files.format_split(split, assigned(new_shares, former)).encode())
             return await upload.commit(self._engine.context), is_new
         finally:
             upload.discard()
@@ -235,36 +242,21 @@ class Splits:
         with suppress(Missing):
             await self._maps.delete(self._engine.context, path.name, author)
 
-    async def _counts(self, backends: Iterable[str]) -> dict[str, dict[str, int]]:
-        """Return the requests of these backends so far, by process; empty if HAProxy does not answer."""
+    async def _request_counts(self, backends: Iterable[str]) -> dict[str, dict[str, int]]:
+        """Return the number of requests to each of these backends so far, by process; empty if HAProxy does not answer."""
         with suppress(RuntimeFailure):
             counts = await self._workers.counts(BACKENDS, _COLUMN)
             return {process: {name: count.get(name, 0) for name in backends} for process, count in counts.by_process.items()}
         return {}
 
-    async def _counted(self, status: SplitStatus) -> SplitStatus:
-        """Return the status with the requests since the last change."""
-        before, now = status.split.before, await self._counts(status.shares)
-        if not now:
-            return status
-        requests = {
-            backend: sum(count.get(backend, 0) - before.get(process, {}).get(backend, 0) for process, count in now.items())
-            for backend in status.shares
-        }
-        pids = {int(process.partition("@")[0]) for process in now}
-        records = self._engine.reloads.records.all()
-        came = {record.pid_after for record in records if record.status == SUCCEEDED and (record.ended or 0) >= status.split.since}
-        complete = before.keys() <= now.keys() and came - {None} <= pids
-        return SplitStatus(status.name, status.split, status.file, status.shares, status.frontends, requests, complete)
-
-    async def _text(self, name: str) -> str:
-        """Return the text of a map; empty if there is none."""
+    async def _read_map(self, name: str) -> str:
+        """Return the text of a split's map; empty if there is no such map."""
         try:
             return (await asyncio.to_thread(self._maps.content, self._path(name))).decode("utf-8", "surrogateescape")
         except OSError:
             return ""
 
-    def _files(self) -> list[Path]:
+    def _map_files(self) -> list[Path]:
         with suppress(NotFound):
             return list(self._maps.directory.glob(f"{PREFIX}*.map"))
         return []

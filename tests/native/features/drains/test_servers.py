@@ -3,7 +3,7 @@
 import pytest
 
 from haproxy_native.errors import BadRequest, NotFound
-from haproxy_native.features.drains.drains import ServerStatistics, named, resolved, rows
+from haproxy_native.features.drains.drains import ServerStatistics, backend_and_server, resolved, rows
 
 STAT = """\
 # pxname,svname,scur,status,weight,addr,
@@ -26,7 +26,7 @@ def test_rows() -> None:
     assert [row.address for row in ROWS[:3]] == ["10.0.0.7", "10.0.0.8", "2001:db8::7"]
     assert [row.object for row in ROWS] == [WEB1, WEB2, WEB3, ODD]
     assert [row.is_ready for row in ROWS] == [True, False, False, False], "no weight, no requests"
-    assert named(ODD) == ("odd/name", "a*b")
+    assert backend_and_server(ODD) == ("odd/name", "a*b")
 
 
 @pytest.mark.parametrize(

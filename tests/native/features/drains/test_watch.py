@@ -35,7 +35,7 @@ def test_drained_counted_put_back(haproxy: HAProxy, tmp_path: Path) -> None:
             operations.begin("drain", **Drain([OBJECT, "backend/app/server/gone"], timeout=0.0).arguments, author=NOBODY)
             overrides = Overrides(engine, Editor())
             watch = DrainWatch(engine, Workers(engine), await seen.get())
-            assert await watch.is_idle() and watch.is_late and state() == "8"
+            assert await watch.is_idle() and watch.has_timed_out and state() == "8"
             assert watch.sessions == {OBJECT: 0, "backend/app/server/gone": 0}
             assert watch.running.now.progress["before"] == {OBJECT: "ready"}
             await reload(engine)

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from haproxy_native.features.explain.explanation import Explanation, Header, SourceLine, Taken, explained
+from haproxy_native.features.explain.explanation import AcceptingListener, Explanation, Header, SourceLine, explained
 from haproxy_native.shadow.process import RequestOutcome
 from haproxy_native.shadow.rewrite import Shadow, rewritten
 from haproxy_native.text.document import Document
@@ -45,7 +45,7 @@ def test_rules_with_what_of_their_conditions_held() -> None:
     (rule,) = found.rules
     assert (rule.line, rule.text) == (6, "http-request deny if api { rand(2) eq 1 }")
     assert [(each.term, [line.line for line in each.acl]) for each in rule.because] == [("api", [4, 5]), ("{ rand(2) eq 1 }", [])]
-    assert found.listener == Taken("site", ":80", None, 3)
+    assert found.listener == AcceptingListener("site", ":80", None, 3)
 
 
 def test_a_condition_that_held_in_part_is_no_rule_that_applied() -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from haproxy_native.errors import BadRequest
-from haproxy_native.features.explain.question import Question, addresses, client_request, offers_http_2, others, question_of
+from haproxy_native.features.explain.question import Question, addresses, client_request, offers_http_2, other_listeners, question_of
 from haproxy_native.shadow.rewrite import FrontendListener, SourceLine
 
 
@@ -52,7 +52,7 @@ def test_several_on_one_port() -> None:
     def taken(url: str, **more: str) -> tuple[FrontendListener, list[FrontendListener], str]:
         question = Question(url, **more)  # type: ignore[arg-type]
         found = client_request(question, there)
-        return found.listener, others(question, found.listener, there), found.destination[0]
+        return found.listener, other_listeners(question, found.listener, there), found.destination[0]
 
     assert taken("http://shop/") == (one, [two, wide], "10.0.0.1")
     assert taken("http://10.0.0.2/") == (two, [], "10.0.0.2") and taken("http://10.0.0.3/") == (two, [], "10.0.0.3")

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from haproxy_native.errors import BadRequest
-from haproxy_native.features.explain.explanation import Explanation, Header, HttpMessage, Taken
+from haproxy_native.features.explain.explanation import AcceptingListener, Explanation, Header, HttpMessage
 from haproxy_native.features.routing_tests.run import MOST, cases_of, compared
 from haproxy_native.shadow.rewrite import SourceLine
 
@@ -16,7 +16,7 @@ RESPONSE = HttpMessage("HTTP/1.1 200 OK", [Header("Set-Cookie", "a=1"), Header("
 def found(**changed: Any) -> Explanation:
     given: dict[str, Any] = {"backend": "shop", "server": "one", "servers": None, "answered_by": None, "status": 200, "location": None}
     given |= {"variables": None, "request": REQUEST, "response": RESPONSE}
-    return Explanation(listener=Taken("site", ":80", None, 3), rules=[], unknown=[], **given | changed)
+    return Explanation(listener=AcceptingListener("site", ":80", None, 3), rules=[], unknown=[], **given | changed)
 
 
 @pytest.mark.parametrize(
