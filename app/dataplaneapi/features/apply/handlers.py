@@ -175,7 +175,7 @@ def _shown(call: Call, found: Planned) -> dict[str, Any]:
         "changed": [present(_hidden(effect.as_dict())) for effect in every if effect.member],
         "deleted": [effect.object for effect in whole if effect.new is None],
         "unchanged": list(found.unchanged),
-        "taken": [_conflict(call.author, each, {}) for each in found.taken],
+        "taken": [_conflict(call.author, each, {}) for each in found.overruled],
     }
 
 
