@@ -42,7 +42,7 @@ def test_what_changes_is_published_with_what_it_was(tmp_path: Path) -> None:
                 engine.context.events.listen(watch.on_event)
                 running = asyncio.create_task(watch.run())
                 with stream.subscription(EventFilter({SERVER})) as subscription:
-                    (row,) = await watch.now()
+                    (row,) = await watch.read_servers()
                     assert row == {"object": S1, "operational_state": "up", "admin_state": "ready", "weight": 10} | {
                         "address": "127.0.0.1",
                         "port": 1,

@@ -56,7 +56,7 @@ def test_counters_of_a_haproxy(tmp_path: Path) -> None:
                         await client.get(f"http://127.0.0.1:{port}")
                     events = await subscription.read(60)
                 assert b'"req_tot":1' in events[0].body and events[0].objects == ("frontend/web",)
-                assert {each["object"] for each in await watch.now()} == {"frontend/web", "backend/app", "backend/app/server/s1"}
+                assert {each["object"] for each in await watch.read_counters()} == {"frontend/web", "backend/app", "backend/app/server/s1"}
                 running.cancel()
 
     run(work())
