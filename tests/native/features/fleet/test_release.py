@@ -114,7 +114,7 @@ def test_the_node_from_which_a_release_was_proposed_goes_back_with_it() -> None:
 
 def test_a_dry_run_ends_when_all_have_checked() -> None:
     head = _proposed(dry_run=True)
-    reports = {name: replace(_joined(head), phase=CHECKED).report for name in head.planned}
+    reports = {name: replace(_joined(head), phase=CHECKED).report for name in head.staged_nodes}
     assert machine.advance(head, {**reports, "lb2": _joined(BEGUN).report}, 0.0, "c", 0.0) is None
     back = machine.advance(head, reports, 0.0, "c", 0.0)
     assert back and back.state == DONE and back.release.bundle == "t1" and back.reason == machine.ACCEPTED
@@ -133,14 +133,14 @@ def test_a_dry_run_ends_when_all_have_checked() -> None:
 )
 def test_stages(names: int, stages: list[int | str], expected: list[int]) -> None:
     given = [f"lb{number}" for number in range(names)]
-    made = machine.staged(given, stages)
+    made = machine.split_into_stages(given, stages)
     assert [len(stage) for stage in made] == expected and [name for stage in made for name in stage] == given
 
 
 @pytest.mark.parametrize("stage", [0, "0%", "101%", "x", "-1", "1.5", "²"])
 def test_what_is_no_stage(stage: int | str) -> None:
     with pytest.raises(ValueError, match="a stage is"):
-        machine.staged(NAMES, [stage])
+        machine.split_into_stages(NAMES, [stage])
 
 
 def test_what_happens_to_a_release_and_to_a_node() -> None:
@@ -170,7 +170,7 @@ def test_what_happens_to_a_release_and_to_a_node() -> None:
         (_joined(dry), _joined(checked), ["checked"]),
     ]
     for former, node, expected in steps:
-        assert machine.happened(former, node) == expected
+        assert machine.events_between(former, node) == expected
 
 
 def test_heads_and_nodes_survive_json() -> None:

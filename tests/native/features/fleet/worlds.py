@@ -166,7 +166,7 @@ class World:
         self.may_die(host, danger)
         if self.reaches(host) and (calm or self.chance.random() < 0.9):
             self.reports[host.name] = host.disk.report
-        if head and not machine.broken(head, host.disk):
+        if head and not machine.hold_reason(head, host.disk):
             waited = 10_000.0 if not calm and self.chance.random() < 0.02 else 0.0
             self.lead(head, version, reports, waited)
 
@@ -274,7 +274,7 @@ class World:
     def propose(self, host: Host) -> None:
         """Release the text of a node, edited for that."""
         head, node = self.head, host.disk
-        if not self.reaches(host) or machine.broken(head, node) or head is None or head.state != DONE or node.confirmation:
+        if not self.reaches(host) or machine.hold_reason(head, node) or head is None or head.state != DONE or node.confirmation:
             return
         if node.applied != head.release.bundle:
             return
@@ -291,7 +291,7 @@ class World:
         if not able:
             return
         release = Release(head.release.number + 1, self.id(), host.file, "", 1, origin=host.name)
-        stages = machine.staged(able, self.chance.choice([[1], [1, "25%"], ["50%"], ["100%"]]))
+        stages = machine.split_into_stages(able, self.chance.choice([[1], [1, "25%"], ["50%"], ["100%"]]))
         force, dry_run = self.chance.random() < 0.15, self.chance.random() < 0.1
         if dry_run:
             release = replace(release, origin="")
