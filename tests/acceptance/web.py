@@ -9,7 +9,7 @@ from typing import Self
 
 
 class Web:
-    """Web servers, with `ports` by name. `asked` counts requests by name and path. A request of /slow sets `held`, then waits for `release`."""
+    """Web servers, with `ports` by name. `asked` counts requests by name and path. A request of /slow waits for `release`."""
 
     def __init__(self, *names: str) -> None:
         self._sockets = {name: socket.create_server(("127.0.0.1", 0), backlog=512) for name in names}
