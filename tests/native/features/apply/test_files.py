@@ -1,4 +1,4 @@
-"""Declared files; and a law: entries and files that others own or have written stay, whatever is applied."""
+"""Plan declared files, and check a law: entries and files that others own or have written stay after any declaration."""
 
 import random
 from dataclasses import dataclass, field
@@ -28,7 +28,7 @@ Contents = dict[str, bytes | None]
 
 @dataclass
 class Site:
-    """Files and their owners."""
+    """Files with their owners."""
 
     contents: Contents = field(default_factory=lambda: dict.fromkeys((HOSTS, PAGE, PEM)))
     owners: Owners = field(default_factory=Owners)

@@ -1,4 +1,4 @@
-"""What a worker has is read, and what others set in it meanwhile makes a plan stale."""
+"""Read values from a worker, and refuse a plan if others have set values in the worker after the plan was made."""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Claims, and the file that keeps them."""
+"""Compute and store claims of owners."""
 
 import asyncio
 from pathlib import Path
@@ -35,7 +35,7 @@ def test_of_an_object_with_another_name() -> None:
 
 
 def made_of(*weights: int | None) -> Owners:
-    """Declared one after another, each waiting for a reload of its own; nothing for None."""
+    """Return the owners after declarations of these weights in turn, each waiting for its own reload. None declares no weight."""
     owners = Owners()
     for number, weight in enumerate(weights):
         claims = {} if weight is None else {"server/s": {"": "0", "weight": digest(weight)}}

@@ -1,4 +1,4 @@
-"""What declarations change, by owners; and a law: what others own or have written stays, whatever is applied."""
+"""Plan declarations, and check a law: values that others own or have written stay after any declaration."""
 
 import random
 from typing import Any
@@ -35,7 +35,7 @@ B = "    server b 127.0.0.1:2\n"
 
 
 class Site:
-    """A configuration and its owners."""
+    """A configuration with its owners."""
 
     def __init__(self, text: str = START) -> None:
         self.document, self.owners = Document.parse(text), Owners()
@@ -131,7 +131,7 @@ def test_edits_by_hand_are_conflicts(site: Site) -> None:
 
 
 def test_comments_of_people_are_no_edits(site: Site) -> None:
-    """Behind the lines of a list they are shown as metadata of its elements."""
+    """Comments on the lines of a list are metadata of its elements."""
     site.edit("{ path /a }\n", "{ path /a } # why\n")
     site.edit("weight 5\n", "weight 5 # slow\n")
     found = site.plan("a", SHOP)
@@ -201,7 +201,7 @@ def test_a_rename_and_defaults() -> None:
 
 
 def values(document: Document) -> dict[tuple[str, str], Any]:
-    """Every member of every part of proxies."""
+    """Return every member of every part of all proxies."""
     resource, found = EDITOR.resources["backends"], {}
     for name, _ in document.of_kind("backend"):
         parts = parts_of(EDITOR, resource, EDITOR.get_object(document, resource, None, name, full=True))

@@ -1,4 +1,4 @@
-"""Whose what is."""
+"""Decide which owner may set and delete which members."""
 
 from haproxy_native.features.apply.owners import ITSELF, Owners, digest
 from haproxy_native.features.apply.rules import Declaration, OwnershipConflict, Rules

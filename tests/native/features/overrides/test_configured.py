@@ -1,4 +1,4 @@
-"""What a configuration says of servers, of backends and listen sections alike."""
+"""Return the configured values of servers in backends and listen sections."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Lines of the server-state file: what they say, and that real workers begin with it, whatever others have written there."""
+"""Write lines into the server-state file, and start real workers with them, also after lines of others in the file."""
 
 from pathlib import Path
 
@@ -92,7 +92,7 @@ def test_a_worker_begins_with_them(tmp_path: Path, version: str) -> None:
     with HAProxy(tmp_path, text, binary=binaries.exactly(version)) as haproxy:
         assert shown(haproxy) == WANTED
         assert "invalid" not in haproxy.log.read_text() and "alone" not in path.read_text()
-        # What others dump stays, and ours count; a server that was down stays so.
+        # Lines of others stay, and our lines take precedence. A server that was down stays down.
         haproxy.ask("set server app/drained health down")
         haproxy.ask("set server app/gone weight 3")
         dump = haproxy.ask("show servers state")
