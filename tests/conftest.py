@@ -1,4 +1,4 @@
-"""Fixtures for every test: HAProxy binaries by version, and the server beside a running HAProxy."""
+"""Fixtures for all tests: HAProxy binaries by version, a running HAProxy, and this server next to it."""
 
 import gc
 import os
@@ -20,9 +20,9 @@ from tests.haproxy.process import HAProxy, free_port
 from tests.laws import settings as laws
 from tests.rules import etc, skips
 
-# A check of several files links whatever is in the directories above them. In /tmp that may be thousands of files, here it is few.
+# The check of a configuration of several files makes links to all files in the directories above. /tmp may have thousands of files.
 TEMPORARY = "/var/tmp"
-# What takes long, so that it is not what all the others wait for at the end.
+# The directories and files with slow tests. They start first, so that no worker is still running them when all others are done.
 FIRST = ("tests/acceptance/", "tests/laws/test_referee.py", "tests/docs/", "tests/bench/", "tests/demo/", "tests/page/", "")
 CONFIG = """\
 global
@@ -46,9 +46,9 @@ backend app from http
 
 
 class FilesTogether(LoadScopeScheduling):
-    """The tests of a file, and all of tests/rules, go to one worker, in their order, as if it ran alone: they may share what they start.
+    """Send all tests of a file, and all of tests/rules, to one worker, in their order, so that they can share what they start.
 
-    pytest-xdist's own marks for that (`xdist_group`) do nothing with pytest 9.
+    The marks of pytest-xdist for this (`xdist_group`) have no effect with pytest 9.
     """
 
     def _split_scope(self, nodeid: str) -> str:
@@ -63,7 +63,7 @@ class FilesTogether(LoadScopeScheduling):
         super()._assign_work_unit(node)
 
 
-# Before hypothesis looks for the profile that is asked for, as it is configured.
+# Must come before hypothesis looks up the profile of the command line.
 laws.register()
 
 
@@ -78,7 +78,7 @@ def pytest_report_header(config: pytest.Config) -> str | None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Shuffles. pytest then puts tests that share a parameter of a fixture of their file beside one another again."""
+    """Shuffle the tests. Afterwards, pytest groups tests of a file by the parameters of their module fixtures again."""
     if seed := config.getoption("order"):
         chance = random.Random(seed)
         files = list(dict.fromkeys(item.path for item in items))
@@ -90,7 +90,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection(session: pytest.Session) -> None:
-    """Nothing that a collection makes is garbage."""
+    """Disable the garbage collector, because everything that the collection of tests creates stays in use."""
     gc.disable()
 
 
@@ -119,7 +119,10 @@ def directory_of_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def tmp_path(directory_of_file: Path, request: pytest.FixtureRequest) -> Path:
-    """A directory for the test alone, beside those of its file: a check of several files links to whatever is beside, at each level."""
+    """Return a directory for one test, next to the directories of the other tests in its file.
+
+    The check of a configuration of several files makes links to all files in the directories above, so these have few files.
+    """
     name = re.sub(r"\W", "_", request.node.name.removeprefix("test_"))[:16]
     path = directory_of_file / f"{name}{len(os.listdir(directory_of_file))}"
     path.mkdir(mode=0o700)
@@ -128,19 +131,19 @@ def tmp_path(directory_of_file: Path, request: pytest.FixtureRequest) -> Path:
 
 @pytest.fixture(scope="session")
 def haproxy_binary() -> str:
-    """The binary that the suite runs against: the newest, 3.0 or later."""
+    """Return the path of the newest HAProxy, 3.0 or later, which most tests use."""
     return binaries.of((3, 0))
 
 
 @pytest.fixture(params=binaries.EACH)
 def haproxy_binaries(request: pytest.FixtureRequest) -> str:
-    """One binary after the other; a test that takes this runs once for each of `binaries.EACH`."""
+    """Return the path of a HAProxy. A test with this fixture runs once for each version in `binaries.EACH`."""
     return binaries.exactly(request.param)
 
 
 @pytest.fixture
 def haproxy(tmp_path: Path, haproxy_binary: str) -> Iterator[HAProxy]:
-    """A running HAProxy with a frontend `site` and a backend `app` of two servers, `one` and `two`."""
+    """Run HAProxy with a frontend `site`, and a backend `app` with the servers `one` and `two`."""
     config = CONFIG.format(site=free_port(), one=free_port(), two=free_port())
     with HAProxy(tmp_path, config, binary=haproxy_binary) as running:
         yield running
@@ -148,6 +151,6 @@ def haproxy(tmp_path: Path, haproxy_binary: str) -> Iterator[HAProxy]:
 
 @pytest.fixture
 def sidecar(haproxy: HAProxy, request: pytest.FixtureRequest) -> Iterator[Quick]:
-    """The server beside that HAProxy, answering; its parameter, if any, holds settings of reloads."""
+    """Run this server for the HAProxy of the fixture `haproxy`. A parameter of the fixture has settings of reloads."""
     with Quick(haproxy, delay=None, reload=getattr(request, "param", None)) as running:
         yield running

@@ -1,4 +1,4 @@
-"""Databases in tests: one is damaged, and those that a test leaves open are closed when it ends."""
+"""Damage and read databases in tests, and close the databases that a test leaves open."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from haproxy_native.disk.database import KEYS, STATE, Database, SqliteConnection
 
 
 async def damage(database: Database) -> None:
-    """Puts something else in the place of state.db, which is opened for the next work."""
+    """Overwrite state.db. The next use of the database opens the damaged file."""
     await database.run(lambda state: state.close())
     database._state = None
     (database.directory / STATE).write_bytes(b"no database" * 1000)
@@ -19,26 +19,30 @@ async def damage(database: Database) -> None:
 
 @contextmanager
 def connected(path: Path) -> Iterator[sqlite3.Connection]:
-    """A connection that is closed at the end; each statement is committed at once."""
+    """Open a database, in which each statement is committed at once. Close the connection at the end."""
     with closing(sqlite3.connect(path, isolation_level=None)) as database:
         yield database
 
 
 def stored(directory: Path, table: str) -> str:
-    """All rows of a table of the state.db in a directory, as a text; a server may use it."""
+    """Return all rows of a table in the state.db of a directory, as text. A running server may have the database open."""
     with connected(directory / STATE) as database:
         return repr(database.execute(f"SELECT * FROM {table}").fetchall())
 
 
 def former_contents(directory: Path) -> int:
-    """How many files' former contents the ledger has in the keys.db of a directory; a server may use it."""
+    """Return how many former contents of files are in the keys.db of a directory. A running server may have the database open."""
     with connected(directory / KEYS) as database:
         return int(database.execute("SELECT count(*) FROM former").fetchone()[0])
 
 
 @pytest.fixture(autouse=True)
 def closed_databases(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """For the conftest.py of a directory. A process that is forked while the thread of one works may wait for its locks for ever."""
+    """Close the databases that a test has opened.
+
+    The thread of an open database may hold locks. A process that is forked at that moment would wait for these locks forever. A
+    conftest.py that imports this fixture applies it to all tests of its directory.
+    """
     made, connections = list[Database](), list[SqliteConnection]()
     make, connect = Database.__init__, SqliteConnection.__init__
 

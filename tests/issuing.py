@@ -1,4 +1,4 @@
-"""An OpenID Connect issuer on 127.0.0.1, over real sockets, with the keys that a test gives it."""
+"""An OpenID Connect issuer on 127.0.0.1, with keys that the test chooses."""
 
 import json
 import threading
@@ -18,21 +18,21 @@ AUDIENCE = "dataplane"
 
 @cache
 def private(name: str) -> Any:
-    """A key that a name stands for: `rsa...`, `ec...` or `ed...`."""
+    """Return the private key with this name. The beginning of the name is its type: `rsa`, `ec` or `ed`."""
     if name.startswith("rsa"):
         return rsa.generate_private_key(65537, 2048)
     return ec.generate_private_key(ec.SECP256R1()) if name.startswith("ec") else ed25519.Ed25519PrivateKey.generate()
 
 
 def public(name: str, **more: Any) -> dict[str, Any]:
-    """The same as a JWK, with its name as `kid`."""
+    """Return the public key with this name as a JWK. The name is its `kid`."""
     kind = RSAAlgorithm if name.startswith("rsa") else ECAlgorithm if name.startswith("ec") else OKPAlgorithm
     key: dict[str, Any] = kind.to_jwk(private(name).public_key(), as_dict=True)
     return {name: value for name, value in key.items() if name != "key_ops"} | {"kid": name, "use": "sig"} | more
 
 
 def signed(issuer: str, key: str = "ec1", algorithm: str = "ES256", *, header: Mapping[str, Any] = {}, **claims: Any) -> str:
-    """A claim that is None is left out."""
+    """Return a signed token. A claim that is None is left out."""
     whole = {"iss": issuer, "aud": AUDIENCE, "sub": "ann", "exp": time.time() + 60, "groups": ["ops"]} | claims
     body = {name: value for name, value in whole.items() if value is not None}
     return jwt.encode(body, private(key), algorithm, {"kid": key, **header})
@@ -57,7 +57,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 class Issuing:
-    """`keys` are JWKs; `asked` the paths of requests; `is_away`: every answer is 503."""
+    """Serves `keys`, which are JWKs. `asked` are the paths of all requests. With `is_away`, every answer is 503."""
 
     def __init__(self, *names: str) -> None:
         self.keys = [public(name) for name in names]

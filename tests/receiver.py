@@ -1,4 +1,4 @@
-"""A receiver of events on 127.0.0.1, over real sockets, that answers as a test wants it."""
+"""An HTTP server on 127.0.0.1 that receives posted events, and answers as the test specifies."""
 
 import json
 import ssl
@@ -49,11 +49,14 @@ class Server(ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, *_: Any) -> None:
-        """A client that hangs up is none."""
+        """Ignore errors: a client that closes its connection is none."""
 
 
 class Receiver:
-    """Each request takes the next of `answers`, a status or what writes the answer; when there are none, `otherwise`."""
+    """Answers each request with the next of `answers`, and with `otherwise` when none are left.
+
+    An answer is a status, or a function that writes the response. `taken` are the requests with a status below 300.
+    """
 
     def __init__(self, *answers: Answering, otherwise: Answering = 204, port: int = 0, context: ssl.SSLContext | None = None) -> None:
         self.answers, self.otherwise = list(answers), otherwise
@@ -84,7 +87,7 @@ class Receiver:
             assert self._changed.wait_for(lambda: holds(self), seconds), [each.body for each in self.requests]
 
     def objects(self) -> list[str]:
-        """Returns the objects of the events that were accepted."""
+        """Return the objects of the accepted events."""
         return [each.event["object"] for each in self.taken]
 
     def __enter__(self) -> Self:

@@ -1,6 +1,7 @@
-"""Sample objects from the declarations: for each kind of line the required members, each option by itself, and all of them.
+"""Generate sample objects from the schemas of lines: with the required members, with each option alone, and with all options.
 
-Values come from a property's `example`, else from its type. What holds for these objects holds for the declared language.
+A value is the `example` of its property, or else a sample of its type. A test that passes for all samples passes for the whole language
+that the schemas declare.
 """
 
 import json
@@ -17,7 +18,7 @@ METADATA_SAMPLES: tuple[dict[str, Any], ...] = ({"comment": "sample"}, {"owner":
 
 
 def line_samples(shape: LineShape) -> list[dict[str, Any]]:
-    """Objects that a line of the shape can carry whole, without repetition."""
+    """Return distinct objects that one line of the shape can express."""
     flat = [
         {**alternative.fixed, **values}
         for alternative in shape.alternatives
@@ -31,19 +32,19 @@ def line_samples(shape: LineShape) -> list[dict[str, Any]]:
 
 
 def is_half(alternative: Alternative, values: Values) -> bool:
-    """Whether values have half a condition, which is refused."""
+    """Return whether values have only one of the two members of a condition, which is invalid."""
     return any((cond in values) != (test in values) for cond, test in alternative.conditions)
 
 
 def section_samples(shape: SectionShape) -> list[dict[str, Any]]:
-    """Objects of a section: the bare header's, and with each of its kinds of line by itself."""
+    """Return objects of a section: with the header alone, and with each kind of line in turn."""
     headers = line_samples(shape.header)
     base = headers[0] if headers else {}
     return _distinct([*headers, *({**base, **own} for directive in shape.directives for own in directive_samples(directive))])
 
 
 def directive_samples(directive: Directive) -> Iterator[dict[str, Any]]:
-    """What lines of one kind give to their section's object, members at their path."""
+    """Yield the objects of a section that has lines of one kind only."""
     objects = line_samples(directive.shape)
     if directive.rows:
         elements: list[Any] = [row[directive.rows] if directive.scalar else row for row in objects]
@@ -68,7 +69,7 @@ def _alternative(alternative: Alternative, shape: LineShape) -> Iterator[Values]
 
 
 def required(chain: Chain) -> Iterator[Values]:
-    """What the chain needs, each of its values in turn."""
+    """Yield the required values of a chain, with each sample of each value in turn."""
     required = [group for node in chain.nodes if isinstance(node, Options) for group in node.groups if group.required]
     nodes = [list(node_samples(node)) for node in chain.nodes if not isinstance(node, Options)]
     nodes += [list(_group(group)) for group in required]
@@ -80,13 +81,13 @@ def required(chain: Chain) -> Iterator[Values]:
 
 
 def optional(chain: Chain) -> list[list[Values]]:
-    """What each optional group of a chain can say."""
+    """Return the sample values of each optional group of a chain."""
     groups = [group for node in chain.nodes if isinstance(node, Options) for group in node.groups if not group.required]
     return [found for found in map(list, map(_group, groups)) if found]
 
 
 def _group(group: Group) -> Iterator[Values]:
-    """What one optional group can say; a repeated one says it once and twice."""
+    """Yield sample values of a group. For a group that may be repeated, yield one and two rows."""
     for chain in group.alternatives:
         inner = optional(chain)
         values_of_rows = [*required(chain), *({**next(required(chain)), **values} for variants in inner for values in variants)]
@@ -107,7 +108,7 @@ def _row(rows: str, values: Values) -> Any:
 
 
 def completed(values: Values, groups: Iterable[Sequence[Values]], shape: LineShape) -> Values:
-    """Returns the values with what the schema requires, and with members that are valid only together."""
+    """Add the members that the schema requires, and the members that are valid only together with present members."""
     wanted = {*shape.needed, *(name for members in shape.together if set(members) & set(values) for name in members)}
     for variants in groups:
         if (wanted - set(values)) & set(variants[0]):
@@ -116,7 +117,7 @@ def completed(values: Values, groups: Iterable[Sequence[Values]], shape: LineSha
 
 
 def _together(values: Values, groups: Iterable[Sequence[Values]], shape: LineShape) -> Values:
-    """Returns the values with one of each group, as far as they do not exclude each other."""
+    """Add the largest sample of each group that does not exclude a present member."""
     for variants in groups:
         richest = max(variants, key=len)
         names = {*values, *richest}
@@ -130,7 +131,7 @@ def _together(values: Values, groups: Iterable[Sequence[Values]], shape: LineSha
 
 
 def node_samples(node: Node) -> Iterator[Values]:
-    """Values for the members of one node; a codec's are what it reads from its `examples`."""
+    """Yield sample values for the members of a node. For a codec, yield the values of its `examples`."""
     if isinstance(node, Literal):
         yield {}
     elif isinstance(node, Toggle):
@@ -155,7 +156,7 @@ def _rest(node: Rest) -> list[Any]:
 
 
 def type_samples(kind: ValueType) -> list[Any]:
-    """The examples of a property, else the samples of its type."""
+    """Return the examples of a property; without examples, the samples of its type."""
     return list(kind.examples) or kind.samples()
 
 

@@ -1,7 +1,7 @@
-"""Count what a call does instead of the time that it takes: the count is the same on any machine, under any load.
+"""Count the lines of Python that a call runs, because the number does not depend on the machine and its load, as the time does.
 
-Only lines of Python count. For what a search or a loop in C does, a test takes so much text that anything but linear time
-would take hours, and the limit of pytest-timeout ends it.
+Searches and loops in C are not counted. Tests of them use a text so long that anything but linear time would take hours, and
+pytest-timeout would end the test.
 """
 
 import sys
@@ -11,7 +11,7 @@ from typing import Any
 
 
 def steps(work: Callable[[], object]) -> int:
-    """Return how many lines of Python this call runs, each pass through a loop counted."""
+    """Return how many lines of Python a call runs. A line in a loop counts each time."""
     count = 0
 
     def trace(frame: FrameType, event: str, argument: Any) -> Any:
@@ -29,5 +29,5 @@ def steps(work: Callable[[], object]) -> int:
 
 
 def is_linear(work: Callable[[int], Callable[[], object]], size: int) -> bool:
-    """Return whether eight times the size takes eight times the steps, or little more. `work` prepares the call, which alone counts."""
+    """Return whether a call with eight times the size takes at most twelve times the steps. `work` returns the call for a size."""
     return steps(work(8 * size)) < 12 * steps(work(size))

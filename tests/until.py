@@ -1,6 +1,6 @@
-"""Waiting for what another process or thread does.
+"""Wait for another process or thread.
 
-A poll costs both sides a request, so the pause between polls grows with the wait: short waits end at once, long ones cost little.
+The pause between polls grows with the time of waiting. Short waits therefore end soon, and long waits need few polls.
 """
 
 import time
@@ -10,7 +10,7 @@ SHORTEST, LONGEST = 0.02, 0.25
 
 
 def polls(what: object = "", *, seconds: float = 120, shortest: float = SHORTEST) -> Iterator[None]:
-    """Yield once per poll, with a pause of a tenth of the wait in between. Raise AssertionError with `what` after so many seconds."""
+    """Yield once for each poll. A pause is a tenth of the time of waiting. Raise AssertionError with `what` after `seconds`."""
     began = time.monotonic()
     while True:
         yield
@@ -20,7 +20,7 @@ def polls(what: object = "", *, seconds: float = 120, shortest: float = SHORTEST
 
 
 def until(condition: Callable[[], bool], what: str = "", *, seconds: float = 120) -> None:
-    """Return once the condition holds. Raise AssertionError with `what` after so many seconds."""
+    """Return once the condition is true. Raise AssertionError with `what` after `seconds`."""
     for _ in polls(what, seconds=seconds):
         if condition():
             return

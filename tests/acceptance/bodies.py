@@ -1,4 +1,4 @@
-"""Bodies as a schema allows them, and bodies that it does not, each with the member that is wrong; a seed makes them the same again."""
+"""Generate request bodies that a schema allows, and bodies with one wrong member each. The same seed generates the same bodies."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -11,7 +11,7 @@ from dataplaneapi.api.normalize import ResolvedSchemas
 from haproxy_native.grammar.schema import name_of
 
 Schema = Mapping[str, Any]
-# Texts that stand in files and break programs: quotes, comments, ends of blocks, other alphabets, numbers that are none.
+# Texts that break programs which read or write files: quotes, comments, ends of blocks, other alphabets, words that look like numbers.
 WORDS = (
     'a b c1 X-Name 10.0.0.1 0 7 0x1F 10s 64k if unless { } ( , -1 /a/b.map %[src] str(x) a@b https://ca.example/dir "two_words" \'one'
     ' ${VAR} "${VAR}" # a#b \\ back\\ slash é 日本 🙂 a:80 [::1]:443 unix@/run/x.sock x,y,z a=b no - -- TLSv1.2 allow-dup-ip'
@@ -32,13 +32,13 @@ TEXTS = [
 ]
 NUMBERS = (0, 1, 2, 80, 200, 404, 65535, 65536, 1 << 31, (1 << 63) - 1)
 WRONG_TYPE = {"string": 7, "integer": "seven", "number": "seven", "boolean": "yes", "array": "none", "object": "none"}
-# From here on, objects hold only what they must.
+# At this depth and below, objects have only their required members.
 DEEP = 3
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """A body that must be refused; `member` is the path its message must name, empty where the whole body is wrong."""
+    """A body that the server must refuse. The message must name the path `member`; empty if the whole body is wrong."""
 
     body: Any
     member: str
@@ -46,13 +46,13 @@ class Mutant:
 
 
 class Bodies:
-    """Draws from one source of chance, so that a run can be repeated."""
+    """Generates bodies from one random generator, so that a run can be repeated."""
 
     def __init__(self, components: Mapping[str, Schema], random: Random) -> None:
         self._components, self.schemas, self._random = components, ResolvedSchemas(components), random
 
     def valid(self, schema: Schema, depth: int = 0) -> Any:
-        """Holds to the schema; whether HAProxy would take it is another matter."""
+        """Return a value that the schema allows. HAProxy may still refuse the value."""
         resolved = {**self.schemas.resolve(schema), **{key: value for key, value in schema.items() if key != "$ref"}}
         kind = self.schemas.kind(schema)
         if "enum" in resolved:
@@ -79,7 +79,7 @@ class Bodies:
         return {name: value for name, value in made.items() if not _is_half_a_condition(name, made)}
 
     def required(self, schema: Schema) -> set[str]:
-        """Of the schema and of those that it is made from."""
+        """Return the members that the schema, or a schema in its `allOf`, requires."""
         if name := name_of(schema):
             return self.required(self._components[name])
         return set(schema.get("required", ())).union(*map(self.required, schema.get("allOf", ())))
@@ -94,7 +94,7 @@ class Bodies:
         return self._random.choice(fitting)
 
     def mutants(self, schema: Schema) -> Iterator[Mutant]:
-        """Every way to break the smallest body once: as a whole, and member by member."""
+        """Yield the smallest body with each possible mistake in turn: in the whole body, and in each member."""
         body, kind = self.valid(schema, DEEP), self.schemas.kind(schema)
         yield Mutant(None, "", "null")
         yield Mutant([] if kind == "object" else {}, "", "wrong outermost type")
@@ -114,7 +114,7 @@ class Bodies:
     def _wrong(self, schema: Schema) -> Iterator[tuple[Any, str]]:
         declared, kind = self.schemas.resolve(schema), self.schemas.kind(schema)
         if kind in WRONG_TYPE:
-            # A duration is a number of seconds as well.
+            # A duration may also be a number of seconds.
             yield ([] if declared.get("x-seconds") else WRONG_TYPE[kind]), "wrong type"
         if kind == "string":
             yield "a\nserver evil 10.0.0.1", "line break"
@@ -128,14 +128,14 @@ class Bodies:
         if "maximum" in declared:
             yield declared["maximum"] + 1, "over the maximum"
         if "minimum" in declared:
-            # 0 means "absent" where it is not allowed for.
+            # A member that does not allow 0 treats 0 as absent.
             yield declared["minimum"] - 1 or -1, "below the minimum"
         if "pattern" in declared and (bad := next((text for text in TEXTS if not fits(text, declared)), None)):
             yield bad, "against the pattern"
 
 
 def _is_half_a_condition(name: str, made: Mapping[str, Any]) -> bool:
-    """A condition is a pair of members; the schema cannot say so."""
+    """Return whether `name` is one of the two members of a condition, and the other is missing. The schema cannot express this."""
     other = name.removesuffix("_test") if name.endswith("cond_test") else f"{name}_test" if name.endswith("cond") else name
     return other not in made
 

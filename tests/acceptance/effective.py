@@ -1,6 +1,6 @@
-"""What a HAProxy process makes of its configuration, as its socket shows it; two processes with one file are to show the same.
+"""Read the configuration that a HAProxy process has in effect from its socket. Two processes with the same file must show the same.
 
-Left out is what only time decides (counters, results of checks), and what a process numbers by itself (docs/decisions/0089).
+Values that depend on time (counters, results of checks) and numbers that a process assigns are left out (docs/decisions/0089).
 """
 
 import contextlib
@@ -15,7 +15,7 @@ from tests.haproxy.process import ask
 
 PAUSED = 0x08
 STATE = ("address", "fqdn", "port", "uweight", "use_ssl", "srvrecord", "forced_id", "operational", "forced_state")
-# Columns of `show stat` that say what is configured, or what follows from it.
+# Columns of `show stat` that depend only on the configuration.
 COLUMNS = (
     "status", "weight", "uweight", "act", "bck", "slim", "qlimit", "rate_lim", "tracked", "type", "mode", "algo", "cookie", "addr",
     "check_rise", "check_fall", "agent_rise", "agent_fall",
@@ -24,13 +24,13 @@ FIELDS = dict[str, object]
 
 
 def effective(send: Callable[[str], str]) -> FIELDS:
-    """Every field by its name, `app/s1 weight`."""
+    """Return every field by its name, such as `app/s1 weight`."""
     found: FIELDS = {"backends": sorted(send("show backend").split())}
     for row in server_states(send("show servers state")):
         found |= {f"{row.backend_name}/{row.name} {name}": value for name, value in _state(row)}
     for row in answers.table(send("show stat")):
         path = f"{row['pxname']}/{row['svname']}"
-        # An added server gets the weight that counts when it leaves maintenance.
+        # An added server gets its effective weight when it leaves maintenance.
         found |= {f"{path} {name}": row.get(name, "") for name in COLUMNS if name != "weight" or not row["status"].startswith("MAINT")}
     names, *rows = (line.split() for line in send("show servers conn").splitlines() if line)
     for row in rows:
@@ -43,12 +43,12 @@ def _state(row: ServerState) -> Iterator[tuple[str, object]]:
     yield "admin", row.admin & ~CONFIGURED_MAINT
     yield "check", _check(row.check_state)
     yield "agent", _check(row.agent_state)
-    # Only a check that is made has somewhere to go.
+    # The address of a check matters only if the check is enabled.
     if row.check_enabled:
         yield "check to", (row.check_addr, row.check_port)
     if row.agent_enabled:
         yield "agent to", (row.agent_addr, row.agent_port)
-        # The shares of an agent's answers count from it.
+        # An agent answers with a percentage of this weight.
         yield "initial weight", row.iweight
 
 
@@ -58,7 +58,7 @@ def _check(state: int) -> str:
 
 @contextlib.contextmanager
 def fresh(directory: Path, binary: str, text: str) -> Iterator[Callable[[str], str]]:
-    """A process that has just loaded a file, in which {stats} is replaced by its socket; gives what asks it."""
+    """Start a process with a configuration, and yield a function that sends it commands. `{stats}` in `text` stands for its socket."""
     directory.mkdir(exist_ok=True)
     file, socket, log = directory / "fresh.cfg", directory / "fresh.sock", directory / "fresh.log"
     file.write_text(text.replace("{stats}", str(socket)))

@@ -1,6 +1,6 @@
-"""Examples in the API reference: what the walk sends to a real server beside a real HAProxy, and what it receives.
+"""Record examples for the API reference: requests of the walk to a real server with a real HAProxy, and the answers.
 
-`RECORD_EXAMPLES=1 pytest tests/acceptance/test_walk.py` writes them to EXAMPLES; without it the test compares their shapes.
+`RECORD_EXAMPLES=1 pytest tests/acceptance/test_walk.py` writes the examples to EXAMPLES. Otherwise the test compares their shapes.
 """
 
 import json
@@ -15,7 +15,7 @@ import httpx2
 from tests.rules.sources import CHECKOUT
 
 EXAMPLES = CHECKOUT / "app/dataplaneapi/static/examples.json"
-# Longer texts are files that a reader brings.
+# Longer texts are left out of the examples: a reader uses a file of their own.
 LONGEST_TEXT = 200
 HOME = "/etc/haproxy"
 Example = dict[str, Any]
@@ -23,14 +23,14 @@ Example = dict[str, Any]
 
 @dataclass(frozen=True)
 class Upload:
-    """A body that is a file."""
+    """A request body that is a file."""
 
     name: str
     data: bytes
 
 
 class Examples:
-    """The first successful call of each operation; of a read only its path and query."""
+    """The first successful call of each operation. Of a read, only path and query are recorded."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
@@ -49,7 +49,7 @@ class Examples:
         self.by_id[id_] = json.loads(text)
 
     def text(self) -> str:
-        """Return the file, with an operation in each line."""
+        """Return the text of the file with examples, which has one line for each operation."""
         return "{\n" + ",\n".join(f"{json.dumps(id_)}: {json.dumps(self.by_id[id_])}" for id_ in sorted(self.by_id)) + "\n}\n"
 
 
@@ -71,7 +71,7 @@ def _content(text: str) -> Example:
 
 
 def shapes(examples: Mapping[str, Example]) -> dict[str, Any]:
-    """Return what holds in every run: members and types; ids, times and ports are other ones."""
+    """Return the members and types of the examples, which are the same in every run. Ids, times and ports differ."""
     return {id_: _shape(example) | ({"status": example["status"]} if "status" in example else {}) for id_, example in examples.items()}
 
 

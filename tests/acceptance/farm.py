@@ -1,4 +1,4 @@
-"""Web servers behind HAProxy, and the server beside it: the frontend `site` and one named defaults section; each test adds the rest."""
+"""Run HAProxy with web servers, and this server. The configuration has the frontend `site` and one defaults section; tests add the rest."""
 
 import sys
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ frontend site from plain
 """
 
 
-# Asks the master for a reload, which the server does by a command while it has found no socket but a worker's.
+# A program that makes the master reload. It is the reload command of the server, which finds only the socket of the worker.
 RELOAD = "import socket as s; c = s.socket(s.AF_UNIX); c.connect('{master}'); c.sendall(b'reload\\n'); c.shutdown(s.SHUT_WR); c.recv(1)"
 
 
@@ -41,7 +41,7 @@ class Farm:
     url: str
 
     def reload(self) -> None:
-        """One that a change of the defaults section takes."""
+        """Cause a reload by a change of the defaults section, and wait until it has succeeded."""
         version, defaults = self.sidecar.version(), self.sidecar.get("defaults/plain").json()
         answer = self.sidecar.put("defaults/plain", {**defaults, "retries": defaults["retries"] % 3 + 1}, version=version)
         outcome = self.sidecar.reloaded(answer)
@@ -55,8 +55,11 @@ Kind = TypeVar("Kind", bound=Farm)
 def farm_of(
     kind: type[Kind], directory: Path, version: str, lines: str, *names: str, settings: str = "", delay: int = 50
 ) -> Iterator[Kind]:
-    """`lines` are those of the frontend and all that follows; `{name}` in them is the port of that web server. `settings`: a line for
-    global. `delay`: milliseconds before a reload."""
+    """Run a farm with these web servers.
+
+    `lines` continue the frontend, and may add sections; `{name}` in them stands for the port of a web server. `settings` is a line for the
+    section `global`. `delay` is the time before a reload, in milliseconds.
+    """
     site = free_port()
     with Web(*names) as web:
         config = (HEAD + lines).format(site=site, settings=settings, **web.ports)

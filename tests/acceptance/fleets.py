@@ -1,4 +1,4 @@
-"""Three servers beside real HAProxies that are a fleet, with a real etcd."""
+"""Run a fleet: three servers, each with a real HAProxy, and a real etcd."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -40,7 +40,7 @@ class Node(Quick):
             YAML().dump({"fleet": {"group": "edge", "node": name, "local_changes": local, **settings}}, file)
 
     def set_fleet(self, **settings: Any) -> None:
-        """Change settings of the fleet, for the next start."""
+        """Change settings of the fleet in the settings file. They take effect at the next start."""
         content = YAML().load(self.file)
         content["fleet"] |= settings
         with self.file.open("w") as file:
@@ -53,7 +53,7 @@ class Node(Quick):
         return str(self.get(f"{FLEET}/health").json()["phase"])
 
     def weight(self) -> str:
-        """That of the worker in service; empty while a reload has the master execute itself again."""
+        """Return the weight of the server `a` in the worker; '' while HAProxy does not answer because it reloads."""
         try:
             return self.stat("a").get("weight", "")
         except OSError:
@@ -73,7 +73,7 @@ class Node(Quick):
         return bool(release.get("number") == number and release["state"] == "done")
 
     def file_state(self) -> tuple[int, int]:
-        """What changes with each write of the configuration."""
+        """Return values that change with each write of the configuration."""
         state = self.haproxy.file.stat()
         return state.st_ino, state.st_mtime_ns
 
@@ -82,7 +82,7 @@ class Node(Quick):
 
 
 class Fleet:
-    """`settings` are further settings of the fleet, for all nodes. `binaries` has the HAProxy of each node that has one of its own."""
+    """A fleet. `settings` are further settings of all nodes. `binaries` has the HAProxy of nodes that use another one than the newest."""
 
     def __init__(
         self,
@@ -120,12 +120,12 @@ class Fleet:
         return stack.enter_context(Node(haproxy, name, self.settings))
 
     def another(self, directory: Path, name: str, **settings: Any) -> Node:
-        """Return one more node, which has not started."""
+        """Return one more node, which is not running yet."""
         directory.mkdir()
         return Node(self._stack.enter_context(HAProxy(directory, self._config)), name, {**self.settings, **settings})
 
     def all(self, number: int, weight: str) -> None:
-        """Wait until all nodes have a release, whose server has this weight."""
+        """Wait until all nodes have release `number`, in which the server `a` has this weight."""
         for node in self.nodes:
             until(lambda node=node: node.is_done(number) and node.weight() == weight and node.phase() == "good", str(node.fleet()))
 

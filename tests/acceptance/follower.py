@@ -1,4 +1,4 @@
-"""A subscriber of `/v3/sidecar/events` in a thread of its own."""
+"""Subscribe to `/v3/sidecar/events` in a separate thread."""
 
 import json
 import threading
@@ -17,9 +17,9 @@ Event = dict[str, Any]
 
 
 class Follower:
-    """`events` are those that have come, each with `arrived`, the time of its arrival; `comments` counts the comments.
+    """A subscriber. `events` are the received events, each with the time `arrived`; `comments` is the number of received comments.
 
-    `ended` is set when the answer has.
+    `ended` is set when the response has ended.
     """
 
     def __init__(self, sidecar: Sidecar, last: str | None = None, **query: str) -> None:
@@ -40,7 +40,7 @@ class Follower:
         self._client.close()
 
     def _run(self) -> None:
-        # Closed in the midst of an answer, or the server was.
+        # Client or server may be closed before the response has ended.
         with (
             suppress(httpx2.HTTPError, httpx2.StreamError, RuntimeError),
             self._client.stream("GET", self._url, params=self._query, headers=self._headers) as answer,
@@ -56,7 +56,7 @@ class Follower:
         self.ended.set()
 
     def until(self, is_wanted: Callable[[Event], bool], seconds: float = 60) -> Event:
-        """The first event that is wanted, as soon as it has come."""
+        """Wait for the first event that is wanted, and return it."""
         deadline = time.monotonic() + seconds
         while True:
             for event in list(self.events):

@@ -1,4 +1,4 @@
-"""The server, or HAProxy's worker, killed (SIGKILL) in the midst of a change: at any moment of it, or when a file has just changed."""
+"""Kill the server, or the worker of HAProxy, during a change: at a random moment, or when a file has just changed."""
 
 import os
 import random
@@ -17,8 +17,9 @@ from tests.until import polls
 
 
 class Killer:
-    """`files` are those that a change may replace or write, beside the log of the server's database; what changes usually take is learnt
-    from those within `timed`.
+    """Kills during changes. `files` are the files that a change may write, in addition to the log of the server's database.
+
+    The random moment depends on the usual duration of a change, which is measured in `timed`.
     """
 
     def __init__(self, sidecar: Sidecar, chance: random.Random, files: Sequence[Path]) -> None:
@@ -30,13 +31,13 @@ class Killer:
 
     @contextmanager
     def timed(self) -> Iterator[None]:
-        """One change that comes to its end."""
+        """Measure the duration of a change that is not interrupted."""
         began = time.monotonic()
         yield
         self._took.append(time.monotonic() - began)
 
     def kill_during(self, change: Callable[[], object], *, worker: bool = False) -> None:
-        """Afterwards the server is gone, or HAProxy with its `worker`, whether the change got its answer or not."""
+        """Begin a change, and kill the server or, with `worker`, HAProxy before or after the change is answered."""
         self._kill = self._kill_worker() if worker else self._sidecar.process.kill
         moment = self._random.uniform(0, 1.2) * sorted(self._took)[len(self._took) // 2]
         by_files, by_log = (partial(self._kill_when_changed, files) for files in (self._files, self._log))
@@ -59,7 +60,7 @@ class Killer:
         self._kill()
 
     def _kill_when_changed(self, files: Sequence[Path], moment: float) -> None:
-        """And a little later, but not later than the answer could have come without it; a change may change none."""
+        """Kill shortly after one of the files has changed, or when the change was answered without a change of these files."""
         before, deadline = _look(files), time.monotonic() + 120
         while _look(files) == before and not self._answered.is_set() and time.monotonic() < deadline:
             pass
@@ -71,7 +72,7 @@ def _look(files: Sequence[Path]) -> list[tuple[int, int, int]]:
 
 
 def wait_for_what_is_owed(sidecar: Sidecar) -> None:
-    """A weight that came no further than the file is a reload's task, which is carried out unasked."""
+    """Wait until the running process has the configuration of the file. If necessary, the server reloads HAProxy by itself."""
     for _ in polls("the running process still differs from the file"):
         plan = sidecar.post("/v3/sidecar/plan", sidecar.get("raw").text).json()
         if not plan["commands"] and not plan["reload"]:

@@ -1,4 +1,4 @@
-"""Large and hostile requests: each makes the server work, and none may hold up the others, which `make bench` measures."""
+"""Define large and hostile requests. Each takes the server some time; `make bench` measures that other requests are not delayed."""
 
 import http.client
 import json
@@ -12,7 +12,7 @@ from tests.haproxy.sidecar import CONFIGURATION, USER, Sidecar
 
 CONFIG = PLAIN + "backend app from plain\n    server one 127.0.0.1:1\n\nfrontend site from plain\n    bind 127.0.0.1:{site}\n"
 LOGIN = {"Authorization": "Basic " + b64encode(":".join(USER).encode()).decode()}
-# Seconds that a client waits for a large answer: a limit against hanging.
+# How many seconds a client waits for a large answer. Reached only if the server hangs.
 PATIENCE = 300
 TIMES_OUT = "".join(f"    timeout {side} 1s\n" for side in ("connect", "client", "server"))
 SECTIONS = f"defaults plain\n    mode http\n{TIMES_OUT}\nfrontend f from plain\n    bind 127.0.0.1:1\n\n"
@@ -28,7 +28,7 @@ def _asked(config: str) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Large:
-    """`codes`: what it may be answered with."""
+    """A large request. `codes` are the permitted statuses of the answer."""
 
     what: str
     method: str
@@ -47,7 +47,7 @@ class Large:
 
 
 def large_requests(many: int = 10_000) -> list[Large]:
-    """Return them with so many objects and, in proportion, lines and bytes."""
+    """Return the requests. Their numbers of objects, lines and bytes are proportional to `many`."""
     servers = {f"s{i}": {"name": f"s{i}", "address": "127.0.0.1", "port": 1 + i, "weight": 10} for i in range(many)}
     rules = [{"type": "deny", "cond": "if", "cond_test": f"{{ path /{i} }}"} for i in range(many)]
     sections, alike, lines = backends(many), "backend b\n    server s 127.0.0.1:1\n\n" * many, "\n" * (100 * many)
@@ -106,7 +106,7 @@ LARGE = large_requests()
 
 
 def ask(sidecar: Sidecar, large: Large, transaction: str) -> None:
-    """Raises AssertionError for an answer that it may not be given, or whose message is long."""
+    """Send a large request. Raises AssertionError for an answer with another status, or with a long message."""
     path = large.path if large.path.startswith("/") else f"{CONFIGURATION}/{large.path}"
     query = large.query.format(transaction=transaction)
     with closing(http.client.HTTPConnection("127.0.0.1", sidecar.port, timeout=PATIENCE)) as connection:

@@ -1,9 +1,9 @@
-"""Mounts of a test's own. A plugin of pytest: it runs the tests marked `mounts` in a process of their own.
+"""Let tests mount file systems: a plugin of pytest that runs the tests marked `mounts` in a separate process.
 
-Entering a mount namespace separates the thread that does it from all others of its process: files and the working directory are no longer
-the same for them. The process of the other tests therefore never enters one. For each file with marked tests the plugin starts another
-pytest below `unshare --mount`, which runs these tests and writes their reports, a line of JSON each, to a pipe. The plugin passes the
-reports on as if the tests had run here. When that process ends, its namespace vanishes, with all that was mounted in it.
+A thread that enters a mount namespace no longer shares files and the working directory with the other threads of its process. The process
+of the other tests therefore never enters a namespace. For each file with marked tests, the plugin starts another pytest with
+`unshare --mount`, which runs these tests and writes their reports, one line of JSON each, to a pipe. The plugin passes the reports on as if
+the tests had run in this process. When the other process ends, its namespace and all its mounts disappear.
 """
 
 import json
@@ -21,14 +21,14 @@ import pytest
 
 from tests.haproxy.process import die_with_parent
 
-# The descriptor that a process in a namespace of its own writes reports to.
+# The environment variable with the file descriptor to which the process in the namespace writes reports.
 REPORTS = "MOUNTS_REPORTS"
 UNSHARE = ["unshare", "--mount", "--propagation", "private"]
 
 
 @cache
 def why_not() -> str:
-    """Return why nothing can be mounted here, for want of root above all; empty if it can."""
+    """Return why this process cannot mount anything, usually because it is not root; '' if it can."""
     try:
         done = subprocess.run([*UNSHARE, "true"], capture_output=True, text=True, check=False)
     except FileNotFoundError as error:
@@ -42,7 +42,7 @@ def register(config: pytest.Config) -> None:
 
 
 class Reporter:
-    """In the process within the namespace: writes each report."""
+    """The plugin in the process within the namespace. Writes each report."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
@@ -57,10 +57,10 @@ class Reporter:
 
 
 class Mounts:
-    """In the process of the other tests: passes the marked ones on."""
+    """The plugin in the process of the other tests. Lets another process run the marked tests."""
 
     def __init__(self) -> None:
-        # Of the file whose tests run now.
+        # The process for the file whose tests are running.
         self._run: Run | None = None
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
@@ -79,7 +79,7 @@ class Mounts:
         for report in self._run.reports(item):
             item.ihook.pytest_runtest_logreport(report=report)
         item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
-        # What earlier tests of the file have set up here may end with it.
+        # Ends the fixtures that earlier tests of the file have set up in this process.
         item.session._setupstate.teardown_exact(nextitem)
         return True
 
@@ -93,7 +93,7 @@ class Mounts:
 
 
 class Run:
-    """The marked tests of the file of `first`, in another process."""
+    """Another process that runs the marked tests in the file of `first`."""
 
     def __init__(self, first: pytest.Item) -> None:
         self.path, self._config = first.path, first.config
@@ -118,7 +118,7 @@ class Run:
         self._lines: IO[str] = open(reading)  # noqa: SIM115
 
     def reports(self, item: pytest.Item) -> Iterator[pytest.TestReport]:
-        """Yield the reports of a test as they come, or that its process has ended."""
+        """Yield the reports of a test as they arrive. If the process ends early, yield a report of that failure."""
         for line in self._lines:
             report = self._config.hook.pytest_report_from_serializable(config=self._config, data=json.loads(line))
             assert isinstance(report, pytest.TestReport) and report.nodeid == item.nodeid, (report, item.nodeid)
@@ -148,17 +148,17 @@ def mount(*arguments: str | Path) -> None:
 
 
 def remount(directory: Path, how: str) -> None:
-    """`how`: ro or rw. Raises CalledProcessError for ro while a process has a file open to write."""
+    """Remount a file system as `ro` or `rw`. Raises CalledProcessError for `ro` while a process has a file open for writing."""
     subprocess.run(["mount", "-o", f"remount,{how}", directory], check=True)
 
 
 def memory(directory: Path, kibibytes: int = 16384) -> None:
-    """A tmpfs of that size."""
+    """Mount a tmpfs of this size."""
     mount("-t", "tmpfs", "-o", f"size={kibibytes}k", "tmpfs", directory)
 
 
 def overlay(lower: Path, upper: Path, merged: Path) -> None:
-    """A lower directory and, on a tmpfs, what is changed in it; `upper` and `merged` are empty directories."""
+    """Mount an overlay at `merged`, whose changes to `lower` are on a tmpfs at `upper`. Both must be empty directories."""
     memory(upper)
     for name in ("changes", "work"):
         (upper / name).mkdir()
@@ -166,19 +166,19 @@ def overlay(lower: Path, upper: Path, merged: Path) -> None:
 
 
 def coarse(directory: Path, image: Path) -> None:
-    """A file system whose times are whole seconds, as those of old disks and some servers are."""
+    """Mount a file system whose timestamps are whole seconds, as those of old disks and some file servers are."""
     subprocess.run(["mkfs.ext4", "-q", "-I", "128", image, "8m"], check=True, capture_output=True)
     mount("-o", "loop", image, directory)
 
 
 def fill(directory: Path, leave: int) -> Path:
-    """The file that leaves so many bytes of a mount, a multiple of 4096."""
+    """Fill a mount except for `leave` bytes, a multiple of 4096. Return the file that fills it."""
     ballast = directory / "ballast"
     ballast.unlink(missing_ok=True)
     with ballast.open("wb", buffering=0) as file:
         with suppress(OSError):
             while file.write(bytes(4096)) == 4096:
                 pass
-        # What statvfs(2) tells of a tmpfs is not exact.
+        # The free space of a tmpfs from statvfs(2) is not exact.
         file.truncate(max(file.tell() - leave, 0))
     return ballast

@@ -1,4 +1,4 @@
-"""Objects of every kind that HAProxy takes where they stand, for tests that write all of them."""
+"""Objects of every kind that HAProxy accepts, for tests that write all of them."""
 
 from typing import Any
 
@@ -48,7 +48,7 @@ CHILDREN: dict[str, list[dict[str, Any]]] = {
     "tables": [{"name": "t1", "type": "ip", "size": "100k"}, {"name": "t2", "type": "ip", "size": "200k", "expire": "1m"}],
 }
 
-# A section of each kind beside one that is there already.
+# A section of each kind, in addition to a section of this kind in the configuration.
 SECTIONS: dict[str, dict[str, Any]] = {
     "defaults": {"name": "two", "mode": "http"},
     "frontends": {"name": "two", "from": "base", "mode": "http", "default_backend": "app"},

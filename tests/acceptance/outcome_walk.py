@@ -1,7 +1,7 @@
-"""A random walk over what can become of reloads: good and bad texts, commands that fail or deny, HAProxy and the server killed.
+"""Walk at random through the outcomes of reloads: valid and broken texts, failing commands, HAProxy and the server killed.
 
-After each stretch everything settles, and then record, file and process have to agree: exactly the changes whose reload has succeeded, and
-those that were live, stand in the file and are what HAProxy does.
+After some steps the walk waits for all reloads. Records, file and process must then agree: the file and HAProxy have exactly the changes
+that were made at runtime, and those whose reload has succeeded.
 """
 
 import time
@@ -20,18 +20,18 @@ from tests.acceptance.quick import PLAIN, SERVICES, Quick
 from tests.haproxy.process import HAProxy, free_port
 
 CONFIG = PLAIN.format() + "backend app from plain\n    server one 127.0.0.1:1 weight 1\n"
-# It passes `haproxy -c` and cannot be loaded.
+# A section that passes `haproxy -c` and cannot be loaded.
 BROKEN = "\nlog-forward broken\n    bind 127.0.0.1:{port}\n    log ring@nowhere local0\n"
-# What the reload command does, in a shell in which $PID is HAProxy's.
+# The scripts of the reload command. $PID is the pid of HAProxy.
 MOODS = {
     "well": "kill -USR2 $PID",
     "slowly": "sleep 0.3; kill -USR2 $PID; sleep 0.3",
     "denying": "kill -USR2 $PID; exit 1",
     "failing": "exit 1",
 }
-# As a service manager: it waits for the outcome, and refuses to reload what does not run.
+# A script that acts like a service manager: it waits for the outcome, and fails if HAProxy is not running.
 MANAGER = "kill -0 $PID || { echo unit is not active >&2; exit 1; }\nkill -USR2 $PID\nsleep 0.5"
-# Addresses of servers, those that the socket reads otherwise than the file among them.
+# Addresses of servers, including some that the socket reads differently from the file.
 SPELLINGS = ("127.0.0.9", "::1", "localhost", "127.1", "ipv4@127.0.0.2")
 STRATEGIES = ("command", "command beside a master", "manager", "master")
 SECONDS = 90.0
@@ -39,7 +39,7 @@ SECONDS = 90.0
 
 @dataclass(frozen=True)
 class Change:
-    """What was asked for, and how it was answered: by an id, or None for what is live. `wanted` is done to the model."""
+    """An accepted change, with the id of its reload; None if it was made at runtime. `wanted` applies the change to the model."""
 
     about: str
     wanted: Callable[[dict[str, Any]], None]
@@ -57,7 +57,7 @@ class Walk:
     has_haproxy: bool = True
     is_broken: bool = False
     model: dict[str, Any] = field(default_factory=lambda: {"backends": frozenset(), "servers": {}, "weight": 1, "broken": False})
-    # How a fresh HAProxy shows a server with such an address: its address, name and port.
+    # How a newly started HAProxy reports a server with each address: by address, name and port.
     places: dict[str, tuple[str, str, int]] = field(default_factory=dict)
 
     @property
@@ -107,7 +107,7 @@ class Walk:
         self._changed(f"weight {weight}", answer, lambda model: model.update(weight=weight))
 
     def break_(self) -> None:
-        """Once for each HAProxy without a master: it may lose its stats socket over two failures in a row."""
+        """Send a broken text. A HAProxy without a master gets at most one: two failures in a row may remove its stats socket."""
         version, text = self.sidecar.version(), self.sidecar.get("raw").text
         if BROKEN[:20] not in text and (self.haproxy.master or not self.is_broken):
             self.is_broken = True
@@ -156,7 +156,7 @@ class Walk:
         self.has_haproxy = False
 
     def start_haproxy(self) -> None:
-        """One that could not start is mended first, through the API."""
+        """Start HAProxy. Repair a broken configuration first, through the API."""
         self.mend()
         self.haproxy.start()
         self.has_haproxy, self.is_broken = True, False
@@ -165,7 +165,7 @@ class Walk:
     # -- the end of a stretch
 
     def settle(self) -> None:
-        """Until every reload is over, and all agree."""
+        """Wait until every reload has ended, and model, file, API and process agree."""
         if not self.has_haproxy:
             self.start_haproxy()
         outcomes = {change.reload_id: self._outcome(change.reload_id) for change in self.changes if change.reload_id}
@@ -190,7 +190,7 @@ class Walk:
             time.sleep(0.02)
 
     def _differences(self) -> dict[str, Any]:
-        """Between the model, the file, what the API says of it, and the process."""
+        """Return the differences of the file, the API and the process from the model."""
         text, version = self.sidecar.text(), self.sidecar.version()
         raw, servers = self.sidecar.get("raw").text, {row.name: row for row in server_states(self.haproxy.ask("show servers state app"))}
         server = servers.pop("one", None)
@@ -228,7 +228,7 @@ def _drop(model: dict[str, Any], name: str) -> None:
 
 
 def as_fresh(directory: Path, binary: str) -> dict[str, tuple[str, str, int]]:
-    """Returns what a HAProxy shows of servers at `SPELLINGS` when it has loaded them from its file."""
+    """Return how a newly started HAProxy reports servers with the addresses in `SPELLINGS`."""
     lines = "".join(f"    server s{number} {_written(address)}:9\n" for number, address in enumerate(SPELLINGS))
     with fresh(directory / "fresh", binary, CONFIG + lines) as send:
         rows = {row.name: row for row in server_states(send("show servers state app"))}

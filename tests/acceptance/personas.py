@@ -1,4 +1,4 @@
-"""A client as it is met in the field: its headers on every call, and what it takes for an answer."""
+"""Call the server as known clients do: with their headers, and with the assertions that they rely on."""
 
 from typing import Any, Self
 
@@ -11,9 +11,10 @@ JSON = {"Content-Type": "application/json"}
 
 
 class Persona:
-    """`headers` go along on every call, with or without a body; a header that is None is not sent at all.
+    """A client that sends `headers` with every call.
 
-    Paths are below `configuration/`, or whole ones. Every answer must be JSON or a file's text and tell the version; a deletion's is empty.
+    Paths are relative to `configuration/`, or absolute. Every answer must have the version. Its body must be JSON or the text of a file,
+    and must be empty for a deletion.
     """
 
     def __init__(self, sidecar: Sidecar, headers: dict[str, str] | None = None) -> None:
@@ -30,7 +31,7 @@ class Persona:
         self.client.close()
 
     def __call__(self, method: str, path: str, body: Any = None, *, expect: int | tuple[int, ...] = 202, **query: Any) -> Any:
-        """The decoded body of an answer with an expected status."""
+        """Send a request, assert the status of the answer, and return its decoded body; None for a deletion."""
         answer = self.raw(method, path, body, **query)
         wanted = (expect,) if isinstance(expect, int) else expect
         assert answer.status_code in wanted, f"{method} {path}: {answer.status_code} {answer.text}"
@@ -47,7 +48,7 @@ class Persona:
         return self.client.request(method, url, params=query, **({} if body is None else {"json": body}))
 
     def version(self) -> int:
-        """A bare number and a line break."""
+        """Return the version of the configuration, whose answer is a number and a line break."""
         text = self.raw("GET", "version").text
         assert text == f"{int(text)}\n"
         return int(text)

@@ -1,4 +1,4 @@
-"""The server forked where it can be, with reloads that do not wait for a second, and what acceptance tests ask of it again and again."""
+"""Run the server for acceptance tests: forked if possible, with a short reload delay, and with calls that many tests need."""
 
 import subprocess
 from typing import Any, Self
@@ -14,7 +14,7 @@ from tests.haproxy.sidecar import Sidecar
 from tests.until import polls
 
 SERVICES = "/v3/services/haproxy"
-# How most configurations of these tests begin.
+# The beginning of the configuration in most of these tests.
 PLAIN = """\
 global
     stats socket {{stats}} level admin expose-fd listeners
@@ -29,7 +29,7 @@ defaults plain
 
 
 class Quick(Sidecar):
-    """`delay` is in milliseconds; without one, reloads wait for as long as the settings say."""
+    """The server. `delay` is the reload delay in milliseconds; None for the delay of the settings."""
 
     def __init__(self, haproxy: HAProxy, *, delay: int | None = 50, **more: Any) -> None:
         super().__init__(haproxy, **more)
@@ -46,14 +46,14 @@ class Quick(Sidecar):
         return nursery().start(words, self.log) if is_plain else super()._process(*words)
 
     def put_server(self, name: str, change: dict[str, Any], backend: str = "app", **parameters: Any) -> httpx2.Response:
-        """A read and a PUT of what was read, changed; a member that is None is left out."""
+        """Read a server, and PUT it with the members in `change`. A member that is None is removed."""
         path = f"backends/{backend}/servers/{name}"
         server = {**self.get(path, **parameters).json(), **change}
         body = {member: value for member, value in server.items() if value is not None}
         return self.put(path, body, **(parameters or {"version": self.version()}))
 
     def server(self, name: str, backend: str = "app") -> ServerState | None:
-        """As the worker in service sees it."""
+        """Return the state of a server in the worker in service; None if the worker does not have it."""
         rows = server_states(self.haproxy.ask(f"show servers state {backend}"))
         return next((row for row in rows if row.name == name), None)
 
@@ -62,7 +62,7 @@ class Quick(Sidecar):
         return next((row for row in rows if row["pxname"] == proxy and row["svname"] == name), {})
 
     def reloaded(self, answer: httpx2.Response) -> dict[str, Any]:
-        """The outcome of the reload that an answer promises, as soon as it is known."""
+        """Wait for the outcome of the reload that a 202 answer names, and return it."""
         assert answer.status_code == 202, answer.text
         return self.outcome(answer.headers["Reload-Id"])
 
@@ -75,7 +75,7 @@ class Quick(Sidecar):
         return dict(found.json())
 
     def why(self, answer: httpx2.Response) -> str:
-        """What a failed assertion should say: the answer, and why there is a reload."""
+        """Return the answer, and the reasons for its reload, as the message of a failed assertion."""
         reload = answer.headers.get("Reload-Id")
         return f"{answer.status_code} {answer.text}" + (self.get(f"/v3/sidecar/reloads/{reload}").text if reload else "")
 
@@ -83,7 +83,7 @@ class Quick(Sidecar):
         return self.haproxy.file.read_text()
 
     def line(self, beginning: str) -> str:
-        """The first line of the file that begins so, its indent aside."""
+        """Return the first line of the file with this beginning, without its indentation; '' if there is none."""
         return next((line.strip() for line in self.text().splitlines() if line.strip().startswith(beginning)), "")
 
 

@@ -1,6 +1,6 @@
-"""Configurations that change at random, one small thing at a time, as operators and controllers change them.
+"""Change configurations at random in small steps, as operators and controllers do.
 
-`{p0}` to `{p3}` stand for ports that servers are reached at, `{b0}` and so on for those that frontends listen on.
+`{p0}` to `{p3}` stand for ports of servers, `{b0}` to `{b2}` for ports of frontends.
 """
 
 import random
@@ -8,12 +8,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 ADDRESSES = [f"127.0.0.{last}" for last in range(2, 6)]
-# Where checks may go besides: by the names below.
+# A further address of checks, to which the names below resolve.
 LOOPBACK = "127.0.0.1"
 PORTS, BINDS = 4, 3
-# As many servers as there are at first.
+# The number of servers in the first configuration.
 FIRST = 12
-# Where servers are, with the port `{p}`: as the socket and the file read it alike, and as they do not, or neither does.
+# Addresses of servers with the port `{p}`. The socket and the file read those in ODD differently, or refuse them.
 PLAIN = [f"{address}:{{p}}" for address in ADDRESSES]
 ODD = [
     *["localhost:{p}"] * 6,
@@ -51,7 +51,7 @@ defaults checked from base
     default-server inter 70ms agent-inter 70ms rise 1 fall 1
 
 """
-# Options of a server, or of what servers inherit, and how they may be written.
+# Options of `server` and `default-server` lines, with their possible words.
 OPTIONS: dict[str, list[str]] = {
     "weight": ["weight 0", "weight 1", "weight 7", "weight 100", "weight 256", "weight 007", "weight 50%"],
     "maxconn": ["maxconn 0", "maxconn 4", "maxconn 10", "maxconn 30"],
@@ -79,12 +79,12 @@ OPTIONS: dict[str, list[str]] = {
     "alpn": ["alpn h2,http/1.1"],
     "check-sni": ["check-sni named.example"],
 }
-# How a backend chooses its servers; what HAProxy decides at its start takes no weights by command, and no further servers.
+# Load balancing of a backend. With static methods, HAProxy accepts no weights and no new servers at runtime.
 BALANCE = {
     "balance": ["", "roundrobin", "leastconn", "first", "random", "random(3)", "static-rr", "source", "uri", "url_param x", "hdr(Host)"],
     "hash-type": ["", "", "consistent", "map-based", "consistent sdbm avalanche"],
 }
-# What the walk is about comes more often.
+# The options that the walk changes most often.
 LIVELY = ("weight", "maxconn", "check", "port", "addr", "agent", "agent-port", "agent-addr", "ssl", "disabled")
 OPTION_WORDS = list(OPTIONS)
 
@@ -134,9 +134,9 @@ class Frontend:
 
 
 class Configuration:
-    """A file that `change` changes by chance; `text` is what stands in it now, `copy.deepcopy` what to go back to.
+    """A configuration with the text `text`, which `change` changes at random. Copy it with `copy.deepcopy` to undo a change.
 
-    `backends_come`: also backends come and go, most of which take no reload since HAProxy 3.4.
+    With `backends_come`, backends are added and deleted as well. Since HAProxy 3.4, most of these changes need no reload.
     """
 
     def __init__(self, seed: int, *, backends_come: bool = False) -> None:
@@ -161,7 +161,7 @@ class Configuration:
         return HEAD + "\n".join(section.text() for section in self.sections)
 
     def change(self) -> str:
-        """What was done; two things at a time now and then."""
+        """Make one or two random changes, and return their description."""
         times = 1 if self.chance.random() < 0.8 else 2
         return ", ".join(self._change() for _ in range(times))
 
@@ -182,7 +182,7 @@ class Configuration:
         return self.chance.choices([each for _, each in chances], [weight for weight, _ in chances])[0]()
 
     def _vary(self, options: dict[str, str]) -> str:
-        """One option more, less or otherwise; also in another order, which counts for some."""
+        """Add, change or remove an option. A new option may be the first, because the order of some options matters."""
         name = self.chance.choice(LIVELY if self.chance.random() < 0.7 else OPTION_WORDS)
         former = options.get(name)
         others = [said for said in OPTIONS[name] if said != former]
@@ -278,7 +278,7 @@ class Configuration:
         return f"{backend.name} {[server.name for server in backend.servers]}"
 
     def _backend_added(self) -> str:
-        """Now and then with lines of its own."""
+        """Add a backend, which may have its own options and servers."""
         self.count += 1
         backend = Backend(f"n{self.count}", balance="leastconn" if self.chance.random() < 0.1 else "")
         self.sections.insert(self.chance.randrange(len(self.sections) + 1), backend)
@@ -292,7 +292,7 @@ class Configuration:
         return f"new {backend.text()}"
 
     def _backend_deleted(self) -> str:
-        """One that no frontend sends to."""
+        """Delete a backend that no frontend uses. If there is none, add a backend."""
         used = {each.backend for each in self.sections if isinstance(each, Frontend)}
         free = [each for each in self.backends if each.name not in used and each.template is None]
         if not free:

@@ -1,7 +1,7 @@
-"""Random configurations with requests, which are asked of a HAProxy that serves them, and of a shadow: the two have to agree.
+"""Send random requests to a real HAProxy and to a shadow of it, with random configurations. Both must route the requests alike.
 
-A configuration has rules of every family that the shadow rewrites. Each request comes from an address of its own on the loopback, so that
-the HAProxy that serves needs no PROXY header, which would hide what differs in rules of connections.
+A configuration has rules of every family that the shadow rewrites. Each request comes from its own loopback address. The real HAProxy
+therefore needs no PROXY header, which would hide differences in rules of connections.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ SILENCE = 0.5
 
 @dataclass(frozen=True)
 class Pair:
-    """A request of a configuration."""
+    """A request to send to both."""
 
     path: str
     host: str
@@ -46,7 +46,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a client or the log sees. `last`: the line of the rule that HAProxy calls the last, 0 where it names none."""
+    """How a request was routed, from the answer and the log. `last` is the line of the last rule that HAProxy logs; 0 without one."""
 
     backend: str | None
     status: int | None
@@ -80,7 +80,7 @@ class Writer:
             yield ""
 
     def _rules(self, kind: str) -> Iterator[str]:
-        """As many of each family as its mean says, with conditions."""
+        """Return random rules of each family, with conditions. The mean of a family determines their number."""
         for family, mean in WORDS["means"][kind].items():
             about = WORDS["families"][family]
             for _ in range(min(8, int(self.chance.expovariate(1 / mean)))):
@@ -111,7 +111,7 @@ def pair(chance: random.Random) -> Pair:
 
 @contextlib.contextmanager
 def files(directory: Path) -> Iterator[socket.socket]:
-    """Those that a configuration names; yields the log."""
+    """Create the files that a configuration names, and yield the socket that receives its log."""
     (directory / "paths.map").write_text("/api yes\n/deep yes\nshop.example shop\n")
     (directory / "paths.list").write_text("/x\n/img/a.png\n")
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as log:
@@ -129,7 +129,7 @@ async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> No
 
 
 async def served(haproxy: HAProxy, log: socket.socket, port: int, head: bytes, source: str) -> Answer:
-    """By the HAProxy that serves, whose table is empty."""
+    """Return how the real HAProxy routes a request. Clears its stick table first."""
     await asyncio.to_thread(ask, haproxy.stats, "clear table counts")
     loop, nothing = asyncio.get_running_loop(), Answer(None, None, None, 0)
     with socket.socket() as client:
@@ -141,7 +141,7 @@ async def served(haproxy: HAProxy, log: socket.socket, port: int, head: bytes, s
                 await loop.sock_sendall(client, head)
                 line = (await loop.sock_recv(log, 1 << 16)).decode()
         except (TimeoutError, ConnectionError):
-            # Rules of connections and monitor-uri leave no line; on a busy machine one may have come meanwhile.
+            # HAProxy logs no line after rules of connections and monitor-uri. On a busy machine, a line may arrive late.
             answer, line = _there(client).split(), _there(log).decode()
             if not line:
                 return replace(nothing, status=int(answer[1]) if answer else None)
@@ -155,7 +155,7 @@ async def served(haproxy: HAProxy, log: socket.socket, port: int, head: bytes, s
 
 
 def _there(connection: socket.socket) -> bytes:
-    """What has come, without waiting."""
+    """Return the received data, without waiting."""
     with contextlib.suppress(OSError):
         return connection.recv(65_536)
     return b""
@@ -166,7 +166,7 @@ def shown(found: Explanation, last: int) -> Answer:
 
 
 async def differences(text: str, pairs: Sequence[Pair], haproxy: HAProxy, log: socket.socket, port: int, fired: Counter[str]) -> list[str]:
-    """What the two say otherwise, and counts the families of the rules that fired."""
+    """Return the differences between both. Counts the families of rules that were applied in `fired`."""
     found: list[str] = []
     shadows = Shadows(haproxy.binary, haproxy.directory, lambda: [haproxy.file])
     document = Document.parse(text)
@@ -197,7 +197,7 @@ async def differences(text: str, pairs: Sequence[Pair], haproxy: HAProxy, log: s
 
 
 def compared(seed: int, binary: str, fired: Counter[str], requests: int) -> list[str] | None:
-    """One configuration; None where HAProxy refuses it."""
+    """Compare both with one random configuration, and return the differences; None if HAProxy refuses the configuration."""
     chance, port = random.Random(seed), free_port()
     with tempfile.TemporaryDirectory(prefix="pair") as name, files(Path(name)) as log:
         text = Writer(chance, Path(name), port).text()

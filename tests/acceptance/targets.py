@@ -1,4 +1,4 @@
-"""Paths and queries of the declared operations, drawn from one source of chance: sane ones, and ones that lead nowhere."""
+"""Generate paths and queries of declared operations, with sane or random names."""
 
 from random import Random
 from urllib.parse import quote
@@ -11,13 +11,13 @@ INDEXES = ("0", "1", "-1", "7", "99999", "x", "", "1e3", str(1 << 63))
 
 
 def target(operation: Operation, random: Random, *, sane: bool = False) -> str:
-    """A path and query for it; a sane one leads to what the configuration has."""
+    """Return a path and query for an operation. With `sane`, the path names an object that may be in the configuration."""
     path = "/v3" + operation.path
     for name in operation.names:
         value = "0" if name == "index" else SANE_NAME if sane else random.choice(INDEXES if name == "index" else NAMES)
         path = path.replace("{" + name + "}", quote(value, safe=""))
     asked = {each.name: "one" for each in operation.parameters if each.place == "query" and each.required}
     if any(each.name == "end_after" for each in operation.parameters):
-        # The answer does not end without it.
+        # Without this parameter, the answer would not end.
         asked["end_after"] = "0"
     return path + "?" + "&".join(f"{name}={value}" for name, value in asked.items())

@@ -1,4 +1,4 @@
-"""Tenants come together (HAProxy 3.4): each a backend with two checked servers, and an entry of a map that sends requests to it."""
+"""Add many tenants at once (HAProxy 3.4): each a backend with two checked servers, and an entry in the map that selects the backend."""
 
 import subprocess
 import time
@@ -32,7 +32,7 @@ ENTRIES = f"{SERVICES}/runtime/maps/tenants.map/entries"
 
 @dataclass(frozen=True)
 class Arrival:
-    """Seconds of the commit and the call that fills the map, and of `haproxy -c`; KiB of HAProxy's own memory for each tenant."""
+    """The cost of added tenants: seconds of commit and map, seconds of `haproxy -c`, and KiB of HAProxy's memory per tenant."""
 
     seconds: float
     check: float
@@ -45,7 +45,7 @@ class Tenants:
         self.farm, self.sidecar, self.names = farm, farm.sidecar, [f"t{number}" for number in range(count)]
 
     def come_and_go(self, rate: int) -> Arrival:
-        """Beside so many requests a second and one that is under way all the time: without a reload, a failed request or a lost one."""
+        """Add and remove the tenants during traffic and one long request. Assert that there is no reload and no failed request."""
         haproxy, port = self.sidecar.haproxy, int(self.farm.url.rpartition(":")[2])
         worker = haproxy.worker_pid()
         with ThreadPoolExecutor(1) as beside, Steady(port, "one", rate) as traffic:

@@ -1,4 +1,4 @@
-"""Roles beside a real HAProxy: the same right holds by whichever call a change comes."""
+"""Test roles with a real HAProxy: a permission has the same effect for every call that makes the same change."""
 
 import signal
 from collections.abc import Iterator
@@ -108,7 +108,7 @@ def test_weights_alone_by_every_call(sidecar: Quick) -> None:
 
 
 def test_who_may_change_a_server_sets_it_back(sidecar: Quick) -> None:
-    """A PUT that says what the file says is answered 200: the process does so then. Who may change the weight alone leaves all as it is."""
+    """A PUT of the configured server sets the process back. With a permission for the weight alone, the PUT changes nothing."""
     haproxy = sidecar.haproxy
     for name, backend, weight in (("team", "shop_a", "10"), ("editor", "other", "10"), ("ci", "shop_a", "5")):
         haproxy.ask(f"set server {backend}/one weight 5")
@@ -163,7 +163,7 @@ def test_a_reader_and_one_without_a_role(sidecar: Quick) -> None:
 
 
 def test_an_operator(sidecar: Quick) -> None:
-    """States, weights and entries of maps; nothing that is to last but these, and no reload."""
+    """An operator may change states, weights and entries of maps, but no other part of the configuration, and may not reload."""
     helper = Caller(sidecar, "helper")
     server = f"{SERVICES}/runtime/backends/shop_a/servers/one"
     assert helper.ask("PUT", server, {"admin_state": "drain"}).status_code == 200
@@ -197,7 +197,7 @@ def test_secrets_are_masked(sidecar: Quick) -> None:
 
 
 def test_what_is_masked_is_not_taken_back(sidecar: Quick) -> None:
-    """Who may change everything, and see no secret, changes single members by PATCH."""
+    """A caller that may change everything but see no secrets can change single members by PATCH."""
     editor, version, before = Caller(sidecar, "editor"), sidecar.version, sidecar.text()
     refused = editor.ask("POST", "raw", editor.ask("GET", "raw").text.replace("weight 10", "weight 11"), version=version())
     assert refused.status_code == 422 and "has <masked>" in refused.json()["message"], refused.text
@@ -238,7 +238,7 @@ def test_a_role_that_is_taken_away(sidecar: Quick) -> None:
 
 
 def test_service_discovery_acts_for_its_creator(sidecar: Quick) -> None:
-    """Without a role it stops, and goes on as soon as the role is back."""
+    """Service discovery stops when its creator loses the role, and continues when the creator has it again."""
     text = sidecar.file.read_text()
     helped = text.replace("role: operator", "role: admin")
     sidecar.file.write_text(helped)
@@ -262,7 +262,7 @@ def test_service_discovery_acts_for_its_creator(sidecar: Quick) -> None:
 
 
 def test_may_i(sidecar: Quick) -> None:
-    """The words and the status of the real call, and nothing of it done."""
+    """The check of a call has the status and message of the real call, and changes nothing."""
     weight = ("PUT", "/v3/services/haproxy/configuration/backends/shop_a/servers/one", {"name": "one", "address": "127.0.0.1", "port": 1})
     runtime = ("PUT", f"{SERVICES}/runtime/backends/shop_a/servers/one", {"admin_state": "drain"})
     maps = ("POST", f"{SERVICES}/runtime/maps/hosts.map/entries?force_sync=true", {"key": "/b", "value": "two"})

@@ -1,4 +1,4 @@
-"""Programs that set DNS records for ACME: those of the settings run, with few variables; those of the configuration do not."""
+"""Run programs that set DNS records for ACME. Only programs of the settings run, not those that the configuration names."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,7 +25,7 @@ TOLD = {"ACTION", "ZONE", "REC_NAME", "REC_TTL", "REC_TYPE", "REC_DATA"}
 
 @contextmanager
 def renewing(directory: Path, program: Path, monkeypatch: pytest.MonkeyPatch, **settings: Any) -> Iterator[Quick]:
-    """A server beside a HAProxy whose configuration names the program, and an authority."""
+    """Run a server and an authority, and a HAProxy whose configuration names the program."""
     monkeypatch.setenv(SECRET, "secret")
     monkeypatch.setenv("DPAPI_ACME_PROPAGTIMEOUT_SEC", "-1")
     with NameServer(directory / "knot") as names, Authority(directory / "pebble", names) as authority:

@@ -1,4 +1,4 @@
-"""Apply beside a real HAProxy: live first, nothing where nothing differs, conflicts with hand edits, YAML, text and JSON alike."""
+"""Apply declarations with a real HAProxy: at runtime if possible, without changes if nothing differs, and from YAML, text and JSON."""
 
 import json
 from collections.abc import Iterator
@@ -122,7 +122,7 @@ def test_a_declaration_goes_back_unless_it_is_confirmed(sidecar: Applied) -> Non
 
 
 class Filed(Applied):
-    """With directories of maps, certificates and general files."""
+    """A server with directories for maps, certificates and general files."""
 
     def send(self, declaration: Any, **query: Any) -> httpx2.Response:
         return self.apply(json.dumps(declaration), "application/json", **query)
@@ -173,7 +173,7 @@ def filed(tmp_path: Path, haproxy_binary: str) -> Iterator[Filed]:
 
 @pytest.fixture(scope="module")
 def unchanged(tmp_path_factory: pytest.TempPathFactory, haproxy_binary: str) -> Iterator[Filed]:
-    """For calls that change nothing."""
+    """Run a server for calls that change nothing."""
     with with_files(tmp_path_factory.mktemp("unchanged"), haproxy_binary) as running:
         yield running
 

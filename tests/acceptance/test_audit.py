@@ -1,4 +1,4 @@
-"""The audit log beside a real HAProxy: what is asked for has a line, by whichever call, and no line has a secret."""
+"""Test the audit log with a real HAProxy: every change has a line, for every kind of call, and no line has a secret."""
 
 import json
 import signal
@@ -26,13 +26,13 @@ RULES = [{"objects": "**", "may": ["read"]}, {"objects": "backend/shop/server/*"
 
 
 class Audited(Quick):
-    """`lines()` are those of the audit log, without what the clock says."""
+    """A server with an audit log. `lines()` returns the lines of the log without times."""
 
     def lines(self) -> list[dict[str, Any]]:
         return [json.loads(line) for line in (self.directory / "audit.log").read_text().splitlines()]
 
     def one(self, holds: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
-        """The only line that holds, as soon as it is written."""
+        """Wait for a line for which `holds` returns True, and return it. There must be only one."""
         until(lambda: any(map(holds, self.lines())), "no line is written")
         (found,) = filter(holds, self.lines())
         return found
@@ -97,7 +97,7 @@ def test_what_is_no_commit(sidecar: Audited) -> None:
 
 
 def test_logins_by_the_address_that_a_proxy_names(sidecar: Audited) -> None:
-    """An attacker is refused before the password is looked at; others behind the same proxy are not."""
+    """An attacker is refused before the password is checked; other clients of the same proxy are not refused."""
     path, attacker = "/v3/info", {"X-Forwarded-For": "10.9.8.7, 192.0.2.66"}
     answers = [sidecar.call("GET", path, by=(USER[0], "wrong"), headers=attacker) for _ in range(6)]
     assert [answer.status_code for answer in answers] == [401] * 5 + [429]

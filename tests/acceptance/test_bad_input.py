@@ -1,4 +1,4 @@
-"""Bad input, in one table: the documented code, a message that names the culprit, and a file that stays as it is, byte for byte."""
+"""Send bad input: the status must be the documented one, the message must name the mistake, and the file must not change."""
 
 import http.client
 import json
@@ -40,7 +40,7 @@ CURRENT = "current"
 
 @dataclass(frozen=True)
 class Row:
-    """`body`: bytes go as they are, a text as text/plain, else JSON. `says`: words of the message. `query`: the version by default."""
+    """A bad request. `body` is sent as is (bytes), as text/plain (text) or as JSON. `says` are words of the message."""
 
     what: str
     method: str
@@ -201,7 +201,7 @@ def test_one_bad_call(sidecar: Quick, row: Row) -> None:
 
 @pytest.mark.parametrize("path", [f"{CONFIGURATION}/raw", f"{CONFIGURATION}/{SERVERS}"])
 def test_a_flood_is_refused_and_not_kept(sidecar: Quick, path: str) -> None:
-    """100 MB in pieces, with no length announced: answered as soon as it is too much; what still comes is thrown away."""
+    """A body of 100 MB in chunks, without a length, is answered as soon as it is too large. The server discards the rest."""
     before, least = sidecar.haproxy.file.read_bytes(), resident(sidecar)
     most, answered_at = least, 0
     with socket.create_connection(("127.0.0.1", sidecar.port), timeout=60) as connection:
@@ -225,6 +225,6 @@ def test_a_flood_is_refused_and_not_kept(sidecar: Quick, path: str) -> None:
 
 
 def resident(sidecar: Quick) -> int:
-    """Bytes of memory that the server holds."""
+    """Return the resident memory of the server in bytes."""
     fields = Path(f"/proc/{sidecar.process.pid}/statm").read_text().split()
     return int(fields[1]) * 4096

@@ -1,4 +1,4 @@
-"""Blue and green under traffic (HAProxy 3.4): a backend comes, takes over in steps, and the old one goes. No reload, no failed request."""
+"""Replace a backend under traffic (HAProxy 3.4): add a new one, shift the traffic in steps, and delete the old one, without a reload."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -64,11 +64,11 @@ def test_blue_and_green(stage: tuple[Quick, Web, str]) -> None:
         assert found.keys() <= {"blue", "green"}, found
         return 100 * found["green"] / REQUESTS
 
-    # The lines of the split are there once and for all, by one reload.
+    # The lines of the split are added once, by a reload.
     installed = sidecar.put(SPLIT, {"by": "random", "weights": {"blue": 1}}, frontend="site")
     assert sidecar.reloaded(installed)["status"] == "succeeded"
     worker = sidecar.haproxy.worker_pid()
-    # What is counted is complete where no process has ended meanwhile.
+    # The counters are complete if no process has ended.
     until(lambda: len(sidecar.get("/v3/sidecar/workers").json()) == 1)
     with Traffic(url, ["/"], ["blue", "green"]) as traffic:
         server: dict[str, Any] = {"name": "s", "address": "127.0.0.1", "port": web.ports["green"], "check": "enabled"}
@@ -78,7 +78,7 @@ def test_blue_and_green(stage: tuple[Quick, Web, str]) -> None:
         until(lambda: sidecar.stat("s", "green").get("check_status") == "L4OK")
         for wanted in (5, 50):
             split(blue=100 - wanted, green=wanted)
-            # Three standard deviations of so many requests, beside the two points.
+            # Three standard deviations for this number of requests, in addition to two percent.
             assert abs(share() - wanted) <= 2 + 300 * (wanted * (100 - wanted) / 1e4 / REQUESTS) ** 0.5
             counted = sidecar.get(SPLIT).json()
             total = sum(counted["requests"].values())

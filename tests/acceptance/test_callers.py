@@ -1,4 +1,4 @@
-"""The users of this API in HAProxy's configuration: who changes them becomes any of them, so that only admins may."""
+"""Take the users of this API from HAProxy's configuration. Only admins may change users, because a new password gives their rights."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -74,7 +74,7 @@ def test_what_is_none_of_it_stays_as_it_was(sidecar: Quick) -> None:
 
 
 def test_the_streams_of_who_is_no_user_any_more(sidecar: Quick) -> None:
-    """They end with the change of the userlist, whether a call makes it or an edit of the file."""
+    """The streams of a deleted user end with the change of the userlist, by a call or by an edit of the file."""
 
     def by_call() -> None:
         answer = sidecar.delete("users/eve", userlist="controller", version=sidecar.version())

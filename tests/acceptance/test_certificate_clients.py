@@ -1,4 +1,4 @@
-"""What programs in the field do with certificates, by the HTTP library that each of them stands for; a real client sees what is served."""
+"""Manage certificates as known programs do, each with its HTTP library. A TLS client checks the served certificate."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -29,7 +29,7 @@ frontend web
 
 @pytest.fixture(scope="module")
 def sidecar(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Quick]:
-    """With a listener whose certificate is a stored one, at the port `site`."""
+    """Run a server and HAProxy with a listener on the port `site`, whose certificate is stored by the server."""
     directory = tmp_path_factory.mktemp("tls")
     stored, port = directory / "ssl_certs_dir", free_port()
     stored.mkdir()
@@ -49,7 +49,7 @@ def stored(sidecar: Quick) -> Path:
 
 
 def test_an_ingress_controller_that_compares_serials(sidecar: Quick) -> None:
-    """It lists, uploads with a form field of its own, takes 409 for an update, and calls by the name it gave."""
+    """It lists certificates, uploads with an unusual form field, updates after a 409, and uses the name of the upload in later calls."""
     leaf = made("example.com", 0xABCDEF0123, by=authority())
     chain = leaf.cert + authority().cert + leaf.private
     with httpx2.Client(base_url=url(sidecar, ""), auth=USER, timeout=60, verify=False) as client:
@@ -71,7 +71,7 @@ def test_an_ingress_controller_that_compares_serials(sidecar: Quick) -> None:
 
 
 def test_a_controller_that_changes_what_runs(sidecar: Quick) -> None:
-    """Slashes of a name in memory arrive encoded, and undivided."""
+    """Slashes in the name of a certificate in memory are percent-encoded in the path."""
     new = made("web.example.com", 200)
     with httpx2.Client(base_url=url(sidecar, ""), auth=USER, timeout=60, verify=False) as client:
         name = f"{stored(sidecar)}/web.pem"
@@ -82,7 +82,7 @@ def test_a_controller_that_changes_what_runs(sidecar: Quick) -> None:
 
 
 def test_a_renewer_that_changes_memory_and_disk(sidecar: Quick) -> None:
-    """It compares serials as hexadecimal, changes what runs, then stores it without a reload, whichever verb that takes."""
+    """It compares hexadecimal serial numbers, changes the certificate in memory, and then stores it without a reload, by POST or PUT."""
     new = made("web.example.com", 0x300)
     name = f"{stored(sidecar)}/web.pem"
     with requests.Session() as session:
@@ -108,7 +108,7 @@ def test_a_renewer_that_changes_memory_and_disk(sidecar: Quick) -> None:
 
 
 def test_a_deployer_of_lists(sidecar: Quick) -> None:
-    """It fetches a list as it is, sends it back with a line more, and asks for a reload by an empty transaction."""
+    """It reads a list, sends the list back with one more line, and requests a reload by an empty transaction."""
     new = made("list.example.com", 400)
     with requests.Session() as session, Persona(sidecar) as call:
         session.auth = USER
@@ -132,7 +132,7 @@ def test_a_deployer_of_lists(sidecar: Quick) -> None:
 
 
 def test_an_operator_that_stores_before_it_configures(sidecar: Quick) -> None:
-    """It uploads what the configuration will name, validates, pushes; 400 would mean that it never tries again."""
+    """It uploads files that the new configuration names, validates the text, and pushes it. After a 400 it would never try again."""
     leaf: Made = made("op.example.com", 500, by=authority())
     pem = leaf.cert + authority().cert + leaf.private
     with Persona(sidecar, JSON) as call:
@@ -159,7 +159,7 @@ def test_an_operator_that_stores_before_it_configures(sidecar: Quick) -> None:
 
 
 def test_no_word_of_a_key_is_logged_or_answered(sidecar: Quick) -> None:
-    """Whatever was refused: by us, by HAProxy, by the form."""
+    """The key was refused by the server, by HAProxy, or as a malformed form."""
     one, other = made("k.example.com"), made("l.example.com")
     lines = {line for pair in (one, other) for line in pair.private.splitlines() if len(line) > 30 and not line.startswith("-----")}
     answers = []

@@ -1,4 +1,4 @@
-"""Who is let in by a certificate: real ones, shown to the running server by a real TLS client."""
+"""Authenticate callers by client certificates, with a real TLS client and the running server."""
 
 import ssl
 from pathlib import Path
@@ -13,7 +13,7 @@ from tests.haproxy.process import free_port
 
 
 def test_a_spiffe_pattern_is_met_by_the_only_uri_of_a_certificate(tmp_path: Path) -> None:
-    """Whatever else real certificates of the same authority have for names."""
+    """Other names in certificates of the same authority do not match the pattern."""
     authority = Authority(tmp_path)
     certificate, key = authority.issue("server")
     wanted = "spiffe://example.org/ns/web/sa/one"
@@ -39,7 +39,7 @@ def test_a_spiffe_pattern_is_met_by_the_only_uri_of_a_certificate(tmp_path: Path
 
 
 def test_roles_by_the_names_of_certificates(tmp_path: Path) -> None:
-    """A SPIFFE id is the only URI of a certificate: no other name has its role, nor has a caller without a certificate that of `*`."""
+    """A SPIFFE id must be the only URI of a certificate. Other names lack its role, and callers without a certificate do not match `*`."""
     authority = Authority(tmp_path)
     certificate, key = authority.issue("server")
     wanted, tls_port, path = "spiffe://example.org/ns/shop/one", free_port(), str(tmp_path / "api.sock")
@@ -74,7 +74,7 @@ def test_roles_by_the_names_of_certificates(tmp_path: Path) -> None:
 
 
 def test_revoked_client_certificates(tmp_path: Path) -> None:
-    """A list that changes counts from the next connection on; one that cannot be read leaves the former in force."""
+    """A changed revocation list takes effect with the next connection. If it cannot be read, the former list stays in effect."""
     authority = Authority(tmp_path)
     certificate, key = authority.issue("server")
     tls_port, revoked = free_port(), tmp_path / "revoked.pem"

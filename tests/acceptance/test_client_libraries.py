@@ -1,4 +1,4 @@
-"""Programs of the field through the libraries they are made with: requests, httpx, Go's net/http, a client generated from our document."""
+"""Call the server as known programs do, with their libraries: requests, httpx, Go's net/http, and a client generated from our document."""
 
 import asyncio
 import importlib
@@ -36,7 +36,7 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
 
 @pytest.fixture(scope="module")
 def sidecar(tmp_path_factory: pytest.TempPathFactory, authority: Authority) -> Iterator[Quick]:
-    """With a plain listener, and one that asks for a client certificate instead of a password."""
+    """Run a server with a plain listener, and with a listener that requires a client certificate instead of a password."""
     certificate, key = map(str, authority.issue("server"))
     tls = {"tls_port": free_port(), "tls_certificate": certificate, "tls_key": key, "tls_ca": str(authority.file)}
     directory, config = tmp_path_factory.mktemp("libraries"), CONFIG.format(site=free_port())
@@ -50,7 +50,7 @@ def tls_port(sidecar: Quick) -> int:
 
 
 def test_a_discovery_with_requests(sidecar: Quick) -> None:
-    """One session, whose JSON type goes with every call, also those without a body; `True` in a query is written as Python does."""
+    """It uses one session that sends a JSON content type with every call, and writes True in a query as Python does."""
     base = f"http://127.0.0.1:{sidecar.port}{SERVICES}"
     with requests.Session() as session:
         session.auth = USER
@@ -89,7 +89,7 @@ def test_a_discovery_with_requests(sidecar: Quick) -> None:
 
 
 def test_an_orchestrator_with_httpx(sidecar: Quick) -> None:
-    """Asynchronous, several at once, and every answer is decoded, a 404 as well."""
+    """It sends several calls at once, and decodes every answer, including a 404."""
 
     async def story() -> None:
         base = f"http://127.0.0.1:{sidecar.port}{SERVICES}/"
@@ -120,7 +120,7 @@ def test_an_orchestrator_with_httpx(sidecar: Quick) -> None:
 
 
 def test_a_gitops_operator_with_a_client_certificate(sidecar: Quick, authority: Authority) -> None:
-    """No password; the certificate is enough, and without one nothing is answered."""
+    """The certificate replaces the password. Without a certificate, the server does not answer."""
     raw = f"https://127.0.0.1:{tls_port(sidecar)}{SERVICES}/configuration/raw"
     with requests.Session() as session:
         session.verify, session.trust_env = str(authority.file), False
@@ -148,10 +148,10 @@ def test_a_gitops_operator_with_a_client_certificate(sidecar: Quick, authority: 
 
 
 def test_a_client_generated_from_the_served_document(sidecar: Quick, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It adds an ACL in a transaction and commits; what is unlike the document would be None or an exception."""
+    """It adds an ACL in a transaction, and commits. A difference from the document would give None or an exception."""
     served = sidecar.get("/v3/specification_openapiv3").json()
     wanted = ("/transactions", "/transactions/{id}", "/configuration/version", "/backends", "/acls", "/acls/{index}")
-    # The rest of the paths costs half a minute; their schemas are all generated.
+    # All other paths would take half a minute. The schemas are all generated.
     served["paths"] = {path: each for path, each in served["paths"].items() if path.endswith(wanted)}
     (tmp_path / "document.json").write_text(json.dumps(served))
     (tmp_path / "settings.yaml").write_text("post_hooks: []\npackage_name_override: made_client\n")
@@ -188,10 +188,10 @@ def test_a_client_generated_from_the_served_document(sidecar: Quick, tmp_path: P
     assert "acl is_admin path_beg /admin" in sidecar.text()
 
 
-@pytest.mark.soak  # the first build compiles half of Go's library
+@pytest.mark.soak  # The first build compiles half of Go's library.
 @pytest.mark.skipif(GO is None, reason="no command here: go")
 def test_an_sdk_with_go(sidecar: Quick, tmp_path: Path) -> None:
-    """The standard library alone, and strict types: the version is a number and a line break, an unknown status ends it."""
+    """It uses only the standard library with strict types. The version is a number and a line break; it exits after an unknown status."""
     (tmp_path / "main.go").write_text(Path(__file__).with_name("sdk.go").read_text())
     (tmp_path / "go.mod").write_text("module sdk\n\ngo 1.19\n")
     environment = {**os.environ, "CGO_ENABLED": "0", "GOFLAGS": "-mod=mod", "GOTOOLCHAIN": "local", "GOPROXY": "off"}

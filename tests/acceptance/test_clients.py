@@ -1,4 +1,4 @@
-"""What programs in the field send, and what they cannot do without: one flow each, headers and oddities included."""
+"""Call the server as known programs do, with their headers and peculiarities, and assert the parts of answers that they rely on."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -32,7 +32,7 @@ WEB = {"name": "web", "mode": "http", "balance": {"algorithm": "roundrobin"}}
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Persona]:
-    """For calls that change nothing."""
+    """Run a server for calls that change nothing."""
     config, directory, binary = CONFIG.format(site=free_port()), tmp_path_factory.mktemp("shared"), binaries.exactly("3.2")
     with HAProxy(directory, config, binary=binary) as haproxy, Quick(haproxy) as running, Persona(running) as persona:
         yield persona
@@ -51,7 +51,7 @@ def call(sidecar: Quick) -> Iterator[Persona]:
 
 
 def test_a_discovery_that_sends_a_json_type_with_everything(sidecar: Quick, call: Persona) -> None:
-    """Servers in slots: created, filled, parked again; also bodiless calls bring a content type."""
+    """It creates slots for servers, fills them, and disables them again. Calls without a body have a content type as well."""
     call.client.headers.update({**JSON, "Accept": "*/*", "Accept-Encoding": "gzip, deflate"})
     live = {"address": "10.0.0.1", "port": 8080, "maintenance": "disabled", "check": "enabled"}
     parked = {"address": "127.0.0.1", "port": 80, "maintenance": "enabled", "check": "disabled"}
@@ -111,7 +111,7 @@ def test_an_sdk_that_asks_for_a_transaction_by_post(sidecar: Quick, call: Person
 
 
 def test_an_operator_that_sends_children_within_their_parent(sidecar: Quick, call: Persona) -> None:
-    """They are ignored; its second pass finds no difference, and changes nothing."""
+    """The server ignores the children. The second pass of the operator finds no difference, and changes nothing."""
     call.client.headers.update({"Accept": "application/json"})
     backend = {"name": "example", "adv_check": "httpchk", "balance": {"algorithm": "leastconn"}, "description": "managed-by=someone"}
     server = {"name": "srv1", "address": "127.0.0.1", "port": 443}
@@ -138,7 +138,7 @@ def test_an_operator_that_sends_children_within_their_parent(sidecar: Quick, cal
 
 
 def test_a_terraform_provider_that_sends_every_member_as_null(sidecar: Quick, call: Persona) -> None:
-    """Five at once, each with five tries and no pause; a lost try says `version mismatch`."""
+    """It sends five calls at once, each with five tries without a pause. A failed try is answered with `version mismatch`."""
 
     def write(method: str, path: str, body: Any) -> httpx2.Response:
         for _ in range(50):
@@ -174,7 +174,7 @@ def test_a_terraform_provider_that_sends_every_member_as_null(sidecar: Quick, ca
 
 
 def test_a_provider_that_reads_messages(sidecar: Quick, call: Persona) -> None:
-    """It tries again by status and text."""
+    """It decides by status and message whether to try again."""
     call.client.headers.update(JSON)
     first, second = call.begin(), call.begin()
     for transaction, name in ((first, "one"), (second, "two")):
@@ -195,7 +195,7 @@ def test_a_provider_that_reads_messages(sidecar: Quick, call: Persona) -> None:
 
 
 def test_an_ingress_controller(sidecar: Quick, call: Persona) -> None:
-    """Detects the version, pushes one text, then edits in parallel within one transaction, then changes servers without a reload."""
+    """It detects the version, pushes a text, makes parallel edits in one transaction, and changes servers without a reload."""
     named = call("GET", "/v3/info", expect=200)["api"]["version"]
     assert named.startswith("v3.")
     assert "-ee" not in named
@@ -255,7 +255,7 @@ def test_an_ingress_controller_that_names_the_runtime_actions_itself(sidecar: Qu
 
 
 def test_a_gitops_operator(sidecar: Quick, call: Persona) -> None:
-    """Validates first; a refused text is 400 for good, with its cause in what it keeps of the message."""
+    """It validates a text first. A refused text is always answered with 400, with the cause in the part of the message that it stores."""
     call.client.headers.update(JSON)
     before, new = sidecar.text(), sidecar.text() + "\nbackend git\n    server s 127.0.0.1:1\n"
     answer = call.raw("POST", "raw", new, only_validate="true", version=1)
@@ -289,7 +289,7 @@ def test_a_client_of_whole_sections(sidecar: Quick, call: Persona) -> None:
 
 
 def test_what_scripts_rely_on(sidecar: Quick, call: Persona) -> None:
-    """An empty commit asks for a reload, both ways to create defaults, comments, canonical header names, a trailing slash."""
+    """Scripts rely on an empty commit that reloads, two ways to create defaults, comments, canonical header names, a trailing slash."""
     call.client.headers.update(JSON)
     worker = sidecar.haproxy.worker_pid()
     assert sidecar.reloaded(call.commit(call.begin()))["status"] == "succeeded"
@@ -331,7 +331,7 @@ HELP: list[tuple[str, str, Any, dict[str, str], int, str]] = [
 def test_a_wrong_call_gets_help(
     shared: Persona, method: str, path: str, body: Any, headers: dict[str, str], status: int, says: str
 ) -> None:
-    """As old tutorials have it: what was meant is named."""
+    """The message names the right call for a call from an old tutorial."""
     content = {"content": body} if isinstance(body, str) else {"json": body} if body else {}
     url = path if path.startswith("/") else f"{CONFIGURATION}/{path}"
     answer = shared.client.request(method, url, headers=headers, **content)

@@ -1,7 +1,7 @@
-"""Changes that turn out wrong and are not confirmed go back byte for byte, live where they came live, whatever happens meanwhile.
+"""Roll back unconfirmed wrong changes byte for byte, at runtime if they were made at runtime, despite any fault in between.
 
-Twenty faults: the thirteen changes of wrong_changes.py, five mishaps, a hand edit and, in test_confirmations_disk.py, a full disk; rising
-errors and fewer servers are found in test_guards.py.
+The cases are the thirteen changes of wrong_changes.py, five faults, an edit by hand and, in test_confirmations_disk.py, a full disk. Rising
+errors and missing servers are tested in test_guards.py.
 """
 
 import os
@@ -52,7 +52,7 @@ def running(tmp_path_factory: pytest.TempPathFactory, web: Web) -> Iterator[Site
 
 @pytest.fixture
 def site(running: Site) -> Site:
-    """Nothing waits when a test begins."""
+    """Return the site, without a pending confirmation."""
     for each in running.sidecar.get(CONFIRMATIONS).json():
         if each["status"] == "pending":
             assert running.sidecar.delete(f"{CONFIRMATIONS}/{each['id']}").is_success
@@ -83,7 +83,7 @@ def test_goes_back_at_the_deadline(site: Site, change: Change) -> None:
 
 
 def test_several_files_at_once(site: Site) -> None:
-    """A restore of a former moment, taken back as one."""
+    """The restore of a former state is rolled back as one change."""
     assert site.sidecar.put(f"{RUNTIME}/backends/app/servers/two", {"admin_state": "ready"}).is_success
     moment = site.sidecar.get("/v3/sidecar/history", limit=1).json()[0]["id"]
     for change in (a_wrong_map, a_wrong_certificate, a_backend_that_answers_503):
@@ -103,7 +103,7 @@ def test_several_files_at_once(site: Site) -> None:
 
 
 def test_others_in_between_stay(site: Site) -> None:
-    """A hand edit of other lines, a call that changes the process alone, a stored file by hand."""
+    """Edits of other lines and of a stored file by hand, and a change of the process by another call, stay after the rollback."""
     location = made_by(a_server_without_weight, site, confirm="1h")
     assert site.sidecar.put(f"{RUNTIME}/backends/app/servers/two", {"admin_state": "maint"}).is_success
     site.haproxy.file.write_text(f"{site.sidecar.text()}# by hand\n")
@@ -115,7 +115,7 @@ def test_others_in_between_stay(site: Site) -> None:
 
 
 def test_a_hand_edit_of_the_same(site: Site) -> None:
-    """Nothing is overwritten, and both values are named."""
+    """The rollback does not overwrite the edit by hand, and its error names both values."""
     before = site.seen()
     location = made_by(a_server_at_a_dead_address, site, confirm="1h")
     site.haproxy.file.write_text(re.sub(r"(server one 127.0.0.1:)1 ", r"\g<1>2 ", site.sidecar.text(), count=1))
@@ -129,7 +129,7 @@ def test_a_hand_edit_of_the_same(site: Site) -> None:
 
 
 def a_worker_dies(site: Site) -> None:
-    """Its master ends with it, and the supervisor starts both again."""
+    """Kill a worker. The master ends as well, and a supervisor starts HAProxy again."""
     os.kill(site.worker(), signal.SIGKILL)
     site.haproxy.kill()
     site.haproxy.start()
@@ -146,7 +146,7 @@ def the_server_is_killed(site: Site) -> None:
 
 
 def both_are_killed(site: Site) -> None:
-    """Until the deadline has passed."""
+    """Kill the server and HAProxy, and start them after the deadline."""
     site.sidecar.kill()
     site.haproxy.kill()
     time.sleep(2.2)
@@ -155,7 +155,7 @@ def both_are_killed(site: Site) -> None:
 
 
 def the_machine_restarts(site: Site) -> None:
-    """What is in /run and /tmp is gone: sockets, and the directory of transactions."""
+    """Restart the machine: /run and /tmp are empty, so sockets and the directory of transactions are gone."""
     site.sidecar.kill()
     site.haproxy.kill()
     for path in site.haproxy.stats.parent.glob("*.sock*"):
@@ -184,7 +184,7 @@ def test_a_mishap_in_the_window(site: Site, change: Change, mishap: Callable[[Si
 
 
 class Kills:
-    """Changes to confirm, each killed at some moment until it has gone back. `fates` are what became of them."""
+    """Makes changes with a confirmation, and kills the server at a random moment until the rollback. `fates` counts their ends."""
 
     def __init__(self, site: Site, seed: int) -> None:
         self.site, self.random = site, random.Random(seed)
@@ -230,7 +230,7 @@ class Kills:
 
 @pytest.mark.parametrize(("sites", "kills"), [(2, 2), pytest.param(4, 250, marks=pytest.mark.soak)])
 def test_kills(tmp_path: Path, web: Web, monkeypatch: pytest.MonkeyPatch, sites: int, kills: int) -> None:
-    """Side by side, since most of the time is spent waiting. None is lost, none pending for ever."""
+    """Run several sites at once, because they mostly wait. No change is lost, and no confirmation stays pending."""
     monkeypatch.setenv("CI_DATAPLANE_RELOAD_DELAY_OVERRIDE", "50")
 
     def one(number: int) -> list[str]:

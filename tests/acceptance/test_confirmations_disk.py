@@ -1,4 +1,4 @@
-"""Deadlines of changes that wait for their confirmation are kept on a disk that takes nothing, or as soon as it takes what is needed."""
+"""Roll changes back at their deadline although the disk is full or read-only, or as soon as it accepts the necessary writes."""
 
 import json
 import sqlite3
@@ -20,13 +20,13 @@ pytestmark = pytest.mark.mounts
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """What the server keeps for itself is on a disk of its own."""
+    """Run a site whose server has its own files on a separate disk."""
     etc, elsewhere = (tmp_path_factory.mktemp(name) for name in ("etc", "elsewhere"))
     (etc / "dataplane").mkdir()
     with Web("one") as web:
         mounts.memory(etc / "dataplane", 2048)
         with site_of(etc, web) as running:
-            # A process that holds a file open to write keeps a disk from becoming read-only.
+            # A disk cannot become read-only while a process has a file open for writing.
             running.sidecar.log = elsewhere / "dataplaneapi.log"
             yield running
 
@@ -40,7 +40,7 @@ def database(site: Site) -> AbstractContextManager[sqlite3.Connection]:
 
 
 def full(site: Site) -> Callable[[], None]:
-    # What the log of the database has room for would be taken.
+    # Writes would succeed while the log of the database has room.
     with database(site) as opened:
         opened.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
     mounts.fill(storage(site), 0)
@@ -64,8 +64,8 @@ def test_the_configuration_needs_no_room(site: Site) -> None:
 
 
 def test_what_has_no_room_for_its_entry_is_refused(site: Site) -> None:
-    """As long as there is, it is made; each that was answered is in the history."""
-    # A change with room: what earlier changes could not enter is entered before it.
+    """A change is made while there is room for its entry. Every change that was answered is in the history."""
+    # Once there is room, entries of earlier changes are written before the entry of this change.
     assert site.sidecar.put_server("one", {"weight": 201}).is_success
     made, refused, newest = 0, "", int(site.sidecar.get("/v3/sidecar/history?limit=1").json()[0]["id"])
     restore = full(site)
@@ -95,7 +95,7 @@ def test_a_guard_needs_no_room(site: Site) -> None:
 
 
 def test_a_stored_file_waits_for_room(site: Site) -> None:
-    """It may be confirmed, or taken back, then; no word is taken that would be lost."""
+    """The change can be confirmed or rolled back once there is room. The server accepts no confirmation that it cannot store."""
     before = site.seen()
     location = made_by(a_wrong_map, site)
     restore = full(site)
@@ -124,7 +124,7 @@ def test_a_stored_file_waits_for_room(site: Site) -> None:
     ids=lambda each: getattr(each, "__name__", each),
 )
 def test_a_start(site: Site, spoil: Callable[[Site], Callable[[], None]], status: str, change: Change) -> None:
-    """The server serves, and keeps the deadline as soon as it can read its history; `open` is what a kill before the answer leaves."""
+    """The server starts, and rolls back at the deadline once it can read its history. A kill before the answer leaves the state `open`."""
     before = site.seen()
     location = made_by(change, site)
     site.sidecar.kill()

@@ -1,4 +1,4 @@
-"""The server without its features: nothing of the core needs one. `make core` runs more there."""
+"""Run the server without features: the core must not need any of them. `make core` runs more tests in this way."""
 
 import subprocess
 import sys

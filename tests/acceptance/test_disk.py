@@ -1,4 +1,4 @@
-"""A disk that is full, or has become read-only: every kind of write is done, or refused with the reason, and nothing is half done."""
+"""Write to a full or read-only disk: every write is made completely, or refused with the reason."""
 
 import itertools
 import re
@@ -36,7 +36,7 @@ SPOE = "[ip]\nspoe-agent a\n  use-backend app\n  timeout processing 20ms\n  mess
 
 
 class Writes:
-    """Every kind of write, each time of something else."""
+    """Every kind of write. Each call writes something different."""
 
     def __init__(self, sidecar: Quick) -> None:
         self.sidecar, self.numbers = sidecar, itertools.count(2)
@@ -54,7 +54,7 @@ class Writes:
         return self.sidecar.post("raw", f"{self.sidecar.get('raw').text}# {number}\n", version=self.sidecar.version())
 
     def transaction(self, number: int) -> httpx2.Response:
-        """Opened, edited, committed; the first refusal is the answer."""
+        """Open, edit and commit a transaction. Return the first refusal, or the last answer."""
         answer = self.sidecar.post(f"{SERVICES}/transactions", version=self.sidecar.version())
         if answer.status_code != 201:
             return answer
@@ -112,7 +112,7 @@ KINDS: list[Callable[[Writes, int], httpx2.Response]] = [
 
 @contextmanager
 def beside_a_disk(top: Path, storage: Path) -> Iterator[Quick]:
-    """The configuration and the stored files are on a disk of 4 MiB; `storage` is where the server keeps its own."""
+    """Run HAProxy and a server with configuration and stored files on a disk of 4 MiB. `storage` has the server's own files."""
     etc = top / "etc"
     etc.mkdir()
     mounts.memory(etc, 4096)
@@ -129,7 +129,7 @@ def beside_a_disk(top: Path, storage: Path) -> Iterator[Quick]:
         },
     }
     quick = Quick(haproxy, dataplaneapi=ours)
-    # Who holds a file open to write keeps a disk from becoming read-only.
+    # A disk cannot become read-only while a process has a file open for writing.
     haproxy.log, quick.log = top / "haproxy.log", top / "dataplaneapi.log"
     with haproxy, quick:
         settle(quick)
@@ -149,7 +149,7 @@ def settle(sidecar: Quick) -> None:
 
 
 def await_check(sidecar: Quick) -> None:
-    """At its start the server has HAProxy check the file, in the place where a change would be checked."""
+    """Wait until HAProxy has checked the file, as the server requests at its start, in the directory of all checks."""
     deadline = time.monotonic() + 120
     while list(sidecar.directory.glob(".*")):
         assert time.monotonic() < deadline
@@ -162,14 +162,14 @@ def writes(sidecar: Quick) -> Writes:
 
 
 def files(sidecar: Quick) -> dict[str, bytes]:
-    """What clients and HAProxy find, hidden files too; what only the server reads aside."""
+    """Return all files that clients and HAProxy read, including hidden files. The server's own files are left out."""
     ours = (sidecar.directory / "dataplane", sidecar.directory / "transactions", sidecar.directory / "ballast")
     found = [path for path in sidecar.directory.rglob("*") if path.is_file() and not any(path.is_relative_to(each) for each in ours)]
     return {str(path.relative_to(sidecar.directory)): path.read_bytes() for path in found}
 
 
 def check_agreement(sidecar: Quick) -> None:
-    """Process, file and version."""
+    """Assert that process, file and version agree."""
     server = sidecar.server("one")
     assert server
     assert sidecar.line("server one") == f"server one 127.0.0.1:1 weight {server.uweight}"
@@ -181,7 +181,7 @@ def check_agreement(sidecar: Quick) -> None:
 
 
 def attempt(writes: Writes, kind: Callable[[Writes, int], httpx2.Response], why: str) -> bool:
-    """Done, or refused with the reason and the remedy; nothing in between."""
+    """Make a write, and assert that it is made completely, or refused with reason and remedy."""
     sidecar = writes.sidecar
     await_check(sidecar)
     before = files(sidecar)
@@ -198,7 +198,7 @@ def attempt(writes: Writes, kind: Callable[[Writes, int], httpx2.Response], why:
 
 
 def restore(sidecar: Quick) -> None:
-    """There is room again; nothing is owed."""
+    """Free space on the disk, and wait until nothing is pending."""
     (sidecar.directory / "ballast").unlink(missing_ok=True)
     for new in sidecar.directory.rglob("new*"):
         new.unlink()
@@ -225,7 +225,7 @@ def test_a_full_disk(sidecar: Quick, writes: Writes, kind: Callable[[Writes, int
 
 
 def test_a_disk_that_has_become_read_only(tmp_path: Path) -> None:
-    """The history, which is open all the time, is on another one."""
+    """The history is on another disk, because its files are always open."""
     with beside_a_disk(tmp_path, tmp_path / "state") as sidecar:
         writes, before = Writes(sidecar), files(sidecar)
         mounts.remount(sidecar.directory, "ro")
@@ -245,7 +245,7 @@ def test_a_disk_that_has_become_read_only(tmp_path: Path) -> None:
 
 
 def not_ready(sidecar: Quick) -> dict[str, str]:
-    """The reasons, by part; empty where it is ready."""
+    """Return the reasons why the server is not ready, by part; empty if it is ready."""
     answer = sidecar.get("/readyz")
     parts = answer.json()["parts"]
     assert (answer.status_code == 503) == any(part["status"] == "failed" for part in parts.values()), answer.text

@@ -1,4 +1,4 @@
-"""Drains with real sessions: in the worker in service, in former ones, over a reload and a restart of the sidecar."""
+"""Drain servers with real sessions: in the present and in former workers, across a reload and a restart of this server."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -49,12 +49,12 @@ class Drained(Farm):
         until(lambda: self.state(server, backend) == state, f"{server} does not become {state}")
 
     def progress(self, path: str, condition: Callable[[dict[str, Any]], bool]) -> None:
-        """Waits until it holds for the operation's progress."""
+        """Wait until the condition is true for the progress of the operation."""
         until(lambda: condition(self.sidecar.get(path).json()["progress"]), self.sidecar.get(path).text)
 
     @contextmanager
     def slow_request(self) -> Iterator[list[str]]:
-        """One request to web1 that goes on until `web.release` is set; its answer is in the list then."""
+        """Send a request to web1 that lasts until `web.release` is set. The yielded list then has its answer."""
         answers: list[str] = []
         thread = threading.Thread(target=lambda: answers.append(_asked(f"{self.url}/only/slow")), daemon=True)
         thread.start()
@@ -95,7 +95,7 @@ def test_sessions_of_a_former_worker_count(farm: Drained) -> None:
         path = farm.drain("backend/only/server/web1", "shop/web1", then="maint", timeout="2m")
         farm.until("web1", "drain")
         farm.reload()
-        # In the new worker nobody has begun anything, and the servers are drained again.
+        # The new worker has no sessions, and the servers are drained in it again.
         farm.until("web1", "drain")
         farm.progress(path, lambda now: now.get("sessions") == {"backend/only/server/web1": 1, "backend/shop/server/web1": 0})
         found = farm.sidecar.get(path).json()
@@ -149,7 +149,7 @@ def test_as_many_as_are_to_stay(farm: Drained) -> None:
 
 
 def test_paused_while_too_few_are_ready(farm: Drained) -> None:
-    """`keep_ready` is broken after the start of the drain: what `then` says waits until it holds again."""
+    """`keep_ready` is violated after the start of the drain. The action `then` waits until the condition is met again."""
     with farm.slow_request() as answers:
         path = farm.drain("only/web1", keep_ready=1, then="maint", timeout="2m")
         farm.until("web1", "drain", "only")
@@ -198,7 +198,7 @@ def test_made_ready_by_others(farm: Drained) -> None:
     ("backends", "each"), [(4, 50), pytest.param(10, 1000, marks=pytest.mark.soak), pytest.param(1000, 10, marks=pytest.mark.soak)]
 )
 def test_many_servers(tmp_path: Path, backends: int, each: int) -> None:
-    """By a pattern, and by name each; other requests are answered meanwhile."""
+    """Drain servers by a pattern, and by their names. Other requests are answered during this."""
     names = [f"b{backend}/s{server}" for backend in range(backends) for server in range(each)]
     lines = ["    default_backend b0"]
     for backend in range(backends):

@@ -1,4 +1,4 @@
-"""`/v3/sidecar/drift` beside a real HAProxy: what the file, the running document and the worker tell differently, and who did it."""
+"""Test `/v3/sidecar/drift` with a real HAProxy: differences between file, loaded configuration and worker, and their causes."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -55,7 +55,7 @@ def test_all_three(farm: Farm) -> None:
 
 
 def test_an_override_that_others_have_changed(farm: Farm) -> None:
-    """What the worker does is shown, whatever is kept; a value of the file is no difference."""
+    """The value in the worker is reported, not that of the override. The configured value is no difference."""
     server = f"{SERVICES}/runtime/backends/shop/servers/web1"
     assert farm.sidecar.put(server, {"weight": 7, "admin_state": "drain"}).status_code == 200
     farm.sidecar.haproxy.ask("set server shop/web1 weight 3")
@@ -84,7 +84,7 @@ def test_without_haproxy(farm: Farm) -> None:
 
 
 def test_stored_files(tmp_path: Path) -> None:
-    """Entries of the process alone, a file edited by hand, and what a call has changed in both."""
+    """Entries that only the process has and a file edited by hand are differences; a call that changes both makes none."""
     with Web("one") as web, site_of(tmp_path, web) as site:
 
         def differing() -> dict[str, tuple[str, str]]:
@@ -116,7 +116,7 @@ CHANGES = [
 
 @pytest.mark.parametrize("farm", ["2.6", "3.4"], indirect=True)
 def test_what_others_set_is_seen_and_set_back(farm: Farm) -> None:
-    """By a PUT of what the file says, which makes no difference to the file."""
+    """A PUT of the configured server sets the process back, and does not change the file."""
     path = "backends/shop/servers/web1"
     for command, members in CHANGES:
         farm.sidecar.haproxy.ask(command)
@@ -147,7 +147,7 @@ def test_servers_that_come_and_go_outside(farm: Farm) -> None:
     ],
 )
 def test_what_a_stale_state_file_leaves(tmp_path: Path, lines: str, base: str, file: str) -> None:
-    """The reload succeeds, and says what the worker does otherwise; so does drift, and a PUT of what the file says sets it back."""
+    """The successful reload and drift report the different values. A PUT of the configured server sets them back."""
     path = tmp_path / file
     text = LINES.replace("backend shop from plain\n", f"backend shop from plain\n    {lines}\n")
     with farm_of(Farm, tmp_path, "3.4", text, "one", "two", settings=base.format(file=path, directory=tmp_path)) as farm:

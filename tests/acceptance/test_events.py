@@ -1,4 +1,4 @@
-"""`/v3/sidecar/events` beside a real HAProxy: what happens is sent as it happens, once, and none of it is lost to one who comes back."""
+"""Test `/v3/sidecar/events` with a real HAProxy: events are sent at once, only once, and a client that connects again misses none."""
 
 import time
 from collections.abc import Iterator
@@ -45,7 +45,7 @@ def farm(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Farm]:
 
 @pytest.fixture(params=[*(pytest.param(each, marks=pytest.mark.soak) for each in ("2.6", "3.2")), "3.4"])
 def pushing(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Farm]:
-    """Whose HAProxy logs states to a ring."""
+    """Run a server for a HAProxy that logs states of servers to a ring."""
     lines = LINES.replace("from plain\n    server", "from plain\n    log global\n    server") + RING
     with farm_of(Farm, tmp_path, request.param, lines, "one", "two", settings="log ring@state-events format raw local0 notice") as found:
         yield found
@@ -125,7 +125,7 @@ def test_counters_that_change(farm: Farm) -> None:
             httpx2.get(farm.url, timeout=60, verify=False)
             return any(map(is_of_shop, stats.events))
 
-        # Only what changes after the first look is an event.
+        # Only changes after the first poll are events.
         until(counted)
         event = stats.until(is_of_shop)
         assert event["data"]["counters"]["stot"] >= 1
@@ -240,7 +240,7 @@ def test_a_server_goes_down_with_the_reason(farm: Farm) -> None:
 
 
 def test_the_last_hour_of_counters_over_a_reload(farm: Farm) -> None:
-    """Whether or not somebody follows the counters, whose answers it uses then."""
+    """The history is recorded with and without a subscriber to counters."""
     sidecar, path = farm.sidecar, "/v3/sidecar/stats_history"
 
     def numbers(object_: str, measure: str = "requests") -> list[float | None]:

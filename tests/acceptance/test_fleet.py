@@ -1,4 +1,4 @@
-"""A fleet of three servers beside real HAProxies and a real etcd."""
+"""Test a fleet of three servers with real HAProxies and a real etcd."""
 
 import shutil
 import signal
@@ -67,7 +67,7 @@ def test_the_event_feed_of_each_node_tells_of_releases(shared: Fleet) -> None:
 
 
 def test_each_write_names_the_release_that_it_changes(shared: Fleet) -> None:
-    """The change itself stays on its node, with the version and the status of a server that is in no fleet."""
+    """A change has effect only on its node, and is answered as by a server without a fleet."""
     lb1, lb2, _ = shared.nodes
     first, version, weight = number(lb1), int(lb1.version()), lb1.weight()
     made = lb1.put_server("a", {"weight": 16})
@@ -98,7 +98,7 @@ def test_the_client_shows_the_fleet_and_releases(shared: Fleet, tmp_path: Path) 
 
 
 def test_what_one_node_refuses_changes_none(shared: Fleet) -> None:
-    """The file exists on one node alone, so the check of another fails at gate 0."""
+    """The file exists only on one node, so the check of another node fails at gate 0."""
     lb1, lb2, lb3 = shared.nodes
     first, weight = number(lb1), lb1.weight()
     (path := lb1.directory / "only.http").write_text("HTTP/1.0 503 No\r\n\r\n")
@@ -110,7 +110,7 @@ def test_what_one_node_refuses_changes_none(shared: Fleet) -> None:
     shared.all(first + 2, weight)
     release = lb1.fleet()["release"]
     assert release["reverts"] == first + 1 and "only.http" in release["reason"]
-    # A revert is done at once, and the nodes apply it afterwards.
+    # A revert is DONE at once, and the nodes apply it afterwards.
     until(lambda: "maxconn 100" in lb1.text())
     assert [node.file_state() for node in (lb2, lb3)] == before
 
@@ -197,7 +197,7 @@ def test_while_the_store_is_frozen_nodes_go_on_without_it(shared: Fleet) -> None
     assert not shown["store"]["up"] and shown["release"]["number"] == first and lb2.get(f"{FLEET}/health").status_code == 200
     shared.etcd.process.send_signal(signal.SIGCONT)
     until(lambda: lb3.phase() == "drifted")
-    # Node lb2 was killed, and is present again when its lease has ended.
+    # Node lb2 was killed, and can be present again once its former lease has ended.
     until(lambda: not lb2.fleet()["store"].get("error") and lb2.phase() == "good")
     until(lambda: lb3.release().status_code == 202)
     until(lambda: lb1.put_server("a", {}).status_code in (200, 409))

@@ -1,4 +1,4 @@
-"""What goes wrong in a fleet, beside real HAProxies and a real etcd (docs/fleet.md, "When something goes wrong")."""
+"""Test faults in a fleet with real HAProxies and a real etcd (docs/fleet.md, "When something goes wrong")."""
 
 import base64
 from collections.abc import Iterator
@@ -35,7 +35,7 @@ def push(node: Node, old: str, new: str) -> None:
 
 
 def test_of_two_that_release_at_once_one_is_first(fleet: Fleet) -> None:
-    """Both nodes have read the same head. The other one is told whose release it is, or that somebody was first, and goes back."""
+    """Both nodes have read the same head. The other node gets an error that names the release, or that another node was first."""
     lb1, _, lb3 = fleet.nodes
     first, weight = number(lb1), lb1.weight()
     lb1.set_weight(21)
@@ -68,7 +68,7 @@ def test_an_older_haproxy_refuses_before_anything_is_changed(fleet: Fleet) -> No
 
 @pytest.mark.parametrize("author", ["a tool", "vi"])
 def test_a_file_edited_on_disk_is_noticed_and_never_overwritten(fleet: Fleet, author: str) -> None:
-    """The edit is renamed into place, or written in place."""
+    """The edit replaces the file, or writes into the file."""
     lb1, lb2, _ = fleet.nodes
     first, file = number(lb1), lb2.haproxy.file
     edited = lb2.text().replace("timeout server 5s", "timeout server 6s")
@@ -111,7 +111,7 @@ def test_a_node_with_another_key_names_it_and_changes_nothing(fleet: Fleet, tmp_
 
 
 def test_a_former_head_written_back_makes_nodes_hold_until_it_is_gone(fleet: Fleet) -> None:
-    """Who can write to etcd has no key, but can repeat what was there. Each node reports that it holds."""
+    """An attacker without a key can write a former value back to etcd. Each node then reports that it holds."""
     lb1, _, lb3 = fleet.nodes
     first, key = number(lb1), base64.b64encode(b"/dataplaneapi/edge/head").decode()
 
@@ -148,7 +148,7 @@ def test_a_node_that_was_away_while_the_store_was_compacted_catches_up(fleet: Fl
 
 
 def test_keys_are_replaced_one_node_after_the_other(tmp_path: Path) -> None:
-    """As docs/fleet.md says it: the new key behind the old one everywhere, then in front of it, then alone after a release."""
+    """As in docs/fleet.md: on all nodes, add the new key after the old one, then put it first, then remove the old key after a release."""
     with Fleet(tmp_path) as fleet:
         (new := tmp_path / "new.key").write_text(new_secret())
         new.chmod(0o600)
@@ -167,7 +167,7 @@ def test_keys_are_replaced_one_node_after_the_other(tmp_path: Path) -> None:
 
 
 def test_a_full_store_stops_releases_alone(tmp_path: Path) -> None:
-    """The release says what to do. Nodes keep their presence, and changes that need no release are made."""
+    """The error of the release says what to do. Nodes stay present, and changes that need no release are made."""
     with Fleet(tmp_path, etcd=["--quota-backend-bytes=16777216"]) as fleet:
         lb1, lb2, _ = fleet.nodes
 

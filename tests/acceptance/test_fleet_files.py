@@ -1,4 +1,4 @@
-"""A fleet whose releases include stored files."""
+"""Test a fleet whose releases include stored files."""
 
 from collections.abc import Iterator
 
@@ -38,7 +38,7 @@ def are_all(fleet: Fleet, release: int, name: str, data: bytes | None) -> None:
 
 
 def test_a_release_brings_text_and_files_together_and_a_revert_takes_both_back(fleet: Fleet) -> None:
-    """The text names files that the other nodes do not have before. The second release changes a file alone, and no text."""
+    """The text names files that the other nodes do not have yet. The second release changes only a file."""
     lb1, lb2, lb3 = fleet.nodes
     first = number(lb1)
     assert upload(lb1, MAPS, "hosts.map", b"a 1\n").status_code in (201, 202)
@@ -88,7 +88,7 @@ def test_a_bad_file_is_refused_before_anything_is_changed(fleet: Fleet) -> None:
     assert upload(lb1, GENERAL, "big.http", b"HTTP/1.0 503 No\r\n\r\n").status_code in (201, 202)
     text = lb1.get("raw").text.replace("  bind unix@web.sock\n", "  bind unix@web.sock\n  errorfile 503 general_storage_dir/big.http\n")
     assert lb1.post("raw", text, version=lb1.version(), force_reload=True).status_code in (201, 202)
-    # Written behind the server's back, as the API refuses it.
+    # Written directly, because the API would refuse the file.
     (lb1.directory / "general_storage_dir/big.http").write_bytes(b"HTTP/1.0 503 No\r\n\r\n" + b"x" * 100_000)
     before = [node.file_state() for node in (lb2, lb3)]
     until(lambda: lb1.release().status_code == 202)

@@ -1,6 +1,6 @@
-"""No call makes the server fail: every operation with bodies its schema allows and with broken ones, in a fixed order of chance.
+"""Call every operation with valid and invalid bodies, in a random order that is the same in each run. No call may make the server fail.
 
-A body that the schema allows is done or refused with 4xx; a broken one is refused, and the message names the member.
+A body that the schema allows is accepted or refused with 4xx. An invalid body is refused with a message that names the member.
 """
 
 import json
@@ -21,23 +21,23 @@ from tests.app.client import CONFIG, Client, Got, settings
 from tests.app.handlers.sidecar.test_history import entered
 
 CONFIGURATION = Path(__file__).with_name("everything.cfg").read_text()
-# There is no HAProxy here, which is no failure of the server's.
+# Messages about the missing HAProxy are no failures of the server.
 ABSENT = b"unable to configure runtime client"
 METHODS_WITH_BODY = ("POST", "PUT", "PATCH")
-# Whether to make all calls; `make test` makes some.
+# Whether to make all calls; `make test` makes only some.
 EVERY = pytest.mark.parametrize("every", [False, pytest.param(True, marks=pytest.mark.soak)], ids=["some", "every"])
 
 
 @pytest.fixture
 def client(tmp_path: Path) -> Iterator[Client]:
-    """With a configuration that has a section of each kind, all called `one`; nothing is held against HAProxy."""
+    """Return a client of a server without HAProxy. Its configuration has a section of each kind, all with the name `one`."""
     with Client(settings(tmp_path), CONFIGURATION) as client:
         yield client
 
 
 @pytest.fixture
 def recording(tmp_path: Path) -> Iterator[Client]:
-    """The same, whose changes may wait for their confirmation."""
+    """Return a client of a server that supports confirmations."""
     with Client(settings(tmp_path), CONFIGURATION) as client, entered(client):
         yield client
 
@@ -48,7 +48,7 @@ def bodies(client: Client) -> Bodies:
 
 
 def written(client: Client) -> list[Operation]:
-    """Operations with a JSON body."""
+    """Yield the operations with a JSON body."""
     found = client.app.services.index.operations
     return [each for each in found if each.body is not None and "application/json" in each.body.media_types]
 
@@ -62,7 +62,7 @@ def assert_sound(got: Got, what: str) -> None:
 
 
 def kinds_of_paths(number: int, every: bool) -> tuple[bool, ...]:
-    """Return whether the calls of an operation go to what exists: one does, and for each fourth operation or for all another does not."""
+    """Return for each call of an operation whether its path exists. Every fourth operation, or `every`, has a second call."""
     return (True, False) if every or number % 4 == 0 else (True,)
 
 
@@ -76,7 +76,7 @@ def versioned(client: Client, operation: Operation, path: str) -> str:
 def test_what_the_schema_allows_is_done_or_refused(
     client: Client, bodies: Bodies, full: bool, every: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """What was written stays readable and can be deleted, by paths that lead somewhere and by others."""
+    """Written objects can be read and deleted. Calls use paths that exist and paths that do not."""
     random = Random(3)
     done = set()
     for number, operation in enumerate(written(client)):
@@ -127,7 +127,7 @@ def assert_nothing_failed(caplog: pytest.LogCaptureFixture) -> None:
     assert [record.getMessage() for record in caplog.records if record.exc_info or record.levelno >= logging.ERROR] == []
 
 
-# Of the options that all writes share.
+# Hostile values of options that all writes have.
 HOSTILE = (
     *NAMES,
     *INDEXES,
@@ -172,7 +172,7 @@ HOSTILE = (
 
 @pytest.mark.parametrize("options", [("confirm", "guard"), pytest.param(("wait",), marks=pytest.mark.soak)], ids=lambda each: each[0])
 def test_hostile_options_of_writes(recording: Client, options: tuple[str, ...], caplog: pytest.LogCaptureFixture) -> None:
-    """Each is refused with words, or it is as good as a plain one; alone and beside a sound `confirm`."""
+    """Each option, alone and together with a valid `confirm`, is refused with a message or has no effect."""
     client = recording
     done = 0
     for option in options:
@@ -208,7 +208,7 @@ def test_what_breaks_the_schema_is_refused_by_name(client: Client, bodies: Bodie
             continue
         seen.add(key)
         before = client.file.read_bytes()
-        # A fourth of them, beginning with another one for each schema.
+        # A quarter of the mutants, with another first mutant for each schema.
         mutants = list(bodies.mutants(schema))
         for mutant in mutants if every else mutants[len(seen) % 4 :: 4]:
             if (mutant.what == "null" and not operation.body.required) or (mutant.body == {} and operation.body.takes_one):

@@ -1,6 +1,6 @@
-"""Requests at random against the running server beside a real HAProxy: sane ones, broken ones, and such as are no HTTP.
+"""Send random requests to the running server with a real HAProxy: valid and invalid requests, and data that is no HTTP.
 
-Each is answered, none with 5xx; HAProxy takes the file at every moment, and the process does not grow.
+No answer may be 5xx. HAProxy must accept the file at every moment, and the memory of the server must not grow.
 """
 
 import contextlib
@@ -28,7 +28,7 @@ from tests.haproxy.sidecar import USER
 
 CONFIG = PLAIN + "frontend one\n    bind 127.0.0.1:{site} name one\n    default_backend one\n\nbackend one\n    server one 127.0.0.1:1\n"
 BASIC = {"Authorization": "Basic " + b64encode(":".join(USER).encode()).decode()}
-# What is sent as it stands; whatever comes back, the server must be there for the next.
+# Data that is no valid HTTP. After any answer to it, the server must accept the next request.
 NO_HTTP = [
     b"",
     b"\0" * 100,
@@ -41,7 +41,7 @@ NO_HTTP = [
     b"OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
     b"GET /v3/info HTTP/1.1\r\n" + b"X: y\r\n" * 5000 + b"\r\n",
 ]
-# A reload each would keep HAProxy busy; what ends it or waits for it is not for here.
+# Operations to leave out: a reload for each call would keep HAProxy busy, and others end HAProxy or wait for it.
 LEFT_OUT = re.compile(r"discovery|acme|/reloads")
 GROWTH = 40_000_000
 
@@ -56,12 +56,12 @@ def sidecar(tmp_path: Path) -> Iterator[Quick]:
 
 
 def resident(sidecar: Quick) -> int:
-    """Bytes of memory that the server has."""
+    """Return the resident memory of the server in bytes."""
     return int(Path(f"/proc/{sidecar.process.pid}/statm").read_text().split()[1]) * 4096
 
 
 class Caller:
-    """One kept connection; after no HTTP a new one."""
+    """A client that keeps its connection, and opens a new one after data that is no HTTP."""
 
     def __init__(self, port: int, random: Random) -> None:
         document = bundle()

@@ -1,6 +1,6 @@
-"""Clients that the usual generators make of the served documents are built, and do what they are made for beside a real HAProxy.
+"""Generate clients from the served documents with common generators, build them, and use them with a real HAProxy.
 
-What generates them comes from the registries of Go and Maven; a machine without the tool, or without a registry, skips.
+The generators come from the registries of Go and Maven. Without the tool, or without access to the registry, a test is skipped.
 """
 
 import importlib
@@ -27,7 +27,7 @@ STORIES = Path(__file__).with_name("generated")
 GENERATOR = "org.openapitools:openapi-generator-cli:7.14.0"
 OAPI = "github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.5.0"
 SWAGGER = "github.com/go-swagger/go-swagger/cmd/swagger@v0.33.1"
-# The newest of which the generated code needs nothing that Go 1.23 lacks.
+# The newest version whose generated code works with Go 1.23.
 RUNTIMES = {"oapi": "github.com/oapi-codegen/runtime v1.1.2", "swagger": "github.com/go-openapi/runtime v0.28.0"}
 UNREACHABLE = re.compile("dial tcp|no such host|GOPROXY=off|requires go >=|Could not transfer|No plugin found for prefix")
 
@@ -49,14 +49,14 @@ def needs(*programs: str) -> None:
 
 
 def run(command: list[str | Path], directory: Path, **environment: str) -> str:
-    """What a command prints; a test that skips where it asks a registry that is out of reach calls `fetch`."""
+    """Run a command, and return its output. Use `fetch` for a command that needs a registry."""
     done = attempt(command, directory, **environment)
     assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
     return done.stdout
 
 
 def fetch(command: list[str | Path], directory: Path, **environment: str) -> None:
-    """Runs what asks a registry; skips where that is out of reach, or has only what this Go is too old for."""
+    """Run a command that needs a registry. Skips the test if the registry cannot be reached, or has only versions for a newer Go."""
     done = attempt(command, directory, **environment)
     said = done.stdout + done.stderr
     if done.returncode and UNREACHABLE.search(said):
@@ -70,7 +70,7 @@ def attempt(command: list[str | Path], directory: Path, **environment: str) -> s
 
 
 def save_excerpt(sidecar: Quick, document: str, directory: Path) -> None:
-    """With the paths that are called; all of them take some minutes to compile."""
+    """Write the document with only the paths that the test calls, because a client for all paths takes minutes to compile."""
     served = sidecar.get(f"/v3/{document}").json()
     paths = {path: item for path, item in served["paths"].items() if path.removeprefix("/services/haproxy") in PATHS}
     assert len(paths) == len(PATHS)
@@ -78,7 +78,7 @@ def save_excerpt(sidecar: Quick, document: str, directory: Path) -> None:
 
 
 def check_story(sidecar: Quick, backend: str, output: list[str]) -> None:
-    """The client has read its answers, and what it sent is there: of two servers the one that was not deleted, and the map."""
+    """Assert the output of the client, and what it has written: one of two servers, because it has deleted the other, and the map."""
     assert output == ["success", f"{backend}.map", "OPEN"]
     section = sidecar.text().partition(f"backend {backend}\n")[2]
     assert "server s1 127.0.0.1:80" in section
@@ -87,7 +87,7 @@ def check_story(sidecar: Quick, backend: str, output: list[str]) -> None:
 
 
 def check_go(sidecar: Quick, generator: str, directory: Path) -> None:
-    """Builds and runs the story with the client that is in the directory."""
+    """Build and run a program that uses the generated client in the directory."""
     for name in ("story.go", f"{generator}.go"):
         shutil.copy(STORIES / name, directory)
     fetch(["go", "get", "."], directory)
@@ -104,7 +104,7 @@ def begin_go(generator: str, tool: str, directory: Path) -> None:
 
 
 def test_python_by_openapi_generator(sidecar: Quick, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Positional arguments in the reference's order, a form, and models that raise for a word which no enum has."""
+    """The client has positional arguments in the order of the reference, sends a form, and raises for an unknown value of an enum."""
     needs("java", "mvn")
     fetch(["mvn", "-q", "-B", "dependency:copy", f"-Dartifact={GENERATOR}", f"-DoutputDirectory={tmp_path}"], tmp_path)
     save_excerpt(sidecar, "specification_openapiv3", tmp_path)

@@ -1,6 +1,6 @@
-"""Generated roles over all operations: what a caller may not change stays as it is, whichever call it makes.
+"""Call all operations with random roles: no call changes an object that the caller may not change.
 
-What is new is denied: an operation that declares nothing is for those who may do everything.
+A new operation without declared permissions is permitted only to callers that may do everything.
 """
 
 from collections.abc import Iterator
@@ -48,13 +48,13 @@ def generated(random: Random) -> list[AccessRule]:
 
 
 def files(client: Client) -> dict[str, bytes]:
-    """Stored files as objects."""
+    """Return the stored files, by object name."""
     directory = client.file.parent
     return {f"{kind}/{each.name}": each.read_bytes() for name, kind in STORES.items() for each in (directory / name).iterdir()}
 
 
 def changed_objects(before: tuple[bytes, dict[str, bytes]], client: Client) -> list[tuple[str, str]]:
-    """Objects, and what became of each."""
+    """Return the changed objects, each with the kind of change."""
     return [*_changed(before, client)]
 
 

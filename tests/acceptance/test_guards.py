@@ -1,4 +1,4 @@
-"""Changes with a guard: one that violates it is rolled back at once, any other waits for its confirmation."""
+"""Make changes with a guard. A change that violates the guard is rolled back at once; any other waits for its confirmation."""
 
 import json
 import time
@@ -27,12 +27,12 @@ def guard(**members: Any) -> dict[str, str]:
 
 
 def traffic(site: Site) -> Traffic:
-    """About 200 requests a second."""
+    """Send about 200 requests a second."""
     return Traffic(site.url.rstrip("/"), ["/a", "/b"], ["one"], pause=0.015)
 
 
 def until(site: Site, location: str, result: str, reason: str = "") -> dict[str, Any]:
-    """The confirmation, as soon as its verdict says so; it waits still."""
+    """Wait for a verdict with this result and reason, and return the confirmation, which must still be pending."""
     for _ in polls(f"no verdict {result}"):
         found = site.sidecar.get(location).json()
         assert found["status"] == "pending", found
@@ -75,7 +75,7 @@ def test_failures_before_a_change_do_not_count(site: Site) -> None:
 
 
 def test_little_traffic_is_inconclusive_and_waits_for_the_deadline(site: Site) -> None:
-    """A restart of the server keeps the start that requests are counted from."""
+    """After a restart of the server, requests are still counted from the change."""
     before = site.seen()
     location = made_by(a_server_without_weight, site, **guard())
     for _ in range(10):

@@ -1,4 +1,4 @@
-"""A reload that fails takes back the change whose line HAProxy names, and loads the others."""
+"""After a failed reload, revert the change whose line HAProxy names, and load the other changes."""
 
 import socket
 import sys
@@ -25,7 +25,7 @@ frontend site from plain
     http-request return status 204
 """
 )
-# Milliseconds: no reload comes before `load` asks for it.
+# Milliseconds. No reload begins before `load` forces it.
 NEVER = 3_600_000
 LOADED, FAILED = ("succeeded", None), ("failed", "taken_back")
 COMMAND = """\
@@ -40,7 +40,7 @@ with socket.socket(socket.AF_UNIX) as master:
 
 @pytest.fixture
 def taken() -> Iterator[int]:
-    """A port that HAProxy cannot have."""
+    """Return a port that is in use, so that HAProxy cannot bind to it."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         yield int(listener.getsockname()[1])
 
@@ -49,7 +49,7 @@ def taken() -> Iterator[int]:
 def beside(directory: Path, version: str = "3.2", **more: Any) -> Iterator[Quick]:
     text = CONFIG.format(site=free_port())
     with HAProxy(directory, text, binary=binaries.exactly(version), master=True) as haproxy:
-        # The server runs it where the master's socket is not the one in use, as for a moment after a reload that fails.
+        # The server runs this command if it cannot use the socket of the master, as for a moment after a failed reload.
         command = directory / "reload"
         command.write_text(f"#!{sys.executable}\n" + COMMAND.format(socket=str(haproxy.master)))
         command.chmod(0o755)
@@ -58,7 +58,7 @@ def beside(directory: Path, version: str = "3.2", **more: Any) -> Iterator[Quick
 
 
 def bind(sidecar: Quick, name: str, port: int, **more: Any) -> httpx2.Response:
-    """Without a version, as clients that do not wait for one another."""
+    """Add a bind line, without a version, like clients that do not coordinate their changes."""
     return sidecar.post("frontends/site/binds", {"name": name, "address": "127.0.0.1", "port": port}, version=sidecar.version(), **more)
 
 
@@ -67,7 +67,7 @@ def binds(sidecar: Quick) -> list[str]:
 
 
 def load(sidecar: Quick, identity: str) -> dict[str, Any]:
-    """The outcome of a reload that waits, which begins now."""
+    """Run a pending reload at once, and return its outcome."""
     answer = sidecar.post("/v3/sidecar/reloads")
     assert answer.status_code == 202, answer.text
     return sidecar.outcome(identity)
@@ -78,7 +78,7 @@ def record(sidecar: Quick, identity: str) -> dict[str, Any]:
 
 
 def edit(sidecar: Quick, line: str) -> str:
-    """By hand, and noticed; the new text."""
+    """Edit the file by hand, wait until the server has read it, and return the new text."""
     text, version = sidecar.text().replace("    http-request", f"    {line}\n    http-request"), sidecar.version()
     sidecar.haproxy.write(text)
     until(lambda: sidecar.version() > version)
@@ -90,13 +90,13 @@ def outcomes(shown: dict[str, Any]) -> list[str]:
 
 
 def in_the_history(sidecar: Quick, shown: dict[str, Any]) -> list[tuple[str, str, str | None]]:
-    """What has become of each change, as its entry has it: the id of a reload, its status, and whether that has kept the change."""
+    """Return what the history entry of each change says: the id and status of the reload, and whether the change was kept."""
     entries = [sidecar.get(f"/v3/sidecar/history/{each['entry']}").json().get("reload", {}) for each in shown["changes"]]
     return [(each.get("id", ""), each.get("status", ""), each.get("outcome")) for each in entries]
 
 
 def all_in_the_history(sidecar: Quick) -> list[tuple[str, str | None]]:
-    """The newest first."""
+    """Return the same for all changes, the newest first."""
     found = [each.get("reload", {}) for each in sidecar.get("/v3/sidecar/history", author=USER[0]).json()]
     return [(each.get("status", ""), each.get("outcome")) for each in found]
 
@@ -107,7 +107,7 @@ def answers(port: int) -> bool:
 
 
 def write_three(sidecar: Quick, taken: int) -> tuple[str, list[int]]:
-    """The id of the reload that they share, and the ports of the good ones."""
+    """Add three bind lines, one with the used port. Return the id of their common reload, and the two good ports."""
     ports = [free_port(), free_port()]
     written = [bind(sidecar, "one", ports[0]), bind(sidecar, "bad", taken), bind(sidecar, "two", ports[1])]
     assert [each.status_code for each in written] == [202, 202, 202], [each.text for each in written]
@@ -147,7 +147,7 @@ def test_haproxy_2_6_says_nothing_and_everything_goes_back(tmp_path: Path, taken
 
 
 def test_two_that_fail_go_one_after_the_other(tmp_path: Path, taken: int) -> None:
-    """HAProxy names both lines, or one of them only once the other is gone."""
+    """HAProxy names both lines at once, or the second line only after the first was reverted."""
     with beside(tmp_path) as sidecar, socket.create_server(("127.0.0.1", 0)) as other:
         written = [bind(sidecar, "bad", taken), bind(sidecar, "one", port := free_port()), bind(sidecar, "two", other.getsockname()[1])]
         identity = written[0].headers["Reload-Id"]
@@ -162,7 +162,7 @@ def test_two_that_fail_go_one_after_the_other(tmp_path: Path, taken: int) -> Non
 
 
 def test_a_collision_takes_everything_back(tmp_path: Path, taken: int) -> None:
-    """The guilty change has made a frontend in which a later one has put a rule."""
+    """The failing change has added a frontend, to which a later change has added a rule."""
     with beside(tmp_path) as sidecar:
         first = sidecar.text().rstrip("\n") + f"\nfrontend bad\n    mode http\n    bind 127.0.0.1:{taken}\n"
         identity = sidecar.post("raw", first, version=1).headers["Reload-Id"]
@@ -175,7 +175,7 @@ def test_a_collision_takes_everything_back(tmp_path: Path, taken: int) -> None:
 
 
 def test_forced_reloads(tmp_path: Path, taken: int) -> None:
-    """A good change that is forced is answered with the reload that has loaded it; a bad one with HAProxy's words."""
+    """A good change with a forced reload is answered with the reload that has loaded it; a bad change with HAProxy's message."""
     with beside(tmp_path) as sidecar:
         waiting = bind(sidecar, "bad", taken)
         forced = bind(sidecar, "one", port := free_port(), force_reload=True)

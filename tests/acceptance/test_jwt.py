@@ -1,4 +1,4 @@
-"""JWTs of an issuer beside a real HAProxy."""
+"""Authenticate callers by JWTs of an issuer, with a real HAProxy."""
 
 import signal
 from collections.abc import Iterator
@@ -42,7 +42,7 @@ def ask(sidecar: Quick, token: str, path: str = BACKENDS, method: str = "GET", *
 def test_roles_by_a_claim(sidecar: Quick, issuing: Issuing) -> None:
     editor, viewer = (signed(issuing.url, sub=name, groups=[group, "others"]) for name, group in (("ann", "ops-eu"), ("bob", "watchers")))
     server = {"name": "one", "address": "127.0.0.1", "port": 1, "weight": 11}
-    # An issuer that answers late is reported with 503 and Retry-After.
+    # If the issuer answers late, the server answers with 503 and Retry-After.
     until(lambda: ask(sidecar, viewer).status_code == 200)
     asked = len(issuing.asked)
     for token, statuses in ((viewer, (403,)), (editor, (200, 202))):

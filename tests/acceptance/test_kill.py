@@ -1,6 +1,6 @@
-"""The server is killed (SIGKILL) at random moments of its commits; each time it finds the file as it was or as it should become, whole.
+"""Kill the server at random moments of its commits. Afterwards the file must be completely the old or the new one.
 
-What it had answered is never lost, and what it owes HAProxy it carries out after its restart.
+No answered change may be lost. After its restart, the server must apply or reload the changes that HAProxy does not have yet.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ backend app from plain
     server two 127.0.0.1:2
 """
 )
-# Enough to make a write take its time.
+# A text so long that a write takes some time.
 BULK = "".join(f"# line {number} of what an operator has noted over the years\n" for number in range(1000))
 HEADER = re.compile(r"# _md5hash=(\w+)\n# _version=(\d+)\n(?:# [dD]ataplane.*\n# changing file.*\n)?", re.ASCII)
 QUEUE = re.compile(r"timeout queue (\d+)ms")
@@ -35,7 +35,7 @@ WEIGHT = re.compile(r"weight (\d+)")
 
 
 class Commits:
-    """One commit after the other, each telling apart the file before and behind it; `asked` is what the last one wants."""
+    """Makes commits, each with a text that differs from the one before. `asked` is the text of the last commit."""
 
     def __init__(self, sidecar: Quick, seed: int) -> None:
         self.sidecar, self.random = sidecar, random.Random(seed)
@@ -49,7 +49,7 @@ class Commits:
         return CONFIG.format(queue=queue, weight=weight).replace("{stats}", str(self.sidecar.haproxy.stats)) + BULK
 
     def next(self) -> None:
-        """Live, by a reload, both in a transaction, or as a whole text."""
+        """Make the next change: at runtime, by a reload, both in a transaction, or as a whole text."""
         queue, weight = self.stands
         more = (queue + 1 if queue % 1000 != 999 else queue + 2, weight)
         other = (queue, weight % 255 + 1)
@@ -83,7 +83,7 @@ class Commits:
 
 
 def check_file(commits: Commits) -> None:
-    """Whole, and one of two; what was answered counts."""
+    """Assert that the file is completely the old or the new one, and the new one if the change was answered."""
     data = commits.sidecar.haproxy.file.read_bytes()
     text = data.decode()
     header = HEADER.match(text)
@@ -101,7 +101,7 @@ def check_file(commits: Commits) -> None:
 
 
 def check_transactions(sidecar: Quick, kept: str) -> None:
-    """All can be read, and the one that was open still holds its edit, unless the commit of another has outdated it."""
+    """Assert that all transactions can be read. The open one has its edit, unless another commit has made it outdated."""
     for transaction in sidecar.get(f"{SERVICES}/transactions").json():
         assert sidecar.get(f"{SERVICES}/transactions/{transaction['id']}").json() == transaction
     status = sidecar.get(f"{SERVICES}/transactions/{kept}").json()["status"]
@@ -113,7 +113,7 @@ def check_transactions(sidecar: Quick, kept: str) -> None:
 
 
 def opened(sidecar: Quick) -> str:
-    """A transaction with an edit, which never is committed."""
+    """Open a transaction with an edit that is never committed, and return its id."""
     transaction = sidecar.transaction()
     body = {"name": "kept", "address": "127.0.0.1", "port": 3}
     assert sidecar.post("backends/app/servers", body, transaction_id=transaction).status_code == 202
@@ -121,7 +121,7 @@ def opened(sidecar: Quick) -> str:
 
 
 def check_history(commits: Commits) -> None:
-    """It has each version once, with its author, whether or not its request was answered."""
+    """Assert that the history has each version once, with its author, also if the request was not answered."""
     entries = commits.sidecar.get("/v3/sidecar/history", limit=20).json()
     versions = [entry["version"] for entry in entries]
     assert versions == list(range(commits.version, 1, -1))[:20], entries
@@ -129,7 +129,7 @@ def check_history(commits: Commits) -> None:
 
 
 def settle(commits: Commits) -> None:
-    """Until HAProxy does what the file says: what was owed when the server was killed is carried out unasked."""
+    """Wait until HAProxy has the configuration of the file, as the server ensures after a kill without a request."""
     deadline = time.monotonic() + 120
     sidecar = commits.sidecar
     while True:

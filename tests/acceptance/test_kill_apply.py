@@ -1,6 +1,6 @@
-"""The server is killed (SIGKILL) while it applies text, a map and a certificate together, over HTTP, and the call is sent again.
+"""Kill the server while it applies text, a map and a certificate together, and send the call again.
 
-After the restart all is old, or all is new; nobody else is taken for the owner; and the answer to what is sent again says what was done.
+After the restart all three must be old, or all must be new, with the same owner. The answer to the repeated call must be right.
 """
 
 import random
@@ -48,7 +48,7 @@ Call = Callable[[], httpx2.Response]
 
 @dataclass(frozen=True)
 class State:
-    """`more`: whether there is a backend that takes a reload."""
+    """A state of text, map and certificate. `more` is whether there is another backend, which needs a reload."""
 
     weight: int = 1
     key: str = "k0"
@@ -156,7 +156,7 @@ class Changes:
         (self.again_with_a_key if is_batch else self.again)(send, is_new=is_new)
 
     def again(self, send: Call, *, is_new: bool) -> None:
-        """Without a key it is a call like any other; what the one that was killed has done is its owner's, and no conflict."""
+        """Send the call again. Without an idempotency key it is a new call; the changes of the killed call belong to the owner."""
         answer = send()
         changes = [answer.json().get(each) for each in ("created", "changed", "deleted")]
         assert (changes == [[], [], []]) == is_new, (answer.text, is_new)
@@ -165,7 +165,7 @@ class Changes:
     def again_with_a_key(self, send: Call, *, is_new: bool) -> None:
         answer = send()
         if answer.is_success:
-            # Its answer was kept, or it had not begun.
+            # The answer was stored, or the call had not begun.
             assert ("Idempotent-Replayed" in answer.headers) == is_new, (answer.headers, is_new)
             return self.came(answer)
         assert answer.status_code == 409, answer.text

@@ -1,4 +1,4 @@
-"""Backends come and go while the server or HAProxy is killed (SIGKILL) at any moment; then the process is what the file says."""
+"""Add and delete backends, and kill the server or HAProxy at any moment. The process must then have the configuration of the file."""
 
 import random
 import re
@@ -20,7 +20,7 @@ MOST = 4
 
 
 class Coming:
-    """One change after the other: a backend comes or goes."""
+    """Makes changes, each of which adds or deletes a backend."""
 
     def __init__(self, sidecar: Quick, web: Web, seed: int) -> None:
         self.sidecar, self.web, self.random = sidecar, web, random.Random(seed)
@@ -48,7 +48,7 @@ class Coming:
         return self.sidecar.post("backends", body, version=self.sidecar.version(), full_section=True)
 
     def check(self) -> None:
-        """Every backend of the file is there with its servers and published, and no other."""
+        """Assert that the process has exactly the backends of the file, published and with their servers."""
         wait_for_what_is_owed(self.sidecar)
         deadline = time.monotonic() + 120
         while (found := self._running()) != (wanted := {"app": {"one"}} | {name: self._servers(name) for name in self.names()}):
@@ -94,11 +94,11 @@ def test_after_a_kill_the_process_is_what_the_file_says(sidecar: Quick, kills: i
 @pytest.mark.parametrize(("rounds", "together"), [(6, 8), pytest.param(10_000, 1, marks=pytest.mark.soak)])
 @pytest.mark.timeout(7200)
 def test_nothing_grows(sidecar: Quick, rounds: int, together: int) -> None:
-    """Neither HAProxy nor the server. What is private to a process goes up and down by a megabyte, so the highest values are compared."""
+    """The memory of HAProxy and of the server must not grow. It varies by a megabyte, so the highest values are compared."""
     worker, former = sidecar.haproxy.worker_pid(), max(rounds // 10, 5)
 
     def highest(count: int) -> tuple[int, int]:
-        """KiB of HAProxy and of the server over so many rounds."""
+        """Return the highest memory of HAProxy and of the server in `count` rounds, in KiB."""
         seen = []
         for _ in range(count):
             come_and_go(sidecar, together)
@@ -116,7 +116,7 @@ def test_nothing_grows(sidecar: Quick, rounds: int, together: int) -> None:
 
 
 def come_and_go(sidecar: Quick, count: int) -> None:
-    """Backends with a server each, added in one transaction and deleted in another."""
+    """Add backends with one server each in a transaction, and delete them in another."""
     names = [f"brief{number}" for number in range(count)]
     transaction = sidecar.transaction()
     for name in names:

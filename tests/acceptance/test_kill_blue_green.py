@@ -1,6 +1,6 @@
-"""Blue and green take over from each other while the server or HAProxy's worker is killed (SIGKILL) between any two steps, and within them.
+"""Shift traffic between two backends in steps, and kill the server or HAProxy's worker between and during the steps.
 
-After each kill, and after a reload, the process is what the file says: backends, servers, publication, shares, and what was drained.
+After each kill, and after a reload, the process must agree with the file: backends, servers, publication, shares, and drained servers.
 """
 
 import random
@@ -34,7 +34,7 @@ COLOURS = ("blue", "green")
 
 
 class Stage(Farm):
-    """One takeover after the other; a step that was not done to its end is done again."""
+    """Shifts the traffic again and again. An interrupted step is repeated."""
 
     def install(self, seed: int) -> None:
         self.random = random.Random(seed)
@@ -80,19 +80,19 @@ class Stage(Farm):
         return {each.split()[1]: set(re.findall(r"^\s+server (\w+)", each, re.MULTILINE)) for each in backends}
 
     def in_process(self) -> dict[str, set[str]]:
-        """An unpublished backend has another name."""
+        """Return the name of a backend in the process, which differs for an unpublished backend."""
         rows = [line.split(",") for line in self.sidecar.haproxy.ask("show stat -1 6 -1").splitlines()[1:] if line]
         names = {row[0]: f"{row[0]} unpublished" if "UNPUB" in row[17] else row[0] for row in rows if row[1] == "BACKEND"}
         return {name: {row[1] for row in rows if row[0] == backend and row[1] != "BACKEND"} for backend, name in names.items()}
 
     def shares(self) -> tuple[list[str], list[str]]:
-        """The map in the file, and in the process."""
+        """Return the entries of the map in the file, and in the process."""
         path = self.sidecar.get(SPLIT).json()["file"]
         lines = [line for line in Path(path).read_text().splitlines() if line and not line.startswith("#")]
         return lines, [line.partition(" ")[2] for line in self.sidecar.haproxy.ask(f"show map {path}").splitlines() if line]
 
     def states(self) -> tuple[dict[str, str], dict[str, str]]:
-        """What the sidecar keeps, and what the process does, of servers that are not ready."""
+        """Return the servers that are not ready: according to overrides, and in the process."""
         kept = {each["object"]: each["value"] for each in self.sidecar.get("/v3/sidecar/overrides").json()}
         rows = [line.split() for line in self.sidecar.haproxy.ask("show servers state").splitlines()[2:] if line]
         admin = {f"backend/{row[1]}/server/{row[3]}": int(row[6]) for row in rows}

@@ -1,4 +1,4 @@
-"""The server is killed (SIGKILL) while it changes certificates and lists: then file and process agree, and nothing is torn."""
+"""Kill the server while it changes certificates and lists. Files and process must then agree, and every file must be complete."""
 
 import random
 import time
@@ -19,7 +19,7 @@ from tests.tls.site import TlsSite, tls_site
 
 CERTS, LISTS = f"{SERVICES}/storage/ssl_certificates", f"{SERVICES}/storage/ssl_crt_lists"
 TEXT = {"Content-Type": "text/plain"}
-# Made once: what differs is the serial.
+# Created once. They differ in their serial numbers.
 SERIES = [made("plain.example.com", serial).pem for serial in range(1000, 1008)]
 
 
@@ -31,7 +31,7 @@ def site(tmp_path: Path) -> Iterator[TlsSite]:
 
 
 class Changes:
-    """One change after the other, at random: of a certificate, of a list by its entries or as a whole."""
+    """Makes random changes of a certificate, of the entries of a list, or of a whole list."""
 
     def __init__(self, sidecar: Quick, site: TlsSite, seed: int) -> None:
         self.sidecar, self.site, self.random = sidecar, site, random.Random(seed)
@@ -72,7 +72,7 @@ def eventually(holds: Callable[[], bool], what: Callable[[], object]) -> None:
 
 
 def check(changes: Changes, whole: set[str]) -> None:
-    """What was owed when the server was killed is carried out unasked."""
+    """Wait until the process has the files, as the server ensures after a kill without a request."""
     site = changes.site
     file = (site.directory / "plain.pem").read_text()
     assert file in whole, "torn"
@@ -84,7 +84,7 @@ def check(changes: Changes, whole: set[str]) -> None:
 
 
 def shown(site: TlsSite) -> list[str]:
-    """The certificates of the list in memory."""
+    """Return the certificates of the list in HAProxy's memory."""
     return [entry.file for entry in ssl_files.parse_crt_list(site.haproxy.ask(f"show ssl crt-list -n {site.path('list.txt')}"))]
 
 

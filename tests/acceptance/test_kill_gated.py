@@ -1,6 +1,6 @@
-"""The server is killed (SIGKILL) at random moments of changes that tests of routing have to let pass: of text and a map, together.
+"""Kill the server at random moments of changes of text and map together, which must pass routing tests.
 
-After the restart both are old, or both are new; a change that breaks a test is never found.
+After the restart both must be old, or both must be new. A change that fails a routing test must never be in effect.
 """
 
 import random
@@ -47,7 +47,7 @@ def sidecar(tmp_path: Path) -> Iterator[Quick]:
 
 
 def seen(sidecar: Quick) -> tuple[str, str]:
-    """The path that is denied, and the key of the map."""
+    """Return the denied path in the text, and the key of the map."""
     rule = sidecar.line("http-request deny").split()
     return rule[-2], (sidecar.directory / "maps_dir/paths.map").read_text().split()[0]
 

@@ -1,4 +1,4 @@
-"""The server is killed (SIGKILL) in the midst of calls with an `Idempotency-Key`, which are sent again: no change is made twice."""
+"""Kill the server during calls with an `Idempotency-Key`, and send them again. No change may be made twice."""
 
 import random
 from collections.abc import Iterator

@@ -1,6 +1,6 @@
-"""The server is killed (SIGKILL) while it changes several files of one configuration.
+"""Kill the server while it changes several files of one configuration.
 
-Each is whole at once, unless it can only be written in place; after a restart all are old, or all are new.
+Each file must be complete at once, unless it can only be written in place. After a restart all must be old, or all must be new.
 """
 
 import random
@@ -18,7 +18,7 @@ from tests.acceptance.test_kill import BULK, HEADER
 from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy
 
-# Each holds what a change of all of them changes.
+# Each file has a value that a change of all files changes.
 FILES = {
     "haproxy.cfg": PLAIN.replace("timeout connect 1s", "timeout connect {queue}ms"),
     "10-shop.cfg": "backend shop from plain\n    timeout queue {queue}ms\n    server one 127.0.0.1:1 weight {weight}\n",
@@ -28,7 +28,7 @@ State = tuple[int, int]
 
 
 class Commits:
-    """Of one file, of two, of all; `asked` is what the last one wants."""
+    """Makes commits that change one file, two files or all. `asked` are the texts of the last commit."""
 
     def __init__(self, sidecar: Quick, seed: int) -> None:
         self.sidecar, self.random = sidecar, random.Random(seed)
@@ -73,7 +73,7 @@ class Commits:
         assert answer.status_code == 202, answer.text
 
     def check_dead(self) -> None:
-        """Nobody has cleared up yet: each file is wholly old or wholly new."""
+        """Assert, before the restart of the server, that each file is completely old or completely new."""
         new = set()
         for name, path in self.paths.items():
             body = HEADER.sub("", path.read_text(), count=1)
@@ -83,7 +83,7 @@ class Commits:
         self.apart += len(new) == 2
 
     def check_alive(self) -> None:
-        """All are of one state, with its version; nothing is left over."""
+        """Assert that all files have the same state and version, and that no temporary files are left."""
         bodies = {name: HEADER.sub("", path.read_text(), count=1) for name, path in self.paths.items()}
         assert bodies in [{name: self.text(name, state) for name in FILES} for state in (self.stands, self.asked)]
         is_new = bodies["haproxy.cfg"] == self.text("haproxy.cfg", self.asked) and bodies["20-api.cfg"] == self.text(
@@ -99,7 +99,7 @@ class Commits:
         assert list((self.sidecar.directory / "dataplane" / "engine").glob("*.manifest")) == []
 
     def settle(self) -> None:
-        """What is owed is carried out unasked."""
+        """Wait until the process has the configuration of the files, as the server ensures without a request."""
         wait_for_what_is_owed(self.sidecar)
         for backend in ("shop", "api"):
             server = self.sidecar.server("one", backend)

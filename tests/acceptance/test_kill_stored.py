@@ -1,6 +1,6 @@
-"""The server is killed (SIGKILL) at random moments of changes of maps, certificates and servers.
+"""Kill the server at random moments of changes of maps, certificates and servers.
 
-Each time file and process agree after its restart: on what was, or on what should become; nothing is torn or left over.
+After its restart, file and process must agree on the old or the new state. All files must be complete, without temporary files.
 """
 
 import random
@@ -38,7 +38,7 @@ backend app from plain
 )
 HEAD = "# by hand, and to be kept\n\n"
 STORAGE, MAP = f"{SERVICES}/storage", f"{SERVICES}/runtime/maps/hosts.map"
-# What stands in the certificate's file, by its serial number.
+# The content of the certificate's file, by serial number.
 PEMS = {serial: made("one.example", serial).pem for serial in (17, 18)}
 SERIAL = re.compile(r"^Serial: (\w+)$", re.MULTILINE)
 State = dict[str, Any]
@@ -56,7 +56,7 @@ class Changes:
         self.found: set[bool] = set()
 
     def seen(self) -> State:
-        """What the files say, which must be what the process does."""
+        """Return the state in the files, and assert that the process has the same state."""
         text = (self.maps / "hosts.map").read_text()
         assert text.startswith(HEAD)
         entries = [(each.key, each.value) for each in list_files.parse_map(text)]
@@ -103,14 +103,14 @@ class Changes:
         assert self.is_begun()
 
     def is_begun(self) -> bool:
-        """Whether the history has an entry of all that was answered; a kill may have kept the last one from being ended."""
+        """Return whether the history has an entry for each answered change. After a kill, the last entry may have no end."""
         with closing(database.State(self.sidecar.directory / "dataplane/engine/state")) as state:
             journal = Journal(state, Limits())
-            # In this order: the last one may be ended between the two reads.
+            # In this order, because the last entry may be ended between the two reads.
             return max([*journal.open(), journal.last or 0]) >= self.answered
 
     def is_entered(self) -> bool:
-        """Whether the history has all that was answered, and of each file what it holds."""
+        """Return whether the history has all answered changes, and the present content of each file."""
         with closing(database.State(self.sidecar.directory / "dataplane/engine/state")) as state:
             journal = Journal(state, Limits())
             last = journal.last or 0
@@ -118,11 +118,11 @@ class Changes:
             return last >= self.answered and all(content is None or content.after == path.read_bytes() for path, content in known)
 
     def next_and_kill(self) -> None:
-        """Then what is found is what stands."""
+        """Begin the next change, kill the server, and take the state that is found as the present one."""
         self.killer.kill_during(self.next)
 
     def settle(self) -> None:
-        """After a restart: nothing is owed, nothing left over, and one of two states stands."""
+        """Wait after a restart until nothing is pending. Assert that the state is the old or the new one, without temporary files."""
         wait_for_what_is_owed(self.sidecar)
         found = self.seen()
         assert found in (self.stands, self.asked)

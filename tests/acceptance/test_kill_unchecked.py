@@ -1,6 +1,6 @@
-"""Changes that go without a check, sent to HAProxy before the file is replaced, while the server or HAProxy is killed at any moment.
+"""Make changes that HAProxy gets before the file is replaced, without a check, and kill the server or HAProxy at any moment.
 
-Afterwards the file is the old one or the new one, and the process does what it says.
+Afterwards the file must be the old or the new one, and the process must have the configuration of the file.
 """
 
 import os
@@ -29,7 +29,7 @@ CHECKS = re.compile(r"^dataplane_validation_duration_seconds_count\{.*\} (\S+)",
 
 
 class Changes:
-    """One change after the other, of one server or of all in a transaction; `asked` is what the last one wants of each."""
+    """Makes changes of one server, or of all servers in a transaction. `asked` are the values of the last change."""
 
     def __init__(self, sidecar: Quick, seed: int) -> None:
         self.sidecar, self.random = sidecar, random.Random(seed)
@@ -51,7 +51,7 @@ class Changes:
         self.asked = {name: {**said, **(self._other(said) if name in names else {})} for name, said in self.stands.items()}
 
     def _other(self, said: dict[str, Any]) -> dict[str, Any]:
-        """Other values of some members, of the weight always."""
+        """Return other values of the weight and of some more members."""
         others = {
             "maxconn": said["maxconn"] % 900 + 1,
             "address": f"127.0.0.{self.random.randrange(1, 250)}",
@@ -77,7 +77,7 @@ class Changes:
         self.killer.kill_during(self.next)
 
     def kill_between(self) -> None:
-        """The server ends when HAProxy does something else than before."""
+        """Kill the server as soon as HAProxy has the change."""
         self._choose()
         before = self.running()
         with self._making() as making:
@@ -87,7 +87,7 @@ class Changes:
         self.sidecar.kill()
 
     def end_worker(self) -> None:
-        """HAProxy ends and starts again while a change is made, which may fail then."""
+        """Kill and start HAProxy during a change, which may fail."""
         self._choose()
         with self._making():
             time.sleep(self.random.uniform(0, 0.06))
@@ -96,7 +96,7 @@ class Changes:
 
     @contextmanager
     def _making(self) -> Iterator[threading.Thread]:
-        """The change is made beside the body, whatever becomes of it."""
+        """Make the change in a thread while the body runs. The change may fail."""
 
         def make() -> None:
             with suppress(httpx2.TransportError):
@@ -126,7 +126,7 @@ class Changes:
         return {**shown, "maint": row.forced_state == "maint"}
 
     def _reload(self) -> None:
-        """By others than the server."""
+        """Reload HAProxy without the server."""
         haproxy = self.sidecar.haproxy
         before, deadline = haproxy.worker_pid(), time.monotonic() + 120
         os.kill(haproxy.pid, signal.SIGUSR2)
@@ -140,7 +140,7 @@ class Changes:
         return False
 
     def check(self, *, reloaded: bool) -> None:
-        """Whole, and one of two; `reloaded`: HAProxy may have come back with either, and the next reload has to make it agree."""
+        """Assert that the file is completely the old or the new one. With `reloaded`, HAProxy agrees only after the next reload."""
         found = self.file()
         known = [_as_shown(self.stands), _as_shown(self.asked)]
         assert found in known
@@ -152,7 +152,7 @@ class Changes:
 
 
 def _as_shown(state: Said) -> Said:
-    """With what HAProxy shows of a state instead of the member."""
+    """Return a state in the form in which HAProxy reports it."""
     return {name: {**_without_state(said), "maint": said.get("maintenance") == "enabled"} for name, said in state.items()}
 
 
@@ -190,7 +190,7 @@ def checks(sidecar: Quick) -> int:
 
 def test_nothing_of_it_is_checked(changes: Changes) -> None:
     sidecar, deadline = changes.sidecar, time.monotonic() + 120
-    # The file as it is, once, at the start.
+    # The first check at the start, of the unchanged file.
     while checks(sidecar) == 0:
         assert time.monotonic() < deadline
         time.sleep(0.02)

@@ -1,4 +1,4 @@
-"""A server that is killed while HAProxy checks a whole set leaves temporary directories; the next one removes them."""
+"""Kill a server while HAProxy checks several files. The next server must remove the temporary directories."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -46,7 +46,7 @@ def test_the_next_server_removes_what_a_killed_one_has_left(tmp_path: Path, monk
 
 
 def test_shadows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One of a killed server is ended by the next."""
+    """The next server ends the shadow of a killed server."""
     temporary = tmp_path / "t"
     temporary.mkdir()
     monkeypatch.setenv("TMPDIR", str(temporary))

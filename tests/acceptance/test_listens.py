@@ -1,4 +1,4 @@
-"""A listen section lives as a frontend and a backend together: every kind of child, the whole at once both ways, its servers live."""
+"""Use listen sections: every kind of child, reads and writes of the whole section, and changes of servers at runtime."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +14,7 @@ from tests.app.client import CONFIG, Client, settings
 from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy, free_port
 
-# Sequences of filters have no paths of their own, as in the reference.
+# Sequences of filters have no paths, as in the reference.
 NOT_IN_3_2 = ("filter_sequences", "force_be_switches")
 OWN = {
     "name": "both",
@@ -29,7 +29,7 @@ KINDS = [resource for _, resource in resources().children("listens")]
 
 @pytest.fixture
 def client(tmp_path: Path) -> Iterator[Client]:
-    """Without HAProxy, so that kinds of every version can be written."""
+    """Return a client of a server without HAProxy, which accepts the children of every version."""
     with Client(settings(tmp_path), "defaults plain\n  mode http\nlisten both from plain\n  # its own comment\n  mode http\n") as client:
         yield client
 

@@ -1,4 +1,4 @@
-"""What HAProxy can take live is taken live, on every version; what it refuses is reloaded. A worker's pid tells which of the two it was."""
+"""Make changes at runtime if the HAProxy of each version can, and otherwise by a reload. The pid of the worker shows which."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ TLS = "ssl verify none"
 
 @dataclass(frozen=True)
 class Row:
-    """`line`: the server's words behind its address; `since`: the first version that takes the change live; `words` stand in the file."""
+    """A change. `line` has the words after a server's address, `since` the first version without a reload, `words` the result."""
 
     what: str
     line: str

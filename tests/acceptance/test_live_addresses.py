@@ -1,6 +1,6 @@
-"""However an address is written and whichever call brings it: what is answered to be live is what a fresh HAProxy makes of the file.
+"""Set addresses in every notation, by every call. After a change at runtime, HAProxy must agree with a new process for the file.
 
-HAProxy's socket takes host names and resolves none of them, so only IP addresses with plain ports and Unix sockets are live; everything
+HAProxy's socket accepts host names but does not resolve them. Only IP addresses with plain ports and Unix sockets are set at runtime; all
 else is reloaded.
 """
 
@@ -41,7 +41,7 @@ backend app from base
     balance roundrobin
     server one 127.0.0.1:1
 """
-# Fields of `effective` that say where a server, its checks and its agent are.
+# Fields of `effective` with the addresses of a server, its checks and its agent.
 ADDRESSES = (" address", " fqdn", " port", " addr", " check to", " agent to")
 AGENT = "agent-check agent-port 9 agent-inter 1h"
 AGENT_MEMBERS = {"agent-check": "enabled", "agent-port": 9, "agent-inter": 3_600_000}
@@ -49,7 +49,7 @@ AGENT_MEMBERS = {"agent-check": "enabled", "agent-port": 9, "agent-inter": 3_600
 
 @dataclass(frozen=True)
 class Row:
-    """A server as the words behind its name and as members; whether it can be live. `everywhere`: tried in every way."""
+    """A server, as words after its name and as members, and whether it can be set at runtime. With `everywhere`, every call tries it."""
 
     words: str
     members: dict[str, Any]
@@ -58,7 +58,7 @@ class Row:
 
     @property
     def changes_live(self) -> bool:
-        """Whether a server that exists becomes this one at runtime."""
+        """Return whether an existing server can be changed to this one at runtime."""
         return self.live and " " not in self.words and "port" in self.members
 
     def body(self, name: str = "two", **more: Any) -> dict[str, Any]:
@@ -147,7 +147,7 @@ def running(version: str, directory: Path) -> Iterator[Quick]:
         yield sidecar
 
 
-# The oldest; the others take their turn in `make soak`.
+# The oldest version. `make soak` uses the others as well.
 @pytest.fixture(scope="module", params=["2.6", *(pytest.param(each, marks=pytest.mark.soak) for each in ("2.8", "3.0", "3.2"))])
 def each(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Quick]:
     yield from running(request.param, tmp_path_factory.mktemp("addresses"))
@@ -160,7 +160,7 @@ def newest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Quick]:
 
 @pytest.fixture(autouse=True)
 def restored(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Afterwards the configuration is `CONFIG` again."""
+    """Run a server, and restore its configuration to `CONFIG` after the test."""
     yield
     for name in {"each", "newest"} & set(request.fixturenames):
         sidecar = request.getfixturevalue(name)
@@ -168,7 +168,7 @@ def restored(request: pytest.FixtureRequest) -> Iterator[None]:
 
 
 def settle(sidecar: Quick, answer: httpx2.Response) -> bool:
-    """Whether it is live; a reload that it promises is over then. A client's mistake changes nothing."""
+    """Wait for the reload of an answer, and return whether there was none. Assert that an answer 4xx has changed nothing."""
     assert answer.status_code < 500, answer.text
     if answer.status_code == 202:
         assert sidecar.reloaded(answer)["status"] == "succeeded"
@@ -176,7 +176,7 @@ def settle(sidecar: Quick, answer: httpx2.Response) -> bool:
 
 
 def unlike_fresh_ones(haproxy: HAProxy) -> list[str]:
-    """Returns the differences in addresses and ports, those of checks and agents included."""
+    """Return how addresses and ports, including those of checks and agents, differ from a new process."""
     text = haproxy.file.read_text().replace(str(haproxy.stats), "{stats}")
     with fresh(haproxy.directory / "fresh", haproxy.binary, text) as send:
         shown = ({name: value for name, value in effective(ask).items() if name.endswith(ADDRESSES)} for ask in (haproxy.ask, send))
@@ -184,14 +184,14 @@ def unlike_fresh_ones(haproxy: HAProxy) -> list[str]:
 
 
 def judge(sidecar: Quick, answer: httpx2.Response, *, live: bool) -> None:
-    """What is live is compared with a fresh process; a reload makes one of the worker. A client's mistake changes nothing."""
+    """Assert that the change was made at runtime if expected, and that HAProxy then agrees with a new process."""
     is_done = settle(sidecar, answer)
     assert not is_done or unlike_fresh_ones(sidecar.haproxy) == []
     assert is_done == live, sidecar.why(answer)
 
 
 def with_soak(rows: list[Row], is_first: Callable[[Row], bool]) -> pytest.MarkDecorator:
-    """Parametrize a test by rows, of which `make test` tries the first ones alone."""
+    """Parametrize a test by rows. `make test` runs only those for which `is_first` returns True."""
     values = [pytest.param(row, id=row.words, marks=() if is_first(row) else pytest.mark.soak) for row in rows]
     return pytest.mark.parametrize("row", values)
 
@@ -218,7 +218,7 @@ def test_a_server_that_changes_beside_each_version(each: Quick, row: Row) -> Non
 
 
 EVERYWHERE = [row for row in ROWS if row.everywhere]
-# One that is live and one that is not.
+# One row that is set at runtime, and one that is not.
 FEW = ("[::1]:9", "localhost:9")
 
 
@@ -248,7 +248,7 @@ def test_what_is_added_to_the_process_alone(newest: Quick, row: Row) -> None:
 @pytest.mark.parametrize("version", ["2.6", "3.4"])
 @pytest.mark.parametrize("family", ["", "unix@", "uxst@", "abns@"])
 def test_traffic_through_a_unix_socket(tmp_path: Path, version: str, family: str) -> None:
-    """`show servers state` shows no path, so requests prove where an added server is."""
+    """`show servers state` does not show paths, so requests find out where an added server is."""
     port, path = free_port(), tmp_path / "app.sock"
     name = f"app-{port}" if family == "abns@" else str(path)
     text = f"{CONFIG.replace('server one 127.0.0.1:1', '')}\nfrontend site from base\n    bind 127.0.0.1:{port}\n    default_backend app\n"
@@ -266,7 +266,7 @@ def test_traffic_through_a_unix_socket(tmp_path: Path, version: str, family: str
 
 @contextmanager
 def answering(family: str, name: str) -> Iterator[None]:
-    """An HTTP server that listens on a Unix socket."""
+    """Run an HTTP server on a Unix socket."""
 
     class Answer(StreamRequestHandler):
         def handle(self) -> None:
@@ -282,7 +282,7 @@ def answering(family: str, name: str) -> Iterator[None]:
 
 @pytest.mark.parametrize("address", ["::1", "localhost", *(pytest.param(each, marks=pytest.mark.soak) for each in ("127.0.0.9", "127.1"))])
 def test_what_a_source_of_services_finds(tmp_path: Path, address: str) -> None:
-    """Its backend is new; its free slots have addresses of ours."""
+    """The source adds a backend. Its free slots have addresses that the server chooses."""
     definition = completed({"address": "agent", "port": 8500, "enabled": True, "retry_timeout": 1, "defaults": "base"}, "7", consul=True)
 
     class Source:

@@ -1,6 +1,6 @@
-"""What is answered to be live is what a fresh HAProxy makes of the same file, field by field and check by check.
+"""Compare HAProxy after changes at runtime with a new process for the same file, by every field and every check.
 
-A walk: one change at random after the other, each committed; changes that HAProxy refuses are taken back. The seed is printed; WALK_SEED,
+A walk commits random changes. Changes that HAProxy refuses are undone. The seed is printed; the variables WALK_SEED,
 WALK_STEPS and WALK_PATIENCE (seconds for checks to show the same) change a walk.
 """
 
@@ -50,7 +50,7 @@ PATIENCE = float(os.environ.get("WALK_PATIENCE", "20"))
 
 @dataclass
 class Stage:
-    """One HAProxy beside an engine, and the servers that its checks go to; `other` are those of fresh processes."""
+    """An engine with HAProxy, and the servers that its checks use. `other` are the servers for the checks of new processes."""
 
     haproxy: HAProxy
     servers: Witness
@@ -61,7 +61,7 @@ class Stage:
     outcomes: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
-        # What others do on the socket, by a chance of its own.
+        # Commands that others send to the socket, from a separate random generator.
         self.chance = random.Random(self.seed)
 
     def text(self, configuration: Configuration) -> str:
@@ -71,7 +71,7 @@ class Stage:
         return filled(configuration.text, self.other, self.binds[1])
 
     def same_ports(self, send: Callable[[str], str]) -> Callable[[str], str]:
-        """Asks a fresh process; its ports are shown as those of the other one."""
+        """Send a command to a new process, and replace its ports in the answer by those of the first process."""
         ports = dict(zip(map(str, self.other.ports), map(str, self.servers.ports), strict=True))
         pattern = re.compile(rf"\b({'|'.join(ports)})\b")
         return lambda command: pattern.sub(lambda match: ports[match[0]], send(command))
@@ -99,14 +99,14 @@ def stage(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stage]:
 
 
 async def differing(engine: Engine) -> set[tuple[str, str]]:
-    """Servers that the worker has otherwise than the running document says."""
+    """Return the servers that differ in the worker from the loaded configuration."""
     assert engine.running
     rows, limits = by_backend(await engine.runtime.servers()), await server_limits(engine.runtime)
     return {(each.backend, each.server) for each in server_differences(engine.running, Servers(grammar()), rows, limits)}
 
 
 async def meddle(engine: Engine, stage: Stage, configuration: Configuration) -> None:
-    """Another one changes a server on the socket, which is seen; before it nothing is."""
+    """Change a server on the socket as others do. Assert that the engine finds this difference, and none before."""
     assert await differing(engine) == set(), f"seed {stage.seed}"
     servers = [(each, server) for each in configuration.backends for server in each.servers]
     chosen, server = stage.chance.choice(servers)
@@ -128,7 +128,7 @@ async def meddle(engine: Engine, stage: Stage, configuration: Configuration) -> 
     stage.outcomes["outside"] += is_changed
     await set_back(engine, backend, server.name)
     if row and not is_seen:
-        # What an agent or HAProxy itself may have set stays.
+        # Values that an agent or HAProxy itself may have set are not changed.
         place = [f"addr {row.address} port {row.port}"] if row.address != NOTHING else []
         for member in (f"weight {row.uweight}", f"state {row.forced_state}", *place):
             stage.haproxy.ask(f"set server {backend}/{server.name} {member}")
@@ -137,7 +137,7 @@ async def meddle(engine: Engine, stage: Stage, configuration: Configuration) -> 
 
 
 async def set_back(engine: Engine, backend: str, server: str) -> None:
-    """As a PUT of the server with the file's values does."""
+    """Set a server to its configured values, as a PUT of the server does."""
     stated = Stating(engine.document, claimed=frozenset({Claim(backend, server)}))
     outcome = await engine.write([stated], Version(engine.version()), author=NOBODY)
     assert outcome.live or (await reload(engine)).status == "succeeded"
@@ -148,7 +148,7 @@ async def shown(engine: Engine, backend: str, server: str) -> str | None:
 
 
 async def step(engine: Engine, stage: Stage, configuration: Configuration) -> Configuration:
-    """The configuration after one more change, which the process has."""
+    """Commit one more change, and return the configuration that the process then has."""
     if engine.context.running.is_current and stage.chance.random() < 0.5:
         await meddle(engine, stage, configuration)
     changed = copy.deepcopy(configuration)
@@ -163,7 +163,7 @@ async def step(engine: Engine, stage: Stage, configuration: Configuration) -> Co
         return configuration
     assert planned.valid, what
     done = [] if outcome.reasons else list(outcome.commands)
-    # The lines of a text that is stored stand behind those of its version.
+    # In the stored text, the line with the version comes first.
     whys = [[(reason.section, reason.keyword, reason.why) for reason in reasons] for reasons in (planned.reasons, outcome.reasons)]
     if not any(UNEXPECTED in why for _, _, why in whys[1]):
         assert (whys[0], list(planned.commands)) == (whys[1], done), f"seed {stage.seed}, {what}"
@@ -185,14 +185,14 @@ def compare(stage: Stage, configuration: Configuration, what: str) -> None:
 
 
 def fields(stage: Stage, configuration: Configuration, send: Callable[[str], str]) -> list[str]:
-    """A computed fullconn decides nothing where no server has minconn."""
+    """Return the effective fields. A computed fullconn is left out if no server has minconn, because it then has no effect."""
     unused = {f"{backend.name}/BACKEND slim" for backend in configuration.backends if "minconn" not in backend.text()}
     shown = effective(stage.haproxy.ask), effective(stage.same_ports(send))
     return differences(*({name: value for name, value in each.items() if name not in unused} for each in shown))
 
 
 def visits(stage: Stage, seconds: float) -> list[str]:
-    """What checks do in one process and not in the other."""
+    """Return the visits of checks from one process that the other process does not make."""
     live, other = stage.servers.seen(seconds), stage.other.seen(seconds)
     return [f"checks: live {sorted(live - other)}, fresh {sorted(other - live)}"] if live != other else []
 

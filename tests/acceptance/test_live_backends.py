@@ -1,4 +1,4 @@
-"""Backends that come and go in the running process (HAProxy 3.4), however clients ask for it; before 3.4 a reload does it and says why."""
+"""Add and delete backends at runtime (HAProxy 3.4), by every kind of call. Before 3.4 a reload does this, with the reason."""
 
 import time
 from collections.abc import Iterator
@@ -46,7 +46,7 @@ backend filed from base
 
 @dataclass
 class Stage:
-    """HAProxy with the server beside it and web servers behind it."""
+    """HAProxy with this server and web servers."""
 
     sidecar: Quick
     web: Web
@@ -56,7 +56,7 @@ class Stage:
         return {"name": web, "address": "127.0.0.1", "port": self.web.ports[web], **members}
 
     def add(self, name: str, **members: Any) -> httpx2.Response:
-        """In one call, with its servers."""
+        """Add a backend with its servers in one call."""
         servers = members.pop("servers", None) or {"two": self.server()}
         body = {"name": name, "from": "base", "servers": servers, **members}
         return self.sidecar.post("backends", body, version=self.sidecar.version(), full_section=True)
@@ -71,13 +71,13 @@ class Stage:
         return set(self.sidecar.haproxy.ask("show backend").split()[2:])
 
     def why(self, answer: httpx2.Response) -> dict[str, Any]:
-        """The first reason of the reload that an answer promises, when that has succeeded."""
+        """Wait until the reload of an answer has succeeded, and return its first reason."""
         assert self.sidecar.reloaded(answer)["status"] == "succeeded"
         return dict(self.sidecar.get(f"/v3/sidecar/reloads/{answer.headers['Reload-Id']}").json()["reasons"][0])
 
     @contextmanager
     def busy(self, backend: str) -> Iterator[Future[httpx2.Response]]:
-        """A request that a server of the backend works at until the web servers are released."""
+        """Send a request to a server of the backend that lasts until the web servers are released."""
         self.web.held.clear()
         self.web.release.clear()
         with ThreadPoolExecutor() as pool:
@@ -107,7 +107,7 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
 
 @pytest.fixture
 def steady(stage: Stage) -> Iterator[Stage]:
-    """Whatever the test does, it does it without a reload, and leaves the backends as they were."""
+    """Assert that the test causes no reload, and that the backends afterwards are the same as before."""
     worker, before = stage.sidecar.haproxy.worker_pid(), stage.running()
     yield stage
     assert (stage.sidecar.haproxy.worker_pid(), stage.running()) == (worker, before)
@@ -124,7 +124,7 @@ def test_one_that_comes_serves_and_one_that_goes_is_gone(steady: Stage) -> None:
 
 
 def test_one_by_one(steady: Stage) -> None:
-    """First the backend, then its servers; its implied defaults section is the last above it."""
+    """The backend is added first, then its servers. It inherits from the last defaults section above it."""
     answer = steady.sidecar.post("backends", {"name": "small", "mode": "http"}, version=steady.sidecar.version())
     assert answer.status_code == 201, steady.sidecar.why(answer)
     answer = steady.sidecar.post("backends/small/servers", steady.server(), version=steady.sidecar.version())
@@ -143,7 +143,7 @@ def test_one_that_says_again_what_it_inherits(steady: Stage) -> None:
 
 
 def test_one_from_a_named_defaults_section_with_cookies_checks_and_rules(stage: Stage) -> None:
-    """It does what a fresh process makes of the same file."""
+    """The added backend behaves as in a new process for the same file."""
     haproxy, before = stage.sidecar.haproxy, stage.sidecar.text()
     rule = "http-request return status 200 content-type text/plain string own if { path_end /own }"
     own = f"    option httpchk GET /\n    cookie S insert indirect\n    {rule}\n"
@@ -277,7 +277,7 @@ def test_a_server_that_the_process_alone_has_is_not_lost_unseen(stage: Stage) ->
 
 
 def test_what_haproxy_would_refuse_is_known_beforehand(stage: Stage) -> None:
-    """Its defaults section balances in a way that takes no added server."""
+    """The load balancing of its defaults section permits no added servers."""
     text = stage.sidecar.get("raw").text
     hashed = text.replace("frontend site", "defaults hashed from base\n    balance source\n\nfrontend site", 1)
     assert stage.sidecar.reloaded(stage.sidecar.post("raw", hashed, version=stage.sidecar.version()))
@@ -293,7 +293,7 @@ def test_what_haproxy_would_refuse_is_known_beforehand(stage: Stage) -> None:
 
 
 def test_one_that_meets_a_change_that_waits_for_its_reload(tmp_path: Path) -> None:
-    """It comes and goes at once; the reload, when it is made, has the file."""
+    """The backend is added and deleted at once. The later reload loads the file."""
     for stage in staged("3.4", tmp_path, delay=3_600_000):
         worker = stage.sidecar.haproxy.worker_pid()
         text = stage.sidecar.get("raw").text.replace("balance leastconn", "balance source")

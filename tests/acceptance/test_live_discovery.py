@@ -1,4 +1,4 @@
-"""Services of a real Consul agent that come to a HAProxy 3.4: a backend comes without a reload, its free slots with it."""
+"""Discover services of a real Consul agent with HAProxy 3.4: a backend and its free slots are added without a reload."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from tests.haproxy import binaries
 from tests.haproxy.consul import Agent
 from tests.haproxy.process import HAProxy, free_port
 
-# As many as a backend has slots at least.
+# The smallest number of slots of a backend.
 NAMES = "abcdefghij"
 FREE = "127.0.0.1:80 check disabled weight 128"
 
@@ -45,7 +45,7 @@ def test_a_service_comes_without_a_reload(tmp_path: Path, count: int) -> None:
 
 
 def backend_goes_after_its_definition(sidecar: Quick) -> None:
-    """While the definition is there, it would make the backend again."""
+    """Delete the definition first, because it would add the backend again, and then the backend."""
     (definition,) = sidecar.get(DEFINITIONS).json()
     (name,) = {line.split()[1] for line in sidecar.text().splitlines() if line.startswith("backend consul-")}
     user = f"consul definition {definition['id']}"
@@ -59,7 +59,7 @@ def backend_goes_after_its_definition(sidecar: Quick) -> None:
 
 
 def unlike_fresh_ones(haproxy: HAProxy, text: str) -> list[str]:
-    """In what free slots differ from those of a process that has just loaded the file."""
+    """Return how free slots differ from those of a new process for the file."""
     bind, free = text.partition("bind ")[2].split()[0], [line.split()[1] for line in text.splitlines() if line.endswith(FREE)]
     text = text.replace(str(haproxy.stats), "{stats}").replace(bind, f"127.0.0.1:{free_port()}")
     with fresh(haproxy.directory / "fresh", haproxy.binary, text) as send:

@@ -1,4 +1,4 @@
-"""Servers that come and go in the running process, on every version; what cannot be done live is reloaded, and its record says why."""
+"""Add and delete servers at runtime on every version. Other changes are reloaded, and the record of the reload has the reason."""
 
 import time
 from collections.abc import Iterator
@@ -47,7 +47,7 @@ backend fixed from base
 
 @dataclass
 class Stage:
-    """HAProxy with the server beside it and web servers behind it."""
+    """HAProxy with this server and web servers."""
 
     sidecar: Quick
     web: Web
@@ -63,7 +63,7 @@ class Stage:
         return self.sidecar.delete(f"backends/{backend}/servers/{name}", version=self.sidecar.version())
 
     def asked(self, backend: str, times: int = 12) -> set[str]:
-        """The web servers that answer requests to a backend."""
+        """Return the names of the web servers that answer requests to a backend."""
         with httpx2.Client(base_url=f"http://127.0.0.1:{self.site}", timeout=60, verify=False) as client:
             answers = [client.get(f"/{backend}/x") for _ in range(times)]
         assert {answer.status_code for answer in answers} == {200}
@@ -71,7 +71,7 @@ class Stage:
 
     @contextmanager
     def busy(self) -> Iterator[Future[httpx2.Response]]:
-        """A request that the server `busy` works at until the web servers are released."""
+        """Send a request to the server `busy` that lasts until the web servers are released."""
         assert is_live(self.sidecar.put_server("one", {"maintenance": "enabled"}))
         assert is_live(self.add("busy", "three"))
         self.web.held.clear()
@@ -98,7 +98,7 @@ def stage(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 @pytest.fixture
 def steady(stage: Stage) -> Iterator[Stage]:
-    """Whatever the test does, it does it without a reload."""
+    """Assert that the test causes no reload."""
     worker = stage.sidecar.haproxy.worker_pid()
     yield stage
     assert stage.sidecar.haproxy.worker_pid() == worker
@@ -117,7 +117,7 @@ def test_a_server_that_is_added_serves_and_one_that_is_deleted_is_gone(steady: S
 
 
 def test_its_checks_are_made(steady: Stage) -> None:
-    """One whose origin is away goes down, one whose origin is there is up."""
+    """A server that does not answer its checks goes down, and one that answers them is up."""
     fast = {"check": "enabled", "inter": 20, "rise": 1, "fall": 1}
     assert is_live(steady.add("good", **fast))
     answer = steady.sidecar.post(
@@ -187,7 +187,7 @@ def test_what_is_written_as_it_stands_does_nothing_but_count(steady: Stage) -> N
 
 
 def without_comments(text: str) -> list[str]:
-    """The first write brings our header."""
+    """Return the lines of a text without comments, such as the header of the server."""
     return [line for line in text.splitlines() if not line.startswith("#")]
 
 

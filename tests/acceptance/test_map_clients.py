@@ -1,4 +1,4 @@
-"""What programs in the field do with maps and with files for general use."""
+"""Use maps and general files as known programs do."""
 
 import re
 import time
@@ -57,7 +57,7 @@ def test_a_controller_that_sends_files_before_the_configuration(sidecar: Quick) 
     assert upload(sidecar, "POST", "general", "400.http", "first\r\n", id="400.http").status_code == 201
     got = sidecar.get(f"{STORAGE}/general/400.http")
     assert (got.status_code, got.content, got.headers["Content-Type"]) == (200, b"first\r\n", "application/octet-stream")
-    # This client takes 204 for an error.
+    # This client treats 204 as an error.
     assert upload(sidecar, "PUT", "general/400.http", "400.http", "second").status_code in (200, 202)
     assert upload(sidecar, "POST", "maps", "new.map", "k v\n").status_code == 201
     assert sidecar.put(f"{STORAGE}/maps/new.map", "k w\n").status_code in (200, 202)
@@ -101,7 +101,7 @@ def test_a_job_that_keeps_a_map_in_step(sidecar: Quick) -> None:
 
 
 def test_a_map_survives_the_reloads_of_others(sidecar: Quick) -> None:
-    """File and process say the same, so that a reload changes nothing."""
+    """File and process have the same entries, so a reload changes nothing."""
     assert sidecar.post(f"{MAPS}/hosts.map/entries", {"key": "r.example", "value": "r"}, force_sync=True).status_code == 201
     transaction = sidecar.transaction()
     sidecar.reloaded(sidecar.commit(transaction))

@@ -1,4 +1,4 @@
-"""Modes of all that the server creates when it is started with umask 0: others may write nothing, and read no secret."""
+"""Check the modes of all files that the server creates with umask 0: others may write no file, and read no secret."""
 
 import stat
 import subprocess
@@ -9,12 +9,12 @@ from tests.haproxy.sidecar import Sidecar
 from tests.until import until
 
 STORAGE = "/v3/services/haproxy/storage"
-# What others may read: a process id.
+# Files that others may read: a process id.
 FOR_ALL = ("own.pid",)
 
 
 class Open(Sidecar):
-    """Started with umask 0."""
+    """A server that is started with umask 0."""
 
     def _process(self, *words: str) -> subprocess.Popen[bytes]:
         with self.log.open("ab") as log:

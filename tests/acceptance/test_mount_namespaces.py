@@ -1,4 +1,4 @@
-"""Marked tests run in a mount namespace of their own, and what becomes of them is reported where the other tests run."""
+"""Run marked tests in a separate mount namespace, and report their results with those of the other tests."""
 
 import os
 import re

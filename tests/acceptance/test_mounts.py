@@ -1,4 +1,4 @@
-"""haproxy.cfg and the stored files on mounts that machines and containers have: what is changed, what others edit, what a crash leaves."""
+"""Put haproxy.cfg and stored files on the mounts of machines and containers: change them, edit them by hand, and recover after a crash."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -27,7 +27,7 @@ backend app from plain
 
 
 class Place:
-    """`etc` is where HAProxy and the server find the files, `outside` where others do; `renames`: whether these can replace one."""
+    """A mount. HAProxy and the server find the files in `etc`, others in `outside`. `renames` is whether others can replace a file."""
 
     renames = True
 
@@ -37,10 +37,10 @@ class Place:
         self.mount()
 
     def mount(self) -> None:
-        """Before the files are written."""
+        """Mount the directories, before the files are written."""
 
     def mount_files(self) -> None:
-        """After it."""
+        """Mount the files, after they are written."""
 
 
 class Memory(Place):
@@ -62,7 +62,7 @@ class Overlay(Place):
 
 
 class SingleFiles(Place):
-    """What a container gets with `-v /srv/haproxy.cfg:/etc/haproxy/haproxy.cfg`."""
+    """The mount of a container with `-v /srv/haproxy.cfg:/etc/haproxy/haproxy.cfg`."""
 
     renames = False
 
@@ -100,7 +100,7 @@ def by_rename(path: Path, text: str) -> None:
 
 
 def edit_by_others(place: Place, sidecar: Quick, write: Callable[[Path, str], None], weight: int) -> None:
-    """Noticed unasked; of the same length as before, so that only times tell."""
+    """Edit the file as others do, and wait until the server has read it. The size stays the same, so only the time differs."""
     version, text = sidecar.version(), sidecar.text()
     write(place.outside / "haproxy.cfg", text.replace("weight ", f"weight {weight} #", 1)[: len(text)])
     until(lambda: sidecar.version() > version, "not noticed")
@@ -109,7 +109,7 @@ def edit_by_others(place: Place, sidecar: Quick, write: Callable[[Path, str], No
 
 def test_a_life_on_it(place: Place, sidecar: Quick) -> None:
     if isinstance(place, Coarse):
-        # Nobody can tell whether a worker that began in the same second has read the file.
+        # It is unknown whether a worker that started in the same second has read the file.
         assert sidecar.reloaded(sidecar.put_server("one", {"weight": 15}))["status"] == "succeeded"
     answer = sidecar.put_server("one", {"weight": 20})
     assert is_live(answer), sidecar.why(answer)

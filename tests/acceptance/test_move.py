@@ -1,4 +1,4 @@
-"""A host is moved as docs/operations.md says: what the server remembers goes with its backup, and HAProxy is as after a restart."""
+"""Move a host as docs/operations.md describes: a backup has the server's own state, and HAProxy is as after a restart."""
 
 import subprocess
 from pathlib import Path

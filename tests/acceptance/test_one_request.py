@@ -1,4 +1,4 @@
-"""Large requests are answered, and what a client has asked for ends with it."""
+"""Answer large requests, and end the work for a request when its client disconnects."""
 
 import socket
 from collections.abc import Iterator
@@ -13,9 +13,9 @@ from tests.haproxy.process import HAProxy, free_port
 from tests.haproxy.sidecar import CONFIGURATION
 from tests.until import until
 
-# What `make test` sends is a tenth as large as in `make soak`.
+# The texts of `make test` are a tenth as large as those of `make soak`.
 MANY = 1000
-# The slowest, whose like others are.
+# The slowest requests; the others are similar.
 SLOWEST = ("empty lines applied", "empty lines explained")
 FEW = [pytest.param(each, id=each.what) for each in large_requests(MANY) if each.what not in SLOWEST]
 
@@ -38,7 +38,7 @@ def test_it_is_answered(sidecar: Quick, transaction: str, large: Large) -> None:
 
 
 def test_an_edit_by_hand_and_what_it_differs_in(tmp_path: Path) -> None:
-    """A large text is read as soon as it is there; a plan compares it with another order of its lines."""
+    """The server reads a large text after an edit by hand. A plan compares it with the same lines in another order."""
     config = CONFIG.format(site=free_port())
     reordered = (SECTIONS + "".join(f"backend b{i}\n    server s 127.0.0.1:1\n\n" for i in range(MANY, 0, -1))).encode()
     with HAProxy(tmp_path, config, binary=binaries.exactly("3.2")) as haproxy, Quick(haproxy) as sidecar:
@@ -50,7 +50,7 @@ def test_an_edit_by_hand_and_what_it_differs_in(tmp_path: Path) -> None:
 
 
 def test_a_check_ends_with_its_client(tmp_path: Path) -> None:
-    """What the command starts is ended, too."""
+    """The processes that the check command has started are ended as well."""
     command = tmp_path / "validate"
     announced = f"echo $$ > {tmp_path}/pid.new; mv {tmp_path}/pid.new {tmp_path}/pid"
     command.write_text(f"#!/bin/sh\ngrep -q slow $DATAPLANEAPI_TRANSACTION_FILE || exit 0\n{announced}\nsleep 50\n")

@@ -1,4 +1,4 @@
-"""Random walks over the outcomes of reloads, quiet and with chaos; a seed that failed can be walked again with `OUTCOME_SEED`."""
+"""Walk at random over the outcomes of reloads, with few or many faults. `OUTCOME_SEED` repeats the walk of a failed seed."""
 
 import os
 import time
@@ -11,7 +11,7 @@ from tests.haproxy import binaries
 
 SEED = int(os.environ.get("OUTCOME_SEED", "0"))
 STRETCH = 6
-# Of `make test`: each with its seed, so that it walks the same way in every run.
+# The walks of `make test`. Each has a seed, so that every run is the same.
 SMALL = [
     ("3.2", "command", 0, STRETCH, 1),
     ("2.6", "command beside a master", 1, STRETCH, 2),

@@ -1,4 +1,4 @@
-"""Others write haproxy.cfg, or reload HAProxy: nothing of it is lost, overwritten or taken for ours."""
+"""Let others write haproxy.cfg and reload HAProxy: their edits are not lost or overwritten, or recorded as the server's own."""
 
 import os
 import time
@@ -25,7 +25,7 @@ backend app from plain
 )
 
 
-# The server learns of an edit by inotify, or looks at the file when a client writes.
+# The server notices an edit by inotify, or when a client writes.
 BOTH = pytest.mark.parametrize("sidecar", [False, True], indirect=True, ids=["watching", "not watching"])
 
 
@@ -48,7 +48,7 @@ def by_rename(path: Path, text: str) -> None:
 
 
 def edited(sidecar: Quick, write: Callable[[Path, str], None] = by_rename) -> str:
-    """An operator's edit: a comment, and a weight."""
+    """Edit the file as an operator does: add a comment, and change a weight."""
     text = sidecar.text().replace("server two 127.0.0.1:2 weight 10", "server two 127.0.0.1:2 weight 30   # seen by nobody else")
     write(sidecar.haproxy.file, text)
     return text
@@ -119,7 +119,7 @@ def test_a_raw_push_from_before_the_edit_is_refused(sidecar: Quick) -> None:
 
 @BOTH
 def test_an_edit_while_a_reload_is_pending_goes_along_with_it(sidecar: Quick) -> None:
-    """The reload that was promised loads the file as it then is."""
+    """The pending reload loads the edited file."""
     backend = sidecar.get("backends/app").json()
     answer = sidecar.put("backends/app", {**backend, "queue_timeout": 1234}, version=sidecar.version())
     edited(sidecar)
@@ -133,7 +133,7 @@ def test_an_edit_while_a_reload_is_pending_goes_along_with_it(sidecar: Quick) ->
 
 
 def next_version(sidecar: Quick) -> int:
-    """The one that a writer gets; a server that does not watch the file looks at it when a client writes."""
+    """Return the version for a write. A server that does not watch the file reads it when a client writes."""
     answer = sidecar.put("backends/app/servers/one", {"name": "one", "address": "127.0.0.1", "port": 1}, version=999_999)
     assert answer.status_code == 409
     return int(answer.headers["Configuration-Version"])
@@ -160,7 +160,7 @@ def test_an_edit_while_the_server_is_down(sidecar: Quick) -> None:
     assert sidecar.text() == text
     assert sidecar.get("backends/app/servers/two").json()["weight"] == 30
     answer = sidecar.put_server("one", {"weight": 9})
-    # Live where what HAProxy does was on disk in time, else by a reload: true either way.
+    # Made at runtime if the loaded configuration was on disk in time, and otherwise by a reload. Both are right.
     assert answer.status_code == 200 or sidecar.reloaded(answer)["status"] == "succeeded"
     assert weights(sidecar) == [9, 30]
     assert "# seen by nobody else" in sidecar.line("server two ")

@@ -1,4 +1,4 @@
-"""State, weight and address that were set in the process outlive reloads and restarts, of either side; what others set does not."""
+"""Keep states, weights and addresses that were set in the process across reloads and restarts of both sides, but not values of others."""
 
 import time
 from collections.abc import Iterator
@@ -51,7 +51,7 @@ def farm(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Kept]:
 
 @pytest.fixture(params=[pytest.param("2.6", marks=pytest.mark.soak), "3.4"])
 def stated(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Kept]:
-    """With a server-state file."""
+    """Run a server with a server-state file."""
     lines = "    default_backend shop\n\ndefaults kept from plain\n    load-server-state-from-file global\n" + LINES.partition("shop\n")[2]
     lines = lines.replace("backend shop from plain", "backend shop from kept")
     with farm_of(Kept, tmp_path, request.param, lines, "one", "two", settings=f"server-state-file {tmp_path}/states") as found:
@@ -59,7 +59,7 @@ def stated(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Kept]:
 
 
 def test_no_request_meets_a_drained_server(stated: Kept) -> None:
-    """Over reloads by this server and by others, and over a restart."""
+    """The server stays drained across reloads by this server and by others, and across a restart."""
     stated.set("web1", admin_state="drain")
     stated.set("off", admin_state="maint")
     with Traffic(stated.url, ["/"], ["one", "two"], clients=8, pause=0.001) as traffic:
@@ -89,7 +89,7 @@ def test_no_request_meets_a_drained_server(stated: Kept) -> None:
 
 
 def test_a_port_that_the_configuration_changes(stated: Kept) -> None:
-    """The state file of before, which others have written as well, does not bring the former one back."""
+    """A former state file, with lines of others, does not restore the former port."""
     stated.set("web2", admin_state="drain")
     (stated.sidecar.haproxy.directory / "states").write_text(stated.sidecar.haproxy.ask("show servers state"))
     assert stated.sidecar.put_server("web2", {"port": stated.web.ports["one"]}, "shop").is_success

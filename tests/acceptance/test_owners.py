@@ -1,4 +1,4 @@
-"""Who owns what, while a reload is to come, once it is over, and over a kill."""
+"""Check the owners of objects before and after a reload, and after a kill."""
 
 import socket
 from collections.abc import Iterator
@@ -61,7 +61,7 @@ def test_what_a_failed_reload_puts_back_is_its_owners_again(sidecar: Applied) ->
 
 
 def test_what_is_given_up_before_a_kill(sidecar: Applied) -> None:
-    """The reload that decides is the next process's."""
+    """The reload of the next process decides whether the owner has given up the object."""
     loaded(sidecar, sidecar.apply(STICKY.format(name="own")))
     gone = sidecar.apply("")
     assert gone.status_code == 202 and declared_objects(sidecar) == {}, gone.text

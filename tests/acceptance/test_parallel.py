@@ -1,4 +1,4 @@
-"""Many clients at once: of 200 calls into one transaction none is lost; of writers with a version those stand that were answered so."""
+"""Call the server with many clients at once. No call into a transaction may be lost, and all accepted writes with a version are made."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
@@ -37,7 +37,7 @@ def sidecar(tmp_path: Path) -> Iterator[Quick]:
 
 
 def at_once(sidecar: Quick, work: Callable[[Ask], Awaitable[Any]]) -> Any:
-    """Runs it with a client that opens as many connections as it needs."""
+    """Run `work` with a client that opens as many connections as it needs."""
 
     async def run() -> Any:
         url, limits = f"http://127.0.0.1:{sidecar.port}", httpx2.Limits(max_connections=None)
@@ -84,7 +84,7 @@ def test_200_calls_into_one_transaction(sidecar: Quick) -> None:
 
 @pytest.mark.parametrize("reads", [1, 2], ids=["all with one version", "each with the version it has read"])
 def test_25_writers_with_versions(sidecar: Quick, reads: int) -> None:
-    """Live changes and such that reload, so that commits meet reloads at work."""
+    """Some changes are made at runtime and some by reloads, so that commits happen during reloads."""
     version = sidecar.version()
 
     async def write(ask: Ask, number: int) -> tuple[str, httpx2.Response]:
@@ -109,7 +109,7 @@ def test_25_writers_with_versions(sidecar: Quick, reads: int) -> None:
 
 
 def test_25_writers_who_try_again_all_come_in(sidecar: Quick) -> None:
-    """With the version that a refusal's own header tells."""
+    """A refused writer tries again with the version in the header of the refusal."""
 
     async def write(ask: Ask, number: int) -> int:
         version, tries = "1", 0

@@ -1,4 +1,4 @@
-"""PATCH beside a real HAProxy: live where a PUT is, and of many at once none is lost."""
+"""Send PATCH requests with a real HAProxy: they are made at runtime if a PUT would be, and none of many at once is lost."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor

@@ -1,4 +1,4 @@
-"""`ctl events --post`: each event reaches the receiver at least once, over kills, refusals and restarts; what is lost is reported."""
+"""Run `ctl events --post`: each event reaches the receiver at least once, despite kills and refusals. Lost events are reported."""
 
 import random
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from tests.until import until
 
 
 class Poster:
-    """Runs `ctl events --post` with a cursor file, again and again; `said` is what it has logged."""
+    """Runs `ctl events --post` with a cursor file, and starts it again after each end. `said` is its log."""
 
     def __init__(self, ctl: Ctl, directory: Path) -> None:
         self._ctl, self.cursor, self._log = ctl, directory / "cursor", directory / "posted.log"
@@ -27,7 +27,7 @@ class Poster:
         return self._log.read_text()
 
     def start(self, url: str, *words: str) -> None:
-        """Returns once the process has a place in the stream."""
+        """Start the process, and wait until it follows the stream."""
         command = ["ctl", "events", "--types", "config", "--post", url, "--cursor", str(self.cursor), *words]
         self.process = nursery().start(command, self._log, self._ctl.environment)
         until(self.cursor.exists)
@@ -112,7 +112,7 @@ def test_an_event_waits_for_a_receiver_that_is_down(sidecar: Quick, poster: Post
 
 @pytest.mark.parametrize("status", [302, 308, 404, 503])
 def test_only_2xx_is_success(sidecar: Quick, poster: Poster, status: int) -> None:
-    """A redirect is not followed: it would carry the event to a host that nobody has named."""
+    """A redirect is not followed, because it would send the event to a host that the operator has not named."""
     with Receiver() as elsewhere:
 
         def answer(handler: Handler) -> None:
@@ -125,7 +125,7 @@ def test_only_2xx_is_success(sidecar: Quick, poster: Poster, status: int) -> Non
 
 
 def test_lost_events_are_reported_as_a_gap(sidecar: Quick, poster: Poster) -> None:
-    """A server that was started again has no events from before."""
+    """After a restart, the server has no former events."""
     with Receiver() as receiver, posting(poster, receiver):
         add(sidecar, "one")
         receiver.until(lambda each: each.objects() == ["backend/one"])
@@ -164,7 +164,7 @@ def test_kills_and_refusals_lose_no_event(sidecar: Quick, poster: Poster) -> Non
         poster.kill()
         poster.start(receiver.url)
         receiver.until(lambda each: wanted[-1] in each.objects())
-        # In order, and each at least once: an event that comes again is the one before.
+        # The events are in order, each at least once. A repeated event directly follows itself.
         ids = [int(each.event["id"]) for each in receiver.requests]
         assert ids == sorted(ids) and list(dict.fromkeys(each.event["object"] for each in receiver.requests)) == wanted
 

@@ -1,4 +1,4 @@
-"""A server that is read-only beside a real HAProxy: it shows everything, plans, and sends nothing that changes anything."""
+"""Run a read-only server with a real HAProxy: it shows everything, makes plans, and sends HAProxy no command that changes anything."""
 
 import signal
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ def sidecar(tmp_path: Path, haproxy_binary: str) -> Iterator[Quick]:
 
 
 def states(sidecar: Quick) -> list[list[str]]:
-    """Of each server, without the seconds since its last change."""
+    """Return the state of each server, without the seconds since its last change."""
     rows = [line.split() for line in sidecar.haproxy.ask("show servers state").splitlines()]
     return [[*row[:9], *row[10:]] for row in rows]
 

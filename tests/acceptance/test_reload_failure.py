@@ -1,4 +1,4 @@
-"""A reload that fails: HAProxy goes on as before, the file goes back to what it runs under a higher version, and the cause is reported."""
+"""Let a reload fail: HAProxy continues as before, the file has the loaded text again with a higher version, and the cause is reported."""
 
 import dataclasses
 import re
@@ -35,14 +35,14 @@ Beside = Callable[..., AbstractContextManager[Quick]]
 
 @pytest.fixture
 def taken() -> Iterator[int]:
-    """A port that HAProxy cannot have."""
+    """Return a port that is in use, so that HAProxy cannot bind to it."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         yield int(listener.getsockname()[1])
 
 
 @pytest.fixture
 def beside(tmp_path: Path) -> Iterator[Beside]:
-    """Starts HAProxy and the server; `site` says whether the frontend answers."""
+    """Start HAProxy and the server. `site` returns whether the frontend answers."""
     with Web("one") as web:
 
         @contextmanager
@@ -57,7 +57,7 @@ def beside(tmp_path: Path) -> Iterator[Beside]:
 
 
 def body(text: str) -> str:
-    """Without our lines."""
+    """Return a text without the header of the server."""
     return HEADER.sub("", text, count=1)
 
 
@@ -67,7 +67,7 @@ def bind(sidecar: Quick, port: int, **more: Any) -> httpx2.Response:
 
 
 def check_that_it_is_as_before(sidecar: Quick, text: str, version: int, worker: int) -> None:
-    """File, memory, version and process agree, and what comes next is planned from what runs."""
+    """Assert that file, memory, version and process agree, and that the next change is planned from the loaded text."""
     assert body(sidecar.text()) == body(text)
     assert f"# _version={version}\n" in sidecar.text()
     assert sidecar.version() == version
@@ -121,7 +121,7 @@ def test_a_transaction_and_a_raw_push_that_cannot_be_loaded(beside: Beside, take
 
 
 def test_live_changes_survive_a_later_reload_that_fails(beside: Beside, taken: int) -> None:
-    """The file goes back to what runs, and that is more than what was last loaded."""
+    """The file is restored to the state of the process, which has changes at runtime since the last load."""
     with beside() as sidecar:
         worker = sidecar.haproxy.worker_pid()
         assert sidecar.put_server("one", {"weight": 77}).status_code == 200
@@ -158,7 +158,7 @@ def test_without_a_socket_the_exit_code_has_to_do(beside: Beside, command: str, 
 
 
 def test_a_push_that_skips_the_reload(beside: Beside, taken: int) -> None:
-    """It stands on disk and HAProxy does not know of it; nothing is promised, and the next change says what it brings along."""
+    """The text is only on disk. No reload is scheduled, and the plan of the next change has the differences."""
     with beside() as sidecar:
         worker = sidecar.haproxy.worker_pid()
         pushed = sidecar.text().replace("weight 10", "weight 11 cookie x")
@@ -193,7 +193,7 @@ CHECKS = {
 
 
 class Hasty(Quick):
-    """The command, but for a check that may take one second instead of a minute."""
+    """A server whose checks may take one second instead of a minute."""
 
     def _command(self) -> list[str]:
         assert "seconds" in {each.name for each in dataclasses.fields(CheckSettings)}
@@ -207,7 +207,7 @@ class Hasty(Quick):
 
 @pytest.fixture(scope="module")
 def checked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hasty]:
-    """Its configuration is checked by `checker`, a file that each test writes."""
+    """Run a server whose check command is `checker`, a file that each test writes."""
     directory = tmp_path_factory.mktemp("checked")
     config, binary = CONFIG.format(site=free_port(), one=free_port()), str(directory / "checker")
     with HAProxy(directory, config, binary=binaries.exactly("3.2")) as haproxy, Hasty(haproxy, settings={"haproxy_bin": binary}) as sidecar:
@@ -216,7 +216,7 @@ def checked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hasty]:
 
 @pytest.mark.parametrize("kind", CHECKS)
 def test_what_can_happen_to_the_check(checked: Hasty, kind: str) -> None:
-    """A passing trouble is 503, so that clients try again; only what these bytes will always get is 400."""
+    """A temporary failure is answered with 503, so that clients try again. Only a text that is always refused is answered with 400."""
     program, status, says = CHECKS[kind]
     (checked.directory / "checker").unlink(missing_ok=True)
     if program:

@@ -1,4 +1,4 @@
-"""What became of a reload is what is seen: with HAProxy dead, the server killed, a command that lies, a worker that cannot load."""
+"""Report the real outcome of a reload: with HAProxy or the server killed, a reload command that lies, or a worker that cannot load."""
 
 import socket
 import time
@@ -14,7 +14,7 @@ from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy, free_port
 
 CONFIG = PLAIN.format() + "backend app from plain\n    server one 127.0.0.1:1\n"
-# What passes `haproxy -c` and cannot be loaded.
+# A section that passes `haproxy -c` and cannot be loaded.
 UNKNOWN_RING = "log-forward more\n    bind 127.0.0.1:{port}\n    log ring@nowhere local0\n"
 
 
@@ -22,7 +22,7 @@ UNKNOWN_RING = "log-forward more\n    bind 127.0.0.1:{port}\n    log ring@nowher
 def beside(
     directory: Path, command: str, *, master: bool = False, sees_master: bool = False, version: str = "3.2", delay: int = 50
 ) -> Iterator[Quick]:
-    """`command` is a shell's, in which $PID is HAProxy's. `sees_master`: the server has the socket, and reloads by the command."""
+    """Run HAProxy and a server with a reload command, in which $PID is HAProxy's pid. With `sees_master`, it knows the master socket."""
     pid = directory / "haproxy.pid"
     settings: dict[str, Any] = {"master_worker_mode": not sees_master} if master or sees_master else {}
     script = directory / "reload"
@@ -56,7 +56,7 @@ def is_ready(sidecar: Quick) -> bool:
 
 
 def check_that_all_agree(sidecar: Quick, *names: str) -> None:
-    """File and process have these backends beside the first."""
+    """Assert that file and process have these backends in addition to the first."""
     assert [each for each in sidecar.haproxy.ask("show backend").split()[2:] if each != "app"] == list(names)
     assert [each["name"] for each in sidecar.get("backends").json() if each["name"] != "app"] == list(names)
     plan = sidecar.post("/v3/sidecar/plan", sidecar.get("raw").text).json()
@@ -74,7 +74,7 @@ def check_that_all_agree(sidecar: Quick, *names: str) -> None:
 )
 def test_a_haproxy_that_is_dead_loads_the_file_when_it_starts(tmp_path: Path, command: str, master: bool) -> None:
     with beside(tmp_path, command, master=master) as sidecar:
-        # It has answered, so that it is known to run here.
+        # HAProxy has answered, so the server knows that it runs.
         assert is_ready(sidecar)
         sidecar.haproxy.kill()
         identity = add(sidecar, "first").headers["Reload-Id"]
@@ -103,7 +103,7 @@ def test_a_haproxy_that_is_dead_loads_the_file_when_it_starts(tmp_path: Path, co
 
 @pytest.mark.parametrize("version", [pytest.param("2.6", marks=pytest.mark.soak), "3.2"])
 def test_a_start_that_fails_is_told_and_can_be_mended(tmp_path: Path, version: str) -> None:
-    """HAProxy has opened its sockets and is gone again."""
+    """HAProxy ends after it has opened its sockets."""
     with socket.create_server(("127.0.0.1", 0)) as other, beside(tmp_path, "true", master=True, version=version) as sidecar:
         assert is_ready(sidecar)
         sidecar.haproxy.kill()
@@ -124,7 +124,7 @@ def test_a_start_that_fails_is_told_and_can_be_mended(tmp_path: Path, version: s
 
 
 def test_what_a_dead_worker_had_loaded_is_not_live(tmp_path: Path) -> None:
-    """Neither while the reload that would find it dead is yet to come."""
+    """Changes are not made at runtime, also before a reload has found that the worker is dead."""
     with beside(tmp_path, "true", delay=60_000) as sidecar:
         text = sidecar.get("raw").text
         sidecar.haproxy.kill()
@@ -143,7 +143,7 @@ def test_a_master_that_was_never_seen_may_come_later(tmp_path: Path) -> None:
             check_that_all_agree(sidecar, "first")
 
 
-# The new worker answers before the server is killed; it answers only afterwards; nothing has been asked of HAProxy.
+# The server is killed after the new worker answers, before it answers, or before HAProxy is reloaded.
 @pytest.mark.parametrize(
     "command",
     [

@@ -1,4 +1,4 @@
-"""Renamed objects with real traffic: live where HAProxy can, and by a reload elsewhere."""
+"""Rename objects with real traffic, at runtime if HAProxy can, and otherwise by a reload."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -45,7 +45,7 @@ class Renamed(Farm):
         return (self.maps / name).read_text()
 
     def plain(self) -> str:
-        """The configuration without the comments at its top."""
+        """Return the configuration without the comments at its top."""
         return self.sidecar.text()[self.sidecar.text().index("global\n") :]
 
 
@@ -110,7 +110,7 @@ def test_what_is_kept_beside_the_configuration_goes_with_it(farm: Renamed) -> No
     assert sidecar.get(OWNERS).json() != owned
     exported = sidecar.get("/v3/sidecar/export", owner="team").json()
     assert [each["name"] for each in exported["backends"]] == ["first"], exported
-    # What the owner still calls v1 is made, and what it has no more goes.
+    # The owner still declares v1, which is created, and no longer v2, which is deleted.
     planned = sidecar.put("/v3/sidecar/apply", declared, owner="team", dry_run=True).json()
     assert "backend/v1" in planned["created"] and "backend/first" in planned["deleted"], planned
 

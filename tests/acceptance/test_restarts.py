@@ -1,4 +1,4 @@
-"""Restarts while clients come and go: those accepted are answered, the others refused or kept for the next process.
+"""Restart the server while clients connect. Accepted clients are answered; others are refused or wait for the next process.
 
 A TCP socket of the server's own resets a client that connects in the microseconds between its last `accept` and its end.
 """
@@ -38,7 +38,7 @@ Connect = Callable[[], socket.socket]
 
 
 class Clients:
-    """So many new connections a second; each asks once, some after a while. `outcomes` counts what became of them.
+    """Opens connections at a rate. Each sends one request, some after a while. `outcomes` counts the outcomes.
 
     A connection without a request is closed FIRST_CALL seconds after a stop began: a client that did not get its turn for so long is
     not counted.
@@ -54,7 +54,7 @@ class Clients:
     def _come(self) -> None:
         due = time.monotonic()
         while not self._enough.is_set():
-            # On a busy machine a start takes long, and those who wait for it must not be more than it can answer in time.
+            # On a busy machine a start takes long. No more clients may wait for it than the server can answer in time.
             self._waiting.acquire()
             thread = threading.Thread(target=self._one, args=(self._random.choice((0.0, 0.0, 0.01, 0.1, 0.7)),))
             thread.start()
@@ -93,7 +93,7 @@ class Clients:
             self.outcomes[outcome] += 1
 
     def answered(self, count: int) -> None:
-        """Waits until so many more were answered, or one failed."""
+        """Wait until `count` more clients were answered, or one has failed."""
         wanted = self.outcomes["answered"] + count
         while self.outcomes["answered"] < wanted and set(self.outcomes) <= {"answered", "refused"}:
             time.sleep(0.02)
@@ -110,7 +110,7 @@ class Clients:
 
 
 class Restarted:
-    """The server, again and again at the same place; `sockets` are those of a service manager."""
+    """A server that is restarted on the same addresses. `sockets` are the sockets that a service manager passes to it."""
 
     def __init__(self, directory: Path, *sockets: socket.socket, **api: Any) -> None:
         self._sockets, self._numbers = sockets, itertools.count()
@@ -168,7 +168,7 @@ def restart(server: Restarted, connect: Connect, times: int) -> Counter[str]:
 
 
 def check(outcomes: Counter[str], times: int) -> None:
-    """Every client was answered or refused, but for one reset a restart at most."""
+    """Assert that every client was answered or refused, except for at most one reset per restart."""
     resets = {outcome for outcome in outcomes if "ConnectionResetError" in outcome or "BrokenPipeError" in outcome}
     assert {*outcomes} - resets == {"answered", "refused"} and sum(outcomes[reset] for reset in resets) <= times, outcomes
 

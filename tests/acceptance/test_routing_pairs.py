@@ -1,4 +1,4 @@
-"""A shadow answers as the HAProxy that serves does: random configurations with random requests."""
+"""Compare a shadow with the real HAProxy, by random configurations and random requests."""
 
 import random
 from collections import Counter
@@ -11,7 +11,7 @@ REQUESTS = 25
 
 
 def agree(seeds: range, binary: str) -> Counter[str]:
-    """How many rules of each family applied, and how many pairs were compared."""
+    """Assert that both agree. Return how many rules of each family were applied, and how many requests were compared."""
     counted: Counter[str] = Counter()
     for seed in seeds:
         found = compared(seed, binary, counted, REQUESTS)

@@ -1,4 +1,4 @@
-"""HAProxy is killed, restarted and reloaded while it is asked and changed through the API: each answer is right, or 503 with the reason."""
+"""Kill, restart and reload HAProxy during calls of the API that read and change it. Each answer must be right, or 503 with the reason."""
 
 import os
 import random
@@ -40,12 +40,12 @@ backend app from base
 NAMES = [f"s{number}" for number in range(300)]
 RUNTIME = "/v3/services/haproxy/runtime"
 STATS = "/v3/services/haproxy/stats/native"
-# Where the socket and the reason stand in an answer of another shape.
+# The members with the socket and the reason in answers of another shape.
 TOLD_APART = {(f"{RUNTIME}/info", 200), (STATS, 500)}
 
 
 class Caller(threading.Thread):
-    """Makes one call after the other; `wrong` are answers that are neither right nor an honest 503."""
+    """Makes one call after the other. `wrong` are the answers that are neither right nor a 503 with a reason."""
 
     def __init__(self, sidecar: Sidecar, calls: int, seed: int) -> None:
         super().__init__()
@@ -70,7 +70,7 @@ class Caller(threading.Thread):
                     time.sleep(0.05)
 
     def ask(self, method: str, path: str, body: object = None) -> httpx2.Response | None:
-        """None for 503 with a reason, or how facts and counters say so."""
+        """Make a call, and return the answer; None if it reports that HAProxy does not answer."""
         answer = self.client.request(method, path, **({} if body is None else {"json": body}))
         if answer.status_code == 503 and ".sock" in answer.json()["message"]:
             return None
@@ -131,7 +131,7 @@ def disturb(haproxy: HAProxy, how: str) -> None:
             os.kill(haproxy.worker_pid(), signal.SIGKILL)
     elif how == "kill the master":
         os.kill(haproxy.pid, signal.SIGKILL)
-    # A master goes with its worker, unless that was about to leave.
+    # A master ends with its worker, unless the worker is a former one.
     haproxy.stop()
     haproxy.start()
 
@@ -152,7 +152,7 @@ def test_every_answer_is_right_or_says_why_not(tmp_path: Path, haproxy_binary: s
             right = sum(caller.right for caller in callers)
             disturb(haproxy, WAYS[ways % len(WAYS)])
             ways += 1
-            # However slowly HAProxy starts, something is answered in between.
+            # Some calls are answered with success even if HAProxy starts slowly.
             while any(caller.is_alive() for caller in callers) and right == sum(caller.right for caller in callers):
                 time.sleep(0.01)
         for caller in callers:

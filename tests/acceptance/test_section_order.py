@@ -1,4 +1,4 @@
-"""Sections whose order tells HAProxy nothing: in any order it accepts them, and serves the same by them. Swapping them takes no reload."""
+"""Swap sections whose order has no meaning for HAProxy. It accepts any order, behaves the same, and needs no reload."""
 
 import urllib.error
 import urllib.request
@@ -26,7 +26,7 @@ defaults
     timeout server 5s
 
 """
-# Each refers to others by name, so that in either order some stand above what they refer to.
+# Each section refers to others by name. In either order, some sections come before those that they refer to.
 SECTIONS = """\
 frontend site
     bind 127.0.0.1:{port}

@@ -1,6 +1,6 @@
-"""Fifty services of a Consul agent come, go, grow and move while traffic flows, and the agent itself goes away in between.
+"""Add, remove, scale and move fifty services of a Consul agent under traffic, and stop the agent in between.
 
-No request fails. HAProxy reloads for backends that are new, and for nothing else.
+No request may fail. HAProxy reloads only for new backends.
 """
 
 import random
@@ -26,14 +26,14 @@ CONFIG = (
 """
 )
 NAMES = tuple("abcdef")
-# Bits of a server's state: put there by an operator, inherited, or without an address; that it once was in the file is another.
+# Bits of a server's state: set by an operator, inherited, or without an address. A further bit is that it was configured so.
 MAINTENANCE = 0x01 | 0x02 | 0x20
 DEFINITIONS = "/v3/service_discovery/consul"
 
 
 @dataclass
 class World:
-    """Services and where their instances are: `placed[service][node]` is the name of a web server."""
+    """The services and their instances: `placed[service][node]` is the name of a web server."""
 
     agent: Agent
     web: Web
@@ -51,7 +51,7 @@ class World:
         self.agent.deregister(service, node=node)
 
     def churn(self) -> None:
-        """One change of one service; those of even numbers always keep an instance."""
+        """Change one service. Services with even numbers always have an instance."""
         service = self.dice.choice(sorted(self.placed))
         nodes = sorted(self.placed[service])
         spare = len(nodes) > (0 if int(service[1:]) % 2 else 1)
@@ -67,7 +67,7 @@ class World:
         }
 
     def running(self) -> dict[str, set[str]]:
-        """What serves in the process itself."""
+        """Return the servers in the running process."""
         found: dict[str, set[str]] = {}
         for row in self.sidecar.haproxy.ask("show servers state").splitlines()[2:]:
             columns = row.split()
@@ -137,7 +137,7 @@ def run(world: World, changes: int) -> None:
 
 
 def go_away(world: World) -> None:
-    """The agent stops: that is reported, nothing is emptied, and when it is back everything goes on by itself."""
+    """Stop the agent. This is reported, no backend loses its servers, and discovery continues when the agent is back."""
     follows(world)
     world.agent.stop()
     until(lambda: world.status().get("state") == "failing", world.status)

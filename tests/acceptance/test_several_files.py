@@ -1,4 +1,4 @@
-"""HAProxy started with several files: each section is edited in its own, all of them change together, and any may be edited by hand."""
+"""Run HAProxy with several files: edit each section in its file, change all files together, and edit any of them by hand."""
 
 import socket
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Callers with some rights do what they can to use up what all share; a caller with all rights works on."""
+"""Let callers with some rights exhaust shared resources. A caller with all rights must still be served."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -47,7 +47,7 @@ async def caller(sidecar: Quick, name: str) -> AsyncIterator[httpx2.AsyncClient]
 
 
 def test_a_push_does_not_wait_for_lua_that_loops(sidecar: Quick, tmp_path: Path) -> None:
-    """Each check takes the minute that HAProxy may have; the push is answered while all of them are still there."""
+    """Each check takes a minute, its time limit. The push is answered while all checks are still running."""
     script = tmp_path / "loop.lua"
     script.write_text("while true do end\n")
     text = sidecar.haproxy.file.read_text()
@@ -64,7 +64,7 @@ def test_a_push_does_not_wait_for_lua_that_loops(sidecar: Quick, tmp_path: Path)
                 for _ in range(4)
                 for editor in editors
             ]
-            # The last of a flood are refused, and none has been checked to its end then.
+            # The last requests of a flood are refused before any check has ended.
             checks += [
                 asyncio.create_task(editors[0].post(path, params={"only_validate": True}, content=looping, headers=plain))
                 for _ in range(MOST_WAITING + 2)
@@ -84,7 +84,7 @@ def test_a_push_does_not_wait_for_lua_that_loops(sidecar: Quick, tmp_path: Path)
             for check in waiting:
                 check.cancel()
             await asyncio.wait(waiting)
-            # What they had begun ends with them: others are served again.
+            # Their work ends when they disconnect, and others are served again.
             answer = await editors[0].post(path, params={"only_validate": True}, content=text, headers=plain)
             assert answer.status_code == 202, answer.text
 
@@ -123,7 +123,7 @@ def test_streams_and_transactions_are_shared(sidecar: Quick) -> None:
                 answer = await each.post("/v3/services/haproxy/transactions", params={"version": version})
                 statuses.append((name, answer.status_code))
                 assert answer.status_code == 201 or "max_open_transactions" in answer.json()["message"]
-            # 20 at most: ten for one, and two are left for callers with all rights, one of which is open.
+            # At most 20: ten for one caller, and two reserved for callers with all rights, one of which is in use.
             assert [name for name, status in statuses if status == 201] == [*"a" * 10, *"b" * 7]
             for _ in range(2):
                 assert (await admin.post("/v3/services/haproxy/transactions", params={"version": version})).status_code == 201

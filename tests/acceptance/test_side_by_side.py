@@ -1,4 +1,4 @@
-"""While HAProxy checks one change, or loads it, others are answered."""
+"""Answer other requests while HAProxy checks or loads a change."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -24,7 +24,7 @@ backend app from plain
 """
 )
 RUNTIME = f"{SERVICES}/runtime"
-# A check of a text with this word ends when it may.
+# The check of a text with this word ends when the test permits it.
 SLOW = "slow"
 HOLD = "grep -q slow {file} && touch {place}/begun && while ! [ -e {place}/go ]; do sleep 0.05; done"
 
@@ -79,12 +79,12 @@ def test_while_haproxy_checks(tmp_path: Path, pool: ThreadPoolExecutor) -> None:
         stored = sidecar.post(f"{RUNTIME}/maps/hosts.map/entries", {"key": "c", "value": "app"}, force_sync=True)
         assert (stored.status_code, slow.done()) == (201, False)
         assert add(sidecar, "other")().status_code == 202
-        # The other has taken its version; nobody waits for the rest of the check.
+        # The other change has its version, so the rest of the check does not matter.
         assert slow.result(timeout=60).status_code == 409
 
 
 def reloading(directory: Path) -> str:
-    """A reload command that waits for the file `load` before HAProxy reads its configuration, and for `go` before it returns."""
+    """Write a reload command that waits for the file `load` before HAProxy reads its configuration, and for `go` before it returns."""
     wait = "while ! [ -e {place}/{file} ]; do sleep 0.05; done"
     first, last = (wait.format(place=directory, file=file) for file in ("load", "go"))
     return script(directory / "reload", f"touch {directory}/begun; {first}; kill -USR2 $(cat {directory}/haproxy.pid); {last}")
@@ -122,7 +122,7 @@ def test_while_haproxy_loads(tmp_path: Path, pool: ThreadPoolExecutor, loaded: b
 
 @pytest.mark.parametrize("loaded", [False, True])
 def test_a_kill_while_haproxy_loads(tmp_path: Path, loaded: bool) -> None:
-    """A new worker has loaded the text of the reload, or that with the live change behind it; the server that asked for it is gone."""
+    """The new worker has loaded the text with or without a later change at runtime. The server that requested the reload is killed."""
     with beside(tmp_path, reload_cmd=reloading(tmp_path)) as sidecar:
         (tmp_path / "haproxy.pid").write_text(str(sidecar.haproxy.pid))
         former = worker(sidecar)
@@ -135,7 +135,7 @@ def test_a_kill_while_haproxy_loads(tmp_path: Path, loaded: bool) -> None:
         sidecar.kill()
         (tmp_path / "load").touch()
         until(lambda: worker(sidecar) != former)
-        # What comes after it fails, and must not take the first with it.
+        # The later change fails, and must not revert the first.
         script(tmp_path / "reload", "exit 1")
         (tmp_path / "go").touch()
         sidecar.start()

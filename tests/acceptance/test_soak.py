@@ -1,4 +1,4 @@
-"""Hours of mixed work at a low rate, on every version of HAProxy: no request of theirs or ours fails, file and process agree, memory stays.
+"""Do mixed work at a low rate for hours, on every version: no request may fail, file and process must agree, and memory must not grow.
 
 `SOAK_MINUTES` is the time for all versions together (60 without it); the seed is printed, so that a failure can be had again.
 """
@@ -35,7 +35,7 @@ backend app from plain
 
 
 class Work:
-    """One thing after the other, chosen by chance; `came` are the servers that were added."""
+    """Makes random changes one after the other. `came` are the added servers."""
 
     def __init__(self, sidecar: Quick, port: int, seed: int) -> None:
         self.sidecar, self.port, self.random = sidecar, port, random.Random(seed)
@@ -65,7 +65,7 @@ class Work:
         return self.sidecar.delete(f"backends/app/servers/{self.came.pop(0)}", version=self.sidecar.version())
 
     def together(self) -> httpx2.Response:
-        """A transaction that only a reload can carry out."""
+        """Commit a transaction that needs a reload."""
         transaction = self.sidecar.transaction()
         body = {"name": "app", "from": "plain", "queue_timeout": 1000 + self.number}
         assert self.sidecar.put("backends/app", body, transaction_id=transaction).status_code == 202
@@ -73,7 +73,7 @@ class Work:
         return self.sidecar.commit(transaction, force_reload=self.random.random() < 0.5)
 
     def by_hand(self) -> None:
-        """An operator's edit, in one piece."""
+        """Edit the file as an operator does, in one write."""
         file, version = self.sidecar.haproxy.file, self.sidecar.version()
         new = file.with_name("by-hand")
         new.write_text(self.sidecar.text() + f"# {self.number}\n")
@@ -89,13 +89,13 @@ class Work:
 
 
 def resident(pid: int) -> int:
-    """KiB."""
+    """Return the resident memory of a process in KiB."""
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     return int(next(line.split()[1] for line in lines if line.startswith("VmRSS")))
 
 
 def agree(sidecar: Quick) -> None:
-    """File and process, once what is pending is done."""
+    """Wait until nothing is pending, and assert that file and process agree."""
     deadline = time.monotonic() + 120
     while True:
         plan = sidecar.post("/v3/sidecar/plan", sidecar.get("raw").text).json()

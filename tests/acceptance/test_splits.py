@@ -1,4 +1,4 @@
-"""Splits with real traffic: the shares that were asked for, who stays where, and no failed request while they change."""
+"""Split real traffic: check the shares, that clients stay at their backend, and that no request fails while shares change."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -40,7 +40,7 @@ class Divided(Farm):
         assert self.sidecar.reloaded(answer)["status"] == "succeeded", answer.text
 
     def asked(self, count: int, cookie: Callable[[int], str] | None = None) -> list[str]:
-        """Who answers each of so many requests."""
+        """Send `count` requests, and return the name of the server that answers each."""
         with httpx2.Client(base_url=self.url, verify=False, timeout=60) as client:
             return [client.get("/", headers={"Cookie": cookie(number)} if cookie else {}).text for number in range(count)]
 
@@ -73,7 +73,7 @@ def test_shares_and_what_stays_where(farm: Divided) -> None:
     assert {now for before, now in zip(first, second, strict=True) if before == "v2"} == {"v2"}
     assert is_live(farm.put(by | {"weights": {"v1": 95, "v2": 5}}))
     assert farm.asked(400, cookie) == first, "and back"
-    # Without a cookie, or with an empty one, requests are random.
+    # Requests without a cookie, or with an empty one, are distributed at random.
     assert 1 <= farm.asked(300).count("v2") <= 60
     assert 1 <= farm.asked(300, lambda number: "who=").count("v2") <= 60
 
@@ -96,7 +96,7 @@ def test_what_was_asked_since_with_a_former_worker(farm: Divided) -> None:
     assert is_live(farm.put({"by": "random", "weights": {"v1": 30, "v2": 70}}))
     assert farm.sidecar.get(f"{PATH}/canary").json()["requests"] == {"v1": 0, "v2": 0}
     with httpx2.Client(base_url=farm.url, timeout=60, verify=False) as client, client.stream("GET", "/first"):
-        # The answer is not read, so the session, and its process, stay.
+        # The answer is not read, so the session and its process stay.
         counted = Counter(farm.asked(300))
         farm.reload()
         counted += Counter(farm.asked(700)) + Counter(["v1"])

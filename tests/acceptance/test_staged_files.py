@@ -1,4 +1,4 @@
-"""Stored files of every kind in transactions over HTTP, beside a real HAProxy: all come with the text or none, for who may change them."""
+"""Stage stored files of every kind in transactions, with a real HAProxy: a commit writes all files with the text, or nothing."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -63,7 +63,7 @@ class Stored(Quick):
         return self.haproxy.ask(f"show ssl crt-list {self.directory}/ssl_certs_dir/list.txt")
 
     def stage_all(self, id_: str) -> None:
-        """A change of each kind, and one of the text."""
+        """Stage a change of each kind of file, and of the text."""
         within, certs = {"transaction_id": id_}, self.directory / "ssl_certs_dir"
         answers = [
             self.upload(f"{STORAGE}/ssl_certificates", "new.pem", NEW, **within),

@@ -1,4 +1,4 @@
-"""What strangers send to the server, on raw sockets: without a password they change nothing, learn nothing and lock nobody out."""
+"""Send data to the server on raw sockets without a password. It must change nothing, return no secret, and lock nobody out."""
 
 import contextlib
 import http.client
@@ -24,7 +24,7 @@ def connect(port: int) -> socket.socket:
 
 
 def answer(client: socket.socket) -> bytes:
-    """All that comes until the server hangs up."""
+    """Return all data until the server closes the connection."""
     return b"".join(iter(lambda: client.recv(65536), b""))
 
 
@@ -48,7 +48,7 @@ def test_a_trailer_is_no_login(tmp_path: Path) -> None:
 
 
 def test_trailers_take_no_memory(tmp_path: Path) -> None:
-    """80 MB in one trailer; meanwhile others are answered."""
+    """One trailer has 80 MB. Other clients are answered in the meantime."""
     with served(tmp_path) as (server, port):
         before = memory(server)
         with connect(port) as client:
@@ -71,7 +71,7 @@ def memory(server: Server) -> int:
     ids=["silence", "half a head", "half a body"],
 )
 def test_nobody_is_locked_out(tmp_path: Path, head: bytes) -> None:
-    """All places are held; probes and the unix socket are served, and all others as soon as the deadlines have passed."""
+    """All connection slots are in use. Probes and the Unix socket are served, and other clients after the deadlines of the connections."""
     path = str(tmp_path / "api.sock")
     changed = {"scheme": ["http", "unix"], "socket_path": path, "listen_limit": 20, "read_timeout": "3s", "cleanup_timeout": "3s"}
     with served(tmp_path, **changed) as (server, port), contextlib.ExitStack() as open_:
@@ -99,7 +99,7 @@ def probed(port: int, path: str) -> int:
 
 
 def test_beyond_all_places_a_request_is_refused_in_words(tmp_path: Path) -> None:
-    """64 requests wait for a place; when one more comes, after a second, the first of them has waited in vain."""
+    """64 requests wait for a slot. If another arrives after a second, the first of them is refused."""
     with served(tmp_path, listen_limit=1, read_timeout="60s") as (_, port), contextlib.ExitStack() as open_:
         open_.enter_context(connect(port)).sendall(b"GET / HTTP/1.1\r\n")
         waiting = [open_.enter_context(connect(port)) for _ in range(64)]
@@ -118,7 +118,7 @@ def test_pages_without_login_take_any_name(tmp_path: Path) -> None:
 
 
 def test_bad_requests_in_the_log(tmp_path: Path) -> None:
-    """Each names its address; a thousand of them are a few short lines. An access line is short, whatever was asked."""
+    """Each line names the address. A thousand requests make a few short lines, and an access line is short for any request."""
     with served(tmp_path) as (server, port):
         for number in range(300):
             with connect(port) as client:

@@ -1,4 +1,4 @@
-"""Reloads by a service manager: its command, as the strategy runs it, leads to a new worker."""
+"""Reload by the command of a service manager, as the strategy runs it, and check that there is a new worker."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +9,7 @@ from tests.acceptance.quick import PLAIN, Quick
 from tests.haproxy.process import HAProxy
 
 CONFIG = PLAIN.format() + "backend app from plain\n    server one 127.0.0.1:1\n"
-# What stands in for the manager: the words it must be called with, and the signal that it would send.
+# A script in place of the service manager: its expected arguments, and the signal that it sends.
 MANAGERS = {
     "systemd": ("sudo", "-n systemctl reload haproxy.service"),
     "s6": ("s6-svc", "-2 /run/service/haproxy"),

@@ -1,4 +1,4 @@
-"""Many tenants come in one transaction and go in another (HAProxy 3.4), and nobody beside them notices."""
+"""Add many tenants in one transaction, and delete them in another (HAProxy 3.4), without an effect on other clients."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Tokens beside a real HAProxy: what they may do, and that they end."""
+"""Use tokens with a real HAProxy: check their permissions, and their end."""
 
 import signal
 from collections.abc import Callable, Iterator
@@ -37,7 +37,7 @@ def sidecar(tmp_path: Path, haproxy_binary: str) -> Iterator[Quick]:
 
 
 def ask(sidecar: Quick, method: str, path: str, *, by: str, **more: Any) -> httpx2.Response:
-    """`by` is the name of a user, which is its password, or the secret of a token."""
+    """Send a request with the name of a user, whose password is the same, or with the secret of a token."""
     who = {"headers": {"authorization": f"Bearer {by}"}} if by.startswith("dps_") else {"auth": (by, by)}
     return httpx2.request(method, f"http://127.0.0.1:{sidecar.port}{path}", timeout=60, verify=False, **who, **more)
 
@@ -85,7 +85,7 @@ def test_at_most_what_its_creator_may_now(sidecar: Quick) -> None:
 
 
 def test_its_end(sidecar: Quick) -> None:
-    """At once, also for answers that are kept; and beyond a restart."""
+    """A token ends at once, also for cached authentication, and stays invalid after a restart."""
     revoked, short, other = (created(sidecar, "ann", role="weights", ttl=ttl) for ttl in ("1h", "1s", "1h"))
     header = {"authorization": f"Bearer {revoked['secret']}"}
     with httpx2.Client(base_url=f"http://127.0.0.1:{sidecar.port}", headers=header, timeout=60, verify=False) as client:
@@ -103,7 +103,7 @@ def test_its_end(sidecar: Quick) -> None:
 
 
 def test_the_end_of_a_stream(sidecar: Quick) -> None:
-    """By revocation, by the end of the token, and by other roles of its creator."""
+    """A stream ends if the token is revoked or expires, or if the roles of its creator change."""
 
     def give_another_role(_: str) -> None:
         sidecar.file.write_text(sidecar.file.read_text().replace("role: weights", "role: viewer"))
@@ -118,7 +118,7 @@ def test_the_end_of_a_stream(sidecar: Quick) -> None:
         token = created(sidecar, "ann", role="weights", ttl=ttl)
         header = {"authorization": f"Bearer {token['secret']}"}
         with httpx2.stream("GET", f"http://127.0.0.1:{sidecar.port}/v3/sidecar/events", headers=header, timeout=60, verify=False) as answer:
-            # A slow machine may have taken more than the second of its life.
+            # On a slow machine, the second of its validity may already be over.
             assert answer.status_code == 200 or ttl == "1s"
             end(token["id"])
             assert not [line for line in answer.iter_lines() if line.startswith("event: dropped")], "until it ends"

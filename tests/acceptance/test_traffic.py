@@ -1,6 +1,6 @@
-"""The main promise: traffic goes on without a failed request while the configuration changes, three times of four live.
+"""Change the configuration under traffic without a failed request. Three of four changes are made at runtime.
 
-Each change states what it does to the file, as text; at the end the file is exactly that.
+Each change states its effect on the text of the file. At the end the file must be exactly this text.
 """
 
 import random
@@ -58,7 +58,7 @@ HEADER = re.compile(r"(# _(md5hash|version)=.*\n|# Dataplaneapi managed File\n|#
 
 
 class Run:
-    """The file as it should stand, and the changes that make it so."""
+    """The expected text of the file, and the changes that lead to it."""
 
     def __init__(self, sidecar: Quick, web: Web) -> None:
         self.sidecar, self.ports = sidecar, list(web.ports.values())
@@ -69,7 +69,7 @@ class Run:
         self.added = 0
 
     def expect(self, line: str, new: str) -> None:
-        """One line of the file becomes another, is new behind one (`line` and more), or goes (nothing)."""
+        """Replace a line in the expected text by `new`: another line, the line with more lines after it, or nothing."""
         assert self.text.count(line) == 1, (line, self.text)
         self.text = self.text.replace(line, new)
 
@@ -94,7 +94,7 @@ class Run:
         return answer
 
     def live(self, number: int) -> None:
-        """One change that must not reload."""
+        """Make a change that must not reload."""
         kinds = [self.weight, self.maintenance, self.address, self.add, self.delete, self.maxconn, self.push]
         answer = kinds[number % len(kinds)]()
         assert is_live(answer), self.sidecar.why(answer)
@@ -107,7 +107,7 @@ class Run:
         return answer
 
     def maintenance(self) -> httpx2.Response:
-        """a2 goes out and comes back; the word that is added stands where it is declared, before the weight."""
+        """Disable a2, and enable it again. The added word comes before the weight, as the schema orders them."""
         line = self.line("alpha", "a2")
         out = " disabled" in line
         answer = self.put("alpha", "a2", maintenance=None if out else "enabled")
@@ -146,12 +146,12 @@ class Run:
         return answer
 
     def push(self) -> httpx2.Response:
-        """The whole text anew, with one weight changed in it."""
+        """Push the whole text with one changed weight."""
         self.edit("alpha", "a3", r"weight \d+", f"weight {self.random.randrange(1, 257)}")
         return self.done(self.sidecar.post("raw", self.text, version=self.version))
 
     def reloading(self, number: int) -> None:
-        """One change that HAProxy takes only by a reload."""
+        """Make a change that needs a reload."""
         kinds = [self.timeout, self.rule]
         answer = kinds[number % len(kinds)](number)
         assert answer.status_code == 202, answer.text
@@ -166,7 +166,7 @@ class Run:
         return answer
 
     def rule(self, number: int) -> httpx2.Response:
-        """Through a transaction: a rule more in the frontend."""
+        """Add a rule to the frontend in a transaction."""
         transaction = self.sidecar.transaction()
         rule = {"type": "set-header", "hdr_name": "X-Round", "hdr_format": str(number)}
         path, index = "frontends/site/http_request_rules", number // 2 + 1
@@ -176,7 +176,7 @@ class Run:
         return self.done(self.sidecar.commit(transaction))
 
     def wait(self) -> None:
-        """Until every reload so far has its outcome."""
+        """Wait until every reload has an outcome."""
         for identity in self.reload_ids:
             assert self.sidecar.outcome(identity)["status"] == "succeeded"
 
@@ -213,5 +213,5 @@ def test_no_request_fails_while_changes_are_made(served: tuple[HAProxy, Web, int
 
 
 def generations(haproxy: HAProxy) -> int:
-    """Workers that the master has started, the first aside."""
+    """Return how many workers the master has started after the first."""
     return haproxy.log.read_text().count("Initializing new worker") - 1

@@ -1,6 +1,6 @@
-"""No answer of any operation shows a caller what it may not read: neither one that succeeds nor a refusal, whatever is asked for.
+"""Call all operations with a limited caller: no answer, successful or not, may contain values that the caller may not read.
 
-All that others have carries one word, which must not come back.
+All values of others contain one word, which must not be in any answer.
 """
 
 import re
@@ -20,7 +20,7 @@ from tests.acceptance.test_fuzz import CONFIGURATION, EVERY
 from tests.app.client import CONFIG, Client, Got, settings
 
 WORD, SECRET = "canary7", "hunter7"
-# What comes behind the first line of a section, by its kind.
+# The lines after the header of a section, by its kind.
 LINES = {
     "global": "  description {0}\n  setenv DB_PASSWORD hunter7\n",
     "defaults": "  option httpchk GET /{0}\n",
@@ -35,7 +35,7 @@ MINE = "\nbackend mine from one\n  server web 127.0.0.1:1\n"
 RULES = [{"objects": each, "may": ["read", "create", "change", "delete"]} for each in ("backend/mine", "map/mine*", "owner/mine")]
 ALL = [{"objects": "**", "may": ["read", "create", "change", "delete"]}]
 DELETIONS = [("DELETE", f"{path}/{name}") for path in ("backends", "backends/one/servers", "frontends") for name in (WORD, "nosuch")]
-# Names in calls: what is there, and what is nearly called as something is.
+# Names in calls: those of objects, and similar names.
 ASKED = f"{WORD}x"
 NAMES = (SANE_NAME, "canary", ASKED)
 TEXT = b"global\ndefaults\n  mode http\n"
@@ -63,7 +63,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
 
 
 def _remembered(client: Client) -> None:
-    """What others have done."""
+    """Let others make and send changes that contain the word, so that the server stores them."""
     api = "/v3/services/haproxy"
     for method, path, body in (
         ("POST", f"{api}/configuration/backends?version=1", {"name": f"{WORD}-2"}),
@@ -79,7 +79,7 @@ def _remembered(client: Client) -> None:
 
 
 def asked(client: Client, method: str, path: str, body: Any = None, **headers: str) -> Got:
-    """By the caller with a role."""
+    """Send a request as the caller with a role."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     return client(method, path, body, auth="other:other", headers=named)
 
@@ -101,7 +101,7 @@ def limited(client: Client) -> Iterator[None]:
 
 
 def _calls(client: Client, random: Random, *, every: bool) -> Iterator[tuple[Operation, str, Any]]:
-    """Calls of each operation: `every` one, or the first and by chance a fourth of the others."""
+    """Yield calls of each operation: `every` call, or the first and a random quarter of the others."""
     for calls in _calls_by_operation(client, random):
         yield from calls if every else calls[:1] + random.sample(calls[1:], len(calls) // 4)
 
@@ -175,7 +175,7 @@ def test_nothing_by_names_and_texts(client: Client, limited: None) -> None:
 
 
 def _pushed(client: Client, name: str) -> Iterator[Got]:
-    """Texts and new names with this name."""
+    """Return texts and names of new objects that contain this name."""
     own = "global\ndefaults one\n  mode http\nbackend mine from one\n  server web 127.0.0.1:1\n"
     for section in ("backend", "frontend", "peers"):
         for lines in ("", "\n  mode tcp"):
@@ -186,7 +186,7 @@ def _pushed(client: Client, name: str) -> Iterator[Got]:
 
 
 def test_permission_comes_before_existence(client: Client, limited: None) -> None:
-    """What a caller has no rule for is refused as forbidden, whether it is there or not."""
+    """An object for which the caller has no permission is refused as forbidden, also if it does not exist."""
     for there, missing in zip(_pushed(client, WORD), _pushed(client, "nosuch"), strict=True):
         assert there.status == missing.status == 403, (there.body, missing.body)
     random = Random(1)

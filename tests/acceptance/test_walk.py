@@ -1,4 +1,4 @@
-"""Every operation that the served document declares does on a real HAProxy what it declares."""
+"""Call every operation of the served document with a real HAProxy, and compare its answers with the declaration."""
 
 import json
 import os
@@ -104,7 +104,7 @@ FILES = {
 
 @pytest.fixture(scope="module")
 def sidecar(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Quick]:
-    """Reloads wait until the end; tokens need roles."""
+    """Run a server whose reloads wait until the end, with roles, which tokens need."""
     directory = tmp_path_factory.mktemp("walk")
     (directory / "maps_dir").mkdir()
     furnish(directory, FILES)

@@ -1,4 +1,4 @@
-"""Former workers ended by their sessions, beside a real HAProxy; the one in service and its clients notice nothing."""
+"""End former workers by closing their sessions, with a real HAProxy. The worker in service and its clients are not affected."""
 
 import socket
 import sys
@@ -52,7 +52,7 @@ class Farm:
         return socket.create_connection(("127.0.0.1", self.port), timeout=60)
 
     def until_held(self, connections: int) -> None:
-        """The worker in service has accepted so many."""
+        """Wait until the worker in service has accepted this number of connections."""
         until(lambda: self.sidecar.stat("FRONTEND", "site").get("scur") == str(connections), "not accepted")
 
     def workers(self) -> list[dict[str, Any]]:

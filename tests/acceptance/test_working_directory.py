@@ -1,4 +1,4 @@
-"""Relative paths of a configuration: a check loads them from HAProxy's working directory, which is not that of the sidecar."""
+"""Check configurations with relative paths. They are relative to HAProxy's working directory, which differs from that of this server."""
 
 import shutil
 from pathlib import Path
@@ -37,7 +37,7 @@ FILES = {
 
 
 def lay_out(directory: Path) -> str:
-    """Writes the files, and returns a configuration that names them as a person in this directory would."""
+    """Write files, and return a configuration that names them relative to the directory."""
     for name, text in FILES.items():
         (directory / name).parent.mkdir(exist_ok=True)
         (directory / name).write_text(text)
@@ -59,7 +59,7 @@ def test_relative_paths(tmp_path: Path, wanted: str) -> None:
 
 @pytest.mark.parametrize("wanted", ["2.6", ""])
 def test_stored_files(tmp_path: Path, wanted: str) -> None:
-    """HAProxy works in another directory than that of its file, and names stored files by relative paths."""
+    """The working directory of HAProxy is not that of its file, and the configuration names stored files by relative paths."""
     own, conf = tmp_path / "own", tmp_path / "conf"
     own.mkdir()
     conf.mkdir()
@@ -86,7 +86,7 @@ def test_stored_files(tmp_path: Path, wanted: str) -> None:
 
 @pytest.mark.parametrize("chosen", ["config", "parent"])
 def test_a_read_only_server_checks_in_the_directory_of_the_file(tmp_path: Path, chosen: str) -> None:
-    """Its drafts are elsewhere, and `default-path` begins relative paths in the directory of the file."""
+    """The drafts of checks are in another directory, and `default-path` makes paths relative to the directory of the file."""
     conf = tmp_path / "conf"
     conf.mkdir()
     text = lay_out(conf if chosen == "config" else tmp_path).replace("global\n", f"global\n  default-path {chosen}\n")

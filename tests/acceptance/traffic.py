@@ -1,4 +1,4 @@
-"""Constant traffic of real HTTP clients: threads that ask until they are stopped, and keep what went wrong."""
+"""Send constant traffic from real HTTP clients in threads, and record every failed request."""
 
 import socket
 import threading
@@ -10,12 +10,12 @@ from typing import Self
 
 import httpx2
 
-# Between two requests of a client: traffic shall be constant, not the machine busy.
+# Seconds between two requests of a client. Without a pause, the clients would keep the machine busy.
 PAUSE = 0.02
 
 
 class _Clients:
-    """So many threads, each with its number, that `ask` while its context is open; `failures` names what went wrong."""
+    """Runs `ask` in `count` threads, each with its number, while the context is active. `failures` describes failed requests."""
 
     def __init__(self, count: int, ask: Callable[[int], None]) -> None:
         self.failures: list[str] = []
@@ -34,9 +34,9 @@ class _Clients:
 
 
 class Traffic(_Clients):
-    """Half of the clients keep their connections, the others open one for each request. `failures` tells what went wrong, and where.
+    """Clients that send requests with pauses. Half of them keep their connections, the others open a connection for each request.
 
-    A good answer is 200 with one of `names` as its body.
+    A request has failed unless the answer is 200 with one of `names` as its body.
     """
 
     def __init__(self, url: str, paths: Sequence[str], names: Sequence[str], clients: int = 4, pause: float = PAUSE) -> None:
@@ -49,7 +49,7 @@ class Traffic(_Clients):
         return sum(self.answered.values())
 
     def wait_for(self, count: int) -> None:
-        """Returns when so many requests were answered, or one failed."""
+        """Wait until `count` requests were answered, or a request has failed."""
         while self.count < count and not self.failures and any(thread.is_alive() for thread in self._threads):
             self._enough.wait(0.01)
 
@@ -73,9 +73,9 @@ class Traffic(_Clients):
 
 
 class Steady(_Clients):
-    """So many requests a second by the clock, over plain sockets: for a half each is a connection of its own.
+    """Clients that send `rate` requests a second. Half of them open a connection for each request.
 
-    `failures` tells what went wrong. A good answer is 200 with `body`.
+    A request has failed unless the answer is 200 with `body`.
     """
 
     CLIENTS = 4
@@ -90,7 +90,7 @@ class Steady(_Clients):
         return sum(self._counts)
 
     def _ask(self, number: int) -> None:
-        """What is late is asked at once."""
+        """Send requests at their times. A late request is sent at once."""
         due, connection = time.monotonic() + self._pause * number / self.CLIENTS, None
         while not self._enough.wait(max(0.0, due - time.monotonic())):
             due += self._pause

@@ -1,6 +1,6 @@
-"""Calls the operations that a server declares: regular resources from birth to death, others by a row; no answer is a surprise.
+"""Call all operations that a server declares, and record the answers whose status is not a declared success code.
 
-What an operation answers is one of the success codes that its declaration has.
+This module calls the actions on resources of the configuration; walk_areas.py calls all other operations.
 """
 
 import re
@@ -16,12 +16,12 @@ from tests.acceptance.examples import Examples, Upload
 from tests.acceptance.objects import CHILDREN, SECTIONS
 from tests.haproxy.sidecar import Sidecar
 
-# The order in which the actions of one collection are called; what there is one of is deleted before it is made.
+# The order in which the actions of a collection are called. A section that exists once is deleted before it is created.
 ACTIONS = ("list", "create", "append", "get", "replace", "patch", "replace_all", "delete")
 SINGLE = ("get", "replace", "patch", "delete", "create")
-# What stands in the configuration, of each kind; HAProxy 3.4 wants proxies and defaults sections to have names of their own.
+# The sections in the configuration, by kind. HAProxy 3.4 requires different names of proxies and defaults sections.
 PARENTS, PARENT = {"defaults": "spare", "frontends": "web", "backends": "app", "listens": "both"}, "one"
-# Where that will not do.
+# The exceptions from PARENTS, by parent and resource.
 OTHERS = {("healthchecks", "tcp_checks"): "tcp"}
 BODIES = {
     ("backends", "servers"): {"name": "s3", "address": "127.0.0.1", "port": 3},
@@ -30,21 +30,21 @@ BODIES = {
 }
 
 
-# Answered as the reference does, which declares otherwise.
+# Operations that answer like the reference implementation, whose declaration differs.
 ODD = {"getAPIEndpoints": {404}, "setCaFile": {201}}
-# Before the node has joined its group, and after.
+# The statuses before and after the node has joined its group.
 ODD |= {"getFleetHealth": {200, 503}}
 if not seccomp.available():
-    # No shadow is started.
+    # Without seccomp, the server starts no shadow.
     ODD |= {"explainRequest": {200, 501}, "runRoutingTests": {200, 501}}
 SERVICE_UNAVAILABLE = 503
 
 
 @dataclass(frozen=True)
 class Operation:
-    """One method of one path; `about` is how it says who serves it.
+    """An operation: one method of one path. `about` is its `x-operation`.
 
-    `asked` are its parameters in the query, `needs` those it has to have, `takes` the media types of its body.
+    `asked` are its query parameters, `needs` the required ones, and `takes` the media types of its body.
     """
 
     id: str
@@ -82,7 +82,7 @@ def _resolved(document: Mapping[str, Any], node: Mapping[str, Any]) -> Mapping[s
 
 @dataclass
 class Walk:
-    """`called` has the ids of operations, `trouble` what was answered otherwise than declared, `examples` what may be shown to readers."""
+    """A walk. `called` has the ids of called operations, `trouble` the undeclared answers, and `examples` the calls for the reference."""
 
     sidecar: Sidecar
     document: Mapping[str, Any]
@@ -100,7 +100,7 @@ class Walk:
         return [each for each in self.operations if each.id not in self.called]
 
     def call(self, operation: Operation, names: Mapping[str, str] = {}, body: Any = None, **query: Any) -> httpx2.Response:
-        """`names` fill the path. The version is sent where one is asked for and no transaction is named."""
+        """Call an operation. `names` are the values of placeholders in the path. Adds the version unless the query has a transaction."""
         path = operation.path
         for name, value in names.items():
             path = path.replace("{" + name + "}", quote(value, safe=""))
@@ -127,13 +127,13 @@ class Walk:
         return self.sidecar.ask(operation.method, path, body, **query)
 
     def plain_reads(self) -> None:
-        """What needs neither name nor parameter."""
+        """Call all reads whose path has no placeholder, and that have no required parameter."""
         for operation in self.operations:
             if operation.method == "GET" and "{" not in operation.path and "resource" not in operation.about and not operation.needs:
                 self.call(operation, **({"end_after": "0"} if "end_after" in operation.asked else {}))
 
     def strangers(self) -> list[Operation]:
-        """What nothing has called yet: about what does not exist, which is a mistake of the client's, never of the server's."""
+        """Call the operations that were not called yet with names that do not exist, and return them. Answers must not be server errors."""
         found = self.left
         for operation in found:
             path = re.sub(r"\{\w+\}", "nosuch", operation.path)
@@ -145,7 +145,7 @@ class Walk:
     # -- regular resources of the configuration
 
     def resources(self, *, everywhere: bool) -> None:
-        """Each resource in one of its parents, another kind of parent for the next resource, or `everywhere` in each of them."""
+        """Call all actions of each resource, in one of its kinds of parents in turn, or with `everywhere` in each of them."""
         for number, (name, row) in enumerate(self.table.items(), 1):
             parents = row.get("parents", [None]) if "file" not in row else []
             for parent in parents if everywhere or not parents else [parents[number % len(parents)]]:

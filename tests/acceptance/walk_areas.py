@@ -1,4 +1,4 @@
-"""The operations that are not regular, area by area, each in an order in which it has something to act on."""
+"""Call the operations that are not actions of a resource, by area, in an order in which each operation finds its objects."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -102,7 +102,7 @@ def confirmations(walk: Walk) -> None:
     guard = {"guard": '{"errors":2,"ready":true,"min_requests":50}', "wait": "1s"}
     walk.step("deleteRuntimeMapEntry", {"parent_name": "loaded.map", "id": "/confirmed"}, force_sync=True, confirm="1h", **guard)
     walk.step("confirmChange", {"id": walk.step("getConfirmations").json()[0]["id"]})
-    # Without a guard: whether one has judged already depends on how long the calls take.
+    # Without a guard, because the calls may take longer or shorter than its first verdict.
     walk.step("addMapEntry", {"parent_name": "loaded.map"}, {"key": "/rejected", "value": "1"}, force_sync=True, confirm="1h")
     walk.step("rejectConfirmation", {"id": walk.step("getConfirmations").json()[0]["id"]})
 
@@ -209,7 +209,7 @@ def consul(walk: Walk) -> None:
 
 
 def acme(walk: Walk) -> None:
-    """The authority does not exist; that renewal has begun is all that is asked for."""
+    """Call the operations of ACME. The authority does not exist, so a renewal only begins."""
     (shown,) = walk.step("getAcmeStatus").json()
     walk.step("renewAcmeCertificate", certificate=shown["certificate"])
 
@@ -240,7 +240,7 @@ def stick_tables(walk: Walk) -> None:
 
 
 def loaded_files(walk: Walk) -> None:
-    """Certificates, CA files and revocation lists that only the process has."""
+    """Call the operations on certificates, CA files and revocation lists that only the process has."""
     whole, certificate, crl = pem(), pem("CERTIFICATE"), pem("X509 CRL")
     name = {"name": "walk.pem"}
     walk.step("createCert", body=Upload("walk.pem", whole))
@@ -286,13 +286,13 @@ def stored_certificates(walk: Walk) -> None:
 
 
 def pem(kind: str = "CERTIFICATE|PRIVATE KEY") -> bytes:
-    """The parts of one kind of the sample."""
+    """Return the parts of the sample PEM that have these kinds."""
     blocks = re.findall(rf"-----BEGIN (?:{kind})-----.*?-----END [^\n]*\n", SAMPLE.read_text(), re.DOTALL)
     return "".join(blocks).encode()
 
 
 def fleet(walk: Walk) -> None:
-    """A group of one node, whose releases have no stages."""
+    """Call the operations of the fleet, in a group of one node, whose releases have no stages."""
     walk.step("initFleet")
     name = {"parent_name": "app", "name": "s1"}
     server = walk.step("getServerBackend", name).json()

@@ -1,4 +1,4 @@
-"""Web servers behind HAProxy: small ones of asyncio in one thread, each answering with its name and counting what it was asked."""
+"""Run small web servers in one thread. Each answers with its name, and counts the requests."""
 
 import asyncio
 import socket
@@ -9,7 +9,7 @@ from typing import Self
 
 
 class Web:
-    """`ports` by name; `asked` counts requests by (name, path). A path that ends in /slow sets `held` and waits until `release` is set."""
+    """Web servers, with `ports` by name. `asked` counts requests by name and path. A request of /slow waits for `release`."""
 
     def __init__(self, *names: str) -> None:
         self._sockets = {name: socket.create_server(("127.0.0.1", 0), backlog=512) for name in names}

@@ -1,4 +1,4 @@
-"""Servers that record what checks do to them: where each goes, and what it says first (nothing, TLS, the PROXY protocol, a text)."""
+"""Run servers that record health checks: their address and port, and the first bytes (none, TLS, PROXY protocol, or text)."""
 
 import contextlib
 import selectors
@@ -10,20 +10,20 @@ from typing import Self
 
 TLS_HANDSHAKE = 0x16
 ANSWERS = {b"GET ": b"HTTP/1.0 200 OK\r\n\r\n", b"": b"up\n"}
-# How long one may take to begin to speak.
+# How many seconds a client may take to send its first bytes.
 PATIENCE = 0.05
 Visit = tuple[str, int, str]
 
 
 def said(data: bytes) -> str:
-    """The beginning of a text; of TLS whether it names a server or protocols."""
+    """Describe the first bytes of a check: the beginning of a text, or for TLS whether it names a server and protocols."""
     if data[:1] != bytes([TLS_HANDSHAKE]):
         return data[:8].decode("latin-1")
     return "TLS" + " for a name" * (b"named" in data) + " with ALPN" * (b"http/1.1" in data or b"\x02h2" in data)
 
 
 class Witness:
-    """Listens on every one of the addresses with the same ports, whose numbers are free ones; a port is found by its place in `ports`."""
+    """Listens on each address, on the same free ports. A visit names a port by its index in `ports`."""
 
     def __init__(self, addresses: Sequence[str], ports: int) -> None:
         self._selector = selectors.DefaultSelector()
@@ -51,8 +51,8 @@ class Witness:
         self.ports.append(port)
 
     def seen(self, seconds: float) -> set[Visit]:
-        """What comes within so many seconds from now."""
-        # Those that are under way were sent before.
+        """Return the visits during the next seconds."""
+        # Visits that arrive within this time may have begun before this call.
         time.sleep(PATIENCE)
         with self._lock:
             self._visits.clear()

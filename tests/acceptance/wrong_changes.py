@@ -1,4 +1,4 @@
-"""Changes that turn out wrong, of every kind, and what is compared before them and after they went back."""
+"""Define wrong changes of every kind, and the state to compare before a change and after its rollback."""
 
 import re
 import time
@@ -39,16 +39,16 @@ backend idle from plain
 MAP_TEXT = "# by hand\n\n/a one\n/b  two\n"
 PEMS = [made("one.example", serial).pem for serial in (17, 18)]
 STORAGE, RUNTIME, CONFIRMATIONS = f"{SERVICES}/storage", f"{SERVICES}/runtime", "/v3/sidecar/confirmations"
-# Our lines at the beginning.
+# The header that the server writes.
 HEADER = re.compile(rb"(# .*\n)*")
 SERIAL = re.compile(r"^Serial: (\w+)$", re.MULTILINE)
-# Seconds beyond the deadline: a limit against hanging.
+# How many seconds after its deadline a rollback may end. Reached only if the server hangs.
 LATE = 60.0
 SHORTEST = "2s"
 
 
 class Site:
-    """HAProxy, the server beside it, and what is compared before a change and after it went back."""
+    """HAProxy with the server, and the state to compare before a change and after its rollback."""
 
     def __init__(self, sidecar: Quick, site: int, tls: int) -> None:
         self.sidecar, self.haproxy, self.tls = sidecar, sidecar.haproxy, tls
@@ -56,7 +56,7 @@ class Site:
         self.maps, self.certificates = (sidecar.directory / name for name in ("maps_dir", "ssl_certs_dir"))
 
     def seen(self) -> dict[str, Any]:
-        """Files, and what the process does."""
+        """Return the files, and the state of the running process."""
         files = [*self.maps.iterdir(), *self.certificates.iterdir()]
         serial = SERIAL.search(self.haproxy.ask(f"show ssl cert {self.certificates}/site.pem"))
         entries = self.haproxy.ask(f"show map {self.maps}/hosts.map").splitlines()
@@ -75,7 +75,7 @@ class Site:
         }
 
     def send(self, method: str, path: str, body: Any = None, **more: Any) -> httpx2.Response:
-        """A write of the configuration names its version."""
+        """Send a request. A change of the configuration has its version."""
         if not path.startswith("/"):
             more["version"] = self.sidecar.version()
         return self.sidecar.ask(method, path, body, **more)
@@ -84,7 +84,7 @@ class Site:
         return self.haproxy.worker_pid()
 
     def ended(self, location: str, seconds: float) -> dict[str, Any]:
-        """The confirmation, as soon as it is over."""
+        """Wait until a confirmation has ended, and return it."""
         deadline = time.monotonic() + seconds
         while (found := self.sidecar.get(location).json())["status"] in ("open", "pending"):
             assert time.monotonic() < deadline, found
@@ -92,7 +92,7 @@ class Site:
         return dict(found)
 
     def check_return(self, location: str, before: dict[str, Any]) -> None:
-        """It has returned by the deadline and a little, and everything is as before."""
+        """Assert that the change is rolled back at its deadline, and that the state is as before the change."""
         found = self.ended(location, 2 + LATE)
         assert found["status"] == "returned", found
         wait_for_what_is_owed(self.sidecar)
@@ -192,7 +192,7 @@ ALL = (*LIVE, *RELOADED)
 
 
 def made_by(change: Change, site: Site, **more: Any) -> str:
-    """The place of its confirmation."""
+    """Make a change that needs a confirmation, and return the path of the confirmation."""
     answer = change(site, **{"confirm": SHORTEST, **more})
     assert answer.is_success and "Location" in answer.headers, site.sidecar.why(answer)
     return str(answer.headers["Location"])

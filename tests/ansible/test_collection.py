@@ -1,4 +1,4 @@
-"""The collection as ansible-lint and its own argument specification see it; that it works is for tests/e2e."""
+"""Check the collection with ansible-lint and its argument specification. tests/e2e runs its role."""
 
 import subprocess
 import sys
@@ -12,7 +12,7 @@ from tests.rules.sources import CHECKOUT
 
 ANSIBLE = CHECKOUT / "ansible"
 ROLE = ANSIBLE / "roles/dataplaneapi"
-# Units that name a receiver of the operator's; the package has them among its documentation.
+# Units that name a receiver of the operator. The package has them as documentation.
 EXAMPLES = {"dataplaneapi-events.service"}
 
 

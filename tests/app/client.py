@@ -1,4 +1,4 @@
-"""The whole application around a real engine and a real file, called without a network."""
+"""Call the whole application, with a real engine and a real file, without a network."""
 
 import asyncio
 import base64
@@ -54,7 +54,7 @@ class Got:
 
 
 def settings(directory: Path, **changed: Any) -> Settings:
-    """All files below one directory; by default nothing is checked, and a scheduled reload does not begin during a test."""
+    """Return settings with all files below one directory, without checks by HAProxy, and with a reload delay of an hour."""
     plain = Settings(
         config_file=str(directory / "haproxy.cfg"),
         maps_dir=str(directory / "maps"),
@@ -75,7 +75,7 @@ def settings(directory: Path, **changed: Any) -> Settings:
 
 
 class Client:
-    """`with Client(settings) as client:`; the configuration is written unless there is one."""
+    """Runs the application within `with Client(settings) as client:`. Writes the configuration file if it does not exist."""
 
     def __init__(self, given: Settings, configuration: str = CONFIGURATION) -> None:
         self.settings = given
@@ -96,11 +96,11 @@ class Client:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        # What is made when it is first asked for ends here.
+        # Some parts of features start at their first use.
         for part in [part for feature in self.app.services.features.values() for part in feature.runs]:
             self.runner.run(part.__aexit__(None, None, None))
         if self.app.services.history._journal:
-            # Somebody has asked it, though nobody has entered it.
+            # A request has used the history, which starts at its first use.
             self.runner.run(self.app.services.history.__aexit__(None, None, None))
         self.runner.run(self._engine.__aexit__(kind, error, trace))
         self.runner.close()
@@ -108,14 +108,14 @@ class Client:
     def __call__(
         self, method: str, target: str, body: Any = None, *, auth: str | None = "admin:adminpwd", headers: Mapping[str, str] = {}
     ) -> Got:
-        """A body that is neither bytes nor None goes as JSON."""
+        """Send a request, and return the response. A body that is neither bytes nor None is sent as JSON."""
         sent = {name.lower().encode(): value.encode() for name, value in headers.items()}
         if auth is not None:
             sent.setdefault(b"authorization", b"Basic " + base64.b64encode(auth.encode()))
         if body is not None and not isinstance(body, bytes):
             body = json.dumps(body).encode()
             sent.setdefault(b"content-type", b"application/json")
-        # A run of the runner handles SIGINT by itself; to set and reset its handler costs a quarter of a small request.
+        # `Runner.run` sets and resets a handler of SIGINT, which takes a quarter of the time of a small request.
         loop = self.runner.get_loop()
         return loop.run_until_complete(exchange(self.app, method, target, list(sent.items()), body or b"", self.connection))
 
@@ -144,7 +144,7 @@ async def exchange(app: Any, method: str, target: str, headers: list[tuple[bytes
     messages: Iterator[Any] = iter([{"type": "http.request", "body": body, "more_body": False}])
 
     async def receive() -> Any:
-        """The body, and then nothing: this client stays for its answer."""
+        """Return the body. A further call never returns, because the client does not disconnect."""
         for message in messages:
             return message
         return await asyncio.Event().wait()
@@ -162,7 +162,7 @@ async def exchange(app: Any, method: str, target: str, headers: list[tuple[bytes
 
 
 def bare_exchange(*headers: tuple[bytes, bytes], over: Connection = UNKNOWN, **more: Any) -> Exchange:
-    """A request for / with these headers, on its own."""
+    """Return an exchange for a request of / with these headers, without an application."""
     scope = {"method": "GET", "path": "/", "raw_path": b"/", "query_string": b"", "headers": list(headers), EXCHANGE: Channel(over)}
     return Exchange(scope | more, asyncio.Event().wait)  # type: ignore[arg-type]
 

@@ -1,4 +1,4 @@
-"""Fixtures of the server's tests."""
+"""Fixtures for tests of the server."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,19 +14,19 @@ __all__ = ["client", "closed_databases", "patient", "shared_client"]
 
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A call of the Runtime API may take longer than a client waits for: other work loads the machine."""
+    """Let a call of the Runtime API take up to 60 seconds, because other tests load the machine."""
     monkeypatch.setitem(asking.__wrapped__.__kwdefaults__, "seconds", 60.0)  # type: ignore[attr-defined]
 
 
 @pytest.fixture
 def client(tmp_path: Path) -> Iterator[Client]:
-    """The application with a small configuration, version 1."""
+    """Return a client of an application with a small configuration, version 1."""
     with serving(tmp_path) as client:
         yield client
 
 
 @pytest.fixture(scope="module")
 def shared_client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    """Such an application for the tests of a file that change nothing, as those of refusals."""
+    """Return a client of an application that the tests of one file share. These tests must not change anything."""
     with serving(tmp_path_factory.mktemp("shared")) as client:
         yield client

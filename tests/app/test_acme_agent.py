@@ -1,4 +1,4 @@
-"""Where the files of a crt-store are."""
+"""Find the files of a crt-store."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The parts fit together."""
+"""Assemble the application from its parts."""
 
 import asyncio
 import dataclasses
@@ -19,7 +19,7 @@ def test_times_are_written_as_the_settings_ask(client: Client) -> None:
 
 
 def test_the_userlist_of_callers_is_for_admins(client: Client) -> None:
-    """Also where a file has it: that may be one of HAProxy's configuration."""
+    """Also if the userlist is in a file, which may be a file of HAProxy's configuration."""
     given = dataclasses.replace(client.settings, users=[], userlist="own", role_of={"users": {"ann": "admin"}})
     client.file.write_text(client.file.read_text() + "\nuserlist own\n  user ann password x\n")
     for file in ("", str(client.file)):
@@ -28,7 +28,7 @@ def test_the_userlist_of_callers_is_for_admins(client: Client) -> None:
 
 
 def test_logs_and_traces_end_while_the_event_loop_goes_on(tmp_path: Path) -> None:
-    """Either may wait for a collector."""
+    """Closing either may wait for a collector."""
     ended: list[bool] = []
     (tmp_path / "haproxy.cfg").write_text("global\n")
 

@@ -1,4 +1,4 @@
-"""The commands `dataplaneapi backup` and `dataplaneapi restore`, without a server."""
+"""Run `dataplaneapi backup` and `dataplaneapi restore` without a server."""
 
 import io
 import random
@@ -33,7 +33,7 @@ def words(connection: SqliteConnection) -> list[str]:
 
 
 def test_there_and_back(tmp_path: Path) -> None:
-    """While the databases are in use, with what stands in their logs alone."""
+    """The databases are in use, and have rows that are only in their logs."""
     directory, file = tmp_path / "dataplane", tmp_path / "backup.tar.gz"
     (directory / "service_discovery").mkdir(parents=True)
     (directory / "service_discovery" / "consul.json").write_text("{}")
@@ -98,7 +98,7 @@ def test_a_damaged_backup(tmp_path: Path, damage: str) -> None:
 
 
 def test_both_databases_are_of_one_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of what is written to both while one of them is copied, neither copy has anything."""
+    """If both databases are written while one is being copied, neither copy has the new rows."""
     copy = backup._copy_database
     with closing(State(tmp_path / "dataplane/engine/state")) as state:
         for connection in (state, state.keys):
@@ -128,7 +128,7 @@ def extract(archive: tarfile.TarFile, to: Path) -> None:
 
 
 def test_a_copy_is_whole(tmp_path: Path) -> None:
-    """Of what is committed while it is made, too."""
+    """The copy is complete although rows are committed while it is made."""
     with closing(State(tmp_path / "dataplane/engine/state")) as state:
         state.execute("CREATE TABLE word (word TEXT)")
         state.executemany("INSERT INTO word VALUES (?)", [("x" * 1000,) for _ in range(2000)])

@@ -1,6 +1,6 @@
-"""Bodies that break one rule, made from the schema of each operation that writes configuration: the reference's code and words.
+"""Send bodies that break one rule of their schema, for each operation that writes configuration. Compare status and message.
 
-`make test` tries a third of them, `make soak` all. Unknown members and null are accepted.
+`make test` sends a third of them, `make soak` all. Unknown members and null are accepted.
 """
 
 from collections.abc import Iterator, Mapping
@@ -24,7 +24,7 @@ TRANSACTIONS = "/v3/services/haproxy/transactions"
 
 @dataclass(frozen=True)
 class Bad:
-    """A body, the status it is refused with, and a line of the message."""
+    """A body, the expected status, and an expected line of the message."""
 
     body: Any
     status: int
@@ -38,14 +38,14 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
 
 
 class Breaker:
-    """Makes bad bodies of good ones."""
+    """Makes bad bodies from good ones."""
 
     def __init__(self, components: Mapping[str, Schema]) -> None:
         self.good = Bodies(components, Random(20261121))
         self.schemas = self.good.schemas
 
     def smallest(self, schema: Schema) -> Any:
-        """What an object must hold, and nothing else."""
+        """Return an object with only its required members."""
         if self.schemas.kind(schema) == "array":
             return [self._value(self.schemas.resolve(schema)["items"])]
         properties = self.schemas.resolve(schema).get("properties", {})
@@ -57,7 +57,7 @@ class Breaker:
         return "one" if self.schemas.kind(schema) == "string" and fits("one", self.schemas.resolve(schema)) else self.good.valid(schema)
 
     def bad(self, schema: Schema) -> Iterator[Bad]:
-        """Each way to break one rule; of a list by its only element."""
+        """Yield a body for each way to break a rule. The rules of a list are broken in its only element."""
         if self.schemas.kind(schema) == "array":
             for each in self.bad(self.schemas.resolve(schema)["items"]):
                 yield Bad([each.body], each.status, f"0.{each.text}" if each.status == 422 else each.text)
@@ -107,7 +107,7 @@ def _is_configuration(operation: Operation) -> bool:
 
 
 def where(operation: Operation, query: str) -> str:
-    """To what everything.cfg has: all is called `one`."""
+    """Return the path of an object in everything.cfg, where all objects have the name `one`."""
     path = "/v3" + operation.path
     for name in operation.names:
         path = path.replace("{" + name + "}", "0" if name == "index" else "one")
@@ -137,7 +137,7 @@ def test_each_rule_is_told_as_the_reference_does_and_nothing_is_written(client: 
 
 
 def is_told(bad: Bad, message: str) -> bool:
-    """A line for each violation; of wrong types the beginning is fixed, and the member is named."""
+    """Return whether a message has the expected line. For a wrong type, only the beginning and the member are compared."""
     return (
         bad.text in message.split("\n")
         if bad.status == 422
@@ -158,7 +158,7 @@ def test_unknown_members_and_null_change_nothing(client: Client) -> None:
 
 
 def outcome(client: Client, operation: Operation, body: Any) -> tuple[int, Any, Any]:
-    """Status and answer, and the file as it would be, of a write in a transaction that is dropped."""
+    """Write a body in a transaction, and delete the transaction. Return status and answer, and the text that a commit would write."""
     opened = client.post(f"{TRANSACTIONS}?version={client.engine.version(None)}").json["id"]
     got = client(operation.method, where(operation, f"transaction_id={opened}"), body)
     text = client.get(f"{CONFIG}/raw?transaction_id={opened}").body

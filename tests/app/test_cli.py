@@ -1,4 +1,4 @@
-"""The command line, as the operator meets it."""
+"""Use the command line as an operator does."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""No state of a connection lasts for ever, and an answer that takes longer says so; on real sockets."""
+"""Check the deadlines of connections on real sockets. A slow answer extends its deadline."""
 
 import asyncio
 import contextlib
@@ -24,7 +24,7 @@ from tests.app.server.test_protocol import GET, given, served, talk
     ids=["empty lines", "empty lines after an answer", "a head", "a second head", "a body that nobody reads", "chunks"],
 )
 def test_no_state_of_a_connection_lasts_for_ever(pieces: tuple[bytes, ...], every: bytes) -> None:
-    """The client sends one small thing after another."""
+    """The client sends small pieces without an end."""
 
     async def story() -> None:
         async with served(given(read_timeout=0.5, cleanup_timeout=0.5)) as (server, address):

@@ -1,4 +1,4 @@
-"""Wrong calls get help."""
+"""Name the intended call in the answer to a wrong one."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""`dataplaneapi lint`, as a pipeline runs it: without a server, and once in a process of its own."""
+"""Run `dataplaneapi lint` without a server, as a pipeline does, and once in a separate process."""
 
 import json
 import subprocess

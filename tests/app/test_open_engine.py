@@ -1,4 +1,4 @@
-"""From settings to an engine."""
+"""Open an engine from settings."""
 
 import asyncio
 import dataclasses

@@ -1,4 +1,4 @@
-"""The process as the operator runs it: starts, answers, obeys signals, stops."""
+"""Run the server process as an operator does: start it, call it, send signals, and stop it."""
 
 import asyncio
 import dataclasses
@@ -38,7 +38,7 @@ START_SECONDS = 60
 
 
 class Server:
-    """A server in a directory of its own, on a port of its own choice, forked by default; its log is read line by line."""
+    """A server with its own directory, on a port that it chooses, forked by default. Its log is read line by line."""
 
     process: subprocess.Popen[str] | Forked
     output: IO[str]
@@ -190,7 +190,7 @@ def test_hangup_takes_over_users_and_tells_what_it_cannot(tmp_path: Path) -> Non
 
 
 def test_hangup_takes_over_what_belongs_to_the_engine(tmp_path: Path) -> None:
-    """Nobody is turned away meanwhile, open transactions and the promised reload included; what cannot be used changes nothing."""
+    """No client is refused during this, and open transactions and the pending reload stay. Invalid settings change nothing."""
     with running(tmp_path) as server:
         port, transactions = server.port, "/v3/services/haproxy/transactions"
         assert ask(port, f"{BACKENDS}?version=1", method="POST", body='{"name": "be1"}')[0] == 202
@@ -247,7 +247,7 @@ def test_a_hangup_with_bad_settings_changes_nothing(tmp_path: Path) -> None:
     ],
 )
 def test_a_hangup_that_fails_leaves_all_as_it_is(tmp_path: Path, changed: dict[str, str], said: str) -> None:
-    """Whether users or what the engine needs are wrong, and whether the engine stays or would be another one."""
+    """The users or the settings of the engine are wrong. The engine would stay, or would be replaced."""
     with running(tmp_path) as server:
         port = server.port
         wrong = tmp_path / ("wrong" if said.endswith("wrong") else "storage/cluster.json")
@@ -267,7 +267,7 @@ def test_a_hangup_that_fails_leaves_all_as_it_is(tmp_path: Path, changed: dict[s
 
 
 def test_a_hangup_without_a_configuration_takes_over_nothing(tmp_path: Path) -> None:
-    """The next one takes over what this one did not."""
+    """The next SIGHUP takes over the changes."""
     with running(tmp_path) as server:
         port = server.port
         server.write(user=[{"name": "other", "password": "pw", "insecure": True}], pid_file=str(tmp_path / "pid"))
@@ -368,7 +368,7 @@ def test_a_unix_socket_beside_http(tmp_path: Path) -> None:
 
 
 def test_client_certificates(tmp_path: Path) -> None:
-    """A SPIFFE identity needs no password where certificates count, and nowhere else; rotation and an allow list leave connections open."""
+    """A SPIFFE identity replaces the password only if client certificates are enabled. New certificates and lists keep connections open."""
     authority = Authority(tmp_path)
     certificate, key = authority.issue("server")
     spiffe, tls_port = "spiffe://example.org/ns/lb/sa/controller", free_port()
@@ -441,7 +441,7 @@ def serial(connection: http.client.HTTPSConnection) -> str:
 
 
 def test_under_a_service_manager(tmp_path: Path) -> None:
-    """Its sockets are served and stay, its variables reach no child, and it hears of each state."""
+    """The server uses the manager's sockets without closing them, hides its variables from children, and reports each state to it."""
     path, notify = str(tmp_path / "api.sock"), str(tmp_path / "notify")
     with socket.create_server(("127.0.0.1", 0)) as tcp, socket.socket(socket.AF_UNIX) as unix, manager_at(notify) as heard:
         unix.bind(path)

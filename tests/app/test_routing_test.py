@@ -1,4 +1,4 @@
-"""`dataplaneapi test`, as a CI system runs it."""
+"""Run `dataplaneapi test` as a CI system does."""
 
 import json
 import subprocess

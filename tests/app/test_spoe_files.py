@@ -1,4 +1,4 @@
-"""The SPOE files that settings name."""
+"""Use the SPOE files that settings name."""
 
 from pathlib import Path
 

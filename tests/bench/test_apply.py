@@ -1,4 +1,4 @@
-"""What apply costs is measured; no figure is held here."""
+"""Measure the cost of apply. The test asserts no limit."""
 
 from bench.apply import FIRST, SECOND, of_apply
 from bench.plan import effort

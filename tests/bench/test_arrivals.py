@@ -1,4 +1,4 @@
-"""Tenants and services that come to a real HAProxy, a few of them."""
+"""Add a few tenants and services to a real HAProxy."""
 
 from bench.arrivals import MEMORY_OF_TENANTS, ROWS, VERSION, arrivals
 from bench.plan import effort

@@ -1,4 +1,4 @@
-"""The client: whole answers, however they are cut and framed, and a count of answers that is a count."""
+"""Read whole answers with the client, in any pieces and framing, and count them."""
 
 import socket
 from collections.abc import Iterator, Sequence
@@ -16,7 +16,7 @@ REFUSED = b"HTTP/1.1 409 Conflict\r\nContent-Length: 2\r\n\r\nno"
 
 @contextmanager
 def serving(*pieces: bytes) -> Iterator[int]:
-    """A server that answers every request on every connection with the pieces, one after the other."""
+    """Run a server that answers every request with these pieces, one after the other."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         Thread(target=_accept, args=(listener, pieces), daemon=True).start()
         yield listener.getsockname()[1]

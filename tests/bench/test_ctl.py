@@ -1,4 +1,4 @@
-"""The start of the client is measured up to its first byte."""
+"""Measure the start of the client up to its first byte."""
 
 from bench.ctl import ROWS, of_ctl
 

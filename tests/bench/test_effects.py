@@ -1,4 +1,4 @@
-"""What the effects of a weight cost is measured; no figure is held here."""
+"""Measure the computation of the effects of a changed weight. The test asserts no limit."""
 
 from bench.effects import FLOOR, ROW, of_effects
 

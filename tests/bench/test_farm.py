@@ -1,4 +1,4 @@
-"""The measured configuration: HAProxy takes it, and it says what the requests say."""
+"""Check the measured configuration: HAProxy accepts it, and it has the objects of the requests."""
 
 import subprocess
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Every floor is measured on the real part."""
+"""Measure every floor with the real component."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What an entry costs is measured; no figure is held here."""
+"""Measure the cost of a history entry. The test asserts no limit."""
 
 from bench.history import ROW, of_history
 from bench.plan import effort

@@ -1,4 +1,4 @@
-"""A whole run of the benchmarks, once through without statistics: every row is there, for each server."""
+"""Run all benchmarks once, without statistics. The report must have every row for each server."""
 
 import json
 import subprocess
@@ -36,7 +36,7 @@ pytestmark = pytest.mark.soak
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, dict[str, dict[str, float]]]:
-    """What it prints, and the numbers."""
+    """Return the printed report, and the numbers."""
     file = tmp_path_factory.mktemp("bench") / "results.json"
     servers = [f"sidecar={SERVER}", f"again=env {SERVER}"]
     command = [sys.executable, "-m", "bench", "--quick", "--sizes", str(SIZE), "--transactions", "1000", "--json", str(file), *servers]

@@ -1,4 +1,4 @@
-"""The wait of others beside a large request is measured."""
+"""Measure how long other requests wait during a large request."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The figures of the page are measured; none is held here."""
+"""Measure the figures of the page. The test asserts no limit."""
 
 import pytest
 

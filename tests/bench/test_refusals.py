@@ -1,4 +1,4 @@
-"""The ratio of the slowest refusal to the quickest is measured; no figure is held here."""
+"""Measure the ratio of the slowest to the fastest refusal. The test asserts no limit."""
 
 from bench.refusals import ROW, of_refusals
 

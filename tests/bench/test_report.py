@@ -1,4 +1,4 @@
-"""The report: ratios to the first server, and figures that are held or not."""
+"""Write the report: ratios to the first server, and whether figures are within their limits."""
 
 import pytest
 

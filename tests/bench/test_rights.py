@@ -1,4 +1,4 @@
-"""What rights cost is measured; no figure is held here."""
+"""Measure the cost of permissions. The test asserts no limit."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The longest wait of others during a large request."""
+"""Measure the longest wait of other requests during a large request."""
 
 from pathlib import Path
 

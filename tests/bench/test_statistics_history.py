@@ -1,4 +1,4 @@
-"""Memory of the history of counters; no figure is held here."""
+"""Measure the memory of the history of counters. The test asserts no limit."""
 
 from bench.statistics_history import ROW, of_statistics_history
 

@@ -1,4 +1,4 @@
-"""A server under measure: seen from its first answer on, with all its processes, and gone afterwards."""
+"""Measure a server from its first answer, with all its processes, and end it."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""Readers of events beside a real HAProxy with 5,000 servers, a few of them."""
+"""Subscribe to events of a real HAProxy with 5,000 servers with a few clients."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a request executes is counted: by a whole run beside HAProxy, and of calls and of code whose counts are known."""
+"""Count the executed lines of a request: in a whole run with HAProxy, and for code with known counts."""
 
 import asyncio
 import runpy

@@ -1,4 +1,4 @@
-"""Files as operators write them, valid and odd: they come back byte for byte, are read whole, and an edit changes its line alone."""
+"""Read files as operators write them: written back, each is the same byte for byte, and an edit changes only its line."""
 
 import json
 import subprocess
@@ -46,13 +46,13 @@ def data(path: Path) -> bytes:
 
 @cache
 def editor() -> Editor:
-    """An editor of everything that is declared, also what no operation serves yet."""
+    """Return an editor for all declarations, including those that no operation uses yet."""
     document = bundle.document(everything=True)
     return Editor(Grammar(document), Resources(document["x-resources"]))
 
 
 def sections(document: Document) -> Iterator[tuple[Resource, str]]:
-    """Each section that a resource can address, once."""
+    """Yield each section that a resource can address, once."""
     by_kind: dict[str, dict[str, None]] = {}
     for name, section in zip(document.names(), document.sections, strict=True):
         by_kind.setdefault(section.kind, {})[name] = None
@@ -73,7 +73,7 @@ def children(document: Document) -> Iterator[Child]:
 
 
 def keyed(resource: Resource, objects: list[dict[str, Any]]) -> Iterator[tuple[Any, dict[str, Any]]]:
-    """Objects by what addresses them; of several with the same name, the first."""
+    """Return objects by name or index. Of objects with the same name, return the first."""
     seen = set()
     for each in objects:
         if each[resource.key] not in seen:
@@ -82,7 +82,7 @@ def keyed(resource: Resource, objects: list[dict[str, Any]]) -> Iterator[tuple[A
 
 
 def changed(old: Document, new: Document) -> tuple[list[str], list[str]]:
-    """(lines that went, lines that came), by position."""
+    """Return the deleted lines and the added lines."""
     before, after = split_lines(old.text), split_lines(new.text)
     start = next((i for i, (a, b) in enumerate(zip(before, after, strict=False)) if a != b), min(len(before), len(after)))
     end = 0
@@ -92,7 +92,7 @@ def changed(old: Document, new: Document) -> tuple[list[str], list[str]]:
 
 
 def deleted(document: Document, resource: Resource, parent: tuple[Resource, str], key: Any) -> int:
-    """How many lines a deletion may take: those in the branches of an `.if` that have the name."""
+    """Return how many lines a deletion may delete: all lines with the name in branches of an `.if`."""
     section = document.find(parent[0].section, parent[1] if parent[0].kind == "section" else "")
     if resource.kind != "named" or section is None or ".if" not in section.text:
         return 1
@@ -100,7 +100,7 @@ def deleted(document: Document, resource: Resource, parent: tuple[Resource, str]
 
 
 def lost(gone: list[str], come: list[str]) -> list[str]:
-    """The lines that do not stand on both sides."""
+    """Return the lines that are not on both sides."""
     return list((Counter(gone) - Counter(come)).elements())
 
 
@@ -139,7 +139,7 @@ def test_told_what_it_says_it_stays(path: Path) -> None:
 
 
 def everything(document: Document) -> Iterator[tuple[Resource, tuple[Resource, str] | None, Any, dict[str, Any]]]:
-    """Each section and each child: its resource, its parent, its key and its object."""
+    """Yield each section and each child: its resource, parent, key and object."""
     for resource, name in sections(document):
         yield resource, None, name, editor().get_object(document, resource, None, name)
     for resource, parent in children(document):
@@ -148,7 +148,7 @@ def everything(document: Document) -> Iterator[tuple[Resource, tuple[Resource, s
 
 
 def objects(document: Document, resource: Resource, parent: tuple[Resource, str]) -> list[dict[str, Any]]:
-    """The children of a section, those of a list with their index among all its lines."""
+    """Yield the children of a section. The key of a list element is its index among all lines of the list."""
     found = editor().list_objects(document, resource, parent)
     if resource.kind == "named":
         return found
@@ -179,7 +179,7 @@ def test_one_line_comes_and_goes(path: Path) -> None:
 def try_create(
     document: Document, resource: Resource, parent: tuple[Resource, str], body: dict[str, Any], index: int | None
 ) -> Document | None:
-    """With one more child, or None where its values do not make a line of their own."""
+    """Return the document with one more child; None if its values do not make a line."""
     try:
         return editor().create(document, resource, parent, body, index=index)
     except (BadValue, Exists):

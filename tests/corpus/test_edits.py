@@ -1,6 +1,6 @@
-"""Edits by chance, one after the other, of all the files: each changes what was asked for and nothing else, and HAProxy goes along.
+"""Make random edits of all files one after the other. Each must change only its object, in a way that HAProxy accepts.
 
-HAProxy looks at every text that comes of one; an edit of which it complains is not kept, since others may have referred to what went.
+HAProxy checks every resulting text. An edit with a complaint is undone, because other lines may refer to a deleted object.
 """
 
 import random
@@ -29,7 +29,7 @@ Child = tuple[Resource, tuple[Resource, str] | None, Any, dict[str, Any]]
 
 @dataclass
 class Chance:
-    """Edits of one file; `made` counts those that changed something and that HAProxy did not mind."""
+    """Edits of one file. `made` counts the edits that have changed something and that HAProxy accepts."""
 
     path: Path
     directory: Path
@@ -75,7 +75,7 @@ class Chance:
             return kind, None
 
     def other(self, resource: Resource, body: dict[str, Any]) -> dict[str, Any] | None:
-        """The object with one member changed, or without it."""
+        """Return the object with one member changed or removed."""
         schemas = editor().grammar.schemas
         properties = schemas.properties(schemas.named(resource.schema))
         members = [name for name in body if name not in (resource.key, "index", "type", "name", "metadata")]
@@ -92,7 +92,7 @@ class Chance:
         return None
 
     def check_lines(self, kind: str, chosen: Child, new: Document) -> None:
-        """One line at most, but for members of a section, which may have several."""
+        """Assert that the edit has changed at most one line. A member of a section may have several lines."""
         gone, come = changed(self.document, new)
         if chosen[1] is not None and gone[:1] != [split_lines(self.document.text)[-1]]:
             most_gone = {"delete": deleted(self.document, chosen[0], chosen[1], chosen[2]), "create": 0, "replace": 1}[kind]
@@ -105,7 +105,7 @@ class Chance:
         assert new.preamble == self.document.preamble
 
     def check_objects(self, chosen: Child, before: list[Child], new: Document) -> None:
-        """Whatever stands in another section, or in another collection, says what it said."""
+        """Assert that objects in other sections and in other collections are unchanged."""
 
         def others(found: list[Child]) -> list[Child]:
             return [each for each in found if each[:2] != chosen[:2] and (chosen[1] is not None or each[0] != chosen[0])]
@@ -117,7 +117,7 @@ class Chance:
         return document.find(resource.section, name if resource.kind == "section" else "")
 
     def asked(self, document: Document) -> set[tuple[str, str]]:
-        """What HAProxy complains of: the line itself, and the words without numbers."""
+        """Return HAProxy's complaints: the line, and the message without numbers."""
         (self.directory / "case.cfg").write_bytes(document.data)
         ran = subprocess.run([self.binary, "-c", "-f", "case.cfg"], cwd=self.directory, capture_output=True, check=False)
         lines = document.data.decode("utf-8", "replace").split("\n")

@@ -1,4 +1,4 @@
-"""Every named object of every file gets another name and its own again: the bytes are what they were, and HAProxy says the same of both."""
+"""Rename every named object of every file, and rename it back: the bytes must be the same, and HAProxy must report the same."""
 
 import re
 import subprocess
@@ -16,7 +16,7 @@ from tests.corpus.test_corpus import FILES, REFEREE, SOME
 from tests.haproxy import binaries
 from tests.laws.referee import furnish
 
-# Names that HAProxy or the command line knows by themselves.
+# Names that HAProxy or its command line uses by itself.
 KNOWN = ("peer_section/peer_entry", "peer_section/server")
 
 
@@ -29,7 +29,7 @@ def other(document: Document, wanted: ReferenceTarget, name: str) -> Document:
 
 
 def can_be(document: Document, wanted: ReferenceTarget, directory: Path = Path("/")) -> bool:
-    """Not so what has no name in the file, which it cannot lose again, what HAProxy does not take, or what SPOE files have as well."""
+    """Return whether an object can be renamed here: it has a name in the file, HAProxy accepts another name, and no SPOE file has it."""
     section = document.find(*wanted.section)
     if section is not None and not section.name:
         return False
@@ -53,7 +53,7 @@ def test_there_and_back(path: Path) -> None:
 
 
 def verdict(binary: str, directory: Path, document: Document) -> list[str]:
-    """HAProxy's alerts and warnings without what stands in them, but for those about names that two objects share."""
+    """Return HAProxy's alerts and warnings without names. Those about names that two objects share are left out."""
     (directory / "case.cfg").write_bytes(document.data)
     ran = subprocess.run([binary, "-c", "-f", "case.cfg"], cwd=directory, capture_output=True, check=False)
     lines = re.findall(r"^\[(?:ALERT|WARNING)\].*", ran.stderr.decode("utf-8", "replace"), re.MULTILINE)
@@ -63,7 +63,7 @@ def verdict(binary: str, directory: Path, document: Document) -> list[str]:
 
 @pytest.mark.parametrize("path", SOME, ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_haproxy_says_the_same(path: Path, tmp_path: Path) -> None:
-    """Of the file with all its objects renamed, but for what HAProxy knows by name."""
+    """HAProxy reports the same for the file with all objects renamed, except for those with names that HAProxy itself uses."""
     furnish(tmp_path, tomllib.loads(REFEREE.read_text())["files"])
     document, sections = Document.parse(path.read_bytes()), dict[tuple[str, str], str]()
     there = document

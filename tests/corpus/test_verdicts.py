@@ -1,4 +1,4 @@
-"""A confined check says what an unconfined one does, warnings included: of every file of the corpus, and every version of HAProxy."""
+"""Compare checks with and without the sandbox, including warnings, for every file of the corpus and every version of HAProxy."""
 
 import asyncio
 import re
@@ -39,7 +39,7 @@ os.remove("{tmp}/kept")
 
 
 def said(path: Path, binary: str, home: Path) -> list[str] | None:
-    """What HAProxy says of a file that it accepts; None of one that it refuses."""
+    """Return HAProxy's messages about a file; None if it refuses the file."""
     try:
         return texts(asyncio.run(check([Checked(path, path)], CheckSettings(binary), home=home)))
     except Refused:

@@ -1,4 +1,4 @@
-"""Random walks over the API beside the corpus, its valid files with comments of people and conditionals strewn in."""
+"""Walk at random over the API with the files of the corpus. Valid files also get random comments and conditionals."""
 
 import random
 import secrets
@@ -19,7 +19,7 @@ VALID = [path for path in FILES if path.parent.name == "valid"]
 
 
 def walk(directory: Path, path: Path, chance: random.Random, steps: int, binary: str = "") -> Walk | None:
-    """A walk from one file; None where HAProxy does not take the file itself."""
+    """Walk from one file, and return the walk; None if HAProxy refuses the file itself."""
     directory.mkdir(parents=True)
     given = settings(directory, **({"haproxy_bin": binary, "validate_cmd": ""} if binary else {}))
     data = path.read_bytes()

@@ -1,6 +1,6 @@
-"""A random walk over the API beside odd files: objects sent back, edited, created and deleted, and what a file may lose by that.
+"""Walk at random over the API with unusual files: send objects back unchanged, edit, create and delete them, and check the file.
 
-A step either changes its own object alone or, when it is refused, nothing. Lines of people stay: comments, conditionals, other sections.
+An accepted step changes only its object, and a refused step changes nothing. Comments, conditionals and other sections must stay.
 """
 
 import random
@@ -30,7 +30,7 @@ Parent = tuple[Resource, str] | None
 
 @cache
 def paths() -> Mapping[tuple[str, str, str], tuple[str, str]]:
-    """(resource, parent, action) -> (method, path)."""
+    """Return the method and path of each action, by resource, parent and action."""
     found = {}
     for path, item in bundle()["paths"].items():
         for method, operation in item.items():
@@ -46,14 +46,14 @@ def _quoted(name: Any) -> str:
 
 @dataclass(frozen=True)
 class Object:
-    """One object of the file, or a collection where the key is None."""
+    """An object of the file; a collection if the key is None."""
 
     resource: Resource
     parent: Parent
     key: Any
 
     def target(self, action: str) -> tuple[str, str] | None:
-        """Method and path, without a query but for the parent's."""
+        """Return method and path. The query has only the parent."""
         found = paths().get((self.resource.name, self.parent[0].name if self.parent else "", action))
         if found is None:
             return None
@@ -73,7 +73,7 @@ class Object:
 
 @dataclass
 class Walk:
-    """`steps` counts by kind those that were carried out, `refused` those that were not."""
+    """A walk over one file. `steps` counts the accepted steps by kind, `refused` the refused ones."""
 
     client: Client
     random: random.Random
@@ -82,7 +82,7 @@ class Walk:
 
     @property
     def text(self) -> str:
-        """The file but for our own lines above it."""
+        """Return the file without the header of the server."""
         text = self.client.file.read_bytes().decode("utf-8", "surrogateescape")
         return "".join(line for line in split_lines(text) if not HEADER.match(line))
 
@@ -108,7 +108,7 @@ class Walk:
             check_people(expected, before, now, may_go=kind in ("delete", "members") or chosen.parent is None, own=kind == "edit")
             check_rest(expected, chosen, before, now, kind)
 
-    # -- steps; None where there is no such call
+    # -- steps, which return None if there is no such call
 
     def same(self, chosen: Object, before: Document) -> Got | None:
         got = self.call(chosen, "get")
@@ -125,7 +125,7 @@ class Walk:
         return self.call(chosen, "replace_all", got.json) if got and got.json else None
 
     def reorder(self, chosen: Object, before: Document) -> Got | None:
-        """The whole list with one element elsewhere, and perhaps a new one."""
+        """Send a whole list with one element at another position, and perhaps with a new element."""
         got = self.call(chosen, "list") if chosen.resource.kind == "indexed" else None
         if not got or not got.json:
             return None
@@ -164,7 +164,7 @@ class Walk:
         return self.call(chosen, "delete")
 
     def members(self, chosen: Object, before: Document) -> Got | None:
-        """The whole section without one of its children, or with one more."""
+        """Send a whole section with one of its children removed or added."""
         got = self.call(chosen, "get", full=True) if chosen.resource.full_section else None
         body = got.json if got and got.status == 200 else {}
         held = [name for name, _ in editor().resources.children(chosen.resource.name) if body.get(name)]
@@ -193,7 +193,7 @@ class Walk:
         return got
 
     def check_read_back(self, chosen: Object, body: Mapping[str, Any], sent: Got | None) -> None:
-        """The answer is the body as it stands; each of its members is read from the file."""
+        """Assert that the answer is the request body, and that each of its members is in the file."""
         if sent is None or sent.status >= 400 or not sent.body:
             return
         found = self.call(chosen, "get")
@@ -211,13 +211,16 @@ def _objects(document: Document) -> Iterator[Object]:
 
 
 def people(document: Document) -> list[str]:
-    """The lines that no object is: comments and conditionals."""
+    """Return the lines that belong to no object: comments and conditionals."""
     lines = [line.strip() for line in split_lines(document.text)]
     return [line for line in lines if line.startswith("#") or line.split(" ")[0] in CONDITIONALS]
 
 
 def check_people(expected: str, before: Document, now: Document, *, may_go: bool, own: bool) -> None:
-    """`may_go`: comments behind lines that went; and those above and between them unless the object itself is there still (`own`)."""
+    """Assert that comments and conditionals stay.
+
+    With `may_go`, the comments on deleted lines may be deleted; without `own`, because the object is deleted, also the lines around them.
+    """
     old, new = people(before), people(now)
     assert new == old or (may_go and not own and is_part(new, old)), f"{expected}: {old} became {new}"
     lost = set(PERSON.findall(before.text)) - set(PERSON.findall(now.text))
@@ -225,7 +228,7 @@ def check_people(expected: str, before: Document, now: Document, *, may_go: bool
 
 
 def check_reordered(expected: str, chosen: Object, before: Document, now: Document) -> None:
-    """No line of people goes, and none of other sections changes."""
+    """Assert that all comments and conditionals stay, and that other sections are unchanged."""
     assert Counter(people(now)) == Counter(people(before)), f"{expected}: {changed(before, now)}"
     assert set(PERSON.findall(now.text)) == set(PERSON.findall(before.text)), f"{expected}: {changed(before, now)}"
     own, there = chosen.section(before), chosen.section(now)
@@ -241,7 +244,7 @@ def is_part(short: list[str], long: list[str]) -> bool:
 
 
 def check_rest(expected: str, chosen: Object, before: Document, now: Document, kind: str) -> None:
-    """Other sections stay as they are; so do the lines of the same section that are no part of the object."""
+    """Assert that other sections, and the lines in the same section that are not part of the object, are unchanged."""
     own, there = chosen.section(before), chosen.section(now)
     if chosen.parent is None and kind in ("create", "delete"):
         less, more = sorted((before, now), key=lambda document: len(document.sections))
@@ -264,7 +267,7 @@ def check_rest(expected: str, chosen: Object, before: Document, now: Document, k
 
 
 def _without_conditionals(text: str) -> str:
-    """A section that goes leaves the conditionals that it cuts across to the one above."""
+    """Return a text without conditionals. A deleted section leaves its unbalanced conditionals to the section above."""
     return "".join(line for line in split_lines(text) if line.strip().split(" ")[0] not in CONDITIONALS).rstrip("\r\n")
 
 
@@ -275,7 +278,7 @@ def _is_child(resource: Resource, line: str) -> bool:
 
 
 def decorated(text: str, chance: random.Random) -> str:
-    """A configuration with comments of people behind lines, metadata, twins in the branches of an `.if`, and lines under one."""
+    """Add comments, metadata, and `.if` blocks with duplicates of lines to a configuration."""
     lines: list[str] = []
     for number, (line, after) in enumerate(pairwise([*split_lines(text), ""])):
         bare, end = line.rstrip("\n"), "\n" if line.endswith("\n") else ""

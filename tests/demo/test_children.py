@@ -1,4 +1,4 @@
-"""Children end with their parent, however it ends."""
+"""End children with their parent, even if it is killed."""
 
 import os
 import signal
@@ -25,7 +25,7 @@ DEAF = "import signal, time; signal.signal(15, signal.SIG_IGN); print('deaf', fl
 def is_alive(pid: int) -> bool:
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except (FileNotFoundError, ProcessLookupError):  # the second: it ended after the file was opened
+    except (FileNotFoundError, ProcessLookupError):  # The second case: the process ended after the file was opened.
         return False
 
 

@@ -1,4 +1,4 @@
-"""The demo as a user meets it: its three lines work, and nothing is left behind."""
+"""Run the demo as a user does: its three lines work, and it leaves nothing behind."""
 
 import json
 import os
@@ -24,7 +24,7 @@ from tests.rules.sources import CHECKOUT
 
 @pytest.fixture
 def demo(haproxy_binary: str, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
-    """Its ports are the well-known ones if nobody uses them, so one demo at a time is started on this machine."""
+    """Start the demo. Its usual ports may be in use only once, so one test at a time starts a demo."""
     environment = {**os.environ, "HAPROXY_BIN": haproxy_binary, "TMPDIR": "/tmp"}
     with one_start_at_a_time():
         yield from started(environment)
@@ -39,7 +39,7 @@ def started(environment: dict[str, str]) -> Iterator[subprocess.Popen[str]]:
 
 
 def welcome(demo: subprocess.Popen[str]) -> str:
-    """All it says before it waits; it gives up by itself when it cannot start."""
+    """Return the output of the demo until it waits. A demo that cannot start ends by itself."""
     text = ""
     assert demo.stdout
     while "Ctrl-C stops both" not in text:
@@ -74,7 +74,7 @@ def test_its_three_lines_work(demo: subprocess.Popen[str]) -> None:
 
 
 def test_it_looks_alive(demo: subprocess.Popen[str]) -> None:
-    """What the page shows of it at once: traffic, a server that is down, a split, a certificate, roles."""
+    """The page shows at once: traffic, a server that is down, a split, a certificate, and roles."""
     text = welcome(demo)
     found = re.search(r"(http://127\.0\.0\.1:\d+)/ is the page", text)
     assert found

@@ -1,4 +1,4 @@
-"""The demo's files: both are complete, and HAProxy takes its own."""
+"""Check the files of the demo: both are complete, and HAProxy accepts its configuration."""
 
 import socket
 import subprocess

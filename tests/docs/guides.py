@@ -1,7 +1,7 @@
-"""The pages whose console blocks are typed and compared: tutorials, how-to guides, and pages of docs/ that have any.
+"""Run the commands in console blocks of tutorials, how-to guides and other pages of docs/, and compare their output with the pages.
 
-One demo serves them all, one after the other. Each page begins with the demo's own configuration and an empty working directory.
-`python -m tests.docs.guides PAGE ...` writes what the commands of these pages really print into them.
+All pages use the same demo in turn. Each page begins with the initial configuration of the demo, and an empty working directory.
+`python -m tests.docs.guides PAGE ...` writes the real output of the commands into these pages.
 """
 
 import os
@@ -24,9 +24,9 @@ DOCS = CHECKOUT / "docs"
 BLOCK = re.compile(r"^( *)```console\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
 PAGES = sorted(page for folder in ("tutorials", "how-to", ".") for page in (DOCS / folder).glob("*.md") if BLOCK.search(page.read_text()))
 LOGIN = "export DATAPLANECTL_URL=http://127.0.0.1:5555 DATAPLANECTL_USER=admin DATAPLANECTL_PASSWORD=demo\n"
-# The first change adds the header to the file: each page is to begin with it, also if it is the only one.
+# The first change adds the header to the file. Each page must begin with the header, also if it is the only page.
 SAVE = LOGIN + "dataplaneapi ctl raw get > {saved} && dataplaneapi ctl weight pages/two 99 && echo SAVED"
-# A page that failed may have left a change that waits for its confirmation.
+# A failed page may have left a pending confirmation.
 RESTORE = LOGIN + "dataplaneapi ctl confirm --reject > /dev/null 2>&1; dataplaneapi ctl raw put {saved} --force --wait && echo RESTORED"
 # In addition to what changes in the tour: numbers of entries and versions, which depend on the pages before; times of day; temporary names;
 # durations; whether HAProxy has all of a split yet.
@@ -38,7 +38,7 @@ NUMBERED = re.compile(
 
 @dataclass(frozen=True)
 class Demo:
-    """A running demo: where it listens, and the environment of a shell that uses it."""
+    """A running demo, with its addresses, and the environment of a shell that uses it."""
 
     places: dict[str, str]
     environment: dict[str, str]
@@ -74,7 +74,7 @@ def demo() -> Iterator[Demo]:
 
 
 def run(pages: Sequence[Path]) -> Iterator[tuple[Path, list[Step]]]:
-    """Yield each page with its steps and what they print now."""
+    """Yield each page with its steps, and their real output."""
     with demo() as running, tempfile.TemporaryDirectory(prefix="guides-", dir="/tmp") as directory:
         saved = Path(directory, "demo.cfg")
         prepared = running.type_in(SAVE.format(saved=saved), directory)

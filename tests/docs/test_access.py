@@ -1,4 +1,4 @@
-"""The settings that docs/access.md shows are taken as they stand there."""
+"""Load the settings that docs/access.md shows."""
 
 import re
 from typing import Any

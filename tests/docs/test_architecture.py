@@ -1,4 +1,4 @@
-"""What docs/architecture.md names is there."""
+"""Check that the paths in docs/architecture.md exist."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 from tests.rules.sources import CHECKOUT
 
 PAGE = (CHECKOUT / "docs" / "architecture.md").read_text()
-# Of the page's words in code: those with a slash, or a suffix that files have.
+# Words in code on the page that have a slash, or the suffix of a file.
 PATHS = re.compile(r"`([\w./*-]+/[\w./*-]*|[\w-]+\.(?:py|md|yaml|toml))`|\]\(([\w./-]+)\)")
 # In the diagram, a path begins its line.
 DRAWN = re.compile(r"^    ([\w/]+/[\w*]+\.py)", re.MULTILINE)

@@ -1,4 +1,4 @@
-"""The example controller keeps a real HAProxy in step with a directory, and survives files that are wrong."""
+"""Run the example controller: it keeps a real HAProxy in step with a directory, and continues after wrong files."""
 
 import json
 import subprocess
@@ -51,7 +51,7 @@ def process(tmp_path: Path) -> Iterator[HAProxy]:
 
 
 def want(process: HAProxy, backend: str, text: str) -> None:
-    """Written beside the directory first: the controller never sees half a file."""
+    """Write a file outside of the directory, and rename it into the directory, so that the controller never reads half a file."""
     draft = process.directory / "draft"
     draft.write_text(text)
     draft.rename(process.directory / "wanted" / f"{backend}.json")

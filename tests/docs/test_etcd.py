@@ -1,4 +1,4 @@
-"""`ctl follow` of docs/etcd.md beside a real etcd with client certificates, a real HAProxy and the server."""
+"""Run the `ctl follow` of docs/etcd.md with a real etcd with client certificates, a real HAProxy and the server."""
 
 import json
 import os
@@ -78,7 +78,7 @@ def sidecar(tmp_path: Path) -> Iterator[Sidecar]:
 
 
 class Follower:
-    """`ctl follow` of the key, with its log."""
+    """A `ctl follow` of a key, and its log."""
 
     def __init__(self, etcd: Etcd, sidecar: Sidecar, log: Path, *options: str) -> None:
         self._environment = etcd.environment | {
@@ -96,7 +96,7 @@ class Follower:
         stop(self._process)
 
     def outcome(self) -> dict[str, object]:
-        """What it has written beside the key."""
+        """Return the outcome that it has written to the store."""
         found = self._etcd.ctl("get", "--print-value-only", f"{KEY}.status").stdout
         return dict(json.loads(found)) if found.strip() else {}
 

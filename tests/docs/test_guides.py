@@ -1,4 +1,4 @@
-"""The guides tell the truth: what their console blocks print is what a reader gets, beside one demo."""
+"""Compare the console blocks of the guides with the real output of their commands in one demo."""
 
 import shutil
 

@@ -1,4 +1,4 @@
-"""What docs/library.md shows is run beside a real HAProxy, without `dataplaneapi`, and prints what it says."""
+"""Run the code of docs/library.md with a real HAProxy, without `dataplaneapi`, and compare its output with the page."""
 
 import ast
 import json
@@ -44,7 +44,7 @@ backend app from base
 """
 DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 END = "--- the end of a block ---"
-# Runs blocks one after the other, each with names of its own.
+# Runs blocks one after the other, each with its own names.
 ALONE = f"""\
 import sys
 sys.modules.update(dataplaneapi=None, fastapi=None)
@@ -79,7 +79,7 @@ def test_what_the_objects_raise_is_exported() -> None:
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The directory of the client that the commands of the page generate."""
+    """Generate the client with the commands of the page, and return its directory."""
     directory = tmp_path_factory.mktemp("client")
     document = json.loads((CHECKOUT / "openapi" / "generated" / "dataplane.json").read_text())
     document["paths"] = {path: each for path, each in document["paths"].items() if path.endswith(CALLED)}
@@ -100,7 +100,7 @@ def test_the_page_is_typed(tmp_path: Path, client: Path) -> None:
 
 
 def test_an_error_is_reported_again_from_the_cache(tmp_path: Path) -> None:
-    """It names the directory of the former run then."""
+    """The error names the directory of the former run."""
     for name in ("first", "second"):
         file = tmp_path / name / "block_with_an_error.py"
         file.parent.mkdir()
@@ -121,7 +121,7 @@ def test_the_page_is_true(tmp_path: Path, client: Path) -> None:
         environment = {
             name: f"{first}:{os.environ.get(name, '')}" for name, first in {"PATH": tmp_path / "bin", "PYTHONPATH": client}.items()
         }
-        # The page names the usual places; the test has others.
+        # The page has the usual paths, and the test has others.
         places = {
             "/etc/haproxy": str(tmp_path),
             "/var/lib/sidecar": str(tmp_path / "sidecar"),

@@ -1,4 +1,4 @@
-"""The README tells the truth: what its tour prints is what a reader gets, and the files it names are there."""
+"""Compare the tour in the README with the real output of its commands, and check that the files it names exist."""
 
 import re
 import subprocess

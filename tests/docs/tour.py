@@ -1,6 +1,6 @@
-"""The README's tour: its console blocks, run one after the other against `python -m demo`.
+"""Run the console blocks of the tour in README.md one after the other, with `python -m demo`.
 
-`python -m tests.docs.tour` writes what they really print into README.md.
+`python -m tests.docs.tour` writes the real output of the commands into README.md.
 """
 
 import os
@@ -20,7 +20,7 @@ README = CHECKOUT / "README.md"
 BLOCK = re.compile(r"```console\n(.*?)```", re.DOTALL)
 COMMAND = re.compile(r"^\$ (.*(?<=\\)(?:\n.*(?<=\\))*\n.*|.*)\n", re.MULTILINE)
 BETWEEN = "---8<---"
-# What differs from run to run: ids, dates, ports, the demo's directory.
+# The parts of the output that differ in each run: ids, dates, ports, and the directory of the demo.
 CHANGING = re.compile(
     r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}|\d{4}-\d\d-\d\d-\d+|/tmp/dataplane-demo-\w+|\b[3-6]\d{4}\b|(?<=\()\d+(?=\) :)|\b1[789]\d{8}\b"
 )
@@ -28,14 +28,14 @@ CHANGING = re.compile(
 
 @dataclass(frozen=True)
 class Step:
-    """A command as it is typed, and what it prints."""
+    """A command, and its output."""
 
     command: str
     output: str
 
 
 def steps(text: str) -> list[Step]:
-    """The steps of all console blocks of a page that belong to the tour, in order."""
+    """Return the steps of all console blocks on a page that belong to the tour, in order."""
     found = []
     for block in BLOCK.findall(_tour(text)):
         parts = COMMAND.split(block)
@@ -48,7 +48,7 @@ def _tour(text: str) -> str:
 
 
 def run(commands: list[str]) -> list[str]:
-    """What the commands print, typed into one shell beside a demo of its own."""
+    """Start a demo, run the commands in one shell, and return their output."""
     environment = {**os.environ, "HAPROXY_BIN": binaries.exactly("3.4"), "TMPDIR": "/tmp", "PATH": binaries.path_with_curl()}
     with started(environment) as found:
         script = f"\necho '{BETWEEN}'\n".join(commands)
@@ -79,7 +79,7 @@ def one_start_at_a_time() -> Iterator[None]:
 
 @contextmanager
 def started(environment: dict[str, str]) -> Iterator[dict[str, str]]:
-    """Start a demo and yield its places."""
+    """Start a demo, and yield its addresses."""
     with ExitStack() as stack:
         with one_start_at_a_time():
             command = [sys.executable, "-m", "demo"]
@@ -90,7 +90,7 @@ def started(environment: dict[str, str]) -> Iterator[dict[str, str]]:
 
 
 def places(demo: subprocess.Popen[str]) -> dict[str, str]:
-    """Return where the demo listens, by its usual addresses; it takes other ports if these are taken."""
+    """Return the address of the demo for each of its usual addresses. The demo uses other ports if its usual ports are in use."""
     assert demo.stdout
     while not (line := demo.stdout.readline()).startswith("HAProxy serves"):
         pass

@@ -1,4 +1,4 @@
-"""A client of the server inside a machine, through the unix socket that systemd opened there."""
+"""Call the server inside a machine through the Unix socket that systemd has opened there."""
 
 import base64
 import time
@@ -13,7 +13,7 @@ BASE = "/v3/services/haproxy"
 
 
 class Api:
-    """Paths are below /v3/services/haproxy/, or whole when they begin with `/`."""
+    """A client. Paths are relative to /v3/services/haproxy/, or absolute if they begin with `/`."""
 
     def __init__(self, machine: Machine, user: str = "admin", password: str = "adminpwd") -> None:
         self.authorization = "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
@@ -33,7 +33,7 @@ class Api:
         return int(self.ask("GET", "configuration/version").json())
 
     def outcome(self, answer: httpx2.Response) -> str:
-        """How the reload that an answer names went."""
+        """Wait for the reload that an answer names, and return its outcome."""
         assert answer.status_code == 202, answer.text
         deadline = time.monotonic() + 120
         while (shown := self.ask("GET", f"reloads/{answer.headers['Reload-Id']}").json())["status"] == "in_progress":

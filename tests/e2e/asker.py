@@ -1,6 +1,6 @@
-"""Runs inside a machine: asks ten times a second until there is a file STOP, then prints what came back.
+"""Send ten requests a second inside a machine until the file STOP exists. Then print the answers.
 
-`python3 asker.py STOP URL AUTHORIZATION [keep]`, where `keep` asks over one connection as long as it lasts.
+`python3 asker.py STOP URL AUTHORIZATION [keep]`. With `keep`, requests use the same connection as long as it is open.
 """
 
 import http.client

@@ -1,4 +1,4 @@
-"""What the machines get: packages made from this checkout."""
+"""Fixtures that build the packages to install on machines, from this checkout."""
 
 import shutil
 import subprocess
@@ -21,7 +21,7 @@ def make(program: str, *words: str, checkout: Path = CHECKOUT) -> str:
 
 @pytest.fixture(scope="session")
 def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """This project and all it depends on."""
+    """Build the wheels of this project and of its dependencies."""
     if reason := missing():
         pytest.skip(reason)
     directory = tmp_path_factory.mktemp("wheels")
@@ -31,13 +31,13 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def newer(tmp_path_factory: pytest.TempPathFactory, wheels: Path) -> Path:
-    """A wheel of the next version."""
+    """Build a wheel with the next version number."""
     return wheel(tmp_path_factory.mktemp("newer") / "checkout", NEWER)
 
 
 @pytest.fixture(scope="session")
 def broken(tmp_path_factory: pytest.TempPathFactory, wheels: Path) -> Path:
-    """A wheel of one that ends as soon as it is to serve."""
+    """Build a wheel of a server that exits as soon as it starts to serve."""
     return wheel(
         tmp_path_factory.mktemp("broken") / "checkout",
         "3.4.98",

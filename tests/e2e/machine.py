@@ -1,6 +1,6 @@
-"""A Debian of its own with a real systemd as its first process, booted in a container whose changes are forgotten.
+"""Boot a Debian machine in a container, with a real systemd as its first process. All changes in it are temporary.
 
-`with Machine("trixie", log) as machine: machine.run("systemctl is-system-running")`. It has no network but its own loopback.
+`with Machine("trixie", log) as machine: machine.run("systemctl is-system-running")`. Its only network is its own loopback interface.
 """
 
 import os
@@ -24,18 +24,18 @@ LANDLOCK = ("landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_s
 
 
 class Machine:
-    """`suite` is Debian's; `binds` are directories of this machine, by the path under which the other sees them, read-only."""
+    """A machine with a suite of Debian. `binds` are directories of the host, by their path in the machine, which are read-only there."""
 
     def __init__(self, suite: str, log: Path, binds: Mapping[str, Path] | None = None) -> None:
         self.suite, self._log, self._binds, self.leader = suite, log, binds or {}, 0
 
     def start(self) -> Self:
-        """Skips the test where there may be no such machine, with the reason."""
+        """Boot the machine. Skips the test, with the reason, if no machine can be booted here."""
         if reason := missing():
             pytest.skip(reason)
         words = [_asked("nspawn"), "--register=no", "--keep-unit", "--quiet", "--directory", _asked(self.suite)]
         words += ["--volatile=overlay", "--private-network", "--boot", "--console=read-only"]
-        # Its own filter leaves them out, which an ordinary machine does not.
+        # The default filter of nspawn forbids the system calls of Landlock, which an ordinary machine permits.
         words += [f"--system-call-filter={' '.join(LANDLOCK)}"]
         words += [f"--bind-ro={there}:{here}" for here, there in self._binds.items()]
         with self._log.open("wb") as log:
@@ -53,35 +53,35 @@ class Machine:
         return bool(children) and self.ask("systemctl is-system-running").stdout.strip() in ("running", "degraded")
 
     def stop(self) -> None:
-        """At once; nothing in it is worth an orderly end."""
+        """Kill the machine."""
         if self._process.poll() is None:
             os.kill(self.leader or self._process.pid, signal.SIGKILL)
         self._process.wait(60)
 
     @property
     def root(self) -> Path:
-        """Its files, as this machine sees them."""
+        """Return the root directory of the machine, as the host sees it."""
         return Path(f"/proc/{self.leader}/root")
 
     def enter(self, *words: str) -> list[str]:
         return ["nsenter", "--target", str(self.leader), "--all", *words]
 
     def ask(self, script: str, seconds: float = 120) -> subprocess.CompletedProcess[str]:
-        """A shell script, whatever comes of it."""
+        """Run a shell script, and return its result even if it fails."""
         return subprocess.run(self.enter("/bin/sh", "-c", script), capture_output=True, text=True, timeout=seconds, check=False)
 
     def run(self, script: str) -> str:
-        """What it prints; it has to succeed."""
+        """Run a shell script that must succeed, and return its output."""
         done = self.ask(script)
         assert done.returncode == 0, f"{script}\n{done.stdout}{done.stderr}{self.journal()}"
         return done.stdout.strip()
 
     def restart(self) -> None:
-        """The service, also when it was more often than systemd allows: five times in ten seconds."""
+        """Restart the service, even more often than systemd allows, which is five times in ten seconds."""
         self.run("systemctl daemon-reload && systemctl reset-failed dataplaneapi && systemctl restart dataplaneapi")
 
     def until(self, script: str, seconds: float = 60) -> str:
-        """What it prints once it succeeds."""
+        """Run a shell script until it succeeds, and return its output."""
         deadline = time.monotonic() + seconds
         while (done := self.ask(script)).returncode:
             assert time.monotonic() < deadline, f"{script}\n{done.stdout}{done.stderr}{self.journal()}"
@@ -127,7 +127,7 @@ def _asked(word: str) -> str:
 
 
 def missing() -> str:
-    """Why no machine can be booted here; empty if one can."""
+    """Return why no machine can be booted here; '' if a machine can."""
     if not shutil.which("unshare") or not shutil.which("nsenter"):
         return "no unshare and nsenter here: no machine is booted"
     tried = subprocess.run(["unshare", "--mount", "--pid", "--net", "--fork", "true"], capture_output=True, text=True, check=False)

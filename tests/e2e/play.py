@@ -1,4 +1,4 @@
-"""The collection as its users get it, built and installed, and runs of its role on a machine."""
+"""Build and install the Ansible collection as users get it, and run its role on a machine."""
 
 import json
 import os
@@ -16,7 +16,7 @@ PLAY = [{"hosts": "balancer", "roles": ["dataplane.sidecar.dataplaneapi"], "gath
 
 
 class Playbook:
-    """`directory` is a place for it; `variables` are the role's."""
+    """A playbook in a directory that runs the role with these variables."""
 
     def __init__(self, directory: Path, machine: Machine, **variables: Any) -> None:
         self._directory, self._machine, self._variables = directory, machine, variables
@@ -35,7 +35,7 @@ class Playbook:
         (directory / "play.yml").write_text(json.dumps(PLAY))
 
     def run(self, *words: str, fails: bool = False, **variables: Any) -> tuple[str, dict[str, int]]:
-        """What it prints, and the numbers of its recap; it `fails` where it should."""
+        """Run the playbook, and return its output and the numbers of its recap. With `fails`, it must fail."""
         host = {
             "ansible_connection": "inside",
             "inside_leader": self._machine.leader,

@@ -1,4 +1,4 @@
-"""The Debian package on a machine that has HAProxy: installed by hand, with mistakes, and removed; one story, in order."""
+"""Install the Debian package on a machine with HAProxy by hand, make mistakes, and remove it. The tests depend on their order."""
 
 import json
 import re
@@ -66,7 +66,7 @@ def machine(request: pytest.FixtureRequest, deb: Path, wheels: Path, tmp_path_fa
 
 
 def ask(machine: Machine, path: str, *words: str, kind: str = "application/json") -> str:
-    """Body and status, as the first user."""
+    """Send a request as the first user, and return body and status."""
     password = "$(cat /etc/dataplaneapi/first-password)"
     more = " ".join(words)
     return machine.run(f"curl -s -w '%{{http_code}} ' -H 'Content-Type: {kind}' -u admin:{password} {more} '{BASE}/{path}'")
@@ -104,7 +104,7 @@ def test_it_changes_haproxy(machine: Machine) -> None:
 
 @pytest.mark.skipif(not sandbox.version(), reason="this kernel has no Landlock")
 def test_a_check_writes_nothing(machine: Machine) -> None:
-    """Landlock is in force within the unit, whose filter of system calls and name spaces could keep it away."""
+    """Landlock works within the unit, although its filter of system calls and namespaces could prevent it."""
     machine.write("/etc/haproxy/general/escaping.lua", ESCAPING)
     machine.write("/tmp/pushed.cfg", PUSHED)
     machine.run("runuser -u dataplaneapi -- haproxy -c -f /tmp/pushed.cfg && rm /etc/haproxy/written")
@@ -142,7 +142,7 @@ def test_a_service_that_may_not_confine_says_so(machine: Machine) -> None:
 
 
 def test_a_unit_follows_a_directory(machine: Machine) -> None:
-    """With a password that root alone can read, a map beside what names it, and the outcome where the unit may write."""
+    """The unit has a password that only root can read, a map for the text, and writes the outcome into its directory."""
     machine.run("mkdir -p -m 700 /etc/dataplaneapi/follow/shop && mkdir -p /srv/shop/maps && echo '/a one' > /srv/shop/maps/shop.map")
     machine.run("cp /etc/dataplaneapi/first-password /etc/dataplaneapi/follow/shop/password")
     environment = [
@@ -166,7 +166,7 @@ def test_a_unit_follows_a_directory(machine: Machine) -> None:
 
 
 def applied(machine: Machine) -> None:
-    """Written when the reload is over."""
+    """Return the outcome, which is written after the reload."""
     status = "/var/lib/private/dataplaneapi-follow/shop/status"
     machine.run(f'for i in $(seq 60); do grep -qs \'"outcome": "applied"\' {status} && exit 0; sleep 1; done; cat {status}; exit 1')
 
@@ -216,7 +216,7 @@ def test_a_mistake_in_the_settings_is_told(machine: Machine, mistake: str, said:
 
 
 def test_directories_of_somebody_else(machine: Machine) -> None:
-    """What is kept in them is out of service, and reported; all else works."""
+    """Features with state in these directories are off, which is reported. Everything else works."""
     machine.run("chown -R root:root /etc/haproxy/maps /etc/haproxy/dataplane")
     machine.restart()
     journal = since_last_start(machine)
@@ -259,7 +259,7 @@ def test_the_doctor_finds_it_well(machine: Machine, user: str) -> None:
 
 
 def test_another_python_gets_its_byte_code(machine: Machine) -> None:
-    """As dpkg has it made where one Debian becomes the next."""
+    """dpkg compiles the byte code again after an upgrade of Debian."""
     running = "systemctl show --value -p MainPID dataplaneapi"
     machine.run("find /usr/lib/dataplaneapi -name __pycache__ -type d -exec rm -r {} +")
     before = machine.run(running)
@@ -284,7 +284,7 @@ def test_nothing_was_left_running(machine: Machine) -> None:
 
 
 def test_by_hand_as_the_guide_says(machine: Machine) -> None:
-    """Every command of its section, typed; then the sockets of systemd instead."""
+    """Run every command of the section in the guide, and then use the sockets of systemd."""
     guide = (CHECKOUT / "docs/install.md").read_text()
     by_hand, sockets = (re.search(rf"^## {title}.*?^```sh\n(.*?)^```", guide, re.MULTILINE | re.DOTALL) for title in ("By hand", "Sockets"))
     assert by_hand

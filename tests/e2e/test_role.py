@@ -1,4 +1,4 @@
-"""The Ansible role on a real machine, and what it installs at work: one story, in order."""
+"""Run the Ansible role on a real machine, and use the installed server. The tests depend on their order."""
 
 import json
 import re
@@ -14,7 +14,7 @@ from tests.e2e.conftest import NEWER
 from tests.e2e.machine import Machine, suites
 from tests.e2e.play import Playbook
 
-# A machine is made first, once, and a play on one takes minutes.
+# The first test builds the machine, and a run of the role takes minutes.
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(1800)]
 
 URL = "http://127.0.0.1:5555/v3/services/haproxy/configuration/version"
@@ -127,7 +127,7 @@ def test_it_is_locked_in(machine: Machine) -> None:
 
 
 def told_by_haproxy(machine: Machine, command: str) -> str:
-    """What its worker answers."""
+    """Send a command to the worker of HAProxy, and return the answer."""
     script = "import socket, sys; s = socket.socket(socket.AF_UNIX); s.connect('/run/haproxy/admin.sock')"
     script += "; s.sendall(sys.argv[1].encode() + b'\\n'); print(s.recv(999).decode())"
     return machine.run(f'python3 -c "{script}" "{command}"')
@@ -146,7 +146,7 @@ def test_it_edits_reloads_and_changes_live(machine: Machine, api: Api) -> None:
 
 
 def test_what_haproxy_refuses_is_said_from_inside_the_sandbox(api: Api) -> None:
-    """A regular expression and a name server need more of the sandbox than an ordinary file does."""
+    """The check of a regular expression or a name server needs more permissions in the sandbox than other checks."""
     more = "\nresolvers dns\n    nameserver one 127.0.0.1:53\n\nfrontend rules\n    bind 127.0.0.1:8444\n"
     more += "    http-request deny if { path_reg ^/a+$ }\n"
     raw = api.ask("GET", "configuration/raw").text
@@ -181,7 +181,7 @@ def test_wrong_credentials(machine: Machine, api: Api) -> None:
 
 
 def test_a_directory_of_acls_outside(machine: Machine, api: Api) -> None:
-    """Which the role makes and opens to the sandboxed service."""
+    """The role creates the directory, and permits the sandboxed service to use it."""
     answer = api.ask("GET", "/v3/sidecar/acls")
     assert (answer.status_code, answer.json()) == (200, [])
     assert machine.run("stat -c '%U %a' /srv/acls") == "dataplaneapi 750"
@@ -213,7 +213,7 @@ def test_client_certificates_that_are_revoked(machine: Machine, playbook: Playbo
 
 
 class Asked:
-    """Requests ten times a second, one connection each and over one that is kept, while something happens."""
+    """Sends ten requests a second during a test, over one connection each and over one persistent connection."""
 
     def __init__(self, machine: Machine, authorization: str) -> None:
         self._stop = machine.root / "tmp/stop"
@@ -292,7 +292,7 @@ def test_an_upgrade_that_fails_leaves_the_version_that_serves(
 
 
 def test_an_environment_of_another_python_is_made_anew(machine: Machine, playbook: Playbook, api: Api) -> None:
-    """As an upgrade of Debian leaves it: its packages are where this Python does not look."""
+    """After an upgrade of Debian, the packages of the environment are in a directory that the new Python does not search."""
     environment = machine.run("dirname $(dirname $(readlink -f /usr/local/bin/dataplaneapi))")
     machine.run(f"mv {environment}/lib/python3.* {environment}/lib/python3.0")
     assert machine.ask("dataplaneapi --version").returncode != 0

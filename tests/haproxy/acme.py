@@ -1,4 +1,4 @@
-"""An ACME authority (Pebble) and a name server that takes updates (Knot DNS), for HAProxy to get certificates from by dns-01."""
+"""Run an ACME authority (Pebble) and a name server with dynamic updates (Knot DNS), from which HAProxy gets certificates by dns-01."""
 
 import base64
 import json
@@ -86,7 +86,10 @@ elsewhere TXT "there"
 
 
 def configuration(directory: Path, port: int, domain: str, authority: str = "https://127.0.0.1:1/dir", challenge: str = "") -> str:
-    """A site on a port whose certificate, site.pem of the directory, is renewed at an authority; that one by default is not there."""
+    """Return the configuration of a site whose certificate, `directory`/site.pem, HAProxy renews at an authority.
+
+    Creates the certificate and the account key. By default, nobody listens at the URL of the authority.
+    """
     path = directory / "site.pem"
     self_signed(directory / "key", path, domain)
     path.write_bytes(path.read_bytes() + (directory / "key").read_bytes())
@@ -95,7 +98,10 @@ def configuration(directory: Path, port: int, domain: str, authority: str = "htt
 
 
 def account_key() -> str:
-    """One that HAProxy 3.4 can use: it leaves out the leading zeros of a coordinate, and then no authority takes the key."""
+    """Return an account key without leading zeros in its coordinates.
+
+    HAProxy 3.4 leaves out leading zeros, and authorities refuse such a key.
+    """
     while True:
         key = ec.generate_private_key(ec.SECP256R1())
         numbers = key.public_key().public_numbers()
@@ -104,7 +110,7 @@ def account_key() -> str:
 
 
 class Started:
-    """A child that is there when `answers`, and ends with the test."""
+    """A child process. The constructor waits until `answers` returns True; leaving the context ends the process."""
 
     def __init__(self, command: list[str], directory: Path, answers: Callable[[], bool]) -> None:
         self.log = directory / "log"
@@ -123,7 +129,7 @@ class Started:
 
 
 class NameServer(Started):
-    """Of one zone, on `port` of 127.0.0.1; requests signed with `key` (hmac-sha256, named tsig) may change it."""
+    """A name server with one zone, on `port` of 127.0.0.1. Updates of the zone are signed with `key` (hmac-sha256, named tsig)."""
 
     def __init__(self, directory: Path) -> None:
         binary = binaries.program("knotd")
@@ -135,17 +141,17 @@ class NameServer(Started):
 
     @property
     def variables(self) -> dict[str, str]:
-        """Of the provider rfc2136."""
+        """Return the variables of the DNS provider rfc2136 for this name server."""
         return {"server": f"127.0.0.1:{self.port}", "key_name": "tsig", "key_alg": "hmac-sha256", "key": self.key}
 
     @property
     def challenge(self) -> str:
-        """What an `acme` section says, so that its challenges are solved here."""
+        """Return the lines of an `acme` section that solves its challenges with this name server."""
         return CHALLENGE.format(variables=",".join(f"{name}={value}" for name, value in self.variables.items()))
 
 
 class Authority(Started):
-    """Whose `directory_url` HAProxy is pointed at; it asks one name server."""
+    """An ACME authority with the URL `directory_url`, which checks challenges with one name server."""
 
     def __init__(self, directory: Path, name_server: NameServer) -> None:
         binary = binaries.program("pebble")
@@ -178,5 +184,5 @@ def self_signed(key: Path, certificate: Path, name: str) -> None:
 
 
 def served(port: int) -> str:
-    """The certificate that a listener shows now, PEM."""
+    """Return the certificate that a listener presents, as PEM."""
     return ssl.get_server_certificate(("127.0.0.1", port))

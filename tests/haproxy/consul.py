@@ -1,4 +1,4 @@
-"""A real Consul agent: a server of its own, whose state survives a stop, with services registered as other nodes'."""
+"""Run a real Consul server, whose state survives a stop. Tests register services of other nodes."""
 
 import time
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from tests.haproxy.process import free_port
 
 
 class Agent:
-    """`with Agent(tmp_path) as agent: agent.register("web", 8080)`; `stop` and `start` in between."""
+    """A Consul server: `with Agent(tmp_path) as agent: agent.register("web", 8080)`. It can be stopped and started again."""
 
     def __init__(self, directory: Path) -> None:
         self.binary = binaries.program("consul")
@@ -46,13 +46,13 @@ class Agent:
             return False
 
     def stop(self) -> None:
-        """At once: nobody answers from then on."""
+        """Kill the server."""
         self.client.close()
         self.process.kill()
         stop(self.process)
 
     def register(self, service: str, port: int, *, node: str = "web", checks: Sequence[str] = ("passing",), address: str = "") -> None:
-        """One instance, as `<service>-<node>` on that node, whose address is 127.0.0.1."""
+        """Register the instance `SERVICE-NODE` on a node with the address 127.0.0.1."""
         instance = f"{service}-{node}"
         body: dict[str, Any] = {"Node": node, "Address": "127.0.0.1", "SkipNodeUpdate": False}
         body["Service"] = {"ID": instance, "Service": service, "Port": port, "Address": address}

@@ -17,7 +17,7 @@ from tests.until import until
 
 
 class EtcdMember:
-    """`version` is the program, as get-program names it. `options` are further options of etcd. With `tls`, clients use https."""
+    """One process of etcd. `version` names its program for get-program. `options` are further options. With `tls`, clients use https."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class EtcdMember:
         self._options = [*(f"--{option}={value}" for option, value in given.items()), *options]
 
     def launch(self) -> None:
-        """Start it, and wait for nothing."""
+        """Start the process without waiting for an answer."""
         self.process = start([program(self._version), *self._options], self._log)
 
     def start(self) -> Self:
@@ -53,7 +53,7 @@ class EtcdMember:
         return self
 
     def stop(self) -> None:
-        """End it; the data stay for another `start`."""
+        """End the process. Its data stay for another `start`."""
         self.process.send_signal(signal.SIGCONT)
         stop(self.process, 20)
 
@@ -62,7 +62,7 @@ class EtcdMember:
         self.process.wait()
 
     def answers(self) -> bool:
-        """Return whether it has a leader."""
+        """Return whether the cluster has a leader."""
         try:
             with urllib.request.urlopen(f"{self.url}/health", timeout=5, context=self._tls) as response:
                 return b"true" in response.read()
@@ -70,14 +70,14 @@ class EtcdMember:
             return False
 
     def ask(self, path: str, token: str = "", **body: Any) -> dict[str, Any]:
-        """Call the JSON gateway."""
+        """Call the JSON gateway, and return its answer."""
         headers = {"Authorization": token} if token else {}
         request = urllib.request.Request(f"{self.url}/v3/{path}", json.dumps(body).encode(), headers)
         with urllib.request.urlopen(request, timeout=20, context=self._tls) as response:
             return dict(json.loads(response.read()))
 
     def free_space(self) -> None:
-        """Do what etcd asks for after it was full, except for deleting keys: compact, defragment, and disarm the alarm."""
+        """Let etcd accept writes again after it was full and keys were deleted: compact, defragment, and disarm the alarm."""
         self.ask("kv/compaction", revision=self.ask("maintenance/status")["header"]["revision"], physical=True)
         self.ask("maintenance/defragment")
         for alarm in self.ask("maintenance/alarm", action="GET").get("alarms", ()):
@@ -95,7 +95,7 @@ class EtcdMember:
 
 
 class EtcdCluster:
-    """Three members."""
+    """A cluster of three members."""
 
     def __init__(self, directory: Path, version: str = "etcd") -> None:
         peers = {f"etcd{number}": f"http://127.0.0.1:{free_port()}" for number in (1, 2, 3)}

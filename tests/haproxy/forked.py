@@ -1,6 +1,6 @@
-"""Servers forked from a process that has imported all modules and read the grammar: most of what a start costs a processor is that.
+"""Fork servers from a process that has already imported all modules and read the grammar, which takes most of the time of a start.
 
-What is forked runs the command's `main` as the command does. `Forked` is as much of `subprocess.Popen` as tests of a server need.
+A forked server runs the `main` of the command. `Forked` has the members of `subprocess.Popen` that tests of a server need.
 """
 
 import atexit
@@ -57,7 +57,7 @@ class Forked:
 
 
 class Nursery:
-    """The process that forks; it ends with this one, and what it has forked with it."""
+    """The process that forks. It ends with the process of the tests, and its children end with it."""
 
     def __init__(self) -> None:
         self._ours, theirs = socket.socketpair()
@@ -71,7 +71,7 @@ class Nursery:
     def start(self, words: Sequence[str], log: Path, environment: Mapping[str, str] | None = None) -> Forked:
         """Start the command with the arguments `words` in a session of its own. Append its output to `log`.
 
-        Without an `environment` the command has that of the tests.
+        Without an `environment`, the command has the environment of the tests.
         """
         variables = dict(os.environ if environment is None else environment)
         return Forked(self, self.ask({"words": list(words), "log": str(log), "environment": variables, "directory": os.getcwd()}))
@@ -89,7 +89,7 @@ class Nursery:
 
 @cache
 def nursery() -> Nursery:
-    """That of this process."""
+    """Return the nursery of this process of tests."""
     return Nursery()
 
 
@@ -105,7 +105,7 @@ def _status(pid: int) -> int | None:
 
 
 def _next_server(requests: socket.socket) -> dict[str, Any] | None:
-    """Forks for one request after the other: in the child what it is asked to be, None at the end."""
+    """Fork a child for each request. Return the request in the child; in the parent, return None when no more requests come."""
     parent = os.getpid()
     with requests, requests.makefile("r") as lines:
         for line in lines:
@@ -132,7 +132,7 @@ def _become(request: dict[str, Any]) -> None:
 
 
 def _main(descriptor: int) -> None:
-    # The directory of this file is none of the command's.
+    # The path of the command does not have the directory of this file.
     del sys.path[0]
     import uvicorn.lifespan.off  # noqa: F401
 
@@ -147,7 +147,7 @@ def _main(descriptor: int) -> None:
 
     feature_list.installed()
     assembly.route_index()
-    # What reads and writes a settings file.
+    # Loads the modules that read and write a settings file.
     yaml_file._parse("a: 1")
     for module in pkgutil.iter_modules(models.__path__, f"{models.__name__}."):
         import_module(module.name)
@@ -156,9 +156,9 @@ def _main(descriptor: int) -> None:
     for resource in editor.resources.by_name.values():
         with suppress(KeyError):
             editor.shape(resource)
-    # Every server warns at its start, and whatever words a warning has are compared with those that begin lines.
+    # Every server logs a warning at its start. Masking the warning loads the words that begin lines.
     secrets.masked_text("a warning")
-    # What a child looks for garbage in is copied: it is its own alone.
+    # A garbage collection in a child would copy all memory that it looks through.
     gc.collect()
     gc.freeze()
     request = _next_server(socket.socket(fileno=descriptor))
@@ -172,7 +172,7 @@ def _main(descriptor: int) -> None:
 
 
 def _exit(code: Any) -> None:
-    """As the interpreter does, but for what it takes apart piece by piece."""
+    """Exit as the interpreter does, but without destroying objects one by one."""
     threading._shutdown()  # type: ignore[attr-defined]
     atexit._run_exitfuncs()
     sys.stdout.flush()

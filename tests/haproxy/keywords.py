@@ -1,6 +1,7 @@
-"""What each HAProxy binary has for words: those that it lists itself, and those that it parses by hand.
+"""Find the keywords of each HAProxy binary: those that it lists itself, and those that only its parser has.
 
-A word parsed by hand is known where HAProxy says something else about its line than about the same line with a word that is none.
+To find out whether the parser has a word, compare HAProxy's error about a line that has the word with its error about the same line that
+has a meaningless word. If they differ, the parser has the word.
 """
 
 import re
@@ -23,7 +24,7 @@ _RULES = ("tcp-request connection", "tcp-request session", "tcp-request content"
 
 @cache
 def release(binary: str) -> str:
-    """Such as 3.2.26."""
+    """Return the whole version of a binary, such as 3.2.26."""
     output = subprocess.run([binary, "-v"], capture_output=True, text=True, check=True).stdout
     match = re.search(r"version (\d+\.\d+\.\d+)", output)
     assert match, output
@@ -31,13 +32,13 @@ def release(binary: str) -> str:
 
 
 def facts() -> Facts:
-    """What all binaries together tell; all of binaries.WANTED have to be there."""
+    """Return the keywords of all binaries. Raises AssertionError unless all of binaries.WANTED are available."""
     every = {wanted: binary for wanted in binaries.WANTED if (binary := binaries.fetched(wanted))}
     assert set(every) == set(binaries.WANTED), f"only {list(every)} of {binaries.WANTED} are to be had"
     own = {version: set(listed(binary)) for version, binary in every.items()}
     words = sorted({(name, word) for name, group in GROUPS.items() for word in group.by_hand}.union(*own.values()))
     for version, binary in every.items():
-        # Later versions list what earlier ones parse by hand.
+        # Some words that a later version lists are only in the parser of an earlier version.
         own[version] |= set(parsed(binary, [each for each in words if each not in own[version] and GROUPS[each[0]].sections]))
     by_word: dict[str, dict[str, tuple[str, ...]]] = {name: {} for name in GROUPS}
     for name, word in words:
@@ -46,7 +47,7 @@ def facts() -> Facts:
 
 
 def listed(binary: str) -> Iterator[tuple[str, str]]:
-    """(group, word) of each entry of the binary's list, signs for arguments left out."""
+    """Yield (group, word) for each entry in the binary's own list. Placeholders for arguments are left out."""
     ran = subprocess.run([binary, "-dKall", "-q", "-c", "-f", "/dev/null"], capture_output=True, text=True, check=False)
     lists = dict(re.findall(r"# List of registered (.+?):\n((?:(?!# List).*\n)*)", ran.stdout))
     section = ""
@@ -61,7 +62,7 @@ def listed(binary: str) -> Iterator[tuple[str, str]]:
 
 
 def entry(section: str, words: list[str]) -> tuple[str, str]:
-    """Of `tcp-request content set-mark` below `listen`: the group of such rules, and `set-mark`."""
+    """Return the group and the word of an entry: for `tcp-request content set-mark` in `listen`, that group of rules, and `set-mark`."""
     pair = " ".join(words[:2])
     if len(words) > 2 and pair in _RULES:
         return pair, words[2]
@@ -71,19 +72,19 @@ def entry(section: str, words: list[str]) -> tuple[str, str]:
 
 
 def parsed(binary: str, words: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    """Those of (group, word) that the binary has, whether it lists them or not."""
+    """Return the pairs of group and word that the parser of the binary has."""
     words = list(words)
     heard = said(binary, [*words, *((name, NONE) for name in dict.fromkeys(name for name, _ in words))])
     return (each for each in words if heard[each] != heard[each[0], NONE])
 
 
 def said(binary: str, words: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
-    """What the binary says about the line of each word, the word itself left out."""
+    """Return the binary's error about a line with each word, with the word itself removed."""
     found: dict[tuple[str, str], str] = {}
     with tempfile.TemporaryDirectory() as directory:
         for start in range(0, len(words), AT_ONCE):
             found |= _said(binary, Path(directory), words[start : start + AT_ONCE])
-        # Some errors end the parsing, so that the words behind them are not reported.
+        # Some errors end the parsing, so there are no errors about the words after them.
         for each in [each for each, text in found.items() if not text]:
             found |= _said(binary, Path(directory), [each])
     return found

@@ -1,4 +1,4 @@
-"""What a test puts in HAProxy's place behind a Unix socket."""
+"""Serve a Unix socket in a test in place of HAProxy."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -9,7 +9,7 @@ Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]
 
 @asynccontextmanager
 async def serving(handler: Handler, path: str) -> AsyncIterator[None]:
-    """A handler that still waits at the end is cancelled, and its connection closed, before the server is."""
+    """Serve a Unix socket while the context is active. At its end, cancel running handlers and close their connections."""
     works = set[asyncio.Task[None]]()
 
     async def handled(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

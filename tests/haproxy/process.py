@@ -1,7 +1,7 @@
-"""A real HAProxy, master and worker, in a directory of its own.
+"""Run a real HAProxy, with master and worker, in its own directory.
 
-`with HAProxy(tmp_path, CONFIG) as haproxy:` has written the file, started it and waited until it answers; at the end it is
-gone. It dies with the thread that started it, so nothing is left behind by a killed test run.
+`with HAProxy(tmp_path, CONFIG) as haproxy:` writes the file, starts HAProxy and waits until it answers. The end of the context stops it.
+HAProxy also ends with the thread that started it, so that a killed test run leaves no process behind.
 """
 
 import contextlib
@@ -25,10 +25,10 @@ from haproxy_native.runtime.socket import NO_PROCESS
 from tests.haproxy import binaries
 
 PR_SET_PDEATHSIG = 1
-# A socket's path may have 107 bytes, and HAProxy binds to `<path>.<pid>.tmp` first.
+# The path of a socket has at most 107 bytes, and HAProxy first binds to `<path>.<pid>.tmp`.
 LONGEST_SOCKET_PATH = 90
 _libc = ctypes.CDLL(None)
-# What is enough for a process that answers.
+# A small configuration for tests that need only a running process.
 SMALL = """global
   stats socket {stats} mode 600 level admin
 defaults
@@ -42,16 +42,16 @@ backend app
 
 
 _given: set[int] = set()
-# The locks of those that were given last. Until HAProxy has bound one, another process that runs tests must not choose it.
+# The locks of the ports that were returned last. Until HAProxy listens on a port, no other process of tests may choose it.
 _locked: deque[int] = deque()
 MOST_LOCKED = 200
 _LOCKS = Path("/tmp") / f"dataplane-ports-{os.getuid()}"
-# Not seeded, as others may be: two processes must not choose alike.
+# Not seeded, so that two processes of tests choose different ports.
 _chance = random.SystemRandom()
 
 
 def free_port() -> int:
-    """A TCP port of 127.0.0.1 that nobody listens on, given once, and of those that the kernel gives to no connection."""
+    """Return a TCP port of 127.0.0.1 that nobody listens on, and that the kernel does not give to connections. Returns each port once."""
     ephemeral = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
     while True:
         port = _chance.randrange(10240, max(ephemeral, 20480))
@@ -76,15 +76,15 @@ def _lock(port: int) -> bool:
 
 
 def ask(path: Path | str, command: str, timeout: float = 60.0) -> str:
-    """What a socket answers to one line."""
+    """Send a command to a socket, and return the answer."""
     with socket.socket(socket.AF_UNIX) as connection:
         connection.settimeout(timeout)
         connection.connect(str(path))
         connection.sendall(command.encode() + b"\n")
         parts = [connection.recv(65536)]
-        # A master that refuses a process leaves it to the client to close the connection, and forgets some that are half-closed.
+        # After `NO_PROCESS` the master leaves the connection open. It may forget a connection that the client has half-closed.
         if not NO_PROCESS.match(parts[0]):
-            # Without it the master (2.6 at least) waits for a further command.
+            # The master (2.6 at least) otherwise waits for another command.
             connection.shutdown(socket.SHUT_WR)
             while part := connection.recv(65536):
                 parts.append(part)
@@ -92,9 +92,9 @@ def ask(path: Path | str, command: str, timeout: float = 60.0) -> str:
 
 
 class HAProxy:
-    """`stats` and `master` are the sockets' paths; `{stats}` in the configuration is replaced by the former.
+    """A HAProxy. `stats` and `master` are the paths of its sockets; `{stats}` in the configuration is replaced by the first.
 
-    A configuration without `{stats}` has no stats socket; `master=False` starts without `-S`.
+    Without `{stats}` in the configuration, there is no stats socket; with `master=False`, no master socket.
     """
 
     def __init__(
@@ -118,7 +118,7 @@ class HAProxy:
 
     @property
     def pid(self) -> int:
-        """The master's pid."""
+        """Return the pid of the master."""
         assert self._process
         return self._process.pid
 
@@ -148,7 +148,7 @@ class HAProxy:
             time.sleep(0.01)
 
     def stop(self) -> None:
-        """At once, with its workers; again is harmless."""
+        """End the master and its workers. May be called again."""
         if self._process and self._process.poll() is None:
             self._process.terminate()
             try:
@@ -160,7 +160,7 @@ class HAProxy:
             shutil.rmtree(self._sockets, ignore_errors=True)
 
     def kill(self) -> None:
-        """Master and worker at once, as the kernel does when memory is short; `start` makes a new one."""
+        """Kill master and workers at once, as the kernel does without memory. `start` starts a new HAProxy."""
         assert self._process
         workers = self._workers()
         self._process.kill()
@@ -170,16 +170,16 @@ class HAProxy:
                 os.kill(pid, signal.SIGKILL)
 
     def _workers(self) -> list[int]:
-        """The master's children."""
+        """Return the pids of the master's children."""
         return [int(pid) for pid in Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()]
 
     def ask(self, command: str, timeout: float = 60.0) -> str:
-        """The worker's answer, through whichever socket there is."""
+        """Send a command to the worker through the available socket, and return the answer."""
         try:
             if self._has_stats:
                 return ask(self.stats, command, timeout)
         except ConnectionRefusedError:
-            # Two failed reloads in a row leave (3.2 at least) a stats socket that nobody listens on.
+            # After two failed reloads in a row, nobody listens on the stats socket (3.2 at least).
             if not self.master:
                 raise
         return ask(self._master(), f"@1 {command}", timeout)
@@ -188,13 +188,13 @@ class HAProxy:
         return ask(self._master(), command, timeout)
 
     def worker_pid(self) -> int:
-        """The pid of the worker that answers now; for a moment after a reload its predecessor may, on the socket that both have."""
+        """Return the pid of the worker that answers. Shortly after a reload, the former worker may answer on the same socket."""
         match = re.search(r"^Pid: (\d+)", self.ask("show info"), re.MULTILINE)
         assert match
         return int(match[1])
 
     def newest_worker(self) -> int:
-        """The pid of the worker that was started last."""
+        """Return the pid of the worker that was started last."""
         return max(self._workers(), key=_started)
 
     def _master(self) -> Path:
@@ -205,8 +205,8 @@ class HAProxy:
         if not self._has_stats and not self.master:
             return "Loading success" in self.log.read_text() or "Starting" in self.log.read_text()
         try:
-            # The master answers later than its worker: up to 2.6 it executes itself once more in between.
-            # A connection that is made too early may get no answer at all.
+            # The master answers later than its worker: up to 2.6, it executes itself again after it has started the worker.
+            # A connection that is opened too early may never get an answer.
             return "Pid:" in self.ask("show info", 1.0) and (not self.master or "worker" in self.ask_master("show proc", 1.0))
         except OSError:
             return False
@@ -233,13 +233,13 @@ def die_with_parent() -> None:
 
 
 def private_memory(pid: int) -> int:
-    """KiB that only this process has."""
+    """Return the private memory of a process in KiB."""
     rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
     return sum(int(size) for size in re.findall(r"^Private_\w+:\s+(\d+) kB", rollup, re.MULTILINE))
 
 
 def _started(pid: int) -> int:
-    """Clock ticks between the machine's start and that of a process; proc(5), `stat`. -1 if it has ended since it was listed."""
+    """Return the clock ticks from the boot of the machine to the start of a process (proc(5), `stat`); -1 if the process has ended."""
     try:
         return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19])
     except (FileNotFoundError, ProcessLookupError):

@@ -1,4 +1,4 @@
-"""The server as its users run it: the command, beside a real HAProxy, on a port of 127.0.0.1, with a small client.
+"""Run the server as its users do, as a command, for a real HAProxy, on a port of 127.0.0.1, and call it with a small client.
 
 `with HAProxy(tmp_path, CONFIG) as haproxy, Sidecar(haproxy) as sidecar: sidecar.get("backends")`.
 """
@@ -24,9 +24,9 @@ USER = ("admin", "adminpwd")
 
 
 class Sidecar:
-    """`dataplaneapi`, `settings` (below `haproxy`) and `reload` add to the settings file, which else is a first user's.
+    """The server and its client. `dataplaneapi`, `settings` (in the section `haproxy`) and `reload` are added to a minimal settings file.
 
-    The client's methods take a path below `/v3/services/haproxy/configuration/`, or a whole one that begins with `/`.
+    The paths of calls are relative to `/v3/services/haproxy/configuration/`, or absolute if they begin with `/`.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class Sidecar:
         directories = {
             name: str(self.directory / name) for name in ("maps_dir", "acl_dir", "ssl_certs_dir", "general_storage_dir", "spoe_dir")
         }
-        # With what the server else would add at its first start.
+        # Includes the settings that the server would otherwise add at its first start.
         api = {
             "advertised": {"api_address": "", "api_port": 0},
             "userlist": {"userlist": "controller", "userlist_file": ""},
@@ -70,7 +70,7 @@ class Sidecar:
             YAML().dump({"config_version": 2, "name": "test", "dataplaneapi": api, "haproxy": haproxy}, file)
 
     def start(self) -> Self:
-        """Starts the command and waits for its first answer."""
+        """Start the command, and wait for its first answer."""
         self.process = self._process("-f", str(self.file), *self._arguments)
         self.client = httpx2.Client(base_url=f"http://127.0.0.1:{self.port}", auth=USER, timeout=60, verify=False)
         deadline = time.monotonic() + 120
@@ -87,12 +87,12 @@ class Sidecar:
         return [str(COMMAND)]
 
     def stop(self) -> None:
-        """Ends the server; the files stay, so that another `start` finds them."""
+        """End the server. Its files stay for another `start`."""
         self.client.close()
         stop(self.process, 20)
 
     def kill(self) -> None:
-        """As a crash would."""
+        """Kill the server, as in a crash."""
         self.client.close()
         self.process.kill()
         self.process.wait()
@@ -110,7 +110,7 @@ class Sidecar:
         return self.ask("DELETE", path, **parameters)
 
     def ask(self, method: str, path: str, body: Any = None, **parameters: Any) -> httpx2.Response:
-        """A body of text goes as text/plain, any other as JSON; parameters go into the query, `True` as `true`."""
+        """Send a request. A text is sent as text/plain, any other body as JSON. `parameters` are the query; True is sent as `true`."""
         url = path if path.startswith("/") else f"{CONFIGURATION}/{path}"
         query = {name: str(value).lower() if isinstance(value, bool) else value for name, value in parameters.items()}
         if isinstance(body, str):
@@ -121,7 +121,7 @@ class Sidecar:
         return int(self.get("version").json())
 
     def transaction(self) -> str:
-        """The id of a new one, from the version that is current."""
+        """Create a transaction for the current version, and return its id."""
         answer = self.post("/v3/services/haproxy/transactions", version=self.version())
         assert answer.status_code == 201, answer.text
         return str(answer.json()["id"])

@@ -1,4 +1,4 @@
-"""Options that an edit adds to lines: to a plain one, and to one with two others in either order."""
+"""Add options to lines: to a line without options, and to a line with two other options in either order."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from tests.laws.cases import Subject, sensible, subjects
 from tests.samples import completed, optional, required
 
 Members = Mapping[str, Any]
-# Of a line with more options, each is tried beside its neighbours alone.
+# If a line has more options than this, each option is combined only with its neighbors.
 FEW = 14
 
 
@@ -27,17 +27,17 @@ class Addition:
 
     @cached_property
     def result(self) -> str:
-        """The line with the option."""
+        """Return the line with the option added."""
         return onto(self.subject.shape, self.line, self.members)
 
     @property
     def is_exclusive(self) -> bool:
-        """Whether it excludes an option that is on the line."""
+        """Return whether the option excludes an option of the line."""
         names = {*self.members, *(self.subject.shape.read(Line(self.line)) or {})}
         return any(len(names & set(group)) > 1 for group in self.subject.shape.exclusive)
 
     def elsewhere(self) -> Iterator[str]:
-        """Yield the line with the option's words at each place."""
+        """Yield the line with the words of the option at each position."""
         words, added = list(Line(self.line).words), list(Line(self.result).words)
         size = len(added) - len(words)
         start = next((at for at, word in enumerate(words) if word != added[at]), len(words))
@@ -47,7 +47,7 @@ class Addition:
 
 @dataclass(frozen=True)
 class Plain:
-    """A line of one alternative with what it needs, and its options, each with a value."""
+    """A line of one alternative with its required members, and its possible options, each with a value."""
 
     subject: Subject
     alternative: Alternative
@@ -62,7 +62,7 @@ class Plain:
         yield from (Addition(self.subject, self.line, unflattened(dict(option))) for option in self.options)
 
     def beside(self, taken: Sequence[Members]) -> Iterator[Addition]:
-        """Yield each of these options as added to a line with two others, in the one order or the other."""
+        """Yield the addition of each option to a line with two others, in one order or the other."""
         for number, option in enumerate(taken):
             others = [*taken[number + 1 :], *taken[:number]]
             chosen = others if len(taken) <= FEW else [others[0], others[1], others[-1]]
@@ -73,7 +73,10 @@ class Plain:
                     yield Addition(self.subject, line, unflattened(dict(option)))
 
     def _with(self, options: Sequence[Members]) -> str | None:
-        """The line with these options one after another; None where one has to stand elsewhere, or is the condition, which ends a line."""
+        """Return the line with these options in this order.
+
+        Return None if the shape writes an option at another position, or if a condition would come before another option.
+        """
         bare = self._pieces(self.base)
         known = {key for key, _, _ in bare}
         own = [[piece for piece in self._pieces({**self.base, **option}) if piece[0] not in known] for option in options]
@@ -113,5 +116,5 @@ def plain_lines() -> Iterator[Plain]:
 
 
 def flat(values: Members) -> Members:
-    """The values with what referee.toml gives for texts that must be of a certain form."""
+    """Replace sample texts by the values in referee.toml, for members that need a special form."""
     return {name: sensible(value, name.rpartition(".")[2]) for name, value in values.items()}

@@ -1,4 +1,4 @@
-"""Lines for the referee: each in a section in which HAProxy takes lines of its kind. referee.toml says what stands around them."""
+"""Build cases for the referee: lines in a section in which HAProxy accepts them. referee.toml has the lines around a case."""
 
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -18,7 +18,7 @@ PREFERRED = ("backends", "frontends")
 
 @dataclass(frozen=True)
 class Subject:
-    """A kind of line, objects that stand on one, and the keyword of the section around it."""
+    """A kind of line, sample objects, and the keyword of the section around the line."""
 
     name: str
     shape: LineShape
@@ -30,7 +30,7 @@ class Subject:
 
 
 def subjects() -> Iterator[Subject]:
-    """The kinds of lines of which HAProxy takes samples, with those samples."""
+    """Yield the kinds of lines with samples that HAProxy accepts."""
     for resource, shape in language().children():
         yield Subject(resource.schema, shape, parent(resource), tuple(map(sensible, line_samples(shape))))
     for name, number, section, resource in (each for each in directives() if not each[3].file):
@@ -44,7 +44,7 @@ def is_asked(line: str) -> bool:
 
 
 def around(kind: str, section: str, case: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The lines before and behind a case."""
+    """Return the lines before and after a case."""
     nameless = section in ("global", "traces")
     default = [section if nameless else f"{section} @", "..."]
     lines = RULES["around"].get(kind) or RULES["around"].get(kind.split(":")[0]) or RULES["around"].get(section) or default
@@ -59,7 +59,7 @@ def parent(resource: Resource) -> str:
 
 
 def sensible(value: Any, name: str = "") -> Any:
-    """The values with what referee.toml gives for a text that must be of a certain form."""
+    """Replace sample texts in a value by the values in referee.toml, for members that need a special form."""
     if isinstance(value, dict):
         return {inner: sensible(each, inner) for inner, each in value.items()}
     if isinstance(value, list):

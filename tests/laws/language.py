@@ -1,4 +1,4 @@
-"""The declared language as the laws see it: each kind of line with its name, each section with what may stand in it."""
+"""Return the declared language for the laws: each kind of line by name, and each section with its kinds of lines."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class Kind:
 
 @dataclass(frozen=True)
 class Language:
-    """Everything that is declared, also what no operation serves yet."""
+    """All declarations, including those that no operation uses yet."""
 
     grammar: Grammar
     resources: Resources
@@ -41,7 +41,7 @@ class Language:
         return [(each, self.grammar.line(each.schema)) for each in found]
 
     def properties(self, resource: Resource, directive: Directive | None = None) -> Mapping[str, Schema]:
-        """The members of a resource's object, or of the object inside it that one of its directives tells."""
+        """Return the schemas of the members of a resource, or of the inner object that a directive expresses."""
         schemas = self.grammar.schemas
         found = schemas.properties(schemas.named(resource.schema))
         for name in directive.path if directive else ():
@@ -64,7 +64,7 @@ def name_of(directive: Directive) -> str:
 
 
 def directives() -> Iterator[tuple[str, int, SectionShape, Resource]]:
-    """(name, number, section, resource) of each kind of line of a section's own object; one that several share comes once."""
+    """Yield (name, number, section, resource) for each kind of line of a section. A kind in several sections is yielded once."""
     seen: set[str] = set()
     for resource, shape in language().sections():
         for number, directive in enumerate(shape.directives):
@@ -76,7 +76,7 @@ def directives() -> Iterator[tuple[str, int, SectionShape, Resource]]:
 
 @cache
 def kinds() -> Mapping[str, Kind]:
-    """Every kind of line by name: children, directives, headers."""
+    """Return every kind of line by name: children, directives and headers."""
     spoken = language()
     found = [Kind(resource.schema, shape, spoken.properties(resource)) for resource, shape in spoken.children()]
     for name, number, section, resource in directives():

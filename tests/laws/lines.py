@@ -1,4 +1,4 @@
-"""The laws of one line, each a function of a shape and an object that it can carry. They fail with what they saw."""
+"""The laws of one line. Each is a function that asserts a law for a shape and an object that a line of the shape can express."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -24,7 +24,7 @@ def taken(shape: LineShape, line: Line) -> LineReading:
 
 
 def is_read_back(shape: LineShape, values: Object) -> None:
-    """What is written is read back, and what was read is written the same."""
+    """Assert that a written object is read back, and that the object that was read is written and read the same."""
     line = shape.new(values)
     found = read(shape, line)
     assert taken(shape, line).unknown == [], f"not all of its words are known: {line.text!r}"
@@ -36,9 +36,9 @@ def is_read_back(shape: LineShape, values: Object) -> None:
 
 
 def is_told(shape: LineShape, values: Object, line: Line) -> None:
-    """Each member that was given is read; text that is no word or words of a line is read as what HAProxy makes of it.
+    """Assert that each member is read from the line. HAProxy may read a text that is not exactly the words of a line in its own way.
 
-    A value that no word tells is not read, or is what its member is without a word.
+    A value that is written as no words is not read, or is the value of its member without words.
     """
     found = read(shape, line)
     for name, value in values.items():
@@ -50,7 +50,7 @@ def is_told(shape: LineShape, values: Object, line: Line) -> None:
 
 
 def is_same(value: Any, said: Any) -> bool:
-    """Whether two values mean the same to HAProxy; what says nothing is absent."""
+    """Return whether two values mean the same to HAProxy. An empty value is the same as None."""
     if value is None or value is False or value in ("", [], {}):
         return said is None
     if isinstance(value, Mapping) and isinstance(said, Mapping):
@@ -66,7 +66,7 @@ def is_same(value: Any, said: Any) -> bool:
 
 
 def literally(value: str) -> tuple[str, ...]:
-    """The words of a text in which `#` begins no comment: a value has none, and what would be one is quoted."""
+    """Return the words of a text, in which `#` does not begin a comment."""
     taken = split(value)
     words, rest = [unquoted(word) for word in taken.words], taken.tail.split()
     if words and rest and taken.tail.startswith("#"):
@@ -75,13 +75,13 @@ def literally(value: str) -> tuple[str, ...]:
 
 
 def stays(shape: LineShape, line: Line) -> None:
-    """A line that is given what it has already does not change."""
+    """Assert that an edit with the object of a line does not change the line."""
     found = read(shape, line)
     assert shape.onto(line, found) is line, f"{found} made {shape.onto(line, found).text!r} of {line.text!r}"
 
 
 def becomes(shape: LineShape, old: Line, values: Object) -> None:
-    """An old line takes on any new object; its comment stays, metadata aside."""
+    """Assert that an edit of a line writes any new object. The comment of the line stays, unless it has metadata."""
     new = shape.onto(old, values)
     wanted = read(shape, shape.new(values))
     if shape.metadata and not values.get(METADATA) and old.comment and not is_metadata(old.comment):
@@ -94,7 +94,7 @@ def becomes(shape: LineShape, old: Line, values: Object) -> None:
 
 
 def changes_only_what_is_asked(shape: LineShape, old: Line, values: Object) -> None:
-    """Words of parts that say the same before and after an edit keep their bytes and the gap before them."""
+    """Assert that parts with the same value before and after an edit keep their bytes, and the blanks before them."""
     before = parts_of(shape, old)
     after = parts_of(shape, shape.onto(old, values))
     wanted = {key: said for key, (said, _) in parts_of(shape, shape.new(values)).items()}
@@ -104,7 +104,7 @@ def changes_only_what_is_asked(shape: LineShape, old: Line, values: Object) -> N
 
 
 def parts_of(shape: LineShape, line: Line) -> dict[Any, tuple[Any, str]]:
-    """Of each part of a line: what it says, and its bytes."""
+    """Return the value and the bytes of each part of a line."""
     reading, split = taken(shape, line), line.split
     text = [gap + word for gap, word in zip(split.gaps, split.words, strict=True)]
     number = shape.alternatives.index(reading.alternative)
@@ -112,7 +112,7 @@ def parts_of(shape: LineShape, line: Line) -> dict[Any, tuple[Any, str]]:
 
 
 def unknown_survives(shape: LineShape, line: Line, values: Object) -> None:
-    """Unknown words stay through an edit of others."""
+    """Assert that unknown words stay after an edit of other words."""
     before = taken(shape, line)
     if not before.unknown:
         return
@@ -128,7 +128,7 @@ def unknown_survives(shape: LineShape, line: Line, values: Object) -> None:
 
 
 def only_its_own(shape: LineShape, values: Object, others: Iterable[LineShape]) -> None:
-    """No other shape of a family takes a line of this one whole."""
+    """Assert that no other shape of a family reads a whole line of this shape."""
     line = shape.new(values)
     claimed = [other.explain() for other in others if (found := other.parse_words(line.words)) and not found.unknown]
     assert claimed == [], f"{line.text!r} is also one of {claimed}"

@@ -1,6 +1,6 @@
-"""HAProxy as the referee of lines: many cases in one file, what it refuses found by the line numbers of its alerts.
+"""Let HAProxy check lines: many cases in one file. The line numbers of its alerts tell which cases it refuses.
 
-The files that samples name stand in a throw-away directory beside the configuration.
+The configuration and the files that samples name are in a temporary directory.
 """
 
 import re
@@ -13,13 +13,13 @@ _PLACE = re.compile(r"\[case\.cfg:(\d+)\]")
 _NAME = re.compile(r"\b(case\d+)\b")
 DISTURBED = re.compile(r"already|previously|duplicate|without a word|default-server|only be used in http|non-HTTP mode|MUX protocol")
 _NOT_ITS_FAULT = re.compile(r"too many fatal errors|Error\(s\) found in configuration|Fatal errors found")
-# HAProxy stops at the first wrong rule, and is asked again without it: the fewer cases are in the file, the less that costs.
+# How many cases are checked in one file. HAProxy stops at the first wrong rule, and must check the other cases again.
 TOGETHER = 400
 
 
 @dataclass(frozen=True)
 class Case:
-    """One line in the section that it stands in; `kind` is the declaration it was made from."""
+    """A line with the section around it. `kind` is the name of its declaration."""
 
     kind: str
     line: str
@@ -40,13 +40,13 @@ class Referee:
 
     binary: str
     directory: Path
-    # The configuration before all cases.
+    # The text before all cases.
     shared: str
     alone: Sequence[str] = ()
     asked: int = field(default=0, init=False)
 
     def refused(self, cases: Sequence[Case]) -> dict[Case, str]:
-        """The cases that HAProxy does not take, each with its words; what only another case disturbs is asked about alone."""
+        """Return the cases that HAProxy refuses, with its messages. Cases that another case may have disturbed are checked again alone."""
         found = self.refused_together(cases)
         for case in [case for case, words in found.items() if DISTURBED.search(words)]:
             alone = self._ask([case])
@@ -57,7 +57,7 @@ class Referee:
         return found
 
     def refused_together(self, cases: Sequence[Case]) -> dict[Case, str]:
-        """The cases that HAProxy refuses beside others, each with its words; some of them may only be disturbed by others."""
+        """Return the cases that HAProxy refuses in a file with others, with its messages. Some of them may only be disturbed by others."""
         single = [case for case in cases if not set(self.alone).isdisjoint(case.line.split())]
         rest = [case for case in cases if case not in single]
         found: dict[Case, str] = {}
@@ -82,7 +82,7 @@ class Referee:
         return found
 
     def _ask(self, cases: Sequence[Case]) -> dict[Case, str] | None:
-        """None where HAProxy takes all of them, else those that its alerts tell."""
+        """Check cases in one file. Return None if HAProxy accepts all; otherwise, the cases that its alerts name."""
         lines, owner = self.shared.splitlines(), {}
         for number, case in enumerate(cases):
             for line in case.text(f"case{number}"):
@@ -105,7 +105,7 @@ class Referee:
 
 
 def furnish(directory: Path, files: dict[str, str]) -> None:
-    """Writes the files that samples name; `<certificate>` stands for a certificate with its key and a revocation list."""
+    """Write the files that samples name. `<certificate>` stands for a certificate with its key and a revocation list."""
     certificate = Path(__file__).with_name("sample.pem").read_text()
     for name, text in files.items():
         (directory / name).write_text(text.replace("<certificate>", certificate))

@@ -1,4 +1,4 @@
-"""An ACL stands above the lines that name it, by whichever edits they have come: HAProxy is the judge."""
+"""After any edits, an ACL is above the lines that name it. HAProxy checks the result."""
 
 import re
 import subprocess
@@ -16,7 +16,7 @@ EDITOR = standard_editor()
 Object = dict[str, Any]
 Road = Callable[[Document, tuple[Any, str], str, Object, str], Document]
 
-# Rules stand before ACLs; `late` is named by the last rule alone, and one line names an ACL that has no member.
+# Rules come before ACLs. Only the last rule names `late`, and a line without a member names an ACL.
 TEXT = """\
 defaults base
   mode http
@@ -50,7 +50,7 @@ backend app from base
   http-request deny if late
   server s 127.0.0.1:18081
 """
-# What can name an ACL: the section, its member, and the row that does.
+# The lines that can name an ACL: the section, its member, and the row.
 NAMING: Mapping[str, tuple[str, str, Object]] = {
     "tcp request": ("frontends", "tcp_request_rule_list", {"type": "content", "action": "accept"}),
     "http request": ("frontends", "http_request_rule_list", {"type": "deny"}),
@@ -71,7 +71,7 @@ def _acl(name: str) -> Object:
 
 
 def _whole(document: Document, section: tuple[Any, str], **changed: Any) -> Document:
-    """PUT and PATCH of the section."""
+    """Yield the results of a PUT and a PATCH of the section."""
     resource, name = section
     body = {**EDITOR.get_object(document, resource, None, name, full=True), **changed}
     return EDITOR.replace(document, resource, None, name, body, full=True)
@@ -150,7 +150,7 @@ def test_haproxy_finds_each_acl(road: str, wanted: str, tmp_path: Path) -> None:
 
 
 def test_a_deletion_moves_nothing() -> None:
-    """The first of two lines of an ACL goes: the other one stays where it is, and the list is that of before without the element."""
+    """After the deletion of the first of two lines of an ACL, the other stays at its position, and the list lacks only the element."""
     acls, section = EDITOR.resources["acls"], (EDITOR.resources["frontends"], "web")
     text = TEXT.replace("  use_backend app if late\n", "  use_backend app if late\n  acl known src 192.0.2.9\n")
     document = Document.parse(text)
@@ -196,9 +196,9 @@ LOCAL = (
     "  acl LOCALHOST src 192.0.2.1\n  http-request return status 200\n"
 )
 TOLD = "  description shown if maint\n  http-request deny if FALSE\n  acl maint src 192.0.2.1\n"
-# In a branch that is not read.
+# In a branch that HAProxy does not read.
 BRANCH = "  .if defined(NOTHING)\n  http-request deny if a\n  .endif\n  acl a src 192.0.2.1\n"
-# What stands there, an edit, and what then stands there.
+# The lines before, an edit, and the lines after.
 EDITS: Mapping[str, tuple[str, Callable[[Document], Document], str]] = {
     "a new ACL keeps its index": (RULED, _new("acls", _acl("n"), 1), RULED.replace("0.2.1\n", "0.2.1\n  acl n src 192.0.2.9\n")),
     "also as the first": (RULED, _new("acls", _acl("n"), 0), RULED.replace("  acl a", "  acl n src 192.0.2.9\n  acl a")),
@@ -241,7 +241,7 @@ EDITS: Mapping[str, tuple[str, Callable[[Document], Document], str]] = {
 
 @pytest.mark.parametrize("case", EDITS)
 def test_an_acl_moves_for_the_lines_of_the_edit_alone(case: str, tmp_path: Path) -> None:
-    """HAProxy accepts the section before and after, and the edit moves no ACL that it can find where it stands."""
+    """HAProxy accepts the section before and after the edit, which moves no ACL that is already above the lines of the edit."""
     text, edit, wanted = EDITS[case]
     after = edit(Document.parse(HEAD + text)).text
     assert after == HEAD + wanted

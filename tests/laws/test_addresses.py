@@ -1,4 +1,4 @@
-"""Every line with an address accepts each spelling that HAProxy reads as the same place, and shows what the line says."""
+"""Every line with an address accepts each notation that HAProxy reads as the same address, and shows the address of the line."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from haproxy_native.text.line import Line
 from tests.laws.language import kinds
 from tests.samples import line_samples
 
-# What a client sends as address and port, and what every reading shows of it.
+# The address and port that a client sends, and those that a read returns.
 SPELLINGS: list[tuple[str, int | None, str, int | None]] = [
     ("[::1]", 81, "::1", 81),
     ("::1", 81, "::1", 81),
@@ -65,7 +65,7 @@ PLACES = [
 
 
 def given(name: str, node: AddressPort, address: str, port: int | None) -> dict[str, Any]:
-    """A sample of the kind of line, with another address."""
+    """Return a sample of the kind of line, with another address."""
     sample = next(values for values in map(kinds()[name].shape.flatten_body, line_samples(kinds()[name].shape)) if node.member in values)
     rest = {member: value for member, value in sample.items() if member not in node.members}
     return unflattened(rest | {node.member: address} | ({} if port is None else {node.port: port}))
@@ -101,7 +101,7 @@ def test_a_spelling_of_the_file_stays(word: str) -> None:
     assert shape.onto(line, {**(shape.read(line) or {}), "weight": 5}).text == f"  server s {word} weight 5\n"
 
 
-# Members that hold an address, perhaps with its port, as one text.
+# Members with an address, and possibly its port, as one text.
 TEXTS = [
     ("server", "server s 192.0.2.1:80 check", "health_check_address"),
     ("server", "server s 192.0.2.1:80", "source"),
@@ -114,7 +114,7 @@ TEXTS = [
 
 @pytest.mark.parametrize(("kind", "line", "member"), TEXTS)
 def test_an_address_alone_is_written_in_brackets(kind: str, line: str, member: str) -> None:
-    """HAProxy refuses `addr ::1`, since it reads the 1 as a port."""
+    """HAProxy refuses `addr ::1`, because it reads the 1 as a port."""
     shape, old = kinds()[kind].shape, Line(line + "\n")
     for sent, written in [
         ("::1", "[::1]"),
@@ -131,7 +131,7 @@ def test_an_address_alone_is_written_in_brackets(kind: str, line: str, member: s
 
 @pytest.mark.parametrize(("kind", "line", "member"), TEXTS)
 def test_an_address_with_its_port_is_shown_in_brackets(kind: str, line: str, member: str) -> None:
-    """Sent back for another line, `::1:80` would be an address without a port."""
+    """If a client sends `::1:80` back for another line, it would be an address without a port."""
     shape, start = kinds()[kind].shape, Line(line + "\n")
     bracketed = shape.onto(start, {**(shape.read(start) or {}), member: "[::1]:80"})
     bare = Line(bracketed.text.replace("[::1]:80", "::1:80"))

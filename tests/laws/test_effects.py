@@ -1,4 +1,4 @@
-"""The effects of a change are those of comparing everything, in the same order, though only the lines that differ are compared."""
+"""The effects of a change are the same, in the same order, as after comparing everything, although only differing lines are compared."""
 
 import random
 from collections.abc import Callable, Iterator, Mapping
@@ -25,7 +25,7 @@ from tests.samples import directive_samples, line_samples
 EDITOR = standard_editor()
 KINDS = [each for each in EDITOR.resources.by_name.values() if each.kind in ("section", "singleton") and each.section and not each.file]
 CORPUS = sorted((Path(__file__).parents[1] / "corpus" / "valid").glob("*.cfg"))
-# What is no object, what hides lines or repeats them under conditions, and comments.
+# Lines that are no objects, conditionals that hide or repeat lines, and comments.
 OTHERS = (
     "zork 1",
     "zork 2 # theirs",
@@ -96,7 +96,7 @@ def test_what_other_lines_say(old: list[str], new: list[str]) -> None:
 def _check(old: Document, new: Document) -> None:
     found = effects(EDITOR, old, new)
     assert found == effects(EDITOR, old, new, _whole), f"{old.text}\n-----\n{new.text}"
-    # What sections keep of one comparison must not count in another.
+    # Values that sections cache in one comparison must not be used in another.
     assert found == effects(EDITOR, Document.parse(old.data), Document.parse(new.data), _whole), f"{old.text}\n-----\n{new.text}"
 
 
@@ -114,7 +114,7 @@ def _document(chance: random.Random) -> Document:
 
 
 def _section(resource: Resource, chance: random.Random) -> str:
-    """Lines of any kind in any order, some with the same names."""
+    """Return a section with lines of any kind in any order, some with the same names."""
     header = f"{resource.section} n{chance.randrange(2)}" if resource.kind == "section" else resource.section
     lines = [_line(resource, chance) for _ in range(chance.randint(0, 8))]
     return f"{header}\n" + "".join(f"  {line}\n" for line in lines)
@@ -162,7 +162,7 @@ def _edited_lines(lines: list[str], resource: Resource | None, chance: random.Ra
 
 
 def _text(document: Document, chance: random.Random) -> Document:
-    """The text that somebody wrote, which shares nothing with the former one."""
+    """Return a document from a new text, which shares no objects with the former document."""
     lines = split_lines(document.text) or ["\n"]
     for _ in range(chance.randint(1, 3)):
         _edited_lines(lines, None, chance)
@@ -173,7 +173,7 @@ def _text(document: Document, chance: random.Random) -> Document:
 
 
 def _lines(document: Document, chance: random.Random) -> Document:
-    """One section with other lines, among those that it shares with the former one."""
+    """Return a document in which one section has other lines in addition to lines of the former one."""
     sections = [section for section in document.sections if len(section.lines) > 1 and section.kind in EDITOR.resources.by_section]
     if not sections:
         return document

@@ -1,4 +1,4 @@
-"""Every member that an object declares is in a line: what a client may send is stored, and what it would lose is not declared."""
+"""Every declared member of an object is written in a line, so the server stores everything that a client may send."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -15,7 +15,7 @@ from haproxy_native.text.line import Line
 from tests.laws.language import kinds, language
 from tests.samples import line_samples
 
-# Accepted as in the reference, and of no use: HAProxy has no place for them.
+# Members that are accepted as in the reference, without an effect: HAProxy has no line for them.
 UNUSED = {"email_alert.metadata", "http_after_response_rule.capture_len", "spoe_agent.engine-name", "tcp_request_rule.gpt_value"}
 
 SCHEMAS = language().grammar.schemas
@@ -26,7 +26,7 @@ def held(shape: LineShape) -> set[str]:
 
 
 def lost(name: str, members: set[str], properties: Mapping[str, Schema], elsewhere: Iterable[str] = ()) -> Iterator[str]:
-    """The declared members, at any depth, that no line holds."""
+    """Return the declared members, at any depth, that no line has."""
     first = {member.split(".")[0] for member in members}
     for own, schema in properties.items():
         note = SCHEMAS.note(schema)
@@ -89,7 +89,7 @@ def test_a_member_that_its_line_cannot_say_alone_is_refused(schema: str, body: d
 
 
 def test_half_a_condition_is_refused_and_left_where_it_is() -> None:
-    """HAProxy accepts `deny if`, which never holds, and `deny unless`, which always does."""
+    """HAProxy accepts `deny if`, which is never true, and `deny unless`, which is always true."""
     checked = set()
     for kind in kinds().values():
         pairs = {pair for alternative in kind.shape.alternatives for pair in alternative.conditions}

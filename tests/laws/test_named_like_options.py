@@ -1,4 +1,4 @@
-"""A value may be a word that begins another option of its line: HAProxy takes the arguments of an option, then looks for the next."""
+"""A value may be a word that begins another option: HAProxy reads the arguments of an option before it looks for the next option."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -27,7 +27,7 @@ def option_words(alternative: Alternative) -> list[str]:
 
 
 def samples_with(shape: LineShape, alternative: Alternative, member: str) -> Iterator[dict[str, Any]]:
-    """Yield samples that the alternative carries, with the member."""
+    """Yield samples of the alternative that have the member."""
     for values in line_samples(shape):
         flat = shape.flatten_body(values)
         if member in flat and shape.choose(flat) is alternative:
@@ -46,7 +46,7 @@ def test_a_value_may_be_named_like_an_option(kind: Kind) -> None:
         ]
         for member in {node.member for node in texts if "." not in node.member and kind.properties[node.member].get("type") == "string"}:
             values = next(samples_with(kind.shape, alternative, member), None)
-            # A line may have a hundred options: some ten of them are enough.
+            # A line may have a hundred options. About ten of them are enough.
             for word in words[:: len(words) // 10 + 1] if values else ():
                 line = kind.shape.new({**(values or {}), member: word})
                 assert (kind.shape.read(line) or {}).get(member) == word, line.text

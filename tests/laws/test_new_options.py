@@ -1,4 +1,4 @@
-"""An option that an edit adds stands where HAProxy takes it: some of its parsers read options in one order only."""
+"""An edit adds an option at a position that HAProxy accepts. Some of its parsers accept options only in one order."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ def test_each_option_is_added_shown_and_kept(kind: str) -> None:
 
 
 def stands_as_in_a_new_line(plain: Plain) -> None:
-    """Assert that one option alone stands where a new line has it, so that the referee of new lines is that of such additions."""
+    """Assert that a single added option is at the same position as in a new line, which the referee checks."""
     for option, addition in zip(plain.options, plain.alone(), strict=True):
         assert addition.result == plain.subject.shape.new(unflattened({**plain.base, **option})).text.strip()
 

@@ -1,4 +1,4 @@
-"""Objects are read with their members in the order of their schema, at every depth: clients of the reference compare texts."""
+"""Objects are read with their members in the order of their schema, at every depth, because some clients compare texts."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ SCHEMAS = EDITOR.grammar.schemas
 
 
 def misplaced(value: Any, order: Order) -> list[list[str]]:
-    """The members of each object that are not in order."""
+    """Return the members that are not in the order of the schema."""
     if isinstance(value, list):
         return [each for element in value for each in misplaced(element, order)]
     if not isinstance(value, dict) or not order:

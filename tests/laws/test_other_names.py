@@ -1,4 +1,4 @@
-"""A member that the reference names otherwise than its own document: both names are accepted, and the reference's is answered."""
+"""If the reference uses another name for a member than its document, both names are accepted, and answers have the reference's name."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -11,7 +11,7 @@ from haproxy_native.grammar.line_shape import Alias
 from haproxy_native.grammar.load import grammar
 from haproxy_native.text.document import Document
 
-# Schema, members that choose the line, the name that is answered, the other one, the value, further members, the line.
+# Schema, members that select the line, the name in answers, the other name, the value, further members, the line.
 ROWS: list[tuple[str, dict[str, Any], str, str, str, dict[str, Any], str]] = [
     (
         "tcp_request_rule",
@@ -58,7 +58,7 @@ def test_both_names_are_accepted(
 
 
 def _deprecated() -> Iterator[tuple[str, Alias, Any, Any]]:
-    """Each schema of a line with a deprecated name of a member, two values of that name, and the schema's model of a line."""
+    """Yield each schema of a line with a deprecated member name, two values of the member, and the model of the line."""
     for schema in ("bind", "server", "default_server"):
         for alias in grammar().line(schema).aliases:
             values = [value for value, meant in (alias.values or {}).items() if meant is not None]
@@ -69,7 +69,7 @@ def _deprecated() -> Iterator[tuple[str, Alias, Any, Any]]:
     ("schema", "alias", "own", "stored"), [*_deprecated()], ids=lambda value: value.member if isinstance(value, Alias) else str(value)
 )
 def test_the_name_that_says_something_new_counts(schema: str, alias: Alias, own: Any, stored: str) -> None:
-    """A client changes one of two names and sends the other one back as it read it."""
+    """A client changes the member under one name, and sends the value of the other name back as it was read."""
     shape = grammar().line(schema)
     needed = {"name": "s", "address": "127.0.0.1", "port": 1} if schema != "default_server" else {}
     line = shape.new({**needed, alias.target: stored})

@@ -1,4 +1,4 @@
-"""A name is the word that HAProxy's splitter makes of it: quotes that it does not need are the file's alone, and stay there."""
+"""A name is the word that HAProxy reads. Unnecessary quotes are only in the file, and stay there."""
 
 import pytest
 
@@ -51,7 +51,7 @@ NAMES = [
 
 
 def quoted_text(style: str) -> str:
-    """The configuration with quotes around every name."""
+    """Return the configuration with quotes around every name."""
     lines = []
     for line in PLAIN.splitlines(keepends=True):
         head, condition, test = line.partition(" if ")
@@ -100,7 +100,7 @@ def test_children(name: str) -> None:
 def test_sections(name: str) -> None:
     resource = RESOURCES[name]
     shape = EDITOR.shape(resource)
-    # The spellings take turns.
+    # The notations are used in turn.
     for number, sample in enumerate(section_samples(shape)):
         plain = shape.new({**{member: value for member, value in sample.items() if member != "from"}, "name": "named"}).text
         header, _, rest = plain.partition("\n")

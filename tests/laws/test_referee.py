@@ -1,6 +1,6 @@
-"""HAProxy 3.2 takes every line that the declarations can print, in the section that it stands in.
+"""HAProxy 3.2 accepts every line that the declarations can write, in its section.
 
-What it refuses stands in referee.toml, by the words it refuses it with and with the reason; the counts may only shrink.
+referee.toml lists the refused lines by HAProxy's message, with the reason. Their numbers may only shrink.
 """
 
 import re
@@ -21,7 +21,7 @@ def all_cases() -> list[Case]:
 
 
 def reason(case: Case, words: str) -> str | None:
-    """The row that the refusal of a case belongs to: the first that its line or HAProxy's words match."""
+    """Return the row of referee.toml for a refused case: the first whose pattern matches the line or HAProxy's message."""
     fits = (row for row in RULES["refused"] if any(re.search(each, text) for each in row["says"] for text in (case.line, words)))
     return next((row["reason"] for row in fits), None)
 
@@ -39,7 +39,7 @@ def test_haproxy_takes_what_is_written(refused: dict[Case, str]) -> None:
 
 
 def test_what_it_refuses_only_shrinks(refused: dict[Case, str]) -> None:
-    """Fix what makes a count smaller, then write the smaller count."""
+    """If a number has become smaller, write the smaller number to referee.toml."""
     found = Counter((reason(case, words), case.kind) for case, words in refused.items())
     listed = {(row["reason"], kind): count for row in RULES["refused"] for kind, count in row["kinds"].items()}
     assert {key: count for key, count in found.items() if key[0]} == listed
@@ -47,7 +47,7 @@ def test_what_it_refuses_only_shrinks(refused: dict[Case, str]) -> None:
 
 
 def test_an_added_option_stands_where_haproxy_takes_it(refused: dict[Case, str], tmp_path: Path) -> None:
-    """What HAProxy refuses in an added option's place, it refuses everywhere on that line."""
+    """If HAProxy refuses an added option at its position, it also refuses the option at any other position of the line."""
     furnish(tmp_path, RULES["files"])
     referee = Referee(binaries.exactly("3.2"), tmp_path, RULES["shared"], RULES["alone"])
     additions = {}

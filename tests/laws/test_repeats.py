@@ -1,6 +1,6 @@
-"""A keyword that HAProxy lets repeat is read as HAProxy means it: where occurrences add up, all of them are shown and each can be changed.
+"""A repeated keyword is read as HAProxy reads it. If occurrences add up, all of them are shown, and each can be changed.
 
-The rows state what HAProxy's parsers do: they append, or set a bit for each occurrence.
+The rows say what HAProxy's parsers do: they append values, or set a bit for each occurrence.
 """
 
 from collections.abc import Callable, Iterator
@@ -15,7 +15,7 @@ from haproxy_native.text.line import Line
 from tests.corpus.test_corpus import editor
 from tests.laws.language import kinds
 
-# A keyword, the member that its occurrences add up to, two values and a third.
+# A keyword, the member with all its occurrences, two values and a third.
 IN_LINES = [
     ("binds", "bind :443 ssl", "crt", "ssl_certificate", ["/ssl/a.pem", "/ssl/b.pem", "/ssl/c.pem"], ":"),
     ("binds", "bind :443 ssl", "crt-list", "crt_list", ["/ssl/a.list", "/ssl/b.list", "/ssl/c.list"], ":"),
@@ -37,7 +37,7 @@ IN_SECTIONS = [
 
 
 def added(values: list[Any], separator: str | None) -> Any:
-    """Return what the occurrences make together."""
+    """Return the value of all occurrences together."""
     return [each for value in values for each in value] if separator is None else separator.join(values)
 
 
@@ -93,7 +93,7 @@ def test_lines_of_a_section_add_up(kind: str, keyword: str, path: tuple[str, ...
     assert put(one) == text.replace(f"  {keyword}  {word(two)}\n", "")
 
 
-# Lines, or options of a line, of which each counts and the API shows the last: the section, the lines, the member, another value of it.
+# Lines or options that all have an effect, while the API shows only the last: the section, the lines, the member, another value.
 KEPT = [
     ("global", ["lua-load-per-thread /a.lua x", "lua-load-per-thread /b.lua"], ("lua_options", "load_per_thread"), "/c.lua"),
     ("backend", ["errorloc302 503 /a", "errorloc302 404 /b"], ("errorloc302",), {"code": 404, "url": "/c"}),
@@ -117,7 +117,7 @@ def test_of_several_lines_the_last_is_shown_and_the_others_stay(kind: str, lines
 
 
 def test_of_several_headers_the_last_is_shown_and_the_others_stay() -> None:
-    """The API has one `set-proxy-v2-tlv-fmt` where HAProxy sends each."""
+    """The API has one `set-proxy-v2-tlv-fmt`, although HAProxy sends each of them."""
     text = "backend b\n  server s 192.0.2.1:80 set-proxy-v2-tlv-fmt(0x20) a set-proxy-v2-tlv-fmt(0x21) b weight 1\n"
     document, resource, parent = Document.parse(text.encode()), editor().resources["servers"], (editor().resources["backends"], "b")
     (found,) = editor().list_objects(document, resource, parent)
@@ -157,7 +157,7 @@ def test_conditions_of_which_one_is_enough_add_up(kind: str, keyword: str, body:
     assert put(document, body("if", "A")) == text.replace(f"  {keyword}  if B\n", "")
     assert put(document, body("unless", "A")) == text.replace("if A", "unless A").replace(f"  {keyword}  if B\n", "")
     assert put(document, {}) == f"{kind} s\n  # between\n"
-    # These say no one condition together: the last is shown, and the other stays.
+    # These cannot be one condition. The last is shown, and the other stays.
     mixed = Document.parse(text.replace("if B", "unless B").encode())
     assert editor().get_object(mixed, resource, None, "s") == {"name": "s", **body("unless", "B")}
     assert put(mixed, body("unless", "C")) == text.replace("if B", "unless C")
@@ -230,7 +230,7 @@ def test_of_an_option_and_its_no_the_last_counts(option: str, path: tuple[str, .
 
 
 def check_edits(text: str, resource: Resource) -> None:
-    """What is shown goes back without a change, and an object without the member, or with another value, is shown as it was sent."""
+    """Assert that sending the shown object back changes nothing, and that an object with another value, or without it, is shown as sent."""
     document = Document.parse(text.encode())
     found = editor().get_object(document, resource, None, "s")
     assert editor().replace(document, resource, None, "s", found).text == text
@@ -240,7 +240,7 @@ def check_edits(text: str, resource: Resource) -> None:
 
 
 def others(resource: Resource, found: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Objects with each other value of the members that one shows."""
+    """Yield objects in which each member has another value."""
     for name, value in found.items():
         for other in ("enabled", "disabled", "httpclose", "http-server-close"):
             schema = editor().grammar.schemas.properties(editor().grammar.schemas.named(resource.schema))[name]
@@ -279,7 +279,7 @@ def test_default_server_lines_add_up() -> None:
 
 
 def test_a_part_may_hold_the_separator() -> None:
-    """A file whose name has a colon is not taken apart while its value stays."""
+    """The name of a file with a colon is not split while its value is unchanged."""
     text = "frontend f\n  bind :443 ssl crt /a:b.pem crt /c.pem\n"
     document, resource, parent = Document.parse(text.encode()), editor().resources["binds"], (editor().resources["frontends"], "f")
     (found,) = editor().list_objects(document, resource, parent)

@@ -1,4 +1,4 @@
-"""Every sample of every declared line keeps the laws."""
+"""The laws are true for every sample of every declared line."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -33,7 +33,7 @@ def is_read_back_and_stays(shape: LineShape, values: Values) -> None:
 
 
 def respelled(line: Line) -> list[Line]:
-    """The line as operators write it: aligned, commented, ended otherwise."""
+    """Return the line as operators may write it: aligned, with a comment, or with another line end."""
     return [Line("\t" + "   ".join(line.words) + "\t# a comment\r\n"), Line("    " + " \t".join(line.words))]
 
 

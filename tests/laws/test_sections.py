@@ -1,4 +1,4 @@
-"""A patch of a section changes the lines that it names: what it does not name stays as it is, and so does what no object can express."""
+"""A patch of a section changes only the lines of its members. All other lines stay, including those that no object can express."""
 
 import contextlib
 import random
@@ -20,9 +20,9 @@ from tests.samples import directive_samples, line_samples
 
 EDITOR = standard_editor()
 KINDS = [each for each in EDITOR.resources.by_name.values() if each.kind in ("section", "singleton") and each.section and not each.file]
-# Patches that are tried, and those that are enough: HAProxy takes few of them in a frontend.
+# How many patches are tried, and how many must be accepted. HAProxy accepts few of them in a frontend.
 TRIED, ENOUGH = 100, 30
-# The reduced cases: lines that HAProxy knows and no member has.
+# Reduced cases: lines that HAProxy accepts and no member expresses.
 UNREAD = ("redirect location /x", "http-check expect !status 200", "max-session-srv-conns 7", "zork 1 # theirs", "# a person's", "")
 
 
@@ -60,7 +60,7 @@ def _stays(resource: Resource, section: Section, after: Section, part: Mapping[s
 
 
 def _named(resource: Resource, section: Section, part: Mapping[str, Any]) -> set[int]:
-    """The places of the lines that say what a patch is about."""
+    """Return the indices of the lines of the patched members."""
     shape = EDITOR.shape(resource)
     members = set(part) | {alias.target for alias in shape.list_aliases if alias.member in part}
     places = {0} if members & {"from", "metadata", *shape.header.members} else set()
@@ -80,7 +80,7 @@ def _members(directive: Directive) -> set[str]:
 
 
 def _part(resource: Resource, whole: Mapping[str, Any], chance: random.Random) -> dict[str, Any]:
-    """A merge patch: members that get another value, come, or go, and children by name."""
+    """Return a random merge patch: it changes, adds and deletes members, and children by name."""
     children = dict(EDITOR.resources.children(resource.name))
     own = [member for member in whole if member not in (resource.key, *children)]
     part: dict[str, Any] = dict.fromkeys(chance.sample(own, min(len(own), chance.randrange(2))))
@@ -106,7 +106,7 @@ def _merged(whole: Mapping[str, Any], part: Mapping[str, Any]) -> dict[str, Any]
 
 
 def _text(resource: Resource, chance: random.Random) -> str:
-    """A section with lines of any kind, in any order, among others that are not known."""
+    """Return a section with lines of any kind in any order, and with unknown lines."""
     shape = EDITOR.shape(resource)
     lines = list(UNREAD)
     for directive in chance.sample(shape.directives, min(len(shape.directives), 6)):
@@ -132,7 +132,7 @@ def _spelled(text: str) -> str:
 
 @pytest.mark.parametrize("resource", KINDS, ids=lambda each: each.name)
 def test_no_member_is_needed_silently(resource: Resource) -> None:
-    """A body without one of its members is carried out, or refused with the API's words: nothing fails over what is not there."""
+    """A body without one of its members is accepted, or refused with a message. Nothing fails because of the missing member."""
     shape = EDITOR.shape(resource)
     header = f"{resource.section} s\n" if resource.kind == "section" else f"{resource.section}\n"
     name = "s" if resource.kind == "section" else ""
@@ -145,7 +145,7 @@ def test_no_member_is_needed_silently(resource: Resource) -> None:
             if len(lines) == 1:
                 shown.append(whole)
             elif whole in shown:
-                # The other line is not shown: one such pair will do.
+                # The other line is not shown, so one such pair is enough.
                 if is_tried:
                     continue
                 is_tried = True
@@ -155,13 +155,13 @@ def test_no_member_is_needed_silently(resource: Resource) -> None:
 
 
 def _several(samples: Sequence[Mapping[str, Any]]) -> Iterator[Sequence[Mapping[str, Any]]]:
-    """Each sample alone, and each with the one behind it."""
+    """Return each sample alone, and each with the next sample."""
     yield from ([sample] for sample in samples)
     yield from map(list, pairwise(samples))
 
 
 def _without_one(whole: Any) -> Iterator[Any]:
-    """The value without each of the members in it, at any depth."""
+    """Yield the value without each of its members in turn, at any depth."""
     if isinstance(whole, Mapping):
         for member, value in whole.items():
             yield {name: other for name, other in whole.items() if name != member}

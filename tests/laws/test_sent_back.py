@@ -1,4 +1,4 @@
-"""What a GET answers is accepted back unchanged, whatever the patterns and enums of the document say of it, and changes no byte."""
+"""The answer of a GET is accepted unchanged, also against patterns and enums of the document, and changes no byte."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -22,9 +22,9 @@ SCHEMAS = ResolvedSchemas(bundle()["components"]["schemas"])
 RESOURCES = EDITOR.resources.by_name
 CHILDREN = [name for name, resource in RESOURCES.items() if resource.kind in ("named", "indexed") and not resource.file]
 SECTIONS = [name for name, resource in RESOURCES.items() if resource.kind in ("section", "singleton") and not resource.file]
-# Lines of one document: each is read again for each other.
+# The number of lines in a document. Each line is read again for each other line.
 NEIGHBOURS = 20
-# Words that HAProxy reads in many places where a pattern or an enum of the document allows none of them.
+# Words that HAProxy accepts for many members whose pattern or enum forbids them.
 ODD = ['"two words"', "'two words'", "o.d/d:word", "two\\ words"]
 
 
@@ -36,7 +36,7 @@ def accepted(resource: Resource, shown: Any, *, listed: bool = False, present: A
 
 
 def odd(sample: dict[str, Any], number: int) -> Iterator[dict[str, Any]]:
-    """The sample, and with each of its texts another word."""
+    """Yield the sample, and the sample with another word for each of its texts."""
     yield sample
     for place, (member, value) in enumerate(sample.items()):
         if isinstance(value, str) and member != "type":
@@ -46,7 +46,7 @@ def odd(sample: dict[str, Any], number: int) -> Iterator[dict[str, Any]]:
 
 
 def lines(resource: Resource) -> list[Line]:
-    """Lines of a collection, the awkward included, that say different things."""
+    """Yield different lines of a collection, including lines with unusual words."""
     shape, made = EDITOR.grammar.line(resource.schema), dict[str, Line]()
     for number, sample in enumerate(line_samples(shape)):
         for values in odd(sample, number):

@@ -1,6 +1,6 @@
-"""Every spelling of a line that HAProxy takes is read whole, stays as it is, and an edit of one member changes only that member's words.
+"""Every notation of a line that HAProxy accepts is read whole and stays, and an edit of a member changes only the words of this member.
 
-Spellings have options in another order or twice, synonyms, and words in quotes. What is read otherwise HAProxy 3.2 has to refuse.
+Notations have options in another order or twice, synonyms, and words in quotes. If one is read differently, HAProxy 3.2 must refuse it.
 """
 
 from collections.abc import Iterator, Mapping
@@ -74,7 +74,7 @@ def test_an_edit_changes_only_the_words_of_its_member(subject: Subject) -> None:
 
 
 def chosen(subject: Subject, random: Random) -> list[Line]:
-    """Some lines as they are usually written; the one that says most is among them."""
+    """Return some lines in their usual notation, including the line with most members."""
     samples = [{name: value for name, value in values.items() if name != METADATA} for values in subject.samples]
     few = random.sample(samples, min(len(samples), LINES))
     usual = [subject.shape.new(values) for values in (max(samples, key=len), *few)]
@@ -82,7 +82,7 @@ def chosen(subject: Subject, random: Random) -> list[Line]:
 
 
 def spelled(shape: LineShape, usual: Line, random: Random) -> Line:
-    """The line as it could as well be written."""
+    """Return the line in a random other notation."""
     reading = lines.taken(shape, usual)
     begin, options, end = list[list[str]](), list[list[str]](), list[list[str]]()
     is_reordered = False
@@ -107,12 +107,12 @@ def group_in(reading: LineReading, part: MatchedWords) -> Group | None:
 
 
 def in_quotes(word: str, random: Random) -> str:
-    """The word as quotes can spell it; one with quotes of its own stays."""
+    """Return the word in quotes. A word that has quotes is returned unchanged."""
     return word if has_quotes(word) or "$" in word else random.choice([f'"{word}"', f"'{word}'", f'{word[0]}"{word[1:]}"'])
 
 
 def misreading(shape: LineShape, line: Line, wanted: Mapping[str, Any]) -> str | None:
-    """How the line is read otherwise than the usual one, or would change although nothing is asked of it."""
+    """Return how the line is read differently from the usual notation, or how an edit without a change would change it."""
     reading, found = shape.parse_words(line.words), shape.read(line)
     if reading is None or found is None:
         return "not read"
@@ -129,7 +129,7 @@ def misreading(shape: LineShape, line: Line, wanted: Mapping[str, Any]) -> str |
 
 
 def edits(subject: Subject, found: Mapping[str, Any], random: Random) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Objects that differ from what was found in one member."""
+    """Yield objects that differ from the read object in one member."""
     shape = subject.shape
     alike = [sample for sample in subject.samples if all(sample.get(name) == found.get(name) for name in shape.chosen_by)]
     names = sorted({name for sample in alike for name in sample} - {METADATA, *shape.chosen_by})
@@ -142,7 +142,7 @@ def edits(subject: Subject, found: Mapping[str, Any], random: Random) -> Iterato
 
 
 def keeps_all_others(shape: LineShape, line: Line, member: str, values: Mapping[str, Any]) -> None:
-    """The words of parts that do not hold the member stay, in order, with the gaps before them."""
+    """Assert that the words of all other members stay, in the same order, with the blanks before them."""
     try:
         after = shape.onto(line, values)
     except NativeError:

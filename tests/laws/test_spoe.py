@@ -1,4 +1,4 @@
-"""HAProxy takes every line of a SPOE file that the declarations can print; tests/laws/test_referee.py asks for the configuration."""
+"""HAProxy accepts every line of a SPOE file that the declarations can write. tests/laws/test_referee.py checks the configuration."""
 
 import subprocess
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from tests.haproxy import binaries
 from tests.laws.language import directives
 from tests.samples import line_samples
 
-# What each kind of section needs to be taken, `...` standing for the sample.
+# The lines that each kind of section needs. `...` stands for the sample.
 AROUND = {
     "spoe-agent": ["..."],
     "spoe-message": ["  messages m", "spoe-message m", "  acl sample src 192.0.2.1", "..."],
@@ -38,7 +38,7 @@ frontend shared
 
 
 def samples() -> Iterator[tuple[Resource, str]]:
-    """Every line of a section of a SPOE file, each kind once."""
+    """Yield every kind of line in a section of a SPOE file, once."""
     for _, number, section, resource in directives():
         directive = section.directives[number]
         for values in line_samples(directive.shape) if resource.file == "spoe" else ():
@@ -47,7 +47,7 @@ def samples() -> Iterator[tuple[Resource, str]]:
 
 
 def asked(binary: str, directory: Path, cases: list[tuple[Resource, str]]) -> subprocess.CompletedProcess[Any]:
-    """All of them in one file, each in a scope that a filter of its own reads."""
+    """Let HAProxy check all cases in one file, each in a scope that a separate filter reads."""
     text, lines = CONFIGURATION.format(mode="spop"), []
     if binaries.version(binary) < (3, 1):
         text, lines = CONFIGURATION.format(mode="tcp").replace("log-profile access\n", ""), []

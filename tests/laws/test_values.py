@@ -1,4 +1,4 @@
-"""Every declared line keeps the laws for any values that its schema allows, the awkward included."""
+"""The laws are true for every declared line with any values that its schema allows."""
 
 import pytest
 from hypothesis import given
@@ -13,7 +13,7 @@ from tests.laws.values import objects_of
 
 
 def examples(kind: Kind) -> int:
-    """More for lines that can say more."""
+    """Return the number of examples, which is higher for lines with more members."""
     return min(4 + 2 * len(kind.shape.members) + 2 * len(kind.shape.alternatives), 60)
 
 

@@ -1,4 +1,4 @@
-"""Lines that HAProxy loads are read whole: as an object without unknown words, whose unchanged PUT changes nothing."""
+"""Lines that HAProxy accepts are read whole, without unknown words, and a PUT of the read object changes nothing."""
 
 from copy import deepcopy
 from typing import Any
@@ -8,7 +8,7 @@ import pytest
 from haproxy_native.text.document import Document
 from tests.corpus.test_corpus import editor
 
-# Collection, section, line, what it is read as.
+# Collection, section, line, and the object that is read.
 ROWS: list[tuple[str, str, str, dict[str, Any]]] = [
     ("filters", "backend b", "filter spoe", {"type": "spoe"}),
     ("filters", "backend b", "filter spoe engine waf", {"type": "spoe", "spoe_engine": "waf"}),
@@ -132,7 +132,7 @@ def test_times_of_a_cookie_are_read_in_any_unit() -> None:
 
 
 def test_a_server_needs_an_address_as_soon_as_it_says_more() -> None:
-    """Only a peers section has a server without one: the local peer, whose address is on the bind line."""
+    """Only a peers section may have a server without an address: the local peer, whose address is on the bind line."""
     servers = editor().grammar.line("server")
     assert servers.new({"name": "local"}).text.strip() == "server local"
     with pytest.raises(Exception, match="weight set without address"):

@@ -1,4 +1,4 @@
-"""Objects that hypothesis makes from the JSON schema of each member: what the API lets in, the awkward included."""
+"""Let hypothesis generate objects from the JSON schemas of members, including values that are difficult to write."""
 
 import re
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from haproxy_native.grammar.schema import Schema
 from haproxy_native.grammar.synopsis import Chain, Options
 from tests.laws.language import Kind, language
 
-# What words are made of, and what they are cut by: blanks, quotes, escapes, comments, variables, separators, conditions.
+# Parts of words, and texts that separate words: blanks, quotes, escapes, comments, variables, separators, conditions.
 PIECES = ["a", "bc", "7", "-", ".", "/", ":", ",", "=", "(", ")", "[", "]", "{", "}", "%[src]", "é", "\udcff", "no", "if", "unless", "or"]
 AWKWARD = [
     " ",
@@ -41,7 +41,7 @@ METADATA_OBJECTS = some.one_of(
 
 
 def of(schema: Schema) -> some.SearchStrategy[Any]:
-    """Values that a schema allows."""
+    """Return a strategy for values that a schema allows."""
     schemas = language().grammar.schemas
     schema = schemas.resolve(schema)
     if properties := schemas.properties(schema):
@@ -74,7 +74,7 @@ def texts(schema: Schema) -> some.SearchStrategy[str]:
 
 @some.composite
 def objects_of(draw: some.DrawFn, kind: Kind) -> dict[str, Any]:
-    """An object that one of the kind's synopses can carry: what it needs, and some of its options whole."""
+    """Generate an object for one alternative of a kind of line, with its required members and some of its options."""
     shape = kind.shape
     alternative = draw(some.sampled_from(shape.alternatives))
     chosen = {*members(draw, alternative.chain), *shape.needed}
@@ -90,7 +90,7 @@ def objects_of(draw: some.DrawFn, kind: Kind) -> dict[str, Any]:
 
 
 def members(draw: some.DrawFn, chain: Chain) -> Iterator[str]:
-    """The members of a chain's required nodes, and of some of its optional groups."""
+    """Yield the members of the required nodes of a chain, and of some of its optional groups."""
     yield from chain.required()
     groups = [group for node in chain.nodes if isinstance(node, Options) for group in node.groups]
     for number in sorted(draw(some.sets(some.integers(0, len(groups) - 1), max_size=4))) if groups else ():

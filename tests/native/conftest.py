@@ -1,4 +1,4 @@
-"""A HAProxy that serves two sections, for the engine's tests; a directory that other users reach."""
+"""Fixtures for tests of the library: a HAProxy with the configuration of engines.py, and a directory that other users can read."""
 
 import tempfile
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ def haproxy(tmp_path: Path, haproxy_binary: str) -> Iterator[HAProxy]:
 
 @pytest.fixture
 def public_path() -> Iterator[Path]:
-    """An empty directory that other users reach: each pytest that starts closes the one that holds `tmp_path` to them."""
+    """Return an empty directory that other users can enter. They cannot enter `tmp_path`, because pytest protects the directory above."""
     with tempfile.TemporaryDirectory() as name:
         Path(name).chmod(0o755)
         yield Path(name)

@@ -1,4 +1,4 @@
-"""An engine beside a real HAProxy, with reloads through the master that run when a test lets them."""
+"""Run an engine with a real HAProxy. Scheduled reloads run only when the test calls `reload`."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
@@ -51,12 +51,12 @@ backend app from base
 
 
 def beside(content: Content, store: Callable[[bytes | None], Awaitable[None]], touches: Sequence[Touch] = ()) -> ChangeContent:
-    """A change of what is neither the configuration nor in a store."""
+    """Return a change of a content that is neither the configuration nor a stored file. `store` writes the content."""
     return ChangeContent(lambda: content, store, asyncio.Lock(), content.object, touches)
 
 
 class Unasked:
-    """The strategy of an engine without HAProxy: it always has succeeded."""
+    """The reload strategy of an engine without HAProxy. Each reload succeeds."""
 
     async def run(self) -> ReloadClaim:
         return ReloadClaim(True)
@@ -64,7 +64,7 @@ class Unasked:
 
 @asynccontextmanager
 async def running_engine(directory: Path, haproxy: HAProxy | None = None, **changes: Any) -> AsyncIterator[Engine]:
-    """`directory` has haproxy.cfg; everything else of the engine's is put beside it."""
+    """Run an engine for the haproxy.cfg of a directory, with all other files of the engine in the same directory."""
     settings: dict[str, Any] = {
         "file": directory / "haproxy.cfg",
         "storage": directory / "storage",
@@ -74,7 +74,7 @@ async def running_engine(directory: Path, haproxy: HAProxy | None = None, **chan
     } | changes
     runtime = Runtime(timeout=60)
     if haproxy:
-        # One that runs has answered before.
+        # A running HAProxy has answered before, and answers within 60 seconds.
         await runtime.connect(str(haproxy.master), [str(haproxy.stats)], 60 if haproxy.runs else 0, 0.02)
     strategy = MasterSocket(runtime.master) if runtime.master else Unasked()
 
@@ -89,12 +89,12 @@ async def running_engine(directory: Path, haproxy: HAProxy | None = None, **chan
         if engine.reloads.pending is None:
             await engine.close()
         else:
-            # What is pending stays so, as after a crash. A thread that is left in SQLite would hold its mutex in every forked process.
+            # The pending reload stays pending, as after a crash. A thread that stays in SQLite would hold its mutex in each forked process.
             await asyncio.to_thread(engine.database.close)
 
 
 def run_beside(directory: Path, work: Callable[[Engine, HAProxy], Awaitable[None]]) -> None:
-    """Runs the work with an engine beside a HAProxy, whose process it does not watch."""
+    """Run the work with an engine and a HAProxy. The engine does not watch the process of HAProxy."""
 
     async def within() -> None:
         with HAProxy(directory, CONFIG.replace("%d", str(free_port())), binary=binaries.exactly("3.2")) as haproxy:
@@ -106,7 +106,7 @@ def run_beside(directory: Path, work: Callable[[Engine, HAProxy], Awaitable[None
 
 
 async def reload(engine: Engine) -> ReloadRecord:
-    """Carries out what is pending without waiting for its time; the record, whatever became of it."""
+    """Run the pending reload at once, and return its record even if the reload failed."""
     identity = engine.reloads.schedule(())
     with suppress(ReloadFailed):
         await engine.reloads.force(())
@@ -115,14 +115,14 @@ async def reload(engine: Engine) -> ReloadRecord:
 
 @dataclass(frozen=True)
 class Stating(PutDocument):
-    """What a PUT of some servers states, without changing a line of theirs."""
+    """The operation of a PUT that sends servers without a change of their lines."""
 
     claimed: Claimed = frozenset()
 
 
 @dataclass(frozen=True)
 class ByFunction:
-    """An edit that a test makes by a function."""
+    """An operation that edits the configuration with the function of a test."""
 
     function: Callable[[Document], Document]
     is_whole: ClassVar[bool] = False
@@ -141,7 +141,7 @@ async def push(
     author: Author = NOBODY,
     **given: Any,
 ) -> Changed:
-    """Puts a whole text in the place of the main file's."""
+    """Replace the text of the main file."""
     expect = ANY if keeps_version else Version(version) if version else None
     return await engine.write([await engine.text(body, keeps_version=keeps_version, actions=actions)], expect, author=author, **given)
 
@@ -151,7 +151,7 @@ def adding(name: str) -> Callable[[Document], Document]:
 
 
 def substituting(old: str, new: str) -> Callable[[Document], Document]:
-    """An edit of one section, as an editor makes it."""
+    """Return an edit that replaces a text in the first section that contains the text, as an edit by hand does."""
 
     def edit(document: Document) -> Document:
         section = next(section for section in document.sections if old in section.text)
@@ -166,17 +166,17 @@ def run(work: Coroutine[Any, Any, None]) -> None:
 
 
 def body(path: Path) -> str:
-    """The file without our header."""
+    """Return the text of a configuration file without the header that the engine writes."""
     return header.with_header_of(Document.parse(path.read_bytes()), Document("", ())).text.removeprefix("".join(header.BANNER))
 
 
 def checksum_fits(data: bytes) -> bool:
-    """Return whether the checksum line of a file is that of what comes after it."""
+    """Return whether the checksum in the first line of a file matches the rest of the file."""
     return header.checksum_of(data) == md5(data.partition(b"\n")[2], usedforsecurity=False).hexdigest()
 
 
 def weight(haproxy: HAProxy) -> str:
-    # a worker that failed to start may have taken the stats socket with it
+    # A worker that failed to start may have deleted the stats socket, so the master relays the command.
     return haproxy.ask_master("@1 get weight app/s1").split()[0]
 
 

@@ -1,4 +1,4 @@
-"""Work beside the task that began it."""
+"""Run work in the background of the task that has started it."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""Child processes, under asyncio's loop and under uvloop's."""
+"""Run child processes with the event loops of asyncio and uvloop."""
 
 import asyncio
 import os
@@ -50,7 +50,7 @@ def test_output_of_both_kinds_and_no_more_than_asked_for(run: Run) -> None:
 
 
 def test_of_much_the_first_and_the_last_lines_are_kept(run: Run) -> None:
-    """Warnings come first, and the reason for a refusal last."""
+    """HAProxy prints warnings first, and the reason for a refusal last."""
 
     async def work() -> str:
         child = Child(["sh", "-c", "seq 100000; echo the end"], stdout=PIPE)
@@ -72,7 +72,7 @@ def test_an_end_takes_what_the_child_has_started(run: Run) -> None:
         reading = asyncio.ensure_future(read(child.stdout, 100))
         assert not child.ended
         await child.kill()
-        # The pipe ends when its last writer is gone.
+        # The pipe ends when its last writer has ended.
         said = await reading
         child.close()
         return said, await child.wait(), child.ended

@@ -1,4 +1,4 @@
-"""The engine on a real HAProxy: a change reaches file and process, or says why not, and the three agree."""
+"""Run the engine with a real HAProxy: a change reaches file and process, or an error says why not, and all three agree."""
 
 import asyncio
 import os

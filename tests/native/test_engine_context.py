@@ -1,4 +1,4 @@
-"""Settings become what commits work with."""
+"""Create the context of commits from settings."""
 
 import asyncio
 from dataclasses import replace

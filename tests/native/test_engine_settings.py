@@ -1,4 +1,4 @@
-"""Where operators find the last known good text."""
+"""Find the path of the last known good text."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The tree that the docstring draws is the tree there is; texts begin with the class's words."""
+"""Check that the docstring shows the real tree of error classes, and that texts begin with the label of the class."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The models hold what the document says, and load one by one."""
+"""Check that the models have the members of the document, and that each can be loaded alone."""
 
 import json
 import subprocess

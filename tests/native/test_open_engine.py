@@ -1,4 +1,4 @@
-"""An engine opened by itself: its sockets, its way to reload, and nothing shared with another one in the same process."""
+"""Open an engine without the server: its sockets, its way to reload, and no state shared with another engine in the same process."""
 
 import asyncio
 import threading

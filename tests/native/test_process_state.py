@@ -1,4 +1,4 @@
-"""What is believed of the worker is what it does: random steps of a world with files, workers, commands, reloads and kills."""
+"""Compare the recorded state of the worker with the real one, after random steps with files, workers, commands, reloads and kills."""
 
 import json
 from dataclasses import dataclass, field, replace
@@ -104,7 +104,7 @@ def test_what_holds_after_any_event_in_any_state(state: ProcessState, event: Eve
 
 @dataclass
 class Process:
-    """A worker, and what it does in truth."""
+    """A worker, and the configuration that it really has."""
 
     worker: Worker
     does: str
@@ -112,7 +112,7 @@ class Process:
 
 @dataclass
 class World:
-    """The file and when it was written, the worker in service, and what a kill of the server leaves."""
+    """The file with the time of its write, the worker in service, and the state that stays after a kill of the server."""
 
     file: ConfigurationText = A
     written: float = 0.0
@@ -124,7 +124,7 @@ class World:
         self.file, self.written = new, self.now
 
     def begin(self) -> Worker:
-        """A worker that starts now."""
+        """Start a worker."""
         self.now += 1
         return Worker(self.process.worker.pid + 1, self.now)
 
@@ -133,7 +133,7 @@ class World:
 
 
 class Beliefs(RuleBasedStateMachine):
-    """The server takes events as native/haproxy_native/commit does; the world does what it likes between them."""
+    """Handles events as native/haproxy_native/commit does, while the world changes at random between them."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -253,12 +253,12 @@ class Beliefs(RuleBasedStateMachine):
             assert isinstance(self.state.belief, Runs)
         self.look()
         if meanwhile == "edit" and reads == "amid":
-            # Nobody can tell; the server counts the edits while it lives.
+            # This cannot be known. The server counts the edits until it ends.
             self.take(Doubted("the file was edited"))
         self.take(LoadsEnded())
 
     def change_beside(self) -> None:
-        """A live change while HAProxy loads a text: of the one that runs, and of the one that is loaded."""
+        """Make a change at runtime while HAProxy loads a text: in the running worker, and in the new one."""
         self.look()
         if isinstance(self.state.belief, Runs):
             running, target = self.made(), self.made()
@@ -278,7 +278,7 @@ class Beliefs(RuleBasedStateMachine):
 
     @rule()
     def kill(self) -> None:
-        """The server is killed, and another one starts."""
+        """Kill the server, and start another."""
         known = json.loads(json.dumps(to_row(self.state)))
         self.state = from_row(known, self.world.file, self.state.last_good, self.state.loads)
         self.look()
@@ -287,7 +287,7 @@ class Beliefs(RuleBasedStateMachine):
     def nothing_false_is_believed(self) -> None:
         process, target = self.world.process, self.state.target
         if isinstance(self.state.belief, Runs) and self.state.worker == process.worker:
-            # What it lacks it may have read already.
+            # The worker may already have read the changes that it seems to lack.
             fingerprints = {self.state.belief.text.fingerprint} | {
                 fingerprint for fingerprint, each in self.texts.items() if target and each.document is target
             }

@@ -1,4 +1,4 @@
-"""The table of what versions lack is HAProxy's truth, and the page's."""
+"""Compare the table of missing functions with the versions of HAProxy, and with the page."""
 
 import re
 from pathlib import Path

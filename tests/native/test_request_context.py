@@ -1,4 +1,4 @@
-"""The author of changes: who it is counts, not what it may."""
+"""Compare authors of changes by their identity, without their rights."""
 
 from haproxy_native.access.rights import Rights
 from haproxy_native.request_context import Author

@@ -1,4 +1,4 @@
-"""A confined child changes nothing but what is below its directories, and connects nowhere but where it may."""
+"""Confine a child process: it can change files only in its directories, and connect only where it may."""
 
 import os
 import struct
@@ -16,7 +16,7 @@ PYTHON = Path(os.path.realpath(sys.executable))
 
 
 def ran(code: str, writable: list[Path], *, names: bool = True) -> str:
-    """What a confined Python says."""
+    """Run code in a confined Python, and return its output."""
 
     def start() -> subprocess.Popen[str]:
         words, pipe = [PYTHON, "-S", "-E", "-c", code], subprocess.PIPE
@@ -60,7 +60,7 @@ for port in (53, 54):
 
 
 def test_name_servers_and_nobody_else(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody listens at these ports: the machine refuses a connection that the walls allow."""
+    """Nobody listens on these ports, so a permitted connection is refused by the machine."""
     if sandbox.version() >= 4:
         assert ran(REACHED, []).split() == ["ECONNREFUSED", "None", "EPERM", "EACCES", "None", "EPERM"]
     monkeypatch.setattr(sandbox, "version", lambda: 3)
@@ -83,7 +83,7 @@ def test_what_is_lacking(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_both_machines_have_a_filter(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No jump of either leads behind its end, and each call that is named has a number."""
+    """No jump leads behind the end of a filter, and each named system call has a number."""
     for machine in ("x86_64", "aarch64"):
         monkeypatch.setattr(seccomp.platform, "machine", lambda machine=machine: machine)
         for reach in Reach:

@@ -1,4 +1,4 @@
-"""What a killed process leaves is removed by the next, and nothing else is."""
+"""Remove the temporary files of a killed process, and no others."""
 
 import os
 import signal
@@ -28,7 +28,7 @@ sys.stdin.read()
 
 @pytest.fixture(autouse=True)
 def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The one for temporary files, here and in what is started."""
+    """Return the directory for temporary files, in this process and in its children."""
     directory = tmp_path / "temporary"
     directory.mkdir()
     monkeypatch.setenv("TMPDIR", str(directory))
@@ -38,7 +38,7 @@ def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def other(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], Path]]:
-    """Another process, and the directory that it uses; a link in that leads to a directory with a file."""
+    """Start another process, and return it with its directory, which has a link to a directory with a file."""
     (tmp_path / "kept").mkdir()
     (tmp_path / "kept" / "file").write_text("")
     command = [sys.executable, "-c", HOLD, str(tmp_path / "kept")]
@@ -89,7 +89,7 @@ def test_that_of_another_user_stays(directory: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_what_was_started_in_it_is_ended(other: tuple[subprocess.Popen[str], Path], tmp_path: Path) -> None:
-    """Not what only has a name like it."""
+    """A process that only has a similar name is not ended."""
     process, path = other
     wait = [sys.executable, "-c", "import time; time.sleep(60)"]
     with subprocess.Popen([*wait, f"{path}/haproxy.cfg"]) as left, subprocess.Popen([*wait, f"{path}x/haproxy.cfg"]) as alike:
@@ -102,7 +102,7 @@ def test_what_was_started_in_it_is_ended(other: tuple[subprocess.Popen[str], Pat
 
 
 def test_where_nothing_temporary_can_be_written(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The module `tempfile` finds no directory, or the one that it has found is gone."""
+    """The module `tempfile` finds no directory, or the directory that it has found was deleted."""
     monkeypatch.setattr(tempfile, "_candidate_tempdir_list", lambda: [str(directory / "missing")])
     for _ in range(2):
         with pytest.raises(Unusable, match=r"^no temporary directory can be made in TMPDIR, /tmp, /var/tmp: No "):

@@ -1,4 +1,4 @@
-"""What callers share: none of them uses it up, and none waits for another's queue."""
+"""Share resources between callers: no caller can exhaust them, or has to wait for the queue of another."""
 
 import asyncio
 from collections import Counter
@@ -17,7 +17,7 @@ TOTALS = (1, 2, 3, 8, 20, 100)
 
 
 def by(name: str, role: str = "viewer", group: str = "users") -> Account:
-    """A caller who asks; without a name the server itself."""
+    """Return the account of a caller; without a name, that of the server itself."""
     asked = Author(name, "192.0.2.1", rights=rights_of([(role, ROLES[role])]), group=group, request=Request())
     return Account.from_author(asked if name else Author("discovery"))
 
@@ -32,7 +32,7 @@ def test_who_a_caller_is() -> None:
 
 @pytest.mark.parametrize("total", TOTALS)
 def test_places_that_are_there_or_not(total: int) -> None:
-    """Limited callers get half each, and leave some to callers with all rights; those and the server get whatever is left."""
+    """A limited caller gets at most half, and leaves some to callers with all rights. Those and the server get all that is free."""
     held = Counter[str]()
     for name in [name for name in ("ann", "ben", "cid") for _ in range(total)]:
         with suppress(ShareExceeded):
@@ -89,7 +89,7 @@ def test_a_caller_with_all_rights_waits_for_none_of_the_others(total: int) -> No
 
 
 def test_callers_take_turns() -> None:
-    """Whoever comes waits for what is running, and for no queue."""
+    """A new caller waits only for the running work, not for the queues of others."""
 
     async def work() -> None:
         turns, order, all_there = Turns(2, "checks"), list[str](), asyncio.Event()

@@ -1,4 +1,4 @@
-"""Sockets as the file opens them."""
+"""Find the stats sockets that a configuration opens."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Long computations in threads: the loop goes on meanwhile, and what they raise arrives."""
+"""Run long computations in threads: the event loop continues, and their exceptions reach the caller."""
 
 import asyncio
 import os
@@ -51,6 +51,6 @@ def test_a_forked_process_has_threads_of_its_own() -> None:
 
 
 def test_a_computation_that_raises_stop_iteration_ends() -> None:
-    """No future takes one: who awaits it would wait for ever."""
+    """A future accepts no StopIteration, and its awaiter would wait forever."""
     with pytest.raises(RuntimeError, match="StopIteration"):
         asyncio.run(asyncio.wait_for(run_in_thread(next, iter(())), 60))

@@ -1,4 +1,4 @@
-"""What code of an attacker does from within a check and from within a shadow: nothing, and all of it where they are not confined."""
+"""Run code of an attacker in a check and in a shadow: it reaches nothing, and without the sandbox it reaches everything."""
 
 import asyncio
 import os
@@ -72,7 +72,7 @@ frontend site
 
 @dataclass
 class Victims:
-    """What an attacker wants to reach, with the code that tries it."""
+    """The targets of an attacker, with the code of each attack."""
 
     directory: Path
     listener: socket.socket
@@ -85,7 +85,7 @@ class Victims:
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Path | None:
-    """The machine code; without a compiler, Lua alone attacks."""
+    """Compile the machine code of attacks. Without a compiler, all attacks are in Lua."""
     compiler = shutil.which("cc")
     if not compiler:
         return None
@@ -128,7 +128,7 @@ def victims(tmp_path: Path, library: Path | None) -> Iterator[Victims]:
 
 
 def outcome(where: str, binary: str, victims: Victims) -> dict[str, int]:
-    """The errors of what was tried while HAProxy loaded the program, 0 for what worked."""
+    """Return the error of each attack while HAProxy loaded the program; 0 if the attack succeeded."""
     directory = victims.directory
     for name in ("file", "file.removed"):
         (directory / name).write_text("kept")
@@ -170,7 +170,7 @@ def test_nothing_is_reached(where: str, version: str, victims: Victims, monkeypa
 
 @pytest.mark.parametrize("where", ["check", "shadow"])
 def test_without_walls_all_is_reached(where: str, victims: Victims, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Else the attacks would prove nothing."""
+    """Otherwise the other tests would prove nothing."""
     monkeypatch.setenv("WALL_SECRET", "secret")
     monkeypatch.setattr(sandbox, "version", lambda: 0)
     monkeypatch.setattr(seccomp, "install", lambda _: None)
@@ -215,7 +215,7 @@ frontend site
 
 
 def seen(binary: str, directory: Path, directive: str, program: str) -> str:
-    """What a program in Lua leaves in a variable."""
+    """Run a program in Lua, and return the value that it stores in a variable."""
     (directory / "a.lua").write_text(program)
 
     async def run() -> str:
@@ -233,7 +233,7 @@ def seen(binary: str, directory: Path, directive: str, program: str) -> str:
 @pytest.mark.parametrize("directive", ["lua-load", "lua-load-per-thread"])
 @pytest.mark.parametrize("version", VERSIONS)
 def test_a_program_in_lua_connects_to_nobody(version: str, directive: str, victims: Victims, tmp_path: Path) -> None:
-    """HAProxy's own means of connecting, in a shadow that runs."""
+    """The program uses HAProxy's own functions to connect, in a running shadow."""
     program = REACHING % {"path": tmp_path / "listener", "port": victims.tcp.getsockname()[1]}
     assert seen(binaries.exactly(version), tmp_path, directive, program) == "nil nil nil nil 503 503"
     for listener in (victims.listener, victims.tcp):
@@ -241,7 +241,7 @@ def test_a_program_in_lua_connects_to_nobody(version: str, directive: str, victi
             listener.accept()
 
 
-# Sections and lines that connect by themselves, once HAProxy runs.
+# Sections and lines with which HAProxy connects by itself.
 CONNECTING = """\
 global
     log 127.0.0.1:%(udp)d local0

@@ -1,4 +1,4 @@
-"""The bundled document, made once for all tests of a process, which only read it."""
+"""Bundle the document once for all tests of a process. The tests must not change it."""
 
 from functools import cache
 from typing import Any

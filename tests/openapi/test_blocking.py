@@ -1,4 +1,4 @@
-"""The stub of the objects that wait has what the asynchronous ones declare, without `async`."""
+"""Check that the stub of the blocking objects declares the same as the asynchronous objects, without `async`."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The bundled document: nothing in it leads nowhere, and a wrong piece is refused with its place."""
+"""Bundle the document: each reference has a target, and an error about a wrong part names its file."""
 
 import re
 import shutil

@@ -1,4 +1,4 @@
-"""The man page and the completions know every flag, and the tools that read them take them."""
+"""Check that man page and completions have every flag, and that man and the shells accept them."""
 
 import shutil
 import subprocess

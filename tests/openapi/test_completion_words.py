@@ -1,4 +1,4 @@
-"""What the editor of the page completes."""
+"""Generate the words that the editor of the page completes."""
 
 import json
 import re

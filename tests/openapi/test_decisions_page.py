@@ -1,4 +1,4 @@
-"""The list of decisions: each once, by its number, and no page refers to one that is not there."""
+"""Check the list of decisions: each is listed once, by its number, and no page refers to a missing decision."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A schema of another one's members has them as they are declared there, but for what it says itself."""
+"""Derive a schema from another: it has the members of the other, except for its own declarations."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Everything that the document names says what it is, in words and not by its own name."""
+"""Check that everything in the document has a description that does not only repeat its name."""
 
 import re
 from collections.abc import Iterator

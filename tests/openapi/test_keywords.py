@@ -1,4 +1,4 @@
-"""Every word that some HAProxy has is declared, or stands in groups.yaml: unknown (which may only shrink) or not applicable."""
+"""Check that every keyword of any HAProxy is declared, or is in groups.yaml as unknown (a list that may only shrink) or not applicable."""
 
 from functools import cache
 

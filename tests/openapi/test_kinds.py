@@ -1,4 +1,4 @@
-"""Kinds of objects for the command line client, made of the document."""
+"""Generate the kinds of objects for the command line client from the document."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Laid out or not, it is the same JSON in the same order, on lines of bounded length."""
+"""Lay out JSON: it is the same JSON in the same order, on lines of limited length."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The page of checks."""
+"""Generate the page of checks."""
 
 from pathlib import Path
 

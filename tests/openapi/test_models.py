@@ -1,4 +1,4 @@
-"""What the generator is given, and what is done to its modules."""
+"""Prepare the input of the generator of models, and change the generated modules."""
 
 import ast
 

@@ -1,4 +1,4 @@
-"""The page of modules."""
+"""Generate the page of modules."""
 
 from openapi.modules_page import PLACES, page
 from tests.rules.sources import sources

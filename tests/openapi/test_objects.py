@@ -1,4 +1,4 @@
-"""The types of sections are made of the table of resources."""
+"""Generate the types of sections from the table of resources."""
 
 from openapi.objects import stub
 

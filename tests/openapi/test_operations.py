@@ -1,4 +1,4 @@
-"""Rows: what the table says, and the operation that comes of it."""
+"""Generate operations from the rows of the table."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The table of resources fits the schemas: what it names is there, and what sections embed is in it."""
+"""Compare the table of resources with the schemas: it names only existing schemas, and has all that sections embed."""
 
 import pytest
 

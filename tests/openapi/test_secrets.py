@@ -1,4 +1,4 @@
-"""Every member that holds text, and every function of HAProxy that takes one, is declared to show a credential, or listed not to."""
+"""Every member with a text, and every function of HAProxy with a text argument, is declared as secret, or listed as harmless."""
 
 import re
 import subprocess

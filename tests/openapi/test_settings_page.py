@@ -1,4 +1,4 @@
-"""The page of settings."""
+"""Generate the page of settings."""
 
 import re
 

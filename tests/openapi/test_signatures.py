@@ -1,4 +1,4 @@
-"""Generated clients stay the same: names, tags and the order of arguments are those of the listings."""
+"""Compare names, tags and the order of arguments with the stored lists, so that generated clients stay the same."""
 
 import difflib
 from collections import Counter

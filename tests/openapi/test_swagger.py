@@ -1,4 +1,4 @@
-"""The Swagger 2.0 form: the same operations, and nothing that only OpenAPI 3 has."""
+"""Convert the document to Swagger 2.0: it has the same operations, and no feature of OpenAPI 3."""
 
 import re
 

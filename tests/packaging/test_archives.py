@@ -1,4 +1,4 @@
-"""What is shipped holds what a running installation needs, and each archive says the same version."""
+"""Check that the archives have all files of an installation, and all have the same version."""
 
 import os
 import re
@@ -48,7 +48,7 @@ def test_the_wheel(built: Path) -> None:
 
 def test_the_source_archive_builds_the_same_wheel(built: Path, tmp_path: Path) -> None:
     with tarfile.open(built / f"dataplane_sidecar-{NUMBER}.tar.gz") as archive:
-        # Python 3.11.0 to 3.11.3 have no filters.
+        # Python 3.11.0 to 3.11.3 has no filters.
         archive.extractall(tmp_path, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
     source = tmp_path / f"dataplane_sidecar-{NUMBER}"
     words = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(tmp_path)]

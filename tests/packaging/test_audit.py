@@ -1,4 +1,4 @@
-"""The audit of the locked packages finds what is wrong, and never calls good what it could not check."""
+"""Audit the locked packages: it finds faults, and fails for packages that it could not check."""
 
 import json
 from importlib.machinery import SourceFileLoader

@@ -1,4 +1,4 @@
-"""The same commit makes the same release, on any machine."""
+"""Build the same release from the same commit on any machine."""
 
 import hashlib
 import io
@@ -19,7 +19,7 @@ NUMBERS = {"SOURCE_DATE_EPOCH": "1700000000"}
 
 
 def build(path: Path, names: Sequence[str], time: int) -> None:
-    """Write a collection as ansible-galaxy does: in some order, with the times of a checkout."""
+    """Write a collection as ansible-galaxy does: in any order, with the times of the checkout."""
     listed = json.dumps({"files": [{"name": name} for name in names], "format": 1}).encode()
     manifest = {"file_manifest_file": {"name": "FILES.json", "chksum_sha256": hashlib.sha256(listed).hexdigest()}}
     with tarfile.open(path, "w:gz") as archive:

@@ -1,4 +1,4 @@
-"""Wheels for several Pythons in one directory, and the package that is made of them."""
+"""Unpack wheels for several versions of Python into one directory, and build a package from it."""
 
 import re
 import subprocess

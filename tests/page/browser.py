@@ -1,4 +1,4 @@
-"""A real browser: Debian's Chromium, fetched by get-program, driven by Playwright, which brings none of its own."""
+"""Drive a real browser with Playwright: Debian's Chromium, which get-program fetches."""
 
 import ctypes
 from collections.abc import Iterator
@@ -16,13 +16,13 @@ ARGUMENTS = (
     "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync"
 ).split()
 SCREENSHOTS = Path(__file__).parents[2] / "dist" / "screenshots"
-# For anything that is waited for in a page, in milliseconds.
+# How long to wait for anything in a page, in milliseconds.
 PATIENCE = 60_000
 
 
 @contextmanager
 def browser() -> Iterator[Browser]:
-    """Skips the test where none can be had."""
+    """Start the browser. Skips the test if it is not available."""
     program = binaries.program("chromium")
     expect.set_options(timeout=PATIENCE)
     with _libraries(), sync_playwright() as playwright:
@@ -35,7 +35,7 @@ def browser() -> Iterator[Browser]:
 
 @contextmanager
 def _libraries() -> Iterator[None]:
-    """Where Playwright's driver finds the library that it does not bring, on a machine that does not have it."""
+    """Return the directory of the library that the driver of Playwright needs, for machines without this library."""
     with pytest.MonkeyPatch.context() as patch:
         try:
             ctypes.CDLL("libatomic.so.1")
@@ -45,7 +45,7 @@ def _libraries() -> Iterator[None]:
 
 
 class Operator:
-    """A browser with one page of the server; `errors` are what the page has reported to its console."""
+    """A browser with one page of the server. `errors` are the errors on the console of the page."""
 
     def __init__(self, browser: Browser, url: str, **context: Any) -> None:
         self.context = browser.new_context(**{"viewport": {"width": 1440, "height": 900}, **context})
@@ -66,7 +66,7 @@ class Operator:
         return self
 
     def carry_out(self, verb: str) -> None:
-        """Waits for the plan in the dialog, and carries it out."""
+        """Press the button with this text in the dialog of the plan, and wait until the dialog is closed."""
         dialog = self.page.get_by_role("dialog")
         dialog.get_by_role("button", name=verb, exact=True).click()
         dialog.wait_for(state="detached")

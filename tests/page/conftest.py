@@ -1,4 +1,4 @@
-"""One browser, one HAProxy and one server for the tests of a file; an operator for each test, with a screenshot where it fails."""
+"""Run one browser, one HAProxy and one server for the tests of a file. Take a screenshot if a test fails."""
 
 from collections.abc import Callable, Generator, Iterator
 from typing import Any
@@ -43,7 +43,7 @@ def haproxy_version() -> str:
 
 @pytest.fixture
 def operator(request: pytest.FixtureRequest, browser: Browser, farm: Farm) -> Iterator[Callable[..., Operator]]:
-    """Makes operators of the farm's server."""
+    """Return a function that opens a page of the server of the farm."""
     made: list[Operator] = []
     request.node.stash[OPERATORS] = made
 

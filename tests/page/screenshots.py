@@ -1,6 +1,6 @@
-"""`make screenshots`: writes docs/images/*.png, taken of the demo's page in a real browser, with a steady traffic.
+"""Take the screenshots in docs/images/*.png of the page of the demo in a real browser, with steady traffic, for `make screenshots`.
 
-Two runs differ in what is measured: a few pixels of the plots, and sessions since the start.
+The pictures of two runs differ only in measurements: a few pixels of the plots, and sessions since the start.
 """
 
 import itertools
@@ -24,7 +24,7 @@ from tests.page.browser import Operator, browser
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 USER = ("admin", "demo")
 SIZE = {"width": 1280, "height": 760}
-# Traffic before the first picture, in seconds, and of how many requests a second.
+# How many seconds of traffic there are before the first picture, and how many requests a second.
 WARM, RATE = 40, 20
 PAGES = (8081, 8082)
 
@@ -71,7 +71,7 @@ def take(stage: Stage) -> None:
 
 
 def keep(page: Page, name: str) -> None:
-    # Nothing is shown as under the pointer.
+    # Moves the pointer away from all elements.
     page.mouse.move(0, 0)
     page.screenshot(path=IMAGES / f"{name}.png", animations="disabled")
 

@@ -1,4 +1,4 @@
-"""What is done from the page beside servers: shares, entries of maps and ACLs, certificates, tests, and the way of a request."""
+"""Make changes from the page other than of servers: shares, entries of maps and ACLs, certificates, tests, and the route of a request."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Sections and their lines are created by forms that are made of the declaration, each with its plan first."""
+"""Create sections and their lines by forms that are generated from the declaration, after a look at the plan."""
 
 from collections.abc import Callable
 
@@ -43,7 +43,7 @@ def test_every_kind_has_its_fields(operator: Operators) -> None:
 
 
 def test_a_backend_with_its_first_server(farm: Farm, operator: Operators) -> None:
-    """From the palette; what the server refuses stands at its member, and what was planned is what is sent."""
+    """The form is opened from the palette. Errors are shown at their member, and the planned change is sent."""
     anna = operator().open().sign_in()
     page, press = anna.page, anna.page.keyboard
     expect(page.locator(".connection")).to_have_text("Live")

@@ -1,4 +1,4 @@
-"""A section is edited as text: words that may follow, what HAProxy says while one types, the difference, the commit."""
+"""Edit a section as text: completions, HAProxy's messages while typing, the difference, and the commit."""
 
 import re
 from collections.abc import Callable
@@ -55,7 +55,7 @@ def test_the_lines_are_offered_as_a_plan(browser: Browser, tmp_path: Path) -> No
 
 
 def test_what_is_not_edited_stays_to_the_letter(farm: Farm, operator: Operators) -> None:
-    """Each section of each file of the corpus in its own place."""
+    """Each section of each file in the corpus is shown and sent unchanged."""
     texts = [file.read_bytes().decode("utf-8", "replace") for file in sorted(CORPUS.rglob("*.cfg"))]
     texts = [text if text.endswith("\n") else f"{text}\n" for text in texts]
     found = operator().open().page.evaluate(SAME, texts)
@@ -221,7 +221,7 @@ def test_who_may_not_read_it(browser: Browser, tmp_path: Path) -> None:
 
 
 def test_a_text_outlives_a_session_that_ends(farm: Farm, operator: Operators) -> None:
-    """A token that is revoked, or expires, takes what is not committed from nobody but others."""
+    """After a token is revoked or expires, the text stays for its user, and for nobody else."""
     anna = operator().open("#/configuration").sign_in()
     area, page = edit(anna, "backend shop"), anna.page
     area.fill(area.input_value() + "\n    # to be kept")

@@ -1,4 +1,4 @@
-"""The memory of a page with 5,000 servers stays flat; its other figures are rows of `make bench` (bench/page.py)."""
+"""Check that the memory of a page with 5,000 servers does not grow. `make bench` measures its other figures (bench/page.py)."""
 
 import os
 import time

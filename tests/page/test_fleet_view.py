@@ -1,4 +1,4 @@
-"""The fleet on the page: a release and its stages, the nodes, and what can be done with them."""
+"""Show the fleet on the page: a release with its stages, the nodes, and the actions on them."""
 
 import re
 from collections.abc import Iterator

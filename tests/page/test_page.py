@@ -1,4 +1,4 @@
-"""What holds of the whole page: nothing for axe to find in any view, the keyboard alone, restarts, two operators, roles, sizes."""
+"""Test the whole page: accessibility with axe, use by keyboard, restarts, two operators, roles, and sizes of screens."""
 
 import socket
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The API reference in a browser: an operator finds an operation, reads a real example, and runs the command as it was copied."""
+"""Use the API reference in a browser: find an operation, read a real example, and run the copied command."""
 
 import os
 import subprocess

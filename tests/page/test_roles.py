@@ -1,4 +1,4 @@
-"""What a role may not read or do: each view says which rule is missing, no button fails unforeseen, and no call is made that is refused."""
+"""Use the page with limited roles: each view names the missing permission, and the page makes no call that would be refused."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Stories in a real browser: a drain, a confirmation, a revert. What the page says is compared with what server and HAProxy do."""
+"""Drain, confirm and revert in a real browser, and compare the page with the server and HAProxy."""
 
 from collections.abc import Callable
 

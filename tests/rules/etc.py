@@ -1,4 +1,4 @@
-"""A test reads nothing of the machine's /etc that Python and its resolver do not read by themselves. A plugin of pytest."""
+"""Let a test fail that reads a file in /etc, except for those that Python and its resolver read. A plugin of pytest."""
 
 import os
 import sys
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 EVENTS = ("open", "os.listdir", "os.scandir")
-# Time zone, authorities, names of hosts and of users.
+# The permitted files: time zone, certificate authorities, and names of hosts and users.
 OF_PYTHON = (
     "/etc/localtime",
     "/etc/ssl/",

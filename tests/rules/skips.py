@@ -1,4 +1,4 @@
-"""A test may only be skipped for a reason of skips.toml: any other skip is a failure. A plugin of pytest."""
+"""Let a test fail that is skipped for a reason that is not in skips.toml. A plugin of pytest."""
 
 import tomllib
 from collections.abc import Generator

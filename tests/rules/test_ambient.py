@@ -1,6 +1,6 @@
-"""What a change does follows from its arguments: no context variable says who asks for it, or changes what it does.
+"""The effect of a change depends only on its arguments. No context variable has its author, or changes its effect.
 
-A task and a timer inherit every context variable from where they were started, whether they are meant to or not.
+A task or timer inherits every context variable from the code that starts it, also if that is not intended.
 """
 
 import ast

@@ -1,4 +1,4 @@
-"""A name of a class stands for one class: no two modules define one of the same name, also not a private one."""
+"""Each class name is unique: no two modules define classes with the same name, including private classes."""
 
 import ast
 from collections import defaultdict
@@ -8,7 +8,7 @@ from tests.rules.sources import sources, tree
 
 
 def defined(code: ast.Module) -> list[str]:
-    """The classes of a module; not those in a class or a function, which are named with what holds them."""
+    """Return the classes of a module. Classes inside of a class or function are left out."""
     return [node.name for node in code.body if isinstance(node, ast.ClassDef)]
 
 
@@ -21,7 +21,7 @@ def repeated(modules: Iterable[tuple[str, ast.Module]]) -> dict[str, list[str]]:
 
 
 def test_no_class_name_is_defined_twice() -> None:
-    """Generated models have the names of the API's schemas, and are no part of this."""
+    """Generated models have the names of the API's schemas, and are exempt."""
     assert repeated((str(path), tree(path)) for path in sources("app", "native")) == {}
 
 

@@ -1,4 +1,4 @@
-"""What a request does follows from the words of its declaration, never from its path, its id or the name of its collection."""
+"""The effect of a request depends on its declaration, never on its path, its id or the name of its collection."""
 
 import ast
 import json
@@ -12,23 +12,23 @@ from tests.rules.sources import CHECKOUT, sources, tree
 
 RULES = tomllib.loads(Path(__file__).with_name("declared.toml").read_text())
 DOCUMENT = json.loads((CHECKOUT / "openapi/generated/dataplane.json").read_text())
-# Without the module that is generated: its names are those that the document declares.
+# The generated module is exempt: its names are those of the document.
 FILES = [path for path in sources("app") if path.parts[2] in ("api", "handlers") and path.name != "parameter_values.py"]
 PATHS = {f"/{path.split('/')[1]}" for path in DOCUMENT["paths"]} - {"/"}
 NAMES = set(DOCUMENT["x-resources"]) | {operation["operationId"] for item in DOCUMENT["paths"].values() for operation in item.values()}
-# They hold together with the name what the operation is, so asking for one of them is asking for a name.
+# These members contain the name of the operation, so a test of such a member is a test of the name.
 CALLED = ("path", "id", "declared")
 
 
 def asked(root: ast.AST) -> Iterator[str]:
-    """What is read of an operation that says what it is called."""
+    """Return the attributes of an operation that the code reads and that contain its name."""
     for node in ast.walk(root):
         if isinstance(node, ast.Attribute) and node.attr in CALLED and ast.unparse(node.value).endswith("operation"):
             yield node.attr
 
 
 def named(root: ast.AST) -> Iterator[str]:
-    """Literals that name a path or a collection."""
+    """Return the literals that name a path or a collection."""
     for node in ast.walk(root):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and is_name(node.value):
             yield node.value

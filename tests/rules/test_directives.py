@@ -1,7 +1,7 @@
-"""A HAProxy directive has one home: its declaration in openapi/. No source file of native/ and app/ may hold one.
+"""HAProxy directives are declared only in openapi/. No source file of native/ and app/ may contain one.
 
-The words come from the binary itself (`haproxy -dKall`), and those it parses by hand from directives.toml, where the
-justified exceptions stand too. Docstrings are prose and do not count.
+The directives come from the binary (`haproxy -dKall`). Those that it does not list come from directives.toml, which also has the
+justified exceptions. Docstrings are exempt.
 """
 
 import ast
@@ -21,7 +21,7 @@ HOMES = {Path("native/haproxy_native/grammar/codecs.py")}
 
 @pytest.fixture(scope="module")
 def directives(haproxy_binary: str) -> frozenset[str]:
-    """Every word that begins a line or an option of one, and every family with its action: `http-request deny`."""
+    """Return every word that begins a line or an option, and every family with its action, such as `http-request deny`."""
     listed = subprocess.run([haproxy_binary, "-dKall", "-q", "-c", "-f", "/dev/null"], capture_output=True, text=True, check=False).stdout
     block = listed.split("configuration keywords:")[1].split("\n# List")[0]
     entries = [re.sub(r"<\S+>|\+\d+|[*]$", "", line).split() for line in block.splitlines() if line.startswith("\t")]
@@ -32,7 +32,7 @@ def directives(haproxy_binary: str) -> frozenset[str]:
 
 
 def literals(path: Path) -> Iterator[str]:
-    """String constants that the program works with, the fixed parts of f-strings among them."""
+    """Return the string constants of a program, including the fixed parts of f-strings."""
     statements = {id(node.value) for node in ast.walk(tree(path)) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree(path)):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in statements:
@@ -40,7 +40,7 @@ def literals(path: Path) -> Iterator[str]:
 
 
 def held(path: Path, directives: frozenset[str]) -> set[str]:
-    """The directives among a file's literals: whole ones, a list of them in one string, or a line's first two words."""
+    """Return the directives in a file's literals: whole literals, lists of directives in one string, or the first two words of a line."""
     found = set()
     for text in literals(path):
         words = text.split()

@@ -1,4 +1,4 @@
-"""No test judges how long something took, or takes its process into another namespace: both fail beside other work.
+"""No test asserts a duration, or moves its process into another namespace, because both fail while other tests run.
 
 `make bench` measures times. tests/steps.py counts steps, and tests/acceptance/mounts.py has a process for mounts.
 """
@@ -11,10 +11,10 @@ import pytest
 
 from tests.rules.sources import CHECKOUT
 
-# The functions of httpx2 that give up after 5 s unless their call says how long to wait; those of asyncio with the place of their limit.
+# The functions of httpx2, whose default timeout is 5 s, and those of asyncio with the position of their timeout.
 REQUESTS = {"get", "post", "put", "patch", "delete", "request", "stream", "Client", "AsyncClient"}
 LIMITED = {"wait_for": 1, "timeout": 0}
-# What a test waits for may take this long beside other work.
+# How many seconds a test may have to wait while other tests run.
 SECONDS = 60
 FORBIDDEN = re.compile(
     r"\b(?:perf_counter|process_time|thread_time|timeit)\b|\bassert\b.*\b(?:monotonic|time)\(\) - \w+(?:\.\w+)* *<|\.(?:unshare|setns)\("
@@ -37,7 +37,7 @@ def test_whoever_waits_does_so_for_a_minute() -> None:
 
 
 def impatient(text: str) -> Iterator[ast.Call]:
-    """Calls that end a wait after less than a minute."""
+    """Return the calls that end a wait after less than a minute."""
     for call in ast.walk(ast.parse(text)):
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name):
             name, given = (call.func.value.id, call.func.attr), {each.arg: each.value for each in call.keywords}

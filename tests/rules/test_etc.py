@@ -1,4 +1,4 @@
-"""A test that reads the machine's /etc fails."""
+"""Let a test fail that reads the machine's /etc."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Features can be removed: nothing outside imports one, and one imports another only where that is said here."""
+"""Features can be removed: only the listed modules import a feature, and features import only the listed features."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,12 +8,12 @@ from tests.rules.sources import module, sources
 from tests.rules.test_imports import imported
 
 FOLDERS = (f"{FOLDER}.", "haproxy_native.features.")
-# What a feature cannot be without.
+# The features that a feature needs.
 NEEDS = {"drift": {"overrides"}, "fleet": {"confirmations"}, "routing_tests": {"explain"}}
 
 
 def feature(name: str) -> str:
-    """The feature that a module belongs to; empty for one of the core."""
+    """Return the feature of a module; '' for a module of the core."""
     return next((name.removeprefix(folder).split(".")[0] for folder in FOLDERS if name.startswith(folder)), "")
 
 

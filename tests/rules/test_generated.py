@@ -1,4 +1,4 @@
-"""Rule: the generated files are those that the declarations make."""
+"""The generated files are up to date with the declarations."""
 
 from openapi import generate
 

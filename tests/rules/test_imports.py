@@ -1,4 +1,4 @@
-"""The direction of dependency, which stands as data in imports.toml."""
+"""Imports have the directions that imports.toml permits."""
 
 import ast
 import sys
@@ -16,7 +16,7 @@ RULES = tomllib.loads(Path(__file__).with_name("imports.toml").read_text())
 
 @cache
 def imported(path: Path) -> tuple[str, ...]:
-    """Return every module that a file imports, wherever in it; of `from a import b` also `a.b`, which may be a module."""
+    """Return every module that a file imports anywhere. For `from a import b`, return `a.b` as well, which may be a module."""
     return tuple(_imported(path))
 
 
@@ -78,7 +78,7 @@ def test_there_is_no_circle() -> None:
 
 
 def test_no_modules_import_each_other() -> None:
-    """Also for types alone: what has to know each other is one module, or wants a third."""
+    """Imports for types count as well. Two modules that need each other must be merged, or get a third module."""
     files = {module(path): path for path in sources("app", "native")}
     left = {name: {_known(each, files) for each in imported(path)} - {name} for name, path in files.items()}
     while free := [name for name, others in left.items() if not others & left.keys()]:

@@ -1,4 +1,4 @@
-"""Patterns that search in what clients send take linear time, whatever stands there: a search holds up everybody."""
+"""Patterns that search in texts of clients take linear time for any text, because a search delays all other requests."""
 
 from collections.abc import Callable
 
@@ -8,7 +8,7 @@ from haproxy_native.editing.secrets import masked_lines, masked_text
 from haproxy_native.references import lookups, pattern
 from haproxy_native.storage.key_material import is_secret
 
-# Beginnings without an end.
+# Texts that begin a match and do not end it.
 UNITS = [
     "\n",
     " ",
@@ -41,5 +41,5 @@ SEARCHES: dict[str, Callable[[str], object]] = {
 @pytest.mark.parametrize("what", SEARCHES)
 @pytest.mark.parametrize("unit", UNITS)
 def test_it_takes_linear_time(what: str, unit: str) -> None:
-    """Otherwise this takes hours: the limit of a test's time ends it."""
+    """A pattern that is not linear takes hours, and the time limit ends the test."""
     SEARCHES[what](unit * (LARGE // len(unit)))

@@ -1,4 +1,4 @@
-"""Every module has a name that is a noun of the domain and a docstring; what docstrings and comments name exists."""
+"""Every module has a noun of the domain as its name, and a docstring. Files and names in docstrings and comments exist."""
 
 import ast
 import io
@@ -32,7 +32,7 @@ def test_the_project_stands_alone() -> None:
 
 
 def prose(path: Path) -> Iterator[str]:
-    """Docstrings and comments of a file."""
+    """Return the docstrings and comments of a file."""
     text = (CHECKOUT / path).read_text()
     yield from (token.string for token in tokenize.generate_tokens(io.StringIO(text).readline) if token.type == tokenize.COMMENT)
     holders = (

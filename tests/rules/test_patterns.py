@@ -1,4 +1,4 @@
-"""Regular expressions mean the same on every Python from 3.11.0 on: up to 3.11.4, possessive quantifiers and atomic groups are misread."""
+"""Regular expressions have the same meaning on every Python. Up to 3.11.4, possessive quantifiers and atomic groups have faults."""
 
 import ast
 import importlib
@@ -17,7 +17,7 @@ HEAD_OF_A_DIFF = "+" * 3 + " "
 
 
 def texts(root: ast.AST) -> Iterator[str]:
-    """Every string literal below the node; what an f-string takes in stands as one letter."""
+    """Return every string literal below the node. Each inserted value of an f-string is one letter."""
     for node in ast.walk(root):
         if isinstance(node, ast.JoinedStr):
             yield "".join(str(part.value) if isinstance(part, ast.Constant) else "x" for part in node.values)

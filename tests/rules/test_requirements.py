@@ -1,4 +1,4 @@
-"""The locked versions are the ones that pyproject.toml asks for, each with its hash."""
+"""The locked versions are those that pyproject.toml requires, each with its hash."""
 
 import re
 import tomllib

@@ -1,4 +1,4 @@
-"""What the layers know of a request is in attributes of its `Exchange`, which mypy checks; a scope has one key that is no one of ASGI's."""
+"""Layers store what they know about a request in attributes of its `Exchange`, which mypy checks. A scope has only one key of our own."""
 
 import ast
 import re
@@ -13,7 +13,7 @@ OURS = "EXCHANGE"
 
 
 def keys(code: ast.AST) -> Iterator[str]:
-    """The keys that code reads, sets or looks for in a scope."""
+    """Return the keys that code reads, sets or tests in a scope."""
     for node in ast.walk(code):
         match node:
             case ast.Subscript(value=owner, slice=key) if _is_scope(owner):
@@ -56,7 +56,7 @@ def test_another_key_is_seen(code: str) -> None:
 
 
 def test_the_library_names_no_call_of_http() -> None:
-    """Its errors and remedies name operations, since callers of the library have no paths; the handlers add the call."""
+    """Errors of the library name operations, because its callers have no paths. The handlers add the call."""
     texts = ((path, node.value) for path in sources("native") for node in ast.walk(tree(path)) if isinstance(node, ast.Constant))
     found = {(str(path), text) for path, text in texts if isinstance(text, str) and re.search(r"/v3/|/services/haproxy|[ (]\?\w+=", text)}
     assert found == set()

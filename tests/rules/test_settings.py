@@ -1,4 +1,4 @@
-"""Every setting has a reader in the server, or says in the table why it has none."""
+"""Every setting is read by the server, or has a reason in the table why it is not."""
 
 import ast
 from functools import cache
@@ -13,7 +13,7 @@ TABLE = "app/dataplaneapi/settings/table.py"
 
 @cache
 def read() -> set[str]:
-    """The names that the server takes from an object, by a dot or, where settings of https stand in for others, by a text."""
+    """Return the attribute names that the server reads, by a dot or, for settings of https that replace others, by a text."""
     found = set()
     for path in sources("app"):
         for node in ast.walk(tree(path)) if str(path) != TABLE else ():

@@ -1,4 +1,4 @@
-"""The documentation's site: each page stands in the navigation once, and each link and anchor leads somewhere."""
+"""Each page of the documentation is in the navigation once, and the target of each link and anchor exists."""
 
 import re
 import tomllib
@@ -39,7 +39,7 @@ def dead_links(page: Path) -> list[str]:
     for link in LINK.findall(CODE.sub("", page.read_text())):
         name, _, anchor = link.partition("#")
         target = (page.parent / name).resolve() if name else page
-        # The site holds the files below docs/; the README stands above it. Only pages have anchors.
+        # The site has the files in docs/, but not the README. Only pages have anchors.
         outside = page.is_relative_to(DOCS) and not (target.is_file() and target.is_relative_to(DOCS))
         if outside or not target.exists() or (anchor and (target.suffix != ".md" or anchor not in anchors(target))):
             dead.append(f"{page.name}: {link}")
@@ -48,7 +48,7 @@ def dead_links(page: Path) -> list[str]:
 
 def test_each_page_is_in_the_navigation_once() -> None:
     named = sorted(navigated(tomllib.loads((CHECKOUT / "zensical.toml").read_text())["project"]["nav"]))
-    # Decisions are listed by their own page.
+    # Decisions are listed on their own page.
     pages = [str(page.relative_to(DOCS)) for page in PAGES if page.parent.name != "decisions" or page.name == "README.md"]
     assert named == sorted(pages)
 

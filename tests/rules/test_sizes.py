@@ -1,4 +1,4 @@
-"""Upper limits on files and functions. sizes.toml lists every exception with its size."""
+"""Files and functions have a maximum size. sizes.toml lists every exception with its size."""
 
 import ast
 import tomllib
@@ -11,7 +11,7 @@ OVER = tomllib.loads(Path(__file__).with_name("sizes.toml").read_text())["over"]
 
 
 def functions(path: Path) -> list[tuple[str, int]]:
-    """Return the name and the lines of each function; the outer function counts those of a nested one, too."""
+    """Return the name and the number of lines of each function. The lines of a nested function count for the outer function as well."""
     found = (node for node in ast.walk(tree(path)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
     return [(f"{path}:{node.name}", (node.end_lineno or node.lineno) - node.lineno + 1) for node in found]
 

@@ -1,4 +1,4 @@
-"""What may be missing on a machine is listed, and the list only shrinks."""
+"""The list of programs that may be missing on a machine only shrinks."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""What versions of HAProxy do differently stands in quirks.py; elsewhere no version is compared or written as numbers."""
+"""Differences between versions of HAProxy are in quirks.py. No other module compares a version, or writes one as numbers."""
 
 import ast
 from pathlib import Path
@@ -8,13 +8,13 @@ import pytest
 from tests.rules.sources import sources, tree
 
 QUIRKS = Path("native/haproxy_native/quirks.py")
-# Says whether a version is known at all, which is no fact about one.
+# This comparison only finds out whether the version is known.
 CAPABILITIES = Path("native/haproxy_native/runtime/capabilities.py")
 MAJOR, MINOR = range(1, 6), range(20)
 
 
 def is_version(node: ast.AST) -> bool:
-    """A literal such as (2, 8)."""
+    """Return whether a node is a literal such as (2, 8)."""
     if not isinstance(node, ast.Tuple) or len(node.elts) != 2:
         return False
     major, minor = (each.value if isinstance(each, ast.Constant) else None for each in node.elts)
@@ -22,7 +22,7 @@ def is_version(node: ast.AST) -> bool:
 
 
 def is_of_haproxy(node: ast.AST) -> bool:
-    """The version of a worker: `....capabilities.version`, or `self.version` of the capabilities themselves."""
+    """Return whether a node is the version of a worker: `....capabilities.version`, or `self.version` in the capabilities."""
     if not isinstance(node, ast.Attribute) or node.attr != "version":
         return False
     owner = node.value
@@ -30,7 +30,7 @@ def is_of_haproxy(node: ast.AST) -> bool:
 
 
 def comparisons(root: ast.AST) -> list[int]:
-    """Lines that compare a worker's version, or anything with a literal of one, and those that give such a literal a name."""
+    """Return the lines that compare a worker's version, compare with a literal version, or assign a literal version to a name."""
     found = []
     for node in ast.walk(root):
         compared = isinstance(node, ast.Compare) and any(is_version(each) or is_of_haproxy(each) for each in (node.left, *node.comparators))

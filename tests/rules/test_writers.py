@@ -1,4 +1,4 @@
-"""One module of the server replaces files, by a draft and a rename; nothing else renames one or makes temporary files by name."""
+"""Only one module of the server replaces files, by a draft and a rename. No other module renames files or creates named temporary files."""
 
 import ast
 from collections.abc import Iterator
@@ -6,16 +6,16 @@ from pathlib import Path
 
 from tests.rules.sources import sources, tree
 
-# The second is the client's, which imports nothing of the library.
+# The second module belongs to the client, which does not import the library.
 WRITERS = {Path("native/haproxy_native/disk/atomic.py"), Path("app/dataplaneapi/ctl/files.py")}
-# The journal writes in place where a rename is impossible, and so syncs.
+# The journal writes in place if a rename is impossible, and therefore syncs.
 SYNCS = {*WRITERS, Path("native/haproxy_native/disk/journal.py")}
 OF_OS = {"rename", "renames", "replace", "link"}
 TEMPORARY = {"NamedTemporaryFile", "mkstemp"}
 
 
 def calls(root: ast.AST) -> Iterator[tuple[str, str, ast.Call]]:
-    """What is called: the attribute's owner as far as it is a name, and the attribute; "" and the name of a plain call."""
+    """Return the calls: owner and attribute of each called attribute, or "" and the name of a called function."""
     for node in ast.walk(root):
         if isinstance(node, ast.Call):
             function = node.func
@@ -26,7 +26,7 @@ def calls(root: ast.AST) -> Iterator[tuple[str, str, ast.Call]]:
 
 
 def renames(root: ast.AST) -> list[str]:
-    """`replace` with one argument is that of a path: of a text it takes two, of a value names."""
+    """Return the renames. `replace` with one argument is that of a path; that of a text has two, and that of a value has names."""
     return [
         f"{owner}.{name} in line {node.lineno}"
         for owner, name, node in calls(root)

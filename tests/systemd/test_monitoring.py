@@ -1,4 +1,4 @@
-"""Alert rules and dashboard: Prometheus takes every expression, and every metric in them is one that the server shows."""
+"""Check alert rules and dashboard: Prometheus accepts every expression, and the server has every metric in them."""
 
 import json
 import re
@@ -39,7 +39,7 @@ SERIES = {
 
 
 def promtool(*words: str) -> str:
-    """What it finds fault with."""
+    """Run promtool, and return the faults that it finds."""
     done = subprocess.run([program("promtool"), *words], capture_output=True, text=True, check=False)
     return "" if done.returncode == 0 else done.stdout + done.stderr
 
@@ -50,7 +50,7 @@ def rules() -> list[dict[str, Any]]:
 
 
 def queries() -> Iterator[str]:
-    """The expressions of the dashboard, with Grafana's variables filled in."""
+    """Return the expressions of the dashboard, with values for Grafana's variables."""
     targets = [target["expr"] for panel in DASHBOARD["panels"] for target in panel["targets"]]
     for text in [*targets, *(each["expr"] for each in DASHBOARD["annotations"]["list"])]:
         yield text.replace("$__rate_interval", "2m").replace("$__range", "6h").replace("$instance", ".*")
@@ -105,7 +105,7 @@ def test_every_metric_of_haproxy_is_shown_by_its_exporter(tmp_path: Path) -> Non
 
 
 def test_every_metric_is_shown_by_the_server(tmp_path: Path) -> None:
-    """The server is in a fleet, whose store does not answer."""
+    """The server is in a fleet whose store does not answer."""
     (key := tmp_path / "fleet.key").write_text(new_secret())
     key.chmod(0o600)
     fleet = {"group": "edge", "node": "lb1", "endpoints": [f"http://127.0.0.1:{free_port()}"], "keys": [str(key)]}

@@ -1,4 +1,4 @@
-"""The unit files, as systemd itself judges them; that they work is for tests/e2e."""
+"""Verify the unit files with systemd. tests/e2e runs them."""
 
 import re
 import shutil
@@ -23,7 +23,7 @@ def analyze(*words: str, root: Path) -> str:
 
 @pytest.fixture
 def unit(tmp_path: Path) -> Path:
-    """The service with a program that is there."""
+    """Return the unit of the service, with a program that exists."""
     text = (UNITS / "dataplaneapi.service").read_text().replace("ExecStart=dataplaneapi", "ExecStart=/bin/true")
     (tmp_path / "dataplaneapi.service").write_text(text)
     for needed in UNITS.glob("*.socket"):

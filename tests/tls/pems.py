@@ -1,4 +1,4 @@
-"""Certificates made for a test: an authority, what it issues, and lists of what it revoked, as PEM texts."""
+"""Create certificates for a test: an authority, its certificates, and its revocation lists, as PEM texts."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -40,7 +40,7 @@ class Made:
 
     @property
     def pem(self) -> str:
-        """Both, as HAProxy wants them."""
+        """Return certificate and key in one text, as HAProxy reads them."""
         return self.cert + self.private
 
     @property
@@ -62,7 +62,7 @@ def made(
     ca: bool = False,
     until: datetime = LATER,
 ) -> Made:
-    """Signed by itself, or `by` an authority; `names` are those besides its common name, or addresses."""
+    """Create a certificate, signed by itself or `by` an authority. `names` are further DNS names, or addresses."""
     key = KEYS[kind]()
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
     others = [_general(each) for each in (names if ca else (name, *names))]
@@ -96,7 +96,7 @@ def authority(name: str = "Test Root") -> Made:
 
 
 def revoking(by: Made, *serials: int) -> str:
-    """A list of revoked certificates."""
+    """Return a revocation list of an authority with these serial numbers, as PEM."""
     builder = x509.CertificateRevocationListBuilder().issuer_name(by.certificate.subject).last_update(START).next_update(LATER)
     for serial in serials:
         entry = x509.RevokedCertificateBuilder().serial_number(serial).revocation_date(START + timedelta(days=1)).build()

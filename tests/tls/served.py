@@ -1,4 +1,4 @@
-"""The whole application beside a HAProxy that serves TLS, for tests of handlers."""
+"""Run the whole application with a HAProxy that serves TLS, for tests of handlers."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""A HAProxy that serves TLS in every way there is, and the handshake that shows which certificate it serves."""
+"""Run a HAProxy that gets certificates in each possible way, and find out by a handshake which certificate it serves."""
 
 import socket
 import ssl
@@ -35,7 +35,7 @@ FRONT_USES = (3, 2)
 
 @dataclass(frozen=True)
 class TlsSite:
-    """`ports` by what the listener is configured with: FILE, LIST, DIRECTORY, MUTUAL and, since 3.2, USE."""
+    """A HAProxy that serves TLS. `ports` has its ports by name of the listener: FILE, LIST, DIRECTORY, MUTUAL and, since 3.2, USE."""
 
     haproxy: HAProxy
     directory: Path
@@ -45,13 +45,13 @@ class TlsSite:
         return str(self.directory / name)
 
     def serial(self, listener: str, name: str = "plain.example.com") -> int:
-        """Of the certificate that a new connection is shown for a server name."""
+        """Return the serial number of the certificate that a listener serves for a server name."""
         return served(self.ports[listener], name)
 
 
 @contextmanager
 def tls_site(directory: Path, binary: str, ssl_directory: Path | None = None) -> Iterator[TlsSite]:
-    """Every listener begins with the certificate of serial 100, `list.txt` with two of them; those of the list have names of their own."""
+    """Run HAProxy. Each listener has one certificate with the serial number 100; LIST has two, for a.example.com and b.example.com."""
     uses = binaries.version(binary) >= FRONT_USES
     ports = {name: free_port() for name in ("FILE", "LIST", "DIRECTORY", "MUTUAL", *(("USE",) if uses else ()))}
     stored = ssl_directory or directory / "ssl"
@@ -75,7 +75,7 @@ def write_files(stored: Path) -> None:
 
 
 def served(port: int, name: str) -> int:
-    """The serial number of the certificate in a handshake."""
+    """Return the serial number of the certificate that a port serves for a server name."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     with socket.create_connection(("127.0.0.1", port), timeout=60) as plain, context.wrap_socket(plain, server_hostname=name) as secure:

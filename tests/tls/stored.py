@@ -1,4 +1,4 @@
-"""An engine beside a HAProxy that serves TLS, whose stores are the directory that HAProxy reads."""
+"""Run an engine with a HAProxy that serves TLS. The stores of the engine are the directory that HAProxy reads."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -1,6 +1,6 @@
-"""Debian packages of any suite, unpacked with their libraries into a tree of their own, without root and without the machine's apt.
+"""Unpack Debian packages of any suite, with their libraries, into a directory, without root and without the apt settings of the machine.
 
-Standard library only: it runs before anything is installed.
+Uses only the standard library, because it runs before anything is installed.
 """
 
 import os
@@ -12,9 +12,9 @@ from pathlib import Path
 
 ARCHIVE = "http://deb.debian.org/debian"
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
-# A suite whose packages lean on those of another.
+# The suites whose packages need packages of another suite.
 LEANS_ON = {"experimental": "sid"}
-# Libraries that only the package's installation scripts ask for.
+# Libraries that only the installation scripts of packages need.
 NOT_LOADED = re.compile(r"lib(perl|gdbm|pam|sem|sepol|selinux|audit|db5|debconf|attr|acl|bsd|md0|bz2|file|text|number|c-)")
 
 APT_CONF = """\
@@ -37,11 +37,11 @@ Acquire::Check-Valid-Until "false";
 
 
 class NotToBeHad(Exception):
-    """This place has no such binary; says why."""
+    """A program cannot be fetched. The message says why."""
 
 
 def unpack(package: str, suite: str, new: Path, *beside: str) -> None:
-    """The package, the libraries it needs and those `beside` it, below `new`. Raises NotToBeHad."""
+    """Unpack a package, the packages `beside`, and the libraries that they need into `new`. Raises NotToBeHad."""
     if not shutil.which("apt-get") or not shutil.which("dpkg-deb"):
         raise NotToBeHad("no apt-get and dpkg-deb on this machine")
     with tempfile.TemporaryDirectory(dir=new.parent) as directory:
@@ -59,7 +59,7 @@ def is_library(name: str) -> bool:
 
 
 def private_apt(directory: Path, suite: str) -> Path:
-    """An apt configuration that touches nothing of the machine's but its way to the archive."""
+    """Create an apt configuration in a directory, and return the directory. Only the URL and proxy of the archive are the machine's."""
     for part in ("lists/partial", "cache/archives/partial", "none"):
         (directory / part).mkdir(parents=True)
     (directory / "status").touch()
@@ -73,7 +73,7 @@ def private_apt(directory: Path, suite: str) -> Path:
 
 
 def machine_archive() -> str:
-    """Where this machine takes Debian from."""
+    """Return the URL of the Debian archive that this machine uses."""
     for path in (*Path("/etc/apt/sources.list.d").glob("*.sources"), Path("/etc/apt/sources.list")):
         text = path.read_text() if path.exists() else ""
         if found := re.search(r"^(?:URIs: *|deb (?:\[.*\] *)?)(\S*/debian)/?(?: |$)", text, re.MULTILINE):

@@ -1,7 +1,7 @@
-"""The cache of fetched programs: each in a tree of its own that is there when it is whole, made once however many ask for it.
+"""Cache fetched programs, each in its own directory. A directory appears once it is complete, and concurrent callers fetch it once.
 
-It is $DATAPLANE_HAPROXY_CACHE, else dataplane-sidecar/ in $XDG_CACHE_HOME or ~/.cache, else .cache/ in the checkout.
-Standard library only: it runs before anything is installed.
+The cache is $DATAPLANE_HAPROXY_CACHE; if unset, dataplane-sidecar/ in $XDG_CACHE_HOME or ~/.cache; if that is read-only, .cache/ in the
+checkout. Uses only the standard library, because it runs before anything is installed.
 """
 
 import fcntl
@@ -21,7 +21,10 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 
 
 def tree(name: str, make: Callable[[Path, Path], None]) -> Path:
-    """The directory of that name; `make(new, root)` fills `new`, which then becomes `root`. Raises NotToBeHad and OSError."""
+    """Return a directory of the cache. If it is missing, `make(new, root)` fills `new`, which is then renamed to `root`.
+
+    Raises NotToBeHad and OSError.
+    """
     root = cache() / f"{name}-{platform.machine()}"
     with locked(root.with_suffix(".lock")):
         if not root.exists():
@@ -30,7 +33,7 @@ def tree(name: str, make: Callable[[Path, Path], None]) -> Path:
 
 
 def cache() -> Path:
-    """The first directory of the three that can be written to."""
+    """Return the first of the cache directories that can be written to. Raises NotToBeHad."""
     home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     asked = os.environ.get("DATAPLANE_HAPROXY_CACHE")
     for directory in [Path(asked)] if asked else [Path(home, "dataplane-sidecar"), CHECKOUT / ".cache"]:
@@ -51,7 +54,7 @@ def locked(path: Path) -> Iterator[None]:
 
 
 def fill(root: Path, make: Callable[[Path, Path], None]) -> None:
-    """Makes the tree beside its place and moves it there when whole."""
+    """Make the tree in a temporary directory, and rename it to `root` once it is complete."""
     with tempfile.TemporaryDirectory(dir=root.parent, prefix="new-") as directory:
         new = Path(directory, "tree")
         new.mkdir()
@@ -62,9 +65,10 @@ def fill(root: Path, make: Callable[[Path, Path], None]) -> None:
 
 
 def write_wrapper(new: Path, root: Path, program: str, *, reexecutes: bool = False) -> None:
-    """A script of the program's name that runs it under its own loader.
+    """Write a script with the name of the program that runs the program with the loader of the tree.
 
-    One that `reexecutes` itself, as HAProxy's master does on a reload, has to find the wrapper in its argv[0]; old loaders cannot say that.
+    A program that `reexecutes` itself, as HAProxy's master does for a reload, must have the script as its argv[0]. Old loaders cannot do
+    this.
     """
     loaders = sorted(path.relative_to(new) for path in new.glob("**/ld-linux-*.so.*"))
     if not loaders or not (new / program).exists():
@@ -76,7 +80,7 @@ def write_wrapper(new: Path, root: Path, program: str, *, reexecutes: bool = Fal
     wrapper.chmod(0o755)
 
 
-# Of glibc: these come with the machine's loader.
+# The libraries of glibc, which must be those of the machine's loader.
 OF_LOADER = ("ld-linux*", "libc.so*", "libm.so*", "libpthread.so*", "libdl.so*", "librt.so*", "libresolv.so*", "libnss_*", "libmvec.so*")
 FONTS = """\
 <?xml version="1.0"?>
@@ -91,7 +95,7 @@ FONTS = """\
 
 
 def write_environment(new: Path, root: Path, program: str) -> None:
-    """A script of the program's name that runs it under the machine's loader, with the libraries and fonts of the tree."""
+    """Write a script with the name of the program that runs it with the machine's loader, and the libraries and fonts of the tree."""
     if not (new / program).exists():
         raise NotToBeHad(f"the packages hold no {program}")
     for pattern in OF_LOADER:

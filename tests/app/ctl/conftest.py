@@ -1,4 +1,4 @@
-"""One server beside an HAProxy for each module of tests, and the command that calls it."""
+"""Run one server with a HAProxy for each module of tests, and the command that calls the server."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,7 +18,7 @@ def sidecar(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Quick]:
 
 @pytest.fixture
 def ctl(sidecar: Quick, tmp_path: Path) -> Ctl:
-    """Against the configuration of `calls.py`, whatever other tests have made of it."""
+    """Return the command. Restores the configuration of `calls.py` first, if another test has changed it."""
     if sidecar.text() != getattr(sidecar, "first_text", ""):
         pushed = sidecar.post("raw", config_of(sidecar), skip_version=True, force_reload=True)
         assert pushed.status_code < 300, pushed.text

@@ -40,7 +40,7 @@ def test_beside_a_store(tmp_path: Path) -> None:
 
         async def write() -> None:
             store = EtcdStore(fleet.etcd)
-            await store.replace(PLACE, Keyring("edge", fleet.secrets).seal(PLACE, b"{}"))
+            await store.replace(PLACE, Keyring("edge", fleet.secrets).encrypt(PLACE, b"{}"))
             await store.close()
 
         assert found() == [(NOTE, "the store answers, and has no group edge")]

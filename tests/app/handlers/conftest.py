@@ -1,4 +1,4 @@
-"""The application beside a real HAProxy of each supported version, for what is asked of the running process."""
+"""Run the application with a real HAProxy of each supported version, for tests of the running process."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -82,14 +82,14 @@ class Beside:
 
 @pytest.fixture(scope="module", params=binaries.EACH)
 def beside(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Beside]:
-    """One HAProxy for all tests of a file: what one of them changes, it changes back."""
+    """Run one HAProxy for all tests of a file. A test reverts its changes."""
     with started(tmp_path_factory.mktemp("beside"), request.param) as running:
         yield running
 
 
 @pytest.fixture(params=binaries.EACH)
 def beside_one(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Beside]:
-    """One HAProxy for a single test, which may leave its changes."""
+    """Run a HAProxy for a single test, which may leave its changes."""
     with started(tmp_path, request.param) as running:
         yield running
 

@@ -1,4 +1,4 @@
-"""A name server for all tests of this directory."""
+"""Fixtures with a name server for all tests of this directory."""
 
 from collections.abc import Iterator
 
@@ -15,7 +15,7 @@ def name_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NameServer
 
 @pytest.fixture
 def resolver(name_server: NameServer):
-    """That name server, as if it resolved every name."""
+    """Return a resolver that queries the name server for every name."""
     import dns.asyncresolver
 
     found = dns.asyncresolver.Resolver(configure=False)

@@ -1,4 +1,4 @@
-"""No database stays open."""
+"""Close the databases that `processes.opened` has left open after a test."""
 
 from collections.abc import Iterator
 

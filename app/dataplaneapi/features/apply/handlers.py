@@ -179,7 +179,7 @@ def _plan_as_dict(call: Call, planned: Planned) -> dict[str, Any]:
         "changed": [present(_mask_contents(effect.as_dict())) for effect in every if effect.member],
         "deleted": [effect.object for effect in whole if effect.new is None],
         "unchanged": list(planned.unchanged),
-        "taken": [_conflict_as_dict(call.author, conflict, {}) for conflict in planned.taken],
+        "taken": [_conflict_as_dict(call.author, conflict, {}) for conflict in planned.overruled],
     }
 
 

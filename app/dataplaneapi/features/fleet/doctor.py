@@ -12,7 +12,7 @@ from dataplaneapi.settings.table import Settings, SettingsError
 from haproxy_native.errors import NativeError
 from haproxy_native.features.fleet.etcd import EtcdStore
 from haproxy_native.features.fleet.group import HEAD
-from haproxy_native.features.fleet.sealing import Keyring, Unopened
+from haproxy_native.features.fleet.sealing import DecryptionFailed, Keyring
 from haproxy_native.features.fleet.store import StoredValue
 from haproxy_native.storage.certificate import parse_certificates
 
@@ -58,8 +58,8 @@ def findings(settings: Settings) -> Iterator[DoctorFinding]:
         yield DoctorFinding(NOTE, TOPIC, f"the store answers, and has no group {fleet.group}", remedy)
         return
     try:
-        Keyring(fleet.group, fleet.secrets).open(head.key, head.value)
-    except Unopened as error:
+        Keyring(fleet.group, fleet.secrets).decrypt(head.key, head.value)
+    except DecryptionFailed as error:
         yield DoctorFinding(ERROR, TOPIC, str(error), "copy the key file of another node, and name it in fleet.keys")
     else:
         yield DoctorFinding(OK, TOPIC, f"the store answers, and the keys of this node decrypt the group {fleet.group}")

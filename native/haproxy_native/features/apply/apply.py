@@ -3,12 +3,12 @@
 An owner, such as a team or a pipeline, declares whole sections and files. The planner (planner.py) compares the declaration with the
 present state, and finds conflicts with other owners and with changes by hand. `Apply` commits the plan and records the owner's claims.
 
-One declaration is carried out at a time. It writes the claims twice:
+One declaration is carried out at a time. `Apply` writes the claims twice:
 
-1. Before the commit: the new claims, and the former ones with the outcome IN_COMMIT. After a crash both are valid, so the owner's values
+1. Before the commit: the new claims, and the former claims with the outcome IN_COMMIT. After a crash both are valid, so the owner's values
    cause no conflict, whether or not the commit was made.
 2. After the commit: the new claims. If the change may still be rolled back, because its reload fails or nobody confirms it, the former
-   claims are stored with the reload and confirmation that decide (`AwaitedOutcome`). A rollback makes them valid again.
+   claims are stored with the reload and confirmation that decide (`AwaitedOutcome`). A rollback makes the former claims valid again.
 
 If the commit fails, the former claims are written again.
 """
@@ -32,10 +32,10 @@ from haproxy_native.errors import Conflict, Missing, Unreadable, Unusable
 from haproxy_native.features.apply import plans
 from haproxy_native.features.apply.files import COLLECTIONS, VALUE, file_object, is_map, parts
 from haproxy_native.features.apply.owners import IN_COMMIT, ITSELF, AwaitedOutcome, Claims, Outcomes, Owners, OwnerTable
-from haproxy_native.features.apply.planner import Moves, Planned, Values, planned, refuse_moved
+from haproxy_native.features.apply.planner import Moves, Planned, Values, plan_declaration, refuse_moved
 from haproxy_native.features.apply.plans import Files
 from haproxy_native.features.apply.rules import Declaration
-from haproxy_native.features.apply.sections import SELF, Members, collections, object_of, part_name, parts_of
+from haproxy_native.features.apply.sections import SELF, collections, object_of, part_name, parts_of
 from haproxy_native.planning.touches import ANY, CHANGE, CREATE, DELETE, Touch, changed
 from haproxy_native.request_context import NOBODY, Author, Permissions
 from haproxy_native.text.document import Document
@@ -45,8 +45,8 @@ from haproxy_native.threads import run_in_thread
 class ApplyDeclaration:
     """The operation of a commit that carries out a declaration.
 
-    It plans again if the configuration or the files are no longer those of its last `plan`. Without `limits`, as in a dry run, it leaves
-    members in conflict unchanged. With `limits`, a conflict raises Contested.
+    If the commit has another configuration or other files than `plan`, the operation makes a new plan. Without `limits`, as in a dry run,
+    members in conflict stay unchanged. With `limits`, a conflict raises Contested.
     """
 
     is_whole: ClassVar[bool] = False
@@ -65,14 +65,22 @@ class ApplyDeclaration:
         self._plan(document, self.plan.read)
         return self.plan.document
 
-    def contents(self, now: Contents) -> Contents:
-        """Return the new contents of the stored files that change, by path; None for a file to delete. `now` has the present contents."""
-        self._plan(self.plan.before, {object_: now[path] for object_, (_, path) in self.files.items()})
+    def contents(self, present: Contents) -> Contents:
+        """Return the new contents of the stored files that change, by path; None for a file to delete."""
+        self._plan(self.plan.before, {object_: present[path] for object_, (_, path) in self.files.items()})
         return {self.files[object_][1]: content for object_, content in self.plan.files.contents.items()}
+
+    def file_touches(self) -> list[Touch]:
+        """Return what the plan does to stored files, for authorization."""
+        touches = []
+        for effect in self.plan.files.shown:
+            verb = CREATE if effect.old is None else DELETE if effect.new is None else CHANGE
+            touches.append(Touch(effect.object, CHANGE if effect.member else verb, frozenset((ANY,))))
+        return touches
 
     def _plan(self, document: Document, read: Mapping[str, bytes | None]) -> None:
         if document is not self.plan.before or read != self.plan.read:
-            self.plan = planned(self._editor, document, self._former, self._declaration, read)
+            self.plan = plan_declaration(self._editor, document, self._former, self._declaration, read)
             if self.limits:
                 self.limits.check(self.plan)
 
@@ -131,8 +139,8 @@ class DeclarationLimits:
 
     def check_deleted(self, found: Planned) -> None:
         """Raise TooManyDeleted if a plan deletes too many objects."""
-        if self.most_deleted is not None and len(gone := found.gone) > self.most_deleted:
-            raise TooManyDeleted(gone, self.most_deleted)
+        if self.most_deleted is not None and len(deleted := found.deleted) > self.most_deleted:
+            raise TooManyDeleted(deleted, self.most_deleted)
 
 
 @dataclass(frozen=True)
@@ -160,11 +168,11 @@ class Apply:
 
     @property
     def owners(self) -> Owners:
-        """Return the owners. Settles the former claims whose outcome is known by now, in memory. Raises Unusable."""
-        known = self._table.owners
-        if (found := known.settled(self._outcomes.is_permanent)) is not known:
-            self._table.replace_in_memory(found)
-        return found
+        """Return the owners after all known outcomes of reloads and confirmations. Raises Unusable."""
+        stored = self._table.owners
+        if (owners := stored.with_known_outcomes(self._outcomes.is_permanent)) is not stored:
+            self._table.replace_in_memory(owners)
+        return owners
 
     async def plan(self, declaration: Declaration) -> tuple[Planned, Preview]:
         """Return the plan of a declaration, and a preview of its commit. Raises what `Engine.plan` raises, and Unusable."""
@@ -181,26 +189,26 @@ class Apply:
         former = self.owners
         files = self._stored_files(declaration, former)
         read = await asyncio.to_thread(_read_files, files)
-        result = await run_in_thread(planned, self._editor, self._engine.document, former, declaration, read)
-        permit_claims(declaration.author.rights, self._editor, result.claims, result.created)
+        plan = await run_in_thread(plan_declaration, self._editor, self._engine.document, former, declaration, read)
+        permit_claims(declaration.author.rights, self._editor, plan.claims, plan.created)
         if limits:
-            limits.check(result)
-        return ApplyDeclaration(self._editor, former, declaration, limits, files, result)
+            limits.check(plan)
+        return ApplyDeclaration(self._editor, former, declaration, limits, files, plan)
 
-    async def values(self, declaration: Declaration, found: Planned, preview: Preview) -> Values | None:
+    async def values(self, declaration: Declaration, plan: Planned, preview: Preview) -> Values | None:
         """Return the values that the objects of a plan have in the running process; None if HAProxy does not answer."""
         files = self._stored_files(declaration, self.owners)
-        return await plans.known_values(self._engine.context, preview, {content: files[content] for content in found.files.contents})
+        return await plans.known_values(self._engine.context, preview, {object_: files[object_] for object_ in plan.files.contents})
 
     def _stored_files(self, declaration: Declaration, owners: Owners) -> Files:
         """Return the store and path of each file that the owner declares or has declared before, by object. Skips files without a store."""
         stores = {store.kind: store for store in self._engine.stores.values()}
         former = (file_object(object_) for object_ in owners.claims_of(declaration.owner))
-        named = {object_: parsed(object_) for object_ in dict.fromkeys([*declaration.files, *former]) if object_}
-        return {object_: (store, store.directory / name) for object_, (kind, name) in named.items() if (store := stores.get(kind))}
+        names = {object_: parsed(object_) for object_ in dict.fromkeys([*declaration.files, *former]) if object_}
+        return {object_: (store, store.directory / name) for object_, (kind, name) in names.items() if (store := stores.get(kind))}
 
     async def repeated_plan(self, owner: str, sent: str, version: int | None, author: Author) -> Planned | None:
-        """Return a plan without changes if the owner sends its last declaration again and nothing has changed since; otherwise None.
+        """Return a plan without changes if the owner repeats its last declaration and nothing has changed in between; otherwise None.
 
         `sent` is the digest of body and options. Raises Forbidden, Conflict for another `version`, and Unusable.
         """
@@ -235,71 +243,72 @@ class Apply:
 
     async def _carry_out(self, declaration: Declaration, limits: DeclarationLimits, sent: str) -> tuple[Planned, Outcome | None]:
         async with self._lock:
-            former = self.owners
-            declared = await self._plan_operation(declaration, limits)
-            result = declared.plan
-            if result.is_nothing:
+            former, owner = self.owners, declaration.owner
+            outcome: Outcome | None = None
+            operation = await self._plan_operation(declaration, limits)
+            plan = operation.plan
+            if plan.is_nothing:
                 (Version(limits.version) if limits.version else ANY_VERSION).compare(self._engine.version())
-                if result.owners != former:
-                    await self._table.write(_awaiting_former_outcome(former, result.owners, declaration.owner))
-                self._remember(declaration.owner, sent, declared.files, result)
-                return result, None
-            await self._table.write(result.owners.replacing(former, IN_COMMIT))
-            try:
-                outcome = await commit(self._engine.context, self._change(declared))
-                result = declared.plan
-            except BaseException:
-                await self._table.write(former)
-                raise
-            await self._table.write(self._owners_to_store(declaration.author, former, result.owners, outcome.version, outcome.reload_id))
-            made = [*outcome.texts][1] if outcome.texts else result.before
-            self._remember(declaration.owner, sent, declared.files, result.done(made))
-            return result, outcome
+                if plan.owners != former:
+                    # If the last change of this owner may still be rolled back, the new claims depend on the same outcome.
+                    awaited = [each.awaited for each in former.former.get(owner, ())]
+                    await self._table.write(plan.owners.with_former_claims(former, awaited[-1]) if awaited else plan.owners)
+                repeated = plan
+            else:
+                await self._table.write(plan.owners.with_former_claims(former, IN_COMMIT))
+                try:
+                    outcome = await commit(self._engine.context, self._change(operation))
+                    plan = operation.plan
+                except BaseException:
+                    await self._table.write(former)
+                    raise
+                await self._table.write(self._owners_to_store(declaration.author, former, plan.owners, outcome.version, outcome.reload_id))
+                repeated = plan.repeated([*outcome.texts][1] if outcome.texts else plan.before)
+            if sent:
+                claims = self._table.owners.claims.get(owner, {})
+                self._last_declarations[owner] = LastDeclaration(sent, claims, operation.files, repeated)
+            return plan, outcome
 
-    def _remember(self, owner: str, sent: str, files: Files, found: Planned) -> None:
-        if sent:
-            self._last_declarations[owner] = LastDeclaration(sent, self._table.owners.claims.get(owner, {}), files, found)
-
-    def _change(self, declared: ApplyDeclaration) -> Change:
-        """Return the change to commit: the sections, and the stored files if any changes."""
-        files, limits = declared.files, declared.limits or DeclarationLimits()
+    def _change(self, operation: ApplyDeclaration) -> Change:
+        """Return the change to commit: the sections, and the stored files if any file changes."""
+        files, limits = operation.files, operation.limits or DeclarationLimits()
         stores = {path: store for store, path in files.values()}
-        has_files = declared.plan.files.contents
-        edits = [EditFiles(stores, declared.contents, touches=lambda: _touches(declared.plan))] if has_files else []
-        verify = plans.verifying(self._engine.context, limits.values, files)
+        has_files = operation.plan.files.contents
+        edits = [EditFiles(stores, operation.contents, touches=operation.file_touches)] if has_files else []
+        verify = plans.verifier(self._engine.context, limits.values, files)
         expect = Version(limits.version) if limits.version else ANY_VERSION
-        return Change([declared, *edits], expect, verify=verify, author=declared.author)
+        return Change([operation, *edits], expect, verify=verify, author=operation.author)
 
     def list_stored_names(self, object_: str) -> list[str]:
         """Return the owners of an object, and of the objects in it, as `owner/NAME`. Raises Unusable."""
         claims = self.owners.claims
-        return [spelled("owner", owner) for owner, known in claims.items() if any(within(name, object_) for name in known)]
+        return [spelled("owner", owner) for owner, objects in claims.items() if any(within(name, object_) for name in objects)]
 
     @asynccontextmanager
     async def follow_rename(self, object_: str, to: str, author: Author) -> AsyncIterator[None]:
-        """Rename an object in the claims of its owners. The body of the context commits the renaming; meanwhile they own both names.
+        """Rename an object in the claims of its owners. While the body of the context commits the renaming, they own both names.
 
         Restores the claims if the body raises. Raises Unusable.
         """
         async with self._lock:
             former = self.owners
-            moved = former.renamed(object_, to)
-            await self._table.write(moved.replacing(former, IN_COMMIT))
+            renamed = former.renamed(object_, to)
+            await self._table.write(renamed.with_former_claims(former, IN_COMMIT))
             try:
                 yield
             except BaseException:
                 await self._table.write(former)
                 raise
-            await self._table.write(self._owners_to_store(author, former, moved, self._engine.version()))
+            await self._table.write(self._owners_to_store(author, former, renamed, self._engine.version()))
 
-    def _owners_to_store(self, by: Author, former: Owners, now: Owners, version: int, reload_id: str | None = None) -> Owners:
-        """Return the owners to store after a commit: `now`, with the claims of `former` if the commit may still be rolled back."""
+    def _owners_to_store(self, author: Author, former: Owners, new: Owners, version: int, reload_id: str | None = None) -> Owners:
+        """Return the owners to store after a commit: `new`. If the commit may still be rolled back, add the claims of `former`."""
         reloads = self._engine.reloads
-        awaited = AwaitedOutcome(reload_id or reloads.pending or reloads.loading or "", by.confirmation, version)
-        return now.replacing(former, awaited) if awaited.reload or awaited.confirmation else now
+        awaited = AwaitedOutcome(reload_id or reloads.pending or reloads.loading or "", author.confirmation, version)
+        return new.with_former_claims(former, awaited) if awaited.reload or awaited.confirmation else new
 
     def exported(self, owner: str) -> dict[str, Any]:
-        """Return the sections that an owner has declared, by collection, with the present values of its members.
+        """Return the sections that an owner has declared, by collection, with the present values of the declared members.
 
         The result has the form of a declaration, so the owner can apply it again.
         """
@@ -311,12 +320,16 @@ class Apply:
                     object_ = self._editor.get_object(self._engine.document, resource, None, name, full=True)
                 except Missing:
                     continue
-                parts = parts_of(self._editor, resource, object_)
-                named = {part: part_name(self._editor, resource, name, part) for part in parts}
-                own = {part: _owned(members, claims[named[part]]) for part, members in parts.items() if named[part] in claims}
+                own = {}
+                for part, members in parts_of(self._editor, resource, object_).items():
+                    if (claimed := claims.get(part_name(self._editor, resource, name, part))) is not None:
+                        own[part] = {member: value for member, value in members.items() if member in claimed}
                 if own:
-                    whole = object_of(self._editor, resource, name, {SELF: {}, **own})
-                    objects.setdefault(collection, []).append(whole) if resource.kind == "section" else objects.update({collection: whole})
+                    exported = object_of(self._editor, resource, name, {SELF: {}, **own})
+                    if resource.kind == "section":
+                        objects.setdefault(collection, []).append(exported)
+                    else:
+                        objects[collection] = exported
         return objects
 
     def exported_files(self, owner: str) -> dict[str, list[ExportedFile]]:
@@ -326,9 +339,9 @@ class Apply:
             own = {name: members for name, members in parts(object_, content).items() if name in claims}
             if content is not None and own:
                 kind, name = parsed(object_)
-                entries = (
-                    {parsed(owned)[3]: members[VALUE] for owned, members in own.items() if owned != object_} if is_map(object_) else None
-                )
+                entries = None
+                if is_map(object_):
+                    entries = {parsed(entry)[3]: members[VALUE] for entry, members in own.items() if entry != object_}
                 files.setdefault(COLLECTIONS[kind], []).append(ExportedFile(name, content, entries))
         return files
 
@@ -341,49 +354,30 @@ def _read_files(files: Files) -> dict[str, bytes | None]:
         raise Unusable(f"cannot read {error.filename}: {error.strerror}") from error
 
 
-def _touches(found: Planned) -> list[Touch]:
-    """Return what a plan does to stored files, for authorization."""
-    verbs = ((effect, CREATE if effect.old is None else DELETE if effect.new is None else CHANGE) for effect in found.files.shown)
-    return [Touch(effect.object, CHANGE if effect.member else verb, frozenset((ANY,))) for effect, verb in verbs]
-
-
-def _owned(members: Members, claims: Mapping[str, str]) -> Members:
-    return {member: value for member, value in members.items() if member in claims}
-
-
-def _awaiting_former_outcome(former: Owners, now: Owners, owner: str) -> Owners:
-    """Return the owners to store after a declaration that changed nothing but claims.
-
-    If the last change of this owner may still be rolled back, the new claims depend on the same outcome.
-    """
-    waits = former.former.get(owner)
-    return now.replacing(former, waits[-1].awaited) if waits else now
-
-
-def permit_owner(by: Author, owner: str) -> None:
+def permit_owner(author: Author, owner: str) -> None:
     """Raise Forbidden if the author may not declare for this owner."""
-    by.permit(changed(spelled("owner", owner), ()))
+    author.permit(changed(spelled("owner", owner), ()))
 
 
 def permit_claims(rights: Permissions | None, editor: Editor, claims: Mapping[str, Collection[str]], created: Collection[str] = ()) -> None:
-    """Raise Forbidden if these rights do not permit a change of every claimed member. A claim prevents changes by other owners.
+    """Raise Forbidden unless `rights` permit a change, or the creation, of every claimed member. A claim prevents changes by other owners.
 
-    The right to create the object suffices as well. The message names that right for the objects in `created`, which do not exist yet.
+    The message names the right to create for the objects in `created`, which do not exist yet, and the right to change for others.
     """
     if rights is None or rights.are_all:
         return
     for object_, members in claims.items():
         if members := set(members) - {ITSELF}:
-            for touched in _touched(editor, object_, members):
-                made = Touch(touched.object, CREATE, touched.members)
-                if not rights.allow(made):
-                    rights.permit([made if any(within(object_, each) for each in created) else touched])
+            for change in _claim_touches(editor, object_, members):
+                creation = Touch(change.object, CREATE, change.members)
+                if not rights.allow(creation):
+                    rights.permit([creation if any(within(object_, name) for name in created) else change])
         elif not rights.knows(object_):
             rights.permit([changed(object_, ())])
 
 
-def _touched(editor: Editor, object_: str, members: Collection[str]) -> Iterator[Touch]:
-    """Yield what to authorize for a claim. In a declaration a list is a member of its section, but roles treat it as a separate object."""
+def _claim_touches(editor: Editor, object_: str, members: Collection[str]) -> Iterator[Touch]:
+    """Yield the changes to authorize for a claim of members. A list in a section, such as its rules, is an object of its own for roles."""
     if file_object(object_):
         yield changed(object_, {ANY})
         return

@@ -1,4 +1,4 @@
-"""Plan stored files: maps entry by entry, all other files as a whole. Pure.
+"""Plan stored files: maps entry by entry, all other files as a whole.
 
 Each entry of a map is an object with the member `value`, and the map itself is an object without members. Any other file is an object with
 the member `content`.
@@ -16,6 +16,7 @@ from haproxy_native.storage import list_files
 
 MAP, ENTRY = "map", "entry"
 VALUE, CONTENT = "value", "content"
+# The members of files and of entries of maps, by object.
 Parts = dict[str, dict[str, Any]]
 # The collections of files in a declaration, by the kind of file, which is the first segment of an object name such as `map/hosts.map`.
 COLLECTIONS = {"map": "maps", "certificate": "certificates", "general": "general", "crt_list": "crt_lists", "acl_file": "acl_files"}
@@ -37,7 +38,7 @@ class FileEffect:
 
 
 def file_object(object_: str) -> str:
-    """Return the object name of a file, given its own name or that of an entry in it; empty for any other object."""
+    """Return the object name of the file that `object_` names, or of the map that has the entry `object_`; '' for any other object."""
     segments = object_.split("/", 2)
     return "/".join(segments[:2]) if segments[0] in COLLECTIONS else ""
 
@@ -55,7 +56,7 @@ def is_map(object_: str) -> bool:
 
 
 def parts(object_: str, content: bytes | None) -> Parts:
-    """Return the members of a file, and of its entries if it is a map, by object. Empty if the file does not exist."""
+    """Return the members of a file and, for a map, of its entries; empty if the file does not exist."""
     if content is None:
         return {}
     if not is_map(object_):
@@ -68,25 +69,25 @@ def parts(object_: str, content: bytes | None) -> Parts:
 
 
 def declared_parts(object_: str, declared: DeclaredFile) -> Parts:
-    """Return the members of a declared file, and of its entries if it is a map, by object."""
+    """Return the members of a declared file and, for a map, of its entries."""
     if declared.entries is None:
         return {object_: {CONTENT: declared.content}}
     return {object_: {}, **{entry_object(object_, key): {VALUE: value} for key, value in declared.entries.items()}}
 
 
-def new_content(object_: str, former: bytes | None, new: bytes | None, wanted: Parts) -> bytes | None:
-    """Return the content of a file with the `wanted` members; None if it is deleted. Raises BadValue.
+def new_content(object_: str, former: bytes | None, sent: bytes | None, new: Parts) -> bytes | None:
+    """Return the content of a file with the members in `new`; None if `new` does not have the file. Raises BadValue.
 
-    The lines of a map that stay are those of its `former` content or, if the map does not exist yet, of the content `new` that was sent.
+    The new map keeps the lines of its `former` content or, if the map does not exist yet, of the content that was sent.
     """
-    if object_ not in wanted:
+    if object_ not in new:
         return None
     if not is_map(object_):
-        content: bytes = wanted[object_][CONTENT]
+        content: bytes = new[object_][CONTENT]
         return content
-    text = _text(former if former is not None else new or b"")
+    text = _text(former if former is not None else sent or b"")
     head = len(entry_object(object_, ""))
-    values = {decoded(name[head:]): str(members[VALUE]) for name, members in wanted.items() if name != object_}
+    values = {decoded(name[head:]): str(members[VALUE]) for name, members in new.items() if name != object_}
     before = entries_of(text.encode("utf-8", "surrogateescape"))
     # HAProxy uses the first of duplicate keys. The others stay as they are until the value of the key changes.
     entries = [
@@ -108,11 +109,11 @@ def entries_of(content: bytes) -> dict[str, str]:
 
 def lines_of(map_: str, content: bytes) -> dict[str, int]:
     """Return the line numbers of a map's entries, from 1, by object."""
-    found: dict[str, int] = {}
+    numbers: dict[str, int] = {}
     for number, line in enumerate(_text(content).split("\n"), 1):
         if entry := list_files.parse_map_line(line):
-            found.setdefault(entry_object(map_, entry.key), number)
-    return found
+            numbers.setdefault(entry_object(map_, entry.key), number)
+    return numbers
 
 
 def _text(content: bytes) -> str:
@@ -121,7 +122,7 @@ def _text(content: bytes) -> str:
 
 @dataclass(frozen=True)
 class PlannedFiles:
-    """The new contents of the files that change, and the effects on files and entries of maps."""
+    """The new contents of the files that change, by object, and the effects on files and entries of maps."""
 
     contents: Mapping[str, bytes | None] = field(default_factory=dict, repr=False)
     effects: Sequence[FileEffect] = ()
@@ -133,59 +134,48 @@ class PlannedFiles:
         return [effect for effect in self.effects if effect.object in whole or file_object(effect.object) not in whole]
 
 
-def planned_files(rules: Rules, contents: Mapping[str, bytes | None]) -> PlannedFiles:
+def plan_files(rules: Rules, contents: Mapping[str, bytes | None]) -> PlannedFiles:
     """Plan the files that the owner declares or has declared before. `contents` has their present contents by object. Raises BadValue.
 
     Adds the owner's claims and conflicts to `rules`.
     """
-    changed, effects = dict[str, bytes | None](), list[FileEffect]()
-    for object_, content in contents.items():
-        before = parts(object_, content)
-        wanted = _wanted_parts(rules, object_, before)
-        if file_effects := _effects(before, wanted):
-            sent = rules.declaration.files.get(object_)
-            changed[object_] = new_content(object_, content, sent.content if sent else None, wanted)
+    new_contents, effects = dict[str, bytes | None](), list[FileEffect]()
+    for file, content in contents.items():
+        before = parts(file, content)
+        after = _parts_after(rules, file, before)
+        file_effects = list[FileEffect]()
+        for object_ in dict.fromkeys([*before, *after]):
+            old, new = before.get(object_), after.get(object_)
+            if old is None or new is None:
+                file_effects.append(FileEffect(object_, "", old, new))
+            else:
+                file_effects += [FileEffect(object_, member, old[member], new[member]) for member in old if old[member] != new[member]]
+        if file_effects:
+            declared = rules.declaration.files.get(file)
+            new_contents[file] = new_content(file, content, declared.content if declared else None, after)
             effects += file_effects
-    return PlannedFiles(changed, effects)
+    return PlannedFiles(new_contents, effects)
 
 
-def _wanted_parts(rules: Rules, object_: str, theirs: Parts) -> Parts:
-    """Return the members that a file and its entries will have, by object. Members in conflict are unchanged."""
-    declared = rules.declaration.files.get(object_)
-    mine, wanted = declared_parts(object_, declared) if declared else {}, {name: dict(members) for name, members in theirs.items()}
-    for name, members in mine.items():
-        rules.claim(name, ITSELF, None)
-        there = theirs.get(name, {})
-        allowed = {member: value for member, value in members.items() if _claim_and_compare(rules, name, member, there.get(member), value)}
-        if name in theirs or allowed or not members:
-            wanted.setdefault(name, {}).update(allowed)
-    for name in [name for name in theirs if name not in mine and name != object_]:
-        if rules.is_abandoned(name) and rules.may_delete([*rules.undeclared(name, theirs[name])]):
-            del wanted[name]
-    if object_ in theirs and object_ not in mine and _is_deleted(rules, object_, wanted):
-        del wanted[object_]
-    return wanted
-
-
-def _claim_and_compare(rules: Rules, object_: str, member: str, there: Any, mine: Any) -> bool:
-    """Claim a member, and return whether to change it from `there` to `mine`."""
-    rules.claim(object_, member, mine)
-    return bool(there != mine and rules.may_set(object_, member, there, mine))
-
-
-def _is_deleted(rules: Rules, object_: str, wanted: Parts) -> bool:
-    """Return whether to delete a file that is no longer declared. A map that keeps entries of others is not deleted."""
-    if not rules.is_abandoned(object_) or (is_map(object_) and len(wanted) > 1):
-        return False
-    return rules.may_delete([*rules.undeclared(object_, wanted[object_])])
-
-
-def _effects(before: Parts, after: Parts) -> list[FileEffect]:
-    effects = list[FileEffect]()
-    for object_ in dict.fromkeys([*before, *after]):
-        old, new = before.get(object_), after.get(object_)
-        if old is None or new is None:
-            effects.append(FileEffect(object_, "", old, new))
-        else:
-            effects += [FileEffect(object_, member, old[member], new[member]) for member in old if old[member] != new[member]]
-    return effects
+def _parts_after(rules: Rules, file: str, before: Parts) -> Parts:
+    """Return the members that a file and its entries have after the declaration. Members in conflict are unchanged."""
+    declared_file = rules.declaration.files.get(file)
+    declared = declared_parts(file, declared_file) if declared_file else {}
+    after = {object_: dict(members) for object_, members in before.items()}
+    for object_, members in declared.items():
+        rules.claim(object_, ITSELF, None)
+        allowed = {}
+        for member, value in members.items():
+            rules.claim(object_, member, value)
+            present = before.get(object_, {}).get(member)
+            if present != value and rules.may_set(object_, member, present, value):
+                allowed[member] = value
+        if object_ in before or allowed or not members:
+            after.setdefault(object_, {}).update(allowed)
+    # The file comes last: a map is not deleted while it has entries.
+    for object_ in sorted(before, key=lambda name: name == file):
+        if object_ in declared or not rules.is_pruned(object_) or (object_ == file and is_map(file) and len(after) > 1):
+            continue
+        if rules.may_delete([*rules.deletion_conflicts(object_, before[object_])]):
+            del after[object_]
+    return after

@@ -1,15 +1,15 @@
-"""Record which owner has declared which members of which objects, in the database. The configuration file contains none of this.
+"""Store in the database which owner has declared which members of which objects.
 
-A claim is the digest of the value that an owner declared last for a member. It tells who owns the member, and whether anybody has changed
-the value since.
+A claim is the digest of the value that an owner declared last for a member. The claim tells who owns the member, and whether anybody has
+changed the value afterwards.
 
-A committed change may still be rolled back, because its reload fails or nobody confirms it. Until its outcome is known, the claims that it
+A committed change may still be rolled back, because its reload fails or nobody confirms it. Until that is known, the claims that the change
 replaced are stored as `FormerClaims`, the oldest first, each with the `AwaitedOutcome` that decides. Meanwhile both the new and the former
-claims are valid (`Owners.claims_of`), so the values of both configurations count as the owner's. `Owners.settled` then drops the former
-claims, or restores them after a rollback.
+claims are valid (`Owners.claims_of`), so the values of both configurations count as the owner's. `Owners.with_known_outcomes` drops the
+former claims of a permanent change, and restores those of a change that was rolled back.
 
-A crash during a commit leaves former claims with the outcome IN_COMMIT. The next process does not know whether the commit was made, so it
-merges them into the claims (`Owners.after_restart`).
+A crash during a commit leaves former claims with the outcome IN_COMMIT. The next process cannot know whether the commit was made. It merges
+these former claims into the present ones (`Owners.after_restart`).
 """
 
 import hashlib
@@ -17,7 +17,6 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
-from functools import partial
 from typing import Any
 
 from haproxy_native.disk.database import Database, State, Tables
@@ -30,18 +29,14 @@ TABLES = Tables("owners", "CREATE TABLE owner (name TEXT PRIMARY KEY, claims TEX
 ITSELF = ""
 # The digest of the value that was declared last, by object and member.
 Claims = Mapping[str, Mapping[str, str]]
-# How many former claims of one owner are stored: the oldest, and the last of the others.
+# How many `FormerClaims` of one owner are stored: the oldest, and the newest of the others.
 MOST_FORMER = 4
 
 
 def digest(value: Any) -> str:
-    """Return the digest of a JSON value that may contain bytes, for contents of files."""
-    written = json.dumps(value, sort_keys=True, separators=(",", ":"), default=_content_digest)
-    return hashlib.sha256(written.encode("utf-8", "backslashreplace")).hexdigest()[:16]
-
-
-def _content_digest(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
+    """Return the digest of a JSON value, which may also contain bytes: the contents of files."""
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), default=lambda content: hashlib.sha256(content).hexdigest())
+    return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16]
 
 
 def is_claimed(claim: str | None, value: Any) -> bool:
@@ -52,29 +47,33 @@ def is_claimed(claim: str | None, value: Any) -> bool:
     return claim is not None and not {digest(value), digest(without_comments(value))}.isdisjoint(claim.split(","))
 
 
-def equals_declared(there: Any, declared: Any) -> bool:
-    """Return whether a present value equals the declared one. If the declared one has no comments, those of the present one are ignored."""
-    return declared in (there, without_comments(there))
+def equals_declared(present: Any, declared: Any) -> bool:
+    """Return whether a present value equals the declared value, with or without the comments of the present value."""
+    return declared in (present, without_comments(present))
 
 
 def without_comments(value: Any) -> Any:
     """Return a list without the comments of its rows, and any other value unchanged."""
-    return [_without_comment(row) if isinstance(row, dict) else row for row in value] if isinstance(value, list) else value
-
-
-def _without_comment(row: dict[str, Any]) -> dict[str, Any]:
-    shown = row.get("metadata")
-    return {name: each for name, each in row.items() if name != "metadata"} if isinstance(shown, dict) and [*shown] == ["comment"] else row
+    if not isinstance(value, list):
+        return value
+    rows = []
+    for row in value:
+        metadata = row.get("metadata") if isinstance(row, dict) else None
+        if isinstance(metadata, dict) and [*metadata] == ["comment"]:
+            rows.append({name: member for name, member in row.items() if name != "metadata"})
+        else:
+            rows.append(row)
+    return rows
 
 
 @dataclass(frozen=True)
 class AwaitedOutcome:
     """What decides whether a change is permanent: its reload and its confirmation.
 
-    If it has neither, its commit is in progress, or was interrupted by a crash.
+    A change with neither is being committed, or was interrupted by a crash.
     """
 
-    # The ids of both; empty if there is none.
+    # The id of the reload, and of the confirmation; empty if there is none.
     reload: str = ""
     confirmation: str = ""
     # The version that the reload loads.
@@ -101,108 +100,95 @@ class Owners:
     former: Mapping[str, Sequence[FormerClaims]] = field(default_factory=dict)
 
     def claims_of(self, owner: str) -> Claims:
-        """Return the valid claims of an owner: its present ones, merged with the former ones that a rollback may restore."""
-        found = self.claims.get(owner, {})
-        for each in reversed(self.former.get(owner, ())):
-            found = _merged(each.claims, found)
-        return found
+        """Return the valid claims of an owner: the present ones, merged with the former ones that a rollback may restore.
 
-    def replacing(self, former: "Owners", awaited: AwaitedOutcome) -> "Owners":
-        """Return these owners, and as former claims those of `former` that differ. `awaited` decides which of the two stay valid."""
-        found = dict(self.former)
-        for owner in dict.fromkeys([*former.claims, *self.claims]):
-            before = former.claims.get(owner, {})
-            if before != self.claims.get(owner, {}):
-                first, *others = *found.get(owner, ()), FormerClaims(before, awaited)
-                found[owner] = (first, *others[1 - MOST_FORMER :])
-        return Owners(self.claims, found)
-
-    def settled(self, is_permanent: Callable[[AwaitedOutcome], bool | None]) -> "Owners":
-        """Return the owners without the former claims whose outcome is known. Restores those of a change that was rolled back.
-
-        `is_permanent` returns whether a change is permanent; None while that is unknown.
+        A member in both has the digests of both.
         """
-        found = self
-        for owner in self.former:
-            found = found._settled(owner, is_permanent)
-        return found
+        claims = self.claims.get(owner, {})
+        for former in reversed(self.former.get(owner, ())):
+            with_digests = {**former.claims, **_with_former_digests(former.claims, claims)}
+            claims = {object_: {**former.claims.get(object_, {}), **members} for object_, members in with_digests.items()}
+        return claims
 
-    def _settled(self, owner: str, is_permanent: Callable[[AwaitedOutcome], bool | None]) -> "Owners":
-        """Settle one owner.
+    def with_former_claims(self, before: "Owners", awaited: AwaitedOutcome) -> "Owners":
+        """Return these owners, with the claims of `before` that differ added as former claims until the awaited outcome is known."""
+        former = dict(self.former)
+        for owner in dict.fromkeys([*before.claims, *self.claims]):
+            claims = before.claims.get(owner, {})
+            if claims != self.claims.get(owner, {}):
+                first, *others = *former.get(owner, ()), FormerClaims(claims, awaited)
+                former[owner] = (first, *others[1 - MOST_FORMER :])
+        return Owners(self.claims, former)
 
-        If a change was rolled back that later changes followed, the claims of these get the former digests in addition: their configuration
-        may have the former values again.
+    def with_known_outcomes(self, is_permanent: Callable[[AwaitedOutcome], bool | None]) -> "Owners":
+        """Drop the former claims of permanent changes, and restore those of changes that were rolled back. Return `self` if there are none.
+
+        `is_permanent` returns whether a change is permanent; None while that is unknown. After a rollback, the configuration of later
+        changes may have the former values again. The claims of later changes therefore get the former digests in addition.
         """
-        former, last = list(self.former[owner]), self.claims.get(owner, {})
-        while former and (stays := is_permanent(former[0].awaited)) is not None:
-            gone = former.pop(0)
-            if stays:
-                continue
-            last = _with_former_digests(gone.claims, last) if former else gone.claims
-            former[1:] = [replace(each, claims=_with_former_digests(gone.claims, each.claims)) for each in former[1:]]
-            former[:1] = [replace(each, claims=gone.claims) for each in former[:1]]
-        if len(former) == len(self.former[owner]):
-            return self
-        return Owners(_with_value(self.claims, owner, last), _with_value(self.former, owner, tuple(former)))
+        owners = self
+        for owner, stored in self.former.items():
+            former, claims = list(stored), self.claims.get(owner, {})
+            while former and (stays := is_permanent(former[0].awaited)) is not None:
+                known = former.pop(0)
+                if stays:
+                    continue
+                claims = _with_former_digests(known.claims, claims) if former else known.claims
+                former[1:] = [replace(each, claims=_with_former_digests(known.claims, each.claims)) for each in former[1:]]
+                former[:1] = [replace(each, claims=known.claims) for each in former[:1]]
+            if len(former) < len(stored):
+                owners = Owners(_with_row(owners.claims, owner, claims), _with_row(owners.former, owner, tuple(former)))
+        return owners
 
     def after_restart(self) -> "Owners":
-        """Return the owners after a restart: for a commit that was in progress, the new claims merged with the former ones."""
-        found = self
-        for owner in [owner for owner, former in self.former.items() if any(each.awaited == IN_COMMIT for each in former)]:
-            found = Owners(_with_value(found.claims, owner, found.claims_of(owner)), _with_value(found.former, owner, ()))
-        return found
+        """Merge the former claims of owners whose commit was in progress into their present claims."""
+        owners = self
+        for owner, former in self.former.items():
+            if any(each.awaited == IN_COMMIT for each in former):
+                owners = Owners(_with_row(owners.claims, owner, self.claims_of(owner)), _with_row(owners.former, owner, ()))
+        return owners
 
     def other_owners(self, owner: str, object_: str, member: str) -> list[str]:
         """Return the other owners of a member."""
         return [other for other, claims in self.claims.items() if other != owner and member in claims.get(object_, {})]
 
     def other_owners_within(self, owner: str, object_: str) -> Iterator[tuple[str, str]]:
-        """Yield the other owners of an object and of the objects in it, each with the object that it owns."""
+        """Yield each other owner of an object, or of an object in it, with the name of the object that is owned."""
         for other, claims in self.claims.items():
             if other != owner:
                 yield from ((other, claim) for claim in claims if claim == object_ or claim.startswith(f"{object_}/"))
 
     def renamed(self, object_: str, to: str) -> "Owners":
         """Return the owners with the claims to an object, and to the objects in it, under a new name."""
-        return replace(self, claims={owner: _renamed(known, object_, to) for owner, known in self.claims.items()})
+        claims = {}
+        for owner, objects in self.claims.items():
+            claims[owner] = {renamed(name, object_, to): members for name, members in objects.items()}
+        return replace(self, claims=claims)
 
-    def with_claims(self, owner: str, claims: Claims, taken: Mapping[str, set[tuple[str, str]]]) -> "Owners":
-        """Return the owners with the claims of one owner replaced. `taken` has pairs of object and member that others lose, by owner."""
-        others = {other: _without_members(theirs, taken.get(other, set())) for other, theirs in self.claims.items() if other != owner}
-        return Owners({name: each for name, each in {**others, owner: claims}.items() if each}, self.former)
-
-
-def _renamed(claims: Claims, object_: str, to: str) -> Claims:
-    return {renamed(each, object_, to): members for each, members in claims.items()}
-
-
-def _with_value(known: Mapping[str, Any], owner: str, value: Any) -> dict[str, Any]:
-    return {name: each for name, each in {**known, owner: value}.items() if each}
-
-
-def _merged(former: Claims, now: Claims) -> Claims:
-    """Merge two claims. A member in both gets the digests of both."""
-    return {each: {**former.get(each, {}), **members} for each, members in {**former, **_with_former_digests(former, now)}.items()}
+    def with_claims(self, owner: str, claims: Claims, lost: Mapping[str, set[tuple[str, str]]]) -> "Owners":
+        """Return the owners with the claims of one owner replaced. `lost` has the claims that others lose: pairs of object and member."""
+        new: dict[str, Claims] = {}
+        for other, objects in self.claims.items():
+            pairs = lost.get(other, set())
+            left = {name: {member: value for member, value in objects[name].items() if (name, member) not in pairs} for name in objects}
+            new[other] = {name: members for name, members in left.items() if members} if pairs else objects
+        return Owners({name: objects for name, objects in {**new, owner: claims}.items() if objects}, self.former)
 
 
-def _with_former_digests(former: Claims, now: Claims) -> Claims:
-    """Return the claims of `now`, with the digests of `former` added to its members."""
-    return {object_: _digests(former.get(object_, {}), members) for object_, members in now.items()}
+def _with_row(rows: Mapping[str, Any], owner: str, row: Any) -> dict[str, Any]:
+    """Return the rows with the row of one owner replaced, and without empty rows."""
+    return {name: each for name, each in {**rows, owner: row}.items() if each}
 
 
-def _digests(former: Mapping[str, str], now: Mapping[str, str]) -> Mapping[str, str]:
-    both = {member: (*former.get(member, "").split(","), *digest_.split(",")) for member, digest_ in now.items()}
-    return {member: ",".join(filter(None, dict.fromkeys(digests))) for member, digests in both.items()}
-
-
-def _without_members(claims: Claims, taken: set[tuple[str, str]]) -> Claims:
-    if not taken:
-        return claims
-    left = {
-        object_: {member: value for member, value in members.items() if (object_, member) not in taken}
-        for object_, members in claims.items()
-    }
-    return {object_: members for object_, members in left.items() if members}
+def _with_former_digests(former: Claims, claims: Claims) -> Claims:
+    """Return the claims with the digests of `former` added to their members."""
+    added = dict[str, dict[str, str]]()
+    for object_, members in claims.items():
+        added[object_] = {}
+        for member, digests in members.items():
+            both = [*former.get(object_, {}).get(member, "").split(","), *digests.split(",")]
+            added[object_][member] = ",".join(filter(None, dict.fromkeys(both)))
+    return added
 
 
 class OwnerTable:
@@ -218,53 +204,55 @@ class OwnerTable:
 
     @property
     def owners(self) -> Owners:
-        """Return the owners. Raises Unusable while they cannot be read: without them, owned objects would seem to have no owner.
-
-        Blocks if reading them has failed so far.
-        """
+        """Return the owners. If no attempt to read them has succeeded, reads them, and blocks. Raises Unusable."""
         if self._stored is None:
             self._read()
         return self._owners
 
     def replace_in_memory(self, owners: Owners) -> None:
-        """Replace the owners in memory only. The next process must be able to compute them from the stored ones, like settled owners."""
+        """Replace the owners in memory only. The next process must be able to compute them again from the stored owners."""
         self._owners = owners
 
     async def write(self, owners: Owners) -> None:
         """Replace the owners, in memory and on disk. Raises Unusable with nothing changed."""
-        await self._database.store(partial(_store, self._stored or Owners(), owners))
+        stored = self._stored or Owners()
+
+        def write_rows(state: State) -> None:
+            rows, former = _table_rows(owners), _table_rows(stored)
+            with state.transaction():
+                state.executemany("DELETE FROM owner WHERE name = ?", [(owner,) for owner in former if owner not in rows])
+                differing = [(owner, *row) for owner, row in rows.items() if row != former.get(owner)]
+                state.executemany("INSERT OR REPLACE INTO owner VALUES (?, ?, ?)", differing)
+
+        await self._database.store(write_rows)
         self._owners = self._stored = owners
 
     def _read(self) -> None:
-        self._stored = self._database.read(_read)
+        def read_rows(state: State) -> Owners:
+            claims, former = dict[str, Claims](), dict[str, Sequence[FormerClaims]]()
+            for owner, claims_text, former_text in state.execute("SELECT * FROM owner"):
+                if stored := json.loads(claims_text):
+                    claims[owner] = stored
+                if replaced := json.loads(former_text):
+                    former[owner] = tuple(FormerClaims(each["claims"], AwaitedOutcome(**each["wait"])) for each in replaced)
+            return Owners(claims, former)
+
+        self._stored = self._database.read(read_rows)
         self._owners = self._stored.after_restart()
 
 
-def _read(state: State) -> Owners:
-    rows = [(owner, json.loads(claims), json.loads(former)) for owner, claims, former in state.execute("SELECT * FROM owner")]
-    former = {
-        owner: tuple(FormerClaims(each["claims"], AwaitedOutcome(**each["wait"])) for each in former) for owner, _, former in rows if former
-    }
-    return Owners({owner: claims for owner, claims, _ in rows if claims}, former)
-
-
-def _store(before: Owners, after: Owners, state: State) -> None:
-    """Write the rows that differ between `before` and `after`."""
-    rows, former = ({owner: _row(owners, owner) for owner in (*owners.claims, *owners.former)} for owners in (after, before))
-    with state.transaction():
-        state.executemany("DELETE FROM owner WHERE name = ?", [(owner,) for owner in former if owner not in rows])
-        changed = [(owner, *row) for owner, row in rows.items() if row != former.get(owner)]
-        state.executemany("INSERT OR REPLACE INTO owner VALUES (?, ?, ?)", changed)
-
-
-def _row(owners: Owners, owner: str) -> tuple[str, str]:
-    former = [{"claims": each.claims, "wait": asdict(each.awaited)} for each in owners.former.get(owner, ())]
-    return json.dumps(owners.claims.get(owner, {})), json.dumps(former)
+def _table_rows(owners: Owners) -> dict[str, tuple[str, str]]:
+    """Return the present and former claims of each owner as JSON, by owner."""
+    rows = {}
+    for owner in (*owners.claims, *owners.former):
+        former = [{"claims": each.claims, "wait": asdict(each.awaited)} for each in owners.former.get(owner, ())]
+        rows[owner] = json.dumps(owners.claims.get(owner, {})), json.dumps(former)
+    return rows
 
 
 @dataclass(frozen=True)
 class Outcomes:
-    """The outcomes of reloads and confirmations. `confirmed` returns whether a confirmation was given; None while it is pending."""
+    """The outcomes of reloads and confirmations. `confirmed` returns whether a confirmation was given; None while that is undecided."""
 
     records: Records
     confirmed: Callable[[str], bool | None]
@@ -273,12 +261,12 @@ class Outcomes:
         """Return whether a change is permanent; None while that is unknown."""
         if awaited == IN_COMMIT:
             return None
-        found = [self._is_loaded(awaited.reload, awaited.version)] if awaited.reload else []
-        found += [self.confirmed(awaited.confirmation)] if awaited.confirmation else []
-        return False if False in found else None if None in found else True
+        outcomes = [self._is_loaded(awaited.reload, awaited.version)] if awaited.reload else []
+        outcomes += [self.confirmed(awaited.confirmation)] if awaited.confirmation else []
+        return False if False in outcomes else None if None in outcomes else True
 
     def _is_loaded(self, reload_id: str, version: int) -> bool | None:
-        """Return whether a reload has loaded a version; None while it is in progress. If its record was deleted, assume that it has."""
+        """Return whether a reload has loaded a version; None while the reload is in progress; True if its record was deleted."""
         try:
             record = self.records.get(reload_id)
         except Missing:

@@ -1,7 +1,7 @@
 """Store plans, so that a client can apply exactly what it was shown: once, within an hour, even after a restart.
 
 A plan also has the values that its objects had in the running process: members of servers, and digests of stored files. If the process has
-other values later, the plan is not carried out.
+other values when the client applies the plan, the plan is refused.
 """
 
 import json
@@ -21,7 +21,7 @@ from haproxy_native.editing.object_names import parsed, spelled
 from haproxy_native.errors import ChangedSince, NoPlan, RuntimeFailure, RuntimeRefused
 from haproxy_native.features.apply.planner import AGAIN, Moves, Values, refuse_moved_values
 from haproxy_native.request_context import Author
-from haproxy_native.runtime.client import MANY, Runtime
+from haproxy_native.runtime.client import MANY
 from haproxy_native.runtime.server_state import ServerState
 from haproxy_native.shares import Account, surplus
 from haproxy_native.storage.store import Store
@@ -31,7 +31,7 @@ from haproxy_native.threads import run_in_thread
 SECONDS = 3600.0
 # How many plans are stored, and how many bytes they may take together.
 MOST, MOST_BYTES = 100, 1 << 26
-# The length of the first part of a token, which identifies the caller who made the plan.
+# The length of the first part of a token, which identifies the caller that made the plan.
 HOLDER_LENGTH = 8
 _STATEMENTS = "CREATE TABLE plan (token TEXT PRIMARY KEY, until REAL NOT NULL, data TEXT NOT NULL, body BLOB NOT NULL)"
 BACKEND, LISTEN, SERVER = "backend", "listen", "server"
@@ -51,7 +51,7 @@ class StoredPlan:
     moves: Moves
     # The values in the running process; None if HAProxy did not answer.
     values: Values | None
-    # The Unix time until which it is valid.
+    # The Unix time until which the plan is valid.
     until: float
 
 
@@ -63,34 +63,43 @@ class Plans:
         self._database = database
 
     async def store(self, author: Author, kind: str, body: bytes, options: Mapping[str, Any], moves: Moves, values: Values | None) -> str:
-        """Store a plan and return its token. If there are too many, delete the oldest of the caller with most plans. Raises Unusable."""
+        """Store a plan and return its token. Raises Unusable.
+
+        Deletes expired plans. If there are still too many, deletes the oldest plans of the caller with most plans.
+        """
         token = Account.from_author(author).holder + secrets.token_urlsafe(18)
-        await self._database.store(partial(_store, token, StoredPlan(kind, body, options, moves, values, time.time() + SECONDS)))
+        plan = StoredPlan(kind, body, options, moves, values, time.time() + SECONDS)
+
+        def write_row(state: State) -> None:
+            data = json.dumps(asdict(plan) | {"body": None})
+            with state.transaction():
+                state.execute("DELETE FROM plan WHERE until < ?", (time.time(),))
+                query = "SELECT substr(token, 1, ?), -until, length(data) + length(body), token FROM plan"
+                rows = state.execute(query, (HOLDER_LENGTH,)).fetchall()
+                deleted = surplus(rows, MOST, MOST_BYTES, token[:HOLDER_LENGTH])
+                state.executemany("DELETE FROM plan WHERE token = ?", [(each,) for each in deleted])
+                state.execute("INSERT INTO plan VALUES (?, ?, ?, ?)", (token, plan.until, data, plan.body))
+
+        await self._database.store(write_row)
         return token
 
     async def pop(self, token: str) -> StoredPlan:
-        """Delete a stored plan and return it, to carry it out. Raises NoPlan and Unusable."""
-        return await self._database.store(partial(_pop, token))
+        """Delete a stored plan and return it. Raises NoPlan and Unusable."""
+
+        def pop_row(state: State) -> StoredPlan:
+            plan = _read_plan(token, state)
+            with state.transaction():
+                state.execute("DELETE FROM plan WHERE token = ?", (token,))
+            return plan
+
+        return await self._database.store(pop_row)
 
     async def get(self, token: str) -> StoredPlan:
         """Return a stored plan. Raises NoPlan and Unusable."""
-        return await self._database.run(partial(_get, token))
+        return await self._database.run(partial(_read_plan, token))
 
 
-def _store(token: str, plan: StoredPlan, state: State) -> None:
-    """Write a plan. Deletes expired plans, and others as far as there is no room."""
-    data = json.dumps(asdict(plan) | {"body": None})
-    with state.transaction():
-        state.execute("DELETE FROM plan WHERE until < ?", (time.time(),))
-        there = state.execute(
-            "SELECT substr(token, 1, ?), -until, length(data) + length(body), token FROM plan", (HOLDER_LENGTH,)
-        ).fetchall()
-        gone = surplus(there, MOST, MOST_BYTES, token[:HOLDER_LENGTH])
-        state.executemany("DELETE FROM plan WHERE token = ?", [(each,) for each in gone])
-        state.execute("INSERT INTO plan VALUES (?, ?, ?, ?)", (token, plan.until, data, plan.body))
-
-
-def _get(token: str, state: State) -> StoredPlan:
+def _read_plan(token: str, state: State) -> StoredPlan:
     row = state.execute("SELECT data, body FROM plan WHERE token = ?", (token,)).fetchone()
     if row is None:
         raise NoPlan(f"plan {token[:40]!r} does not exist: it was carried out, or has expired after an hour; request a new one")
@@ -100,17 +109,10 @@ def _get(token: str, state: State) -> StoredPlan:
     return plan
 
 
-def _pop(token: str, state: State) -> StoredPlan:
-    plan = _get(token, state)
-    with state.transaction():
-        state.execute("DELETE FROM plan WHERE token = ?", (token,))
-    return plan
-
-
 def servers_of(preview: Preview) -> set[str]:
     """Return the object names of the servers that a plan changes, in the configuration or by runtime commands."""
-    named = (parsed(effect.object) for effect in preview.effects if f"/{SERVER}/" in effect.object)
-    servers = {spelled(BACKEND, name[1], SERVER, name[3]) for name in named if name[0] in (BACKEND, LISTEN) and name[2] == SERVER}
+    names = (parsed(effect.object) for effect in preview.effects if f"/{SERVER}/" in effect.object)
+    servers = {spelled(BACKEND, name[1], SERVER, name[3]) for name in names if name[0] in (BACKEND, LISTEN) and name[2] == SERVER}
     return servers | {spelled(BACKEND, backend, SERVER, server) for backend, server in preview.servers}
 
 
@@ -118,7 +120,15 @@ async def values(context: CommitContext, servers: Collection[str], files: Files)
     """Query the members of servers in the process, and the digests of the files that it has loaded, by object. Raises RuntimeFailure."""
     values_: dict[str, Any] = {}
     if servers:
-        states = await _server_states(context.runtime, await run_in_thread(lambda: {parsed(server)[1] for server in servers}))
+        backends = await run_in_thread(lambda: {parsed(server)[1] for server in servers})
+        states: list[ServerState] = []
+        if len(backends) > MANY:
+            states += await context.runtime.servers()
+        else:
+            for backend in backends:
+                # HAProxy refuses a backend that does not exist yet.
+                with suppress(RuntimeRefused):
+                    states += await context.runtime.servers(backend)
         values_ |= await run_in_thread(_server_values, servers, states)
     for object_, (store, path) in files.items():
         values_[object_] = await store.loaded_digest(context, path)
@@ -126,8 +136,13 @@ async def values(context: CommitContext, servers: Collection[str], files: Files)
 
 
 def _server_values(servers: Collection[str], states: Iterable[ServerState]) -> Values:
-    shown = {spelled(BACKEND, server.backend_name, SERVER, server.name): server for server in states}
-    return {server: _server_members(shown[server]) if server in shown else None for server in sorted(servers)}
+    """Return the members of servers that only a client changes. An agent check or a resolver may change the others at any time."""
+    values_: dict[str, Any] = dict.fromkeys(sorted(servers))
+    for state in states:
+        if (object_ := spelled(BACKEND, state.backend_name, SERVER, state.name)) in values_:
+            members: dict[str, Any] = {} if state.agent_enabled else {"state": state.forced_state, "weight": state.uweight}
+            values_[object_] = members if state.fqdn != "-" else members | {"address": state.address, "port": state.port}
+    return values_
 
 
 async def known_values(context: CommitContext, preview: Preview, files: Files) -> Values | None:
@@ -137,37 +152,18 @@ async def known_values(context: CommitContext, preview: Preview, files: Files) -
     return None
 
 
-def verifying(context: CommitContext, planned: Values | None, files: Files) -> Callable[[], Awaitable[None]] | None:
-    """Return a function that raises ChangedSince unless the process still has the `planned` values. None if no values are planned."""
+def verifier(context: CommitContext, planned: Values | None, files: Files) -> Callable[[], Awaitable[None]] | None:
+    """Return a function that raises ChangedSince unless the process still has the `planned` values; None if there are no such values."""
     if not planned:
         return None
 
     async def verify() -> None:
+        servers = [object_ for object_ in planned if object_ not in files]
+        planned_files = {object_: file for object_, file in files.items() if object_ in planned}
         try:
-            now = await values(
-                context, [object_ for object_ in planned if object_ not in files], {name: files[name] for name in files if name in planned}
-            )
+            present = await values(context, servers, planned_files)
         except RuntimeFailure as error:
             raise ChangedSince(f"HAProxy does not answer, so its state cannot be compared with the plan; {AGAIN}: {error}") from error
-        refuse_moved_values(planned, now)
+        refuse_moved_values(planned, present)
 
     return verify
-
-
-async def _server_states(runtime: Runtime, backends: Collection[str]) -> Iterable[ServerState]:
-    if len(backends) > MANY:
-        return await runtime.servers()
-    states: list[ServerState] = []
-    for backend in backends:
-        try:
-            states += await runtime.servers(backend)
-        except RuntimeRefused:
-            # The backend does not exist yet.
-            continue
-    return states
-
-
-def _server_members(state: ServerState) -> dict[str, Any]:
-    """Return the members of a server to compare, without those that an agent check or a resolver may change at any time."""
-    members: dict[str, Any] = {} if state.agent_enabled else {"state": state.forced_state, "weight": state.uweight}
-    return members if state.fqdn != "-" else members | {"address": state.address, "port": state.port}

@@ -1,11 +1,11 @@
-"""Decide what a declaration sets and deletes, from what its owner and others have declared before. Pure.
+"""Decide what a declaration sets and deletes, from what its owner and others have declared before.
 
-A declared member that differs from the present value is set if nobody else owns it, and if it is unset or still has the value that this
-owner declared last. Otherwise there is a conflict: with the owners of the member, or with OUTSIDE if somebody has changed it by hand or by
-another API call. `force` resolves all conflicts in favor of the declaration.
+A declared member is set if its value differs, nobody else owns the member, and it is unset or still has the value that this owner declared
+last. Otherwise there is a conflict: with the owners of the member, or with OUTSIDE if somebody has changed the value by hand or by another
+API call. `force` resolves all conflicts in favor of the declaration.
 
-An object that the owner no longer declares is deleted if the owner declared it before and nobody else owns any part of it. A member with
-another value than the owner declared last is a conflict.
+An object that the owner no longer declares is deleted if the owner declared it before and nobody else owns any part of it. If a member has
+another value than the owner declared last, the deletion is a conflict.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from haproxy_native.editing.editor import Object
-from haproxy_native.features.apply.owners import ITSELF, Claims, Owners, digest, is_claimed
+from haproxy_native.features.apply.owners import ITSELF, Owners, digest, is_claimed
 from haproxy_native.request_context import OUTSIDE, Author
 from haproxy_native.text.section import Section as TextSection
 
@@ -44,7 +44,7 @@ class Declaration:
     prune: bool = True
     # Whether to resolve conflicts in favor of the declaration.
     force: bool = False
-    # Members that the owner does not claim: they are set only when their object is created.
+    # The names of members that the owner does not claim. They are set only when their object is created.
     unowned: Collection[str] = ()
     # The declared sections as they will be written, with their comments.
     texts: Mapping[Section, TextSection] = field(default_factory=dict)
@@ -68,48 +68,63 @@ class OwnershipConflict:
 
 @dataclass
 class Rules:
-    """The rules for one declaration. Collects its conflicts, with those resolved by force in `taken`, and the new claims of its owner."""
+    """The rules for one declaration. Collects its conflicts, and the new claims of its owner."""
 
     owners: Owners
     declaration: Declaration
+    # The conflicts that remain, and those that `force` has resolved.
     conflicts: list[OwnershipConflict] = field(default_factory=list)
-    taken: list[OwnershipConflict] = field(default_factory=list)
+    overruled: list[OwnershipConflict] = field(default_factory=list)
     claims: dict[str, dict[str, str]] = field(default_factory=dict)
 
     @property
     def owners_after(self) -> Owners:
-        """Return the owners after the declaration was carried out."""
-        return self.owners.with_claims(self.declaration.owner, self._new_claims(), self._lost_claims())
+        """Return the owners after the declaration was carried out. Without `prune`, the owner keeps its former claims."""
+        owner, claims = self.declaration.owner, dict(self.claims)
+        if not self.declaration.prune:
+            former = self.owners.claims.get(owner, {})
+            claims = {name: {**former.get(name, {}), **claims.get(name, {})} for name in dict.fromkeys([*former, *claims])}
+        lost: dict[str, set[tuple[str, str]]] = {}
+        for conflict in self.overruled:
+            for other in conflict.owners:
+                lost.setdefault(other, set()).add((conflict.object, conflict.member))
+        return self.owners.with_claims(owner, claims, lost)
 
     def claim(self, object_: str, member: str, value: Any) -> None:
         """Add a claim of the owner for a declared value."""
         self.claims.setdefault(object_, {})[member] = digest(value)
 
-    def may_set(self, object_: str, member: str, there: Any, mine: Any) -> bool:
-        """Return whether a member may be changed from `there` to `mine`. Records a conflict otherwise, which `force` resolves."""
-        others = self.owners.other_owners(self.declaration.owner, object_, member)
-        if not others and (there is None or is_claimed(self.owners.claims_of(self.declaration.owner).get(object_, {}).get(member), there)):
+    def may_set(self, object_: str, member: str, present: Any, declared: Any) -> bool:
+        """Return whether a member may be changed from its present to the declared value. If not, record a conflict.
+
+        `force` resolves the conflict, and makes the result True.
+        """
+        owner = self.declaration.owner
+        others = self.owners.other_owners(owner, object_, member)
+        if not others and (present is None or is_claimed(self.owners.claims_of(owner).get(object_, {}).get(member), present)):
             return True
-        return self.record_conflict(OwnershipConflict(object_, member, others or [OUTSIDE], there, mine))
+        return self.record_conflict(OwnershipConflict(object_, member, others or [OUTSIDE], present, declared))
 
     def record_conflict(self, conflict: OwnershipConflict) -> bool:
-        """Record a conflict, and return whether it is resolved by force."""
-        (self.taken if self.declaration.force else self.conflicts).append(conflict)
+        """Record a conflict, and return whether `force` resolves it."""
+        (self.overruled if self.declaration.force else self.conflicts).append(conflict)
         return self.declaration.force
 
-    def may_unset(self, object_: str, member: str, former: str, there: Any) -> bool:
-        """Return whether to delete a member that is no longer declared: if nobody else owns it, and `there` is the claimed value."""
-        return (
-            self.declaration.prune and not self.owners.other_owners(self.declaration.owner, object_, member) and is_claimed(former, there)
-        )
+    def may_unset(self, object_: str, member: str, claim: str, present: Any) -> bool:
+        """Return whether to delete a member that is no longer declared: if nobody else owns it, and the claim is for its present value."""
+        others = self.owners.other_owners(self.declaration.owner, object_, member)
+        return self.declaration.prune and not others and is_claimed(claim, present)
 
-    def is_abandoned(self, object_: str) -> bool:
-        """Return whether to delete an object that is no longer declared: if this owner has declared it, and no other owns a part of it."""
+    def is_pruned(self, object_: str) -> bool:
+        """Return whether to delete an object that the owner no longer declares, unless `deletion_conflicts` yields a conflict.
+
+        This is so if the owner declared the object before, and nobody else owns a part of it.
+        """
         is_mine = ITSELF in self.owners.claims_of(self.declaration.owner).get(object_, {})
         return self.declaration.prune and is_mine and not any(self.owners.other_owners_within(self.declaration.owner, object_))
 
-    def undeclared(self, object_: str, members: Members) -> Iterator[OwnershipConflict]:
-        """Yield a conflict for each member whose value this owner has not declared, and which would be deleted with its object."""
+    def deletion_conflicts(self, object_: str, members: Members) -> Iterator[OwnershipConflict]:
+        """Yield a conflict for each member that would be deleted with its object although this owner has not declared its value."""
         own = self.owners.claims_of(self.declaration.owner).get(object_)
         if own is None:
             yield OwnershipConflict(object_, ITSELF, [OUTSIDE], {}, None)
@@ -119,22 +134,7 @@ class Rules:
                 yield OwnershipConflict(object_, member, [OUTSIDE], value, None)
 
     def may_delete(self, conflicts: Sequence[OwnershipConflict]) -> bool:
-        """Return whether an object with these conflicts may be deleted, and record them."""
-        for member in conflicts:
-            self.record_conflict(member)
+        """Record the conflicts of a deletion, and return whether the object may be deleted: if there are none, or `force` resolves them."""
+        for conflict in conflicts:
+            self.record_conflict(conflict)
         return self.declaration.force or not conflicts
-
-    def _new_claims(self) -> Claims:
-        """Return the new claims of the owner. Without `prune`, they include its former ones."""
-        if self.declaration.prune:
-            return self.claims
-        former = self.owners.claims.get(self.declaration.owner, {})
-        return {object_: {**former.get(object_, {}), **self.claims.get(object_, {})} for object_ in dict.fromkeys([*former, *self.claims])}
-
-    def _lost_claims(self) -> dict[str, set[tuple[str, str]]]:
-        """Return the pairs of object and member that each other owner loses."""
-        taken: dict[str, set[tuple[str, str]]] = {}
-        for conflict in self.taken:
-            for owner in conflict.owners:
-                taken.setdefault(owner, set()).add((conflict.object, conflict.member))
-        return taken

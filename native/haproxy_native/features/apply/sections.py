@@ -1,7 +1,7 @@
-"""Parse declared sections from API objects or from text, and split sections into parts. Pure.
+"""Parse declared sections from API objects or from text, and split sections into parts.
 
 The parts of a section are the section itself and each of its named children, such as servers. Each part is an object with its own owners.
-A list whose rows have no names, such as rules, is a member of the section.
+A list whose rows have no names, such as the rules of a frontend, is a member of the section.
 """
 
 from collections.abc import Iterable, Mapping
@@ -17,30 +17,30 @@ from haproxy_native.text.section import BOUNDARY
 from haproxy_native.text.section import Section as TextSection
 
 Members = dict[str, Any]
-# The member of a section that has a child, and the name of the child. Both are empty for the section itself.
+# The member of a section with its children, such as `servers`, and the name of a child. Both are empty for the section itself.
 Part = tuple[str, str]
 SELF: Part = ("", "")
 
 
 def parts_of(editor: Editor, resource: Resource, object_: Mapping[str, Any]) -> dict[Part, Members]:
-    """Split a full section into its parts: return the members of each."""
-    named = _named(editor, resource)
-    parts = {SELF: {member: value for member, value in object_.items() if member != _key(resource) and member not in named}}
-    for member, child in named.items():
+    """Split a section with its children into parts: return the members of each part, without its name."""
+    children = _named_children(editor, resource)
+    parts = {SELF: {member: value for member, value in object_.items() if member != _key(resource) and member not in children}}
+    for member, child in children.items():
         for name, row in (object_.get(member) or {}).items():
             parts[member, name] = {member: value for member, value in row.items() if member != child.key}
     return parts
 
 
 def object_of(editor: Editor, resource: Resource, name: str, parts: Mapping[Part, Members]) -> dict[str, Any]:
-    """Join parts into a full section. The inverse of `parts_of`."""
-    named = _named(editor, resource)
+    """Join parts into a section with its children. The inverse of `parts_of`."""
+    children = _named_children(editor, resource)
     object_ = dict(parts[SELF])
     if _key(resource):
         object_[resource.key] = name
-    for (member, key), members in parts.items():
+    for (member, child_name), members in parts.items():
         if member:
-            object_.setdefault(member, {})[key] = {named[member].key: key, **members}
+            object_.setdefault(member, {})[child_name] = {children[member].key: child_name, **members}
     return object_
 
 
@@ -48,16 +48,16 @@ def part_name(editor: Editor, resource: Resource, name: str, part: Part) -> str:
     """Return the object name of a part, as in `backend/shop/server/web1`."""
     if part == SELF:
         return name_of(ObjectPlace(resource, None, name))
-    return name_of(ObjectPlace(_named(editor, resource)[part[0]], (resource, name), part[1]))
+    return name_of(ObjectPlace(_named_children(editor, resource)[part[0]], (resource, name), part[1]))
 
 
-def _named(editor: Editor, resource: Resource) -> dict[str, Resource]:
-    """Return the resources of a section's named children, by the member that has them."""
+def _named_children(editor: Editor, resource: Resource) -> dict[str, Resource]:
+    """Return the resources of the children that have names, by the member of the section that contains them."""
     return {member: child for member, child in editor.resources.children(resource.name) if child.kind == "named"}
 
 
 def _key(resource: Resource) -> str:
-    """Return the member with the name of a section; empty for a section that exists once."""
+    """Return the member with the name of a section; empty for a section that exists once, such as `global`."""
     return resource.key if resource.kind == "section" else ""
 
 
@@ -74,7 +74,7 @@ def collections(editor: Editor) -> dict[str, Resource]:
 def of_objects(
     editor: Editor, objects: Iterable[tuple[Resource, Mapping[str, Any]]], document: Document
 ) -> tuple[dict[Section, Object], dict[Section, TextSection]]:
-    """Return declared objects as the API will return them after they were written, and their texts. Raises BadRequest.
+    """Return declared objects as the API will return them once they are written, and their texts. Raises BadRequest.
 
     The texts have the indentation of `document`.
     """
@@ -88,7 +88,7 @@ def of_objects(
 
 
 def of_text(editor: Editor, text: bytes) -> tuple[dict[Section, Object], dict[Section, TextSection]]:
-    """Parse sections in the syntax of `haproxy.cfg`. Return them as objects and as texts.
+    """Parse sections in the syntax of `haproxy.cfg`. Return the sections as objects and as texts.
 
     Raises BadRequest for lines that the API cannot represent.
     """

@@ -1,29 +1,29 @@
 """Roll a change back at its deadline unless a client confirms it.
 
-A client that changes the configuration remotely may lock itself out. With the option `confirm`, it has to confirm the change within a time;
-otherwise the server restores the state from before. The states of a confirmation:
+A client that changes the configuration remotely may lock itself out. With the option `confirm`, the client must confirm the change within
+a number of seconds. Otherwise the server restores the state from before the change. The states of a confirmation:
 
-    OPEN         its request is in progress
+    OPEN         the request that makes the change is in progress
     PENDING      the change is in effect, and waits for its confirmation until the deadline
-    CONFIRMED    a client has confirmed the change, which is permanent from then on
+    CONFIRMED    a client has confirmed the change, which makes it permanent
     ROLLED_BACK  the change was rolled back: at the deadline, by a client, or because its guard was violated
     FAILED       the rollback left a part of the change in effect
     VOID         the request changed nothing, or it failed and its changes were rolled back
 
-It goes from OPEN to PENDING or VOID, and from PENDING to any of the last four, which are final.
+OPEN changes to PENDING or VOID. PENDING changes to any of the last four states, which are final.
 
 * At most one confirmation is OPEN or PENDING at a time. Until it ends, changes of configuration and files by other clients are refused.
-* A confirmation is on disk before its change begins. Its changes are the entries of the history with its id.
+* A confirmation is on disk before its change begins. The history entries of the change have the id of the confirmation.
 * A rollback reverts these entries, the newest first, until reverting them changes nothing more. After a temporary error, such as a full
-  disk, it is repeated every second.
-* After a crash, the next process makes an OPEN confirmation PENDING, with a new deadline. Its client, who got no response, finds its id in
-  the list. A PENDING one is rolled back at once if its deadline has passed.
+  disk, the rollback is repeated every second.
+* After a crash, the next process makes an OPEN confirmation PENDING, with a new deadline. The client got no response, and finds the id in
+  the list of confirmations. If a PENDING confirmation is past its deadline, the next process rolls it back at once.
 """
 
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict, replace
 from types import TracebackType
@@ -56,7 +56,6 @@ from haproxy_native.features.confirmations.guard import (
     Guard,
     GuardWatch,
     Verdict,
-    WorkerStatistics,
     affected_sections,
     baseline,
 )
@@ -96,8 +95,8 @@ AnyAuthor = TypeVar("AnyAuthor", bound=Author)
 class Confirmations(Observer):
     """The confirmations of one engine. Enforces their deadlines and guards within `async with`.
 
-    Calls `notify` with a confirmation when it has become PENDING, was extended or has ended. `watch` reads the statistics for guards;
-    without it, guards have no effect.
+    `notify` is called with each confirmation that has become PENDING, was extended or has ended. `watch` reads the statistics for guards.
+    If `watch` is None, guards have no effect.
     """
 
     def __init__(
@@ -115,7 +114,7 @@ class Confirmations(Observer):
         self._ledger = ConfirmationLedger(database, self._changed.set)
         self._background = Background("the confirmations")
         self._lock = asyncio.Lock()
-        # The id of the confirmation that `_resume` has made PENDING in memory, until this is on disk; empty if there is none.
+        # The id of a confirmation that `_resume` has made PENDING in memory but not on disk; empty if there is none.
         self._resumed = ""
         # The last error that was logged, and when, by the monotonic clock.
         self._logged = ("", 0.0)
@@ -133,7 +132,7 @@ class Confirmations(Observer):
     def _resume(self) -> None:
         """Start the deadline of a confirmation that was OPEN when the last process ended.
 
-        It stays OPEN on disk until the history has its entries, so that after another crash the next process does the same.
+        The confirmation stays OPEN on disk until the history has its entries, so that the process after another crash resumes it again.
         """
         if (waiting := self._ledger.waiting) and waiting.status == OPEN:
             self._resumed = waiting.id
@@ -148,11 +147,12 @@ class Confirmations(Observer):
         return self._ledger.get(id_)
 
     def is_confirmed(self, confirmation: str) -> bool | None:
-        """Return whether the changes of a confirmation are permanent; None while that is undecided. An unknown id counts as confirmed."""
-        with suppress(NoConfirmation):
-            found = self._ledger.get(confirmation)
-            return found.status not in (ROLLED_BACK, VOID) if found.is_over else None
-        return True
+        """Return whether the changes of a confirmation are permanent; None while that is undecided; True for an unknown id."""
+        try:
+            known = self._ledger.get(confirmation)
+        except NoConfirmation:
+            return True
+        return known.status not in (ROLLED_BACK, VOID) if known.is_over else None
 
     async def entries(self, id_: str) -> Sequence[int]:
         """Return the ids of the history entries that belong to a confirmation, the newest first. Raises Unusable."""
@@ -161,28 +161,33 @@ class Confirmations(Observer):
     # -- changes
 
     def admit(self, change: Change) -> None:
-        """Raise Unconfirmed if another confirmation is OPEN or PENDING. Changes of the process alone, and by the server, are admitted.
+        """Raise Unconfirmed for a change of configuration or files by a client if another confirmation is OPEN or PENDING.
 
-        Raises BadRequest for a change of the process alone with a confirmation, unless it can be rolled back.
+        Raises BadRequest for a change of the running process with a confirmation, unless the change only sets members of servers.
         """
-        waiting, by = self._ledger.waiting, change.author
+        waiting, author = self._ledger.waiting, change.author
         process_change = change.sole_operation if isinstance(change.sole_operation, SetRuntime) else None
-        if waiting and by.request_id and by.confirmation != waiting.id and not process_change:
-            raise _unconfirmed_error(waiting)
-        if process_change and by.confirmation and not _sets_servers(process_change):
-            raise BadRequest(
-                f"confirm in query cannot roll back a change of {process_change.object} in the running process alone; "
-                "send the request without confirm, and reload HAProxy to undo the change"
-            )
+        if waiting and author.request_id and author.confirmation != waiting.id and not process_change:
+            left = max(0.0, (waiting.deadline or time.time() + waiting.seconds) - time.time())
+            text = f"a change by {waiting.author or 'another client'} waits for its confirmation, for {left:.0f} s at most"
+            raise Unconfirmed(text, confirmation=waiting.id, author=waiting.author, seconds_left=left)
+        if process_change and author.confirmation:
+            # The history has the former values of servers, and can revert them.
+            touched = process_change.touched
+            if not touched or not all(touch.verb == CHANGE and touch.object.startswith("backend/") for touch in touched):
+                raise BadRequest(
+                    f"confirm in query cannot roll back a change of {process_change.object} in the running process alone; "
+                    "send the request without confirm, and reload HAProxy to undo the change"
+                )
 
     @asynccontextmanager
     async def opened(self, by: AnyAuthor, seconds: float, guard: Guard | None = None) -> AsyncIterator[AnyAuthor]:
-        """Open a confirmation, and yield the author whose changes belong to it and whose reloads are not debounced.
+        """Open a confirmation, and yield the author to make its changes with. Reloads of this author are not debounced.
 
-        The deadline is `seconds` after the end of the body. If the body raises, its changes are rolled back at once. If it changes
+        The deadline is `seconds` after the end of the body. If the body raises, its changes are rolled back at once. If the body changes
         nothing, the confirmation ends as VOID. A violated `guard` rolls the changes back before the deadline.
 
-        Raises what `admit` raises, Unrecorded if the confirmation cannot be stored, and RuntimeFailure if there is a guard and HAProxy does
+        Raises what `admit` raises, and Unrecorded if the confirmation cannot be stored. With a guard, raises RuntimeFailure if HAProxy does
         not answer.
         """
         self.admit(Change(author=by))
@@ -198,11 +203,21 @@ class Confirmations(Observer):
         except BaseException:
             await asyncio.shield(self._end_failed_request(made))
             raise
-        if await self._has_entries(made.id):
-            start = await self._baseline(made.id, before) if before else None
-            await self._note(made.id, status=PENDING, deadline=time.time() + seconds, baseline=start)
-        else:
+        if not await self._has_entries(made.id):
             await self._note(made.id, status=VOID, ended=time.time())
+            return
+        start = None
+        if before and self._guard_watch:
+            after = None
+            with suppress(RuntimeFailure):
+                after = await self._guard_watch.statistics()
+            try:
+                objects = {name for entry in await self.entries(made.id) for name in await self._history.ask(Journal.objects, entry)}
+                document = self._context.current.document
+                start = await run_in_thread(lambda: baseline(before, after, affected_sections(document, objects)))
+            except Unusable as error:
+                start = {"unknown": str(error)}
+        await self._note(made.id, status=PENDING, deadline=time.time() + seconds, baseline=start)
 
     async def _has_entries(self, id_: str) -> bool:
         """Return whether the history has entries of the confirmation; True if it cannot be read."""
@@ -212,19 +227,6 @@ class Confirmations(Observer):
         except Unusable as error:
             self._log_error(id_, error)
             return True
-
-    async def _baseline(self, id_: str, before: WorkerStatistics) -> dict[str, Any]:
-        """Return the baseline of the guard. If the history cannot be read, which has the changed objects, return {"unknown": REASON}."""
-        assert self._guard_watch
-        after = None
-        with suppress(RuntimeFailure):
-            after = await self._guard_watch.statistics()
-        try:
-            objects = {name for entry in await self.entries(id_) for name in await self._history.ask(Journal.objects, entry)}
-        except Unusable as error:
-            return {"unknown": str(error)}
-        document = self._context.current.document
-        return await run_in_thread(lambda: baseline(before, after, affected_sections(document, objects)))
 
     async def confirm(self, id_: str, by: Author) -> Confirmation:
         """Make the changes permanent. Raises NoConfirmation, NotPending, Forbidden, and Unusable with nothing changed."""
@@ -241,7 +243,7 @@ class Confirmations(Observer):
             return self._notified(await self._ledger.change(id_, seconds=seconds, deadline=time.time() + seconds, error=""))
 
     async def roll_back(self, id_: str, by: Author) -> Confirmation:
-        """Roll the changes back now. Cancelling the caller does not cancel the rollback.
+        """Roll the changes back at once. Cancelling the caller does not cancel the rollback.
 
         Raises NoConfirmation, NotPending and Forbidden. Raises one of TEMPORARY if the rollback failed; the server repeats it every second.
         """
@@ -263,13 +265,13 @@ class Confirmations(Observer):
         return changed
 
     async def _note(self, id_: str, **members: Any) -> Confirmation:
-        """Change a confirmation and wait until it is on disk. If the disk does not accept the write, it stays queued."""
+        """Change a confirmation and wait until it is on disk. If the disk refuses the write, return at once; the write stays queued."""
         changed = self._notified(self._ledger.update(id_, **members))
         await self._ledger.wait_until_written()
         return changed
 
     def _log_error(self, id_: str, error: Exception) -> None:
-        """Log an error, unless it is the last one and was logged less than REMINDER_SECONDS ago."""
+        """Log an error, unless the last logged error is the same and less than REMINDER_SECONDS old."""
         text, now = f"confirmation {id_}: {error}; it is tried again every second", time.monotonic()
         if text != self._logged[0] or now > self._logged[1] + REMINDER_SECONDS:
             self._logged = text, now
@@ -278,8 +280,18 @@ class Confirmations(Observer):
     # -- guards
 
     async def _judge_guard(self, waiting: Confirmation) -> None:
-        """Update the verdict of a PENDING confirmation, and roll its changes back if the guard is violated."""
-        if (verdict := await self._new_verdict(waiting)) is None:
+        """Update the verdict of a PENDING confirmation if that is due, and roll its changes back if the guard is violated.
+
+        Waits for HAProxy until the deadline, but at most ANSWER_SECONDS.
+        """
+        if self._guard_watch is None or waiting.deadline is None or waiting.guard is None:
+            return
+        try:
+            async with asyncio.timeout(min(ANSWER_SECONDS, waiting.deadline - time.time())):
+                verdict = await self._guard_watch.verdict(waiting.id, Guard(**waiting.guard), waiting.baseline)
+        except (RuntimeFailure, TimeoutError) as error:
+            verdict = Verdict(INCONCLUSIVE, [f"HAProxy does not answer: {error or 'timeout'}"], {})
+        if verdict is None:
             return
         if verdict.result == BAD:
             log.warning("confirmation %s violates its guard: %s", waiting.id, "; ".join(verdict.reasons))
@@ -288,20 +300,10 @@ class Confirmations(Observer):
         else:
             self._ledger.update(waiting.id, queue_write=False, verdict=verdict.as_dict())
 
-    async def _new_verdict(self, waiting: Confirmation) -> Verdict | None:
-        """Return a new verdict; None if none is due. Waits for HAProxy until the deadline, and at most for ANSWER_SECONDS."""
-        if self._guard_watch is None or waiting.deadline is None or waiting.guard is None:
-            return None
-        try:
-            async with asyncio.timeout(min(ANSWER_SECONDS, waiting.deadline - time.time())):
-                return await self._guard_watch.verdict(waiting.id, Guard(**waiting.guard), waiting.baseline)
-        except (RuntimeFailure, TimeoutError) as error:
-            return Verdict(INCONCLUSIVE, [f"HAProxy does not answer: {error or 'timeout'}"], {})
-
     # -- rolling back
 
     async def _end_failed_request(self, made: Confirmation) -> None:
-        """End the confirmation of a request that failed: roll back what it has changed."""
+        """Roll back what a failed request has changed, and end its confirmation."""
         if await self._has_entries(made.id):
             self._ledger.update(made.id, status=PENDING, deadline=time.time())
             await self._roll_back(made.id, end=VOID)
@@ -309,7 +311,7 @@ class Confirmations(Observer):
             await self._note(made.id, status=VOID, ended=time.time())
 
     async def _watch(self) -> None:
-        """Enforce deadlines and guards until cancelled. Reads the confirmations first if that failed at the start."""
+        """Enforce deadlines and guards until cancelled. Read the confirmations first if that failed at the start."""
         while True:
             self._changed.clear()
             waiting, pause = self._ledger.waiting, RETRY_SECONDS
@@ -335,34 +337,35 @@ class Confirmations(Observer):
                 await asyncio.sleep(pause)
 
     async def _roll_back(self, id_: str, end: str = ROLLED_BACK) -> Confirmation:
-        """Revert the entries of a confirmation, and end it in the state `end`, or as FAILED. Returns it unchanged if it has ended already.
+        """Revert the history entries of a confirmation that has not ended. End it in the state `end`, or as FAILED, and return it.
 
         Raises one of TEMPORARY if the rollback failed; the confirmation then stays PENDING.
         """
         async with self._lock:
             if (confirmation := self._ledger.get(id_)).is_over:
                 return confirmation
-            by = Author(NAME, cause=f"{NAME}/{id_}", is_urgent=True)
+            author = Author(NAME, cause=f"{NAME}/{id_}", is_urgent=True)
             try:
                 await self._history.catch_up()
-                reasons = {entry: await self._revert(entry, by) for entry in await self.entries(id_)}
+                reasons = {entry: await self._revert_entry(entry, author) for entry in await self.entries(id_)}
             except TEMPORARY as error:
                 self._ledger.update(id_, queue_write=False, error=f"rolling back failed, and is tried again every second: {error}")
                 raise
             if standing := {entry: reason for entry, reason in reasons.items() if reason}:
-                text = _failure_text(standing)
+                text = "; ".join(f"entry {entry} of the history is still in effect: {reason}" for entry, reason in standing.items())
+                text += ". Everything else was rolled back. Keep these entries, or remove the cause and revert them then"
                 log.error("confirmation %s of %s: %s", id_, confirmation.author, text)
                 return await self._note(id_, status=FAILED, ended=time.time(), error=text, standing=list(standing))
             why = "its guard was violated" if (confirmation.verdict or {}).get("result") == BAD else "they were not confirmed"
             log.warning("rolled back the changes of confirmation %s of %s: %s", id_, confirmation.author, why)
             return await self._note(id_, status=end, ended=time.time(), error="")
 
-    async def _revert(self, entry: int, by: Author) -> str:
-        """Revert a history entry. Return why a part of it is still in effect; empty if none is. Raises TEMPORARY with nothing changed."""
+    async def _revert_entry(self, entry: int, author: Author) -> str:
+        """Revert a history entry. Return why a part of it is still in effect; '' if it is reverted. Raises one of TEMPORARY."""
         reason = ""
         for number in range(1, TRIES + 1):
             try:
-                if not (await self._reverter.roll_back(entry, by)).outcomes:
+                if not (await self._reverter.roll_back(entry, author)).outcomes:
                     return ""
                 # The next try checks whether the entry is still in effect.
                 reason = "it was reverted, and is in effect again"
@@ -375,21 +378,3 @@ class Confirmations(Observer):
             except NativeError as error:
                 return str(error)
         return f"{reason} ({TRIES} tries)"
-
-
-def _sets_servers(change: SetRuntime) -> bool:
-    """Return whether a change of the process only sets members of servers. The history can revert it, since it has the former values."""
-    return bool(change.touched) and all(touch.verb == CHANGE and touch.object.startswith("backend/") for touch in change.touched)
-
-
-def _failure_text(standing: Mapping[int, str]) -> str:
-    """Return an error text about history entries that are still in effect. `standing` has the reason for each."""
-    reasons = "; ".join(f"entry {entry} of the history is still in effect: {reason}" for entry, reason in standing.items())
-    return f"{reasons}. Everything else was rolled back. Keep these entries, or remove the cause and revert them then"
-
-
-def _unconfirmed_error(waiting: Confirmation) -> Unconfirmed:
-    """Return the error for a change that this confirmation does not admit."""
-    left = max(0.0, (waiting.deadline or time.time() + waiting.seconds) - time.time())
-    text = f"a change by {waiting.author or 'another client'} waits for its confirmation, for {left:.0f} s at most"
-    return Unconfirmed(text, confirmation=waiting.id, author=waiting.author, seconds_left=left)

@@ -1,19 +1,19 @@
 """Guard an unconfirmed change: decide from HAProxy's statistics whether to roll it back before its deadline.
 
-A `Guard` has two conditions: a limit for the share of requests that are answered with 5xx, and that no backend has fewer ready servers than
-before the change. `GuardWatch` reads `show stat` of the worker in service, at most once a second. `judge` compares the last readings with
-the baseline of the change. The verdict is one of these:
+A `Guard` limits the share of requests that are answered with 5xx. It can also demand that no backend has fewer ready servers than before
+the change. `GuardWatch` reads `show stat` of the worker in service, at most once a second. `judge` compares the last readings with the
+baseline of the change. The verdict is one of these:
 
-* BAD: a condition is violated, and the change is rolled back. Too few ready servers must be seen in STEADY consecutive readings.
+* BAD: a condition is violated, and the change is rolled back. Too few ready servers count only in STEADY consecutive readings.
 * INCONCLUSIVE: there are fewer requests than the guard needs, too few servers in the last reading, or no statistics.
-* GOOD: neither.
+* GOOD: all conditions are met.
 
 Only requests since the change count:
 
 * If the change did not start a new worker, the counters in the baseline are subtracted. They were read when the change had taken effect.
-* A worker that started with the change or later has no requests from before it, so nothing is subtracted.
+* A worker that started with the change or later has no requests from before the change, so nothing is subtracted.
 * If a counter is smaller than in the baseline, it was cleared in between, so nothing is subtracted.
-* Former workers are not read: they finish connections from before the change, with the configuration from before it.
+* Former workers are not read, because they finish old connections with the old configuration.
 
 The baseline is stored with the confirmation, so the comparison continues after a restart of this server.
 """
@@ -22,7 +22,7 @@ import json
 import re
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -66,7 +66,9 @@ def read_guard(text: str) -> Guard:
         given = json.loads(text)
     except (json.JSONDecodeError, RecursionError) as error:
         raise ValueError(f"it is not JSON such as {EXAMPLE}: {error}") from None
-    for name, value in _members(given):
+    if not isinstance(given, dict):
+        raise ValueError(f"it is not an object such as {EXAMPLE}")  # noqa: TRY004 - callers report each fault of the text as ValueError
+    for name, value in given.items():
         if name not in _MEMBERS:
             raise ValueError(f"unknown member {name[:40]!r}; expected {', '.join(_MEMBERS)}")
         if not isinstance(value, _MEMBERS[name]) or (isinstance(value, bool) and name != "ready"):
@@ -77,13 +79,6 @@ def read_guard(text: str) -> Guard:
     if not 0 <= (guard.errors or 0) <= 100 or not 1 <= guard.min_requests <= MOST:
         raise ValueError(f"expected errors from 0 to 100, in percent, and min_requests from 1 to {MOST}")
     return guard
-
-
-def _members(given: Any) -> Iterable[tuple[str, Any]]:
-    """Return the members of a JSON object. Raises ValueError for any other value."""
-    if isinstance(given, dict):
-        return given.items()
-    raise ValueError(f"it is not an object such as {EXAMPLE}")
 
 
 @dataclass(frozen=True)
@@ -110,7 +105,7 @@ class WorkerStatistics:
     ready: Mapping[str, int]
 
     def totals(self, sections: AbstractSet[str]) -> dict[str, Count]:
-        """Return the sum of the counts of these sections, by kind."""
+        """Add up the counts of these sections, by kind."""
         totals = dict[str, Count]()
         for (kind, name), count in self.counts.items():
             if name in sections:
@@ -119,14 +114,14 @@ class WorkerStatistics:
 
 
 def read_statistics(worker: str, text: str) -> WorkerStatistics:
-    """Parse an answer to `show stat` of the worker with this name."""
+    """Parse the answer of a worker to `show stat`. `worker` is its name, as `PID@START`."""
     counts, ready = dict[tuple[str, str], Count](), dict[str, int]()
-    places, rows = cells(text)
+    columns, rows = cells(text)
     for row in rows:
-        if (kind := _KINDS.get(row[places["svname"]])) is None:
+        if (kind := _KINDS.get(row[columns["svname"]])) is None:
             continue
-        name = row[places["pxname"]]
-        requests, errors, active, backup = (int(row[places[column]] or 0) for column in ("req_tot", "hrsp_5xx", "act", "bck"))
+        name = row[columns["pxname"]]
+        requests, errors, active, backup = (int(row[columns[column]] or 0) for column in ("req_tot", "hrsp_5xx", "act", "bck"))
         counts[kind, name] = Count(requests, errors)
         if kind == "backends":
             ready[name] = active + backup
@@ -136,8 +131,8 @@ def read_statistics(worker: str, text: str) -> WorkerStatistics:
 def baseline(before: WorkerStatistics, after: WorkerStatistics | None, sections: AbstractSet[str]) -> dict[str, Any]:
     """Return the baseline of a change to these sections, as JSON for the confirmation to store.
 
-    `before` was read before the change. `after` was read once it had taken effect; None if HAProxy did not answer. The counters come from
-    `after` if it is from the same worker as `before`. Otherwise they come from `before`, and are not subtracted from those of a new worker.
+    `before` was read before the change. `after` was read once the change had taken effect; None if HAProxy did not answer. The counters
+    come from `after` if both are from the same worker, and otherwise from `before`.
     """
     start = after if after and after.worker == before.worker else before
     return {
@@ -150,7 +145,7 @@ def baseline(before: WorkerStatistics, after: WorkerStatistics | None, sections:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The result of a comparison with the baseline."""
+    """What `judge` concludes about a guarded change."""
 
     # GOOD, BAD or INCONCLUSIVE.
     result: str
@@ -165,9 +160,19 @@ class Verdict:
 
 def judge(guard: Guard, start: Mapping[str, Any], readings: Sequence[WorkerStatistics]) -> Verdict:
     """Compare the last readings with the baseline `start`. There is at least one reading, and the newest is the last."""
-    counts = _counts_since(start, readings[-1])
+    last, counts = readings[-1], dict[str, Count]()
+    for kind, count in last.totals(frozenset(start["sections"])).items():
+        former = Count(**start["counts"].get(kind, {})) if last.worker == start["worker"] else Count()
+        is_cleared = count.requests < former.requests or count.errors < former.errors
+        counts[kind] = count if is_cleared else Count(count.requests - former.requests, count.errors - former.errors)
+    bad = list[str]()
+    for kind, count in counts.items():
+        if guard.errors is None or count.requests < guard.min_requests:
+            continue
+        if (share := 100 * count.errors / count.requests) > guard.errors:
+            numbers = f"{count.errors} of {count.requests} requests to {kind} were answered with 5xx"
+            bad.append(f"{numbers}: {share:.1f} %, and the guard permits {guard.errors:g} %")
     reasons = list(_short_of_servers(start, readings[-1:])) if guard.ready else []
-    bad = list(_too_many_errors(guard, counts))
     if reasons and len(readings) >= STEADY:
         bad += _short_of_servers(start, readings[-STEADY:])
     if bad:
@@ -178,46 +183,26 @@ def judge(guard: Guard, start: Mapping[str, Any], readings: Sequence[WorkerStati
     return Verdict(INCONCLUSIVE if reasons else GOOD, reasons, counts)
 
 
-def _counts_since(start: Mapping[str, Any], now: WorkerStatistics) -> dict[str, Count]:
-    """Return the requests to the changed sections since the change, by kind."""
-    counts = dict[str, Count]()
-    for kind, count in now.totals(frozenset(start["sections"])).items():
-        former = Count(**start["counts"].get(kind, {})) if now.worker == start["worker"] else Count()
-        is_cleared = count.requests < former.requests or count.errors < former.errors
-        counts[kind] = count if is_cleared else Count(count.requests - former.requests, count.errors - former.errors)
-    return counts
-
-
-def _too_many_errors(guard: Guard, counts: Mapping[str, Count]) -> Iterator[str]:
-    """Yield a text about each kind of proxies with a larger share of errors than the guard permits."""
-    for kind, count in counts.items():
-        if guard.errors is None or count.requests < guard.min_requests:
-            continue
-        if (share := 100 * count.errors / count.requests) > guard.errors:
-            found = f"{count.errors} of {count.requests} requests to {kind} were answered with 5xx"
-            yield f"{found}: {share:.1f} %, and the guard permits {guard.errors:g} %"
-
-
 def _short_of_servers(start: Mapping[str, Any], readings: Sequence[WorkerStatistics]) -> Iterator[str]:
-    """Yield a text about each backend that has fewer ready servers than before the change in all these readings.
+    """Yield a text about each backend that has fewer ready servers in all these readings than it had before the change.
 
-    A backend that a reading does not contain, because it was deleted, counts as before.
+    If a backend is missing from a reading, it was deleted. Its servers then count as ready.
     """
     for name, before in start["ready"].items():
-        now = [reading.ready.get(name, before) for reading in readings]
-        if max(now) < before:
-            yield f"backend {name} has {now[-1]} ready servers; before the change it had {before}"
+        numbers = [reading.ready.get(name, before) for reading in readings]
+        if max(numbers) < before:
+            yield f"backend {name} has {numbers[-1]} ready servers; before the change it had {before}"
 
 
 class GuardWatch:
-    """Reads the statistics of the worker in service, and keeps the last STEADY readings of one guarded change.
+    """Reads the statistics of the worker in service, and stores the last STEADY readings for one confirmation.
 
-    `query` returns the name of that worker (`PID@START`) and its answer to `show stat`, and raises RuntimeFailure.
+    `query` returns the name of the worker (`PID@START`) and its answer to `show stat`, and raises RuntimeFailure.
     """
 
     def __init__(self, query: Callable[[], Awaitable[tuple[str, str]]]) -> None:
         self._query = query
-        # The confirmation whose guard is watched, and the time from which on its next reading is due, by the monotonic clock.
+        # The id of the confirmation, and when its next reading is due, by the monotonic clock.
         self._id, self._due = "", 0.0
         self._readings: deque[WorkerStatistics] = deque(maxlen=STEADY)
 
@@ -226,7 +211,7 @@ class GuardWatch:
         return await run_in_thread(read_statistics, *await self._query())
 
     async def verdict(self, id_: str, guard: Guard, start: Mapping[str, Any] | None) -> Verdict | None:
-        """Query the statistics, and compare them with the baseline `start` of a confirmation.
+        """Query the statistics, and compare them with the baseline `start` of the confirmation `id_`.
 
         Returns None if the last verdict is less than READ_SECONDS old. Raises RuntimeFailure.
         """
@@ -247,25 +232,22 @@ def affected_sections(document: Document, objects: Collection[str]) -> frozenset
     """Return the names of the frontends, backends and listens whose traffic a change of these objects may affect.
 
     A defaults section affects the proxies that inherit from it, and `global` affects all. A stored file, or a section of any other kind,
-    affects the proxies whose lines, their own or inherited ones, contain its name.
+    affects each proxy that has its name in a line, or inherits such a line.
     """
-    names = set[str]()
+    affected = set[str]()
     for kind, name in {parsed(object_)[:2] if "/" in object_ else (object_, "") for object_ in objects}:
         if kind in PROXIES:
-            names.add(name)
-        else:
-            names.update(_affected_proxies(document, kind, name))
-    return frozenset(names)
-
-
-def _affected_proxies(document: Document, kind: str, name: str) -> Iterator[str]:
-    """Yield the names of the proxies that an object which is no proxy affects."""
-    word = re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w.-])")
-    for section, source in zip(document.sections, all_inherited_defaults(document), strict=True):
-        if section.kind not in PROXIES:
+            affected.add(name)
             continue
-        inherited = document.find(DEFAULTS, source or "")
-        inherits = kind == DEFAULTS and source == name
-        names = kind != DEFAULTS and (not name or word.search(section.text) or (inherited and word.search(inherited.text)))
-        if inherits or names:
-            yield section.name
+        word = re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w.-])")
+        for section, source in zip(document.sections, all_inherited_defaults(document), strict=True):
+            if section.kind not in PROXIES:
+                continue
+            if kind == DEFAULTS:
+                is_affected = source == name
+            else:
+                inherited = document.find(DEFAULTS, source or "")
+                is_affected = not name or any(word.search(each.text) for each in (section, inherited) if each is not None)
+            if is_affected:
+                affected.add(section.name)
+    return frozenset(affected)

@@ -1,6 +1,6 @@
 """Store confirmations, in memory and in the database. `Confirmations` decides when they change.
 
-The database lacks the updates that are still queued, and those with `queue_write=False`. A crash loses them.
+A crash loses the updates that are queued for the database, and those with `queue_write=False`.
 """
 
 import json
@@ -28,7 +28,7 @@ class Confirmation:
     id: str
     author: str
     created: float
-    # How long the change waits for its confirmation, in seconds from its end.
+    # How long the change waits for its confirmation, in seconds from the end of the request that made the change.
     seconds: float
     status: str = OPEN
     # None while the status is OPEN.
@@ -55,10 +55,10 @@ class Confirmation:
 
 
 class ConfirmationLedger:
-    """The confirmations of one engine. Calls `changed` after each change in memory.
+    """The confirmations of one engine. Each change in memory calls `changed`.
 
-    `add` and `change` return after the disk was written. `update` returns at once and queues its write. The database writes in the order of
-    the calls, so the entries of the history that were added before are on disk first.
+    `add` and `change` return once the change is on disk. `update` returns at once and queues the write. The database writes in the order of
+    the calls, so history entries that were added before a call are on disk before the confirmation.
     """
 
     def __init__(self, database: Database, changed: Callable[[], None] = lambda: None) -> None:
@@ -67,16 +67,13 @@ class ConfirmationLedger:
         self._known: dict[str, Confirmation] = {}
         self.is_read = False
         try:
-            self._set_rows(database.read(_read))
+            self._known, self.is_read = database.read(_read_rows), True
         except Unusable as error:
             log.error("reading the confirmations failed: %s", error)
 
     async def read(self) -> None:
-        """Read the confirmations from the database, after that failed at the start. Raises Unusable."""
-        self._set_rows(await self._database.run(_read))
-
-    def _set_rows(self, stored: list[Confirmation]) -> None:
-        self._known, self.is_read = {confirmation.id: confirmation for confirmation in stored}, True
+        """Read the confirmations from the database, if that failed at the start. Raises Unusable."""
+        self._known, self.is_read = await self._database.run(_read_rows), True
 
     def all(self) -> list[Confirmation]:
         """Return the confirmations, the newest first."""
@@ -94,21 +91,27 @@ class ConfirmationLedger:
         return next((confirmation for confirmation in self.all() if not confirmation.is_over), None)
 
     async def add(self, make: Callable[[str], Confirmation]) -> Confirmation:
-        """Add the confirmation that `make` returns for a new id, and return it once it is on disk. Raises Unusable if it was not added."""
+        """Add the confirmation that `make` returns for a new id, and return it once it is on disk. Raises Unusable with nothing added.
+
+        Deletes the oldest ended confirmations, so that at most MOST of them stay.
+        """
         if not self.is_read:
             await self.read()
         made = make(str(max(map(int, self._known), default=0) + 1))
         self._known[made.id] = made
         self._changed()
+        deleted = [confirmation.id for confirmation in self._known.values() if confirmation.is_over][:-MOST]
+        for id_ in deleted:
+            del self._known[id_]
         try:
-            await self._database.store(partial(_store, made, self._drop_oldest()))
+            await self._database.store(partial(_store, made, deleted))
         except BaseException:
             del self._known[made.id]
             raise
         return made
 
     async def change(self, id_: str, **members: Any) -> Confirmation:
-        """Change members of a confirmation, and return it once it is on disk. Raises NoConfirmation, and Unusable with nothing changed."""
+        """Change members of a confirmation, and return the result once it is on disk. Raises NoConfirmation, or Unusable with no change."""
         changed = replace(self.get(id_), **members)
         await self._database.store(partial(_store, changed, ()))
         self._known[id_] = changed
@@ -124,23 +127,19 @@ class ConfirmationLedger:
         return changed
 
     async def wait_until_written(self) -> None:
-        """Wait until all queued writes are on disk. If the disk does not accept them, return anyway: they stay queued."""
+        """Wait until all queued writes are on disk. Writes that the disk refuses stay queued, and end the wait."""
         with suppress(Unusable):
             await self._database.catch_up()
 
-    def _drop_oldest(self) -> list[str]:
-        """Drop ended confirmations from memory, except for the last MOST, and return the ids of those that were dropped."""
-        gone = [confirmation.id for confirmation in self._known.values() if confirmation.is_over][:-MOST]
-        for id_ in gone:
-            del self._known[id_]
-        return gone
+
+def _read_rows(state: State) -> dict[str, Confirmation]:
+    """Return the stored confirmations by id, the oldest first."""
+    rows = [Confirmation(**json.loads(data)) for (data,) in state.execute("SELECT data FROM confirmation ORDER BY id")]
+    return {confirmation.id: confirmation for confirmation in rows}
 
 
-def _read(state: State) -> list[Confirmation]:
-    return [Confirmation(**json.loads(data)) for (data,) in state.execute("SELECT data FROM confirmation ORDER BY id")]
-
-
-def _store(confirmation: Confirmation, gone: Sequence[str], state: State) -> None:
+def _store(confirmation: Confirmation, deleted: Sequence[str], state: State) -> None:
+    """Write a confirmation, and delete those with the ids `deleted`."""
     with state.transaction():
         state.execute("INSERT OR REPLACE INTO confirmation VALUES (?, ?)", (int(confirmation.id), json.dumps(asdict(confirmation))))
-        state.executemany("DELETE FROM confirmation WHERE id = ?", [(int(id_),) for id_ in gone])
+        state.executemany("DELETE FROM confirmation WHERE id = ?", [(int(id_),) for id_ in deleted])

@@ -1,13 +1,12 @@
-"""Write events to many subscribers at once, so that each event is filtered and encoded once for all subscribers with the same filter.
+"""Filter and encode each event once for all subscribers with the same filter, and write it to all of them.
 
-A subscriber first reads the stored events by itself. Once it has read them all, it joins the group of its filter, and the group writes new
-events directly to its connection. A subscriber whose connection is slow leaves the group, and reads the stored events by itself again.
+A subscriber first reads the stored events alone. Once it has read them all, it joins the group of its filter, and the group writes new
+events directly to its connection. A subscriber whose connection is slow leaves the group, and reads stored events alone again.
 """
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 
 from haproxy_native.background import Background
 from haproxy_native.features.events.stream import EventFilter, EventStream, FellBehind, StreamEvent, Subscription
@@ -22,7 +21,7 @@ GATHER_SECONDS = 0.02
 
 
 class Fanout:
-    """The groups of subscribers, by filter. `encode` encodes events, or a heartbeat if there are none, which is due after `seconds`."""
+    """The groups of subscribers, by filter. `encode` encodes events. Without events for `seconds`, it encodes a heartbeat."""
 
     def __init__(self, stream: EventStream, encode: Encode, seconds: float) -> None:
         self._stream, self._encode, self._seconds = stream, encode, seconds
@@ -30,36 +29,30 @@ class Fanout:
         self._background = Background("writing events")
 
     async def follow(self, subscription: Subscription, write: Write, seconds: float) -> list[StreamEvent]:
-        """Return stored events for the caller to write. If there are none, write new events as they are published, and return none.
+        """Return the stored events, which the caller writes. If there are none, write new events as they are published, and return [].
 
         Writing ends when the client is too slow, when the subscription is closed, or after `seconds`. Raises FellBehind.
         """
         if events := subscription.available():
             return events
-        with self._joined(subscription, write):
-            await subscription.wait(seconds)
-        return []
-
-    @contextmanager
-    def _joined(self, subscription: Subscription, write: Write) -> Iterator[None]:
-        """Make the subscription a member of the group of its filter while the context is active."""
         if (group := self._groups.get(subscription.wanted)) is None:
             group = self._groups[subscription.wanted] = _Group(self._stream.subscription(subscription.wanted), self._encode)
             self._stream.add(group.subscription)
-            self._background.begin(self._run(group))
+            self._background.begin(self._write_group(group))
         group.write_published()
         group.members[subscription] = write
         self._stream.remove(subscription)
         try:
-            yield
+            await subscription.wait(seconds)
         finally:
             self._stream.add(subscription)
             group.leave(subscription)
             if not group.members:
                 self._forget(group)
                 group.subscription.close()
+        return []
 
-    async def _run(self, group: "_Group") -> None:
+    async def _write_group(self, group: "_Group") -> None:
         """Write the events of a group until it has no members or the stream ends."""
         try:
             with group.subscription:
@@ -77,9 +70,9 @@ class Fanout:
 
 
 class _Group:
-    """The subscribers with one filter, and how each writes to its connection.
+    """The subscribers with one filter, its members, and how each writes to its connection.
 
-    All members have the events up to the id `_place`. The members that are not in `_unwritten` also have `_data`, the events after it.
+    All members have received the events up to the id `_place`. All but those in `_unwritten` have also received `_data`, the next events.
     """
 
     def __init__(self, subscription: Subscription, encode: Encode) -> None:
@@ -90,7 +83,7 @@ class _Group:
         self._data = b""
 
     async def write_next(self, seconds: float) -> None:
-        """Wait for the next events and write them, or the heartbeat after `seconds` without any."""
+        """Wait for the next events and write them. Without events for `seconds`, write the heartbeat."""
         events = await self.subscription.read(seconds)
         if self.subscription.is_closed:
             return
@@ -101,7 +94,7 @@ class _Group:
         await asyncio.sleep(GATHER_SECONDS)
 
     def write_published(self) -> None:
-        """Write all events that were published so far, without waiting."""
+        """Write all events that are published already, without waiting."""
         self._write_rest()
         while events := self.subscription.available():
             self._begin(events)
@@ -122,7 +115,7 @@ class _Group:
             self._place = self.subscription.place
 
     def leave(self, member: Subscription) -> None:
-        """Remove a member, which continues by itself after the last event that was written to it."""
+        """Remove a member. Its subscription continues after the last event that was written to it."""
         self._write_rest()
         self._release(member)
 

@@ -4,8 +4,8 @@
 
 * It reads all servers every POLL_SECONDS (`_poll`).
 * It reads a backend at once if a runtime command, or a line of a ring, names one of its servers (`_poll_backend`).
-* If no ring reports all servers, it also scans the answer to `show servers state` for rows that differ (`_scan`), which is much cheaper
-  than parsing it. The pauses between scans are so long that scans take at most SCAN_SHARE of the time.
+* If no ring reports all servers, it also scans the answer to `show servers state` for rows that differ, which is much cheaper than parsing
+  the answer. The pauses between scans are so long that scans take at most SCAN_SHARE of the time.
 
 A ring is a buffer in HAProxy that receives log lines (`show events`, HAProxy Management Guide, section 9.3). A former worker cannot end
 while somebody reads its rings, so the connection is closed at each reload.
@@ -49,11 +49,11 @@ MOST_BACKENDS = 10
 RING_PAUSE = 0.2
 # Answers with more characters are parsed in a thread.
 LARGE = 1 << 15
-# A row of `show servers state`. The first group is its head: the columns before the first one that changes with time alone. Inside the head
-# are backend, name, address, operational state, administrative state and weight. The last groups are the result of the last check, and the
-# port.
+# A row of `show servers state`. The first group is the head of the row: the columns before the first column that changes with time alone.
+# The next groups are in the head: backend, name, address, operational state, administrative state and weight. The last two groups are the
+# result of the last check, and the port.
 _ROW = re.compile(r"^(\d+ (\S+) \d+ (\S+) (\S+) (\d+) (\d+) (\d+)) \d+ \d+ (\d+)(?: \S+){7} (\d+) ", re.MULTILINE)
-# The head of a row, which is found in half the time. Its second word is the backend.
+# The head of a row. Its second word is the backend. A search for heads takes half as long as a search for rows.
 _HEAD = re.compile(r"^(\d+ \S+ \d+ \S+ \S+ \d+ \d+ \d+) ", re.MULTILINE)
 _COMMAND = re.compile(r"(?:^|\s)(?:server|weight|health|agent)\s+([\w.:-]+)/[\w.:-]+")
 Row = tuple[str, ...]
@@ -84,7 +84,7 @@ async def ring_lines(runtime: Runtime, name: str) -> AsyncIterator[str]:
 
 
 def backends_in(line: str) -> Collection[str] | None:
-    """Return the backends that a line of a ring names. If the line reports that others were lost, return None, which stands for all."""
+    """Return the backends that a line of a ring names. If the line reports that lines were lost, return None, which stands for all."""
     if _LOSS.search(line):
         return None
     match = _SERVER.search(line) or _BACKEND.search(line)
@@ -114,7 +114,7 @@ def as_dict(row: Row) -> dict[str, Any]:
 
 
 def scan_pause(durations: Collection[float]) -> float:
-    """Return the seconds until the next scan, from the durations of the last ones.
+    """Return the seconds until the next scan, from the durations of the last scans.
 
     Only the shortest duration counts, since the others include waiting for the socket or the processor.
     """
@@ -151,7 +151,7 @@ class ServerWatch:
         self._reader: asyncio.Task[None] | None = None
 
     def on_event(self, event: Event) -> None:
-        """Read the backends soon whose servers a commit or a runtime command may have changed."""
+        """After a commit or a runtime command, wake the watch to read the backends whose servers may have changed."""
         if not self._has_polled:
             return
         if isinstance(event, ChangedLive):
@@ -184,7 +184,7 @@ class ServerWatch:
                 await reading.stop()
                 self.known, self._has_polled, self._heads = {}, False, set()
 
-    async def now(self) -> list[dict[str, Any]]:
+    async def read_servers(self) -> list[dict[str, Any]]:
         """Read all servers, publish their changes, and return them as JSON. Raises RuntimeFailure."""
         async with self._polling:
             text = await self._engine.runtime.read_dump("show servers state", r"1\n")
@@ -194,45 +194,42 @@ class ServerWatch:
         return [{"object": object_of(row), **as_dict(row)} for row in self.known.values()]
 
     async def _watch(self) -> None:
-        """Read servers whenever it is due, until nobody subscribes to them."""
-        loop, due, scan_due = asyncio.get_running_loop(), 0.0, 0.0
+        """Poll and scan servers whenever that is due, until nobody subscribes to them."""
+        loop, runtime, poll_due, scan_due = asyncio.get_running_loop(), self._engine.runtime, 0.0, 0.0
         while self._stream.is_wanted(SERVER):
-            named, self._due_backends = self._due_backends, set()
+            backends, self._due_backends = self._due_backends, set()
             self._changed.clear()
             began = loop.time()
             try:
-                if began >= due or None in named:
-                    await self._poll()
-                    due, scan_due = loop.time() + POLL_SECONDS, loop.time() + self._scan_pause()
-                elif began >= scan_due:
-                    changed = await self._scan()
+                if began >= scan_due and began < poll_due and None not in backends:
+                    text = await runtime.read_dump("show servers state", r"1\n")
+                    heads = await run_in_thread_if(len(text) > LARGE, heads_of, text)
+                    differing = {head.split(" ", 2)[1] for head in heads ^ self._heads}
+                    backends |= differing if len(differing) <= MOST_BACKENDS else {None}
                     self._durations.append(loop.time() - began)
                     scan_due = loop.time() + self._scan_pause()
-                    await self._poll_backends(named | changed)
+                if began >= poll_due or None in backends:
+                    await self._poll()
+                    poll_due, scan_due = loop.time() + POLL_SECONDS, loop.time() + self._scan_pause()
                 else:
-                    await self._poll_backends(named)
+                    async with self._polling:
+                        for backend in backends:
+                            await self._poll_backend(backend or "")
             except RuntimeFailure as error:
                 log.debug("no states of servers: %s", error)
-                due = scan_due = loop.time() + POLL_SECONDS
+                poll_due = scan_due = loop.time() + POLL_SECONDS
             with suppress(TimeoutError):
-                async with asyncio.timeout_at(min(due, scan_due)):
+                async with asyncio.timeout_at(min(poll_due, scan_due)):
                     await self._changed.wait()
 
     def _scan_pause(self) -> float:
         """Return the seconds until the next scan. If a ring reports all servers, the next poll comes first."""
         return POLL_SECONDS if self._ring[1] else scan_pause(self._durations)
 
-    async def _scan(self) -> set[str | None]:
-        """Return the backends with rows that differ from the known ones; `{None}`, which stands for all, if there are many."""
-        text = await self._engine.runtime.read_dump("show servers state", r"1\n")
-        heads = await run_in_thread_if(len(text) > LARGE, heads_of, text)
-        backends: set[str | None] = {head.split(" ", 2)[1] for head in heads ^ self._heads}
-        return backends if len(backends) <= MOST_BACKENDS else {None}
-
     async def _poll(self) -> None:
         """Read all servers, and compare their rows in small pieces.
 
-        Between the pieces, read the backends that are due in the meantime. Their rows are newer, so those in later pieces are skipped.
+        Between the pieces, read the backends that have become due. Their rows are newer, so their rows in later pieces are skipped.
         """
         async with self._polling:
             text = await self._engine.runtime.read_dump("show servers state", r"1\n")
@@ -240,27 +237,16 @@ class ServerWatch:
             async for rows in unhurried(map(rows_of, lines_in_pieces(text))):
                 self._compare({key: row for key, row in rows.items() if key[0] not in newer}, ())
                 unseen.difference_update(rows)
-                for backend in self._pop_due_backends():
+                due = [backend for backend in self._due_backends if backend is not None]
+                self._due_backends.difference_update(due)
+                for backend in due:
                     newer.add(backend)
                     await self._poll_backend(backend)
             self._compare({}, [key for key in unseen if key[0] not in newer and key in self.known])
             self._has_polled = True
 
-    def _pop_due_backends(self) -> list[str]:
-        """Return the backends to read at once, and clear them, except for None."""
-        named = [backend for backend in self._due_backends if backend is not None]
-        self._due_backends.difference_update(named)
-        return named
-
-    async def _poll_backends(self, backends: Collection[str | None]) -> None:
-        if None in backends:
-            return await self._poll()
-        async with self._polling:
-            for backend in backends:
-                await self._poll_backend(backend or "")
-
     async def _poll_backend(self, backend: str) -> None:
-        """Read the servers of a backend and compare them. The caller holds the lock."""
+        """Read the servers of a backend and compare them. The caller holds `_polling`."""
         try:
             text = await self._engine.runtime.read_dump(f"show servers state {argument(backend)}", r"1\n")
         except RuntimeRefused:
@@ -269,27 +255,27 @@ class ServerWatch:
         self._compare(rows, [key for key in self.known if key[0] == backend and key not in rows])
 
     def _compare(self, rows: Mapping[Key, Row], gone: Iterable[Key]) -> None:
-        """Replace known rows with `rows`, drop those in `gone`, and publish what differs; nothing before the first poll has ended."""
+        """Replace known rows with `rows`, drop the rows in `gone`, and publish the differences unless this is the first poll."""
         differing = [key for key, row in rows.items() if self.known.get(key) != row]
         for key in (*differing, *gone):
-            was, now = self.known.pop(key, None), rows.get(key)
-            if was:
-                self._heads.discard(was[0])
-            if now:
-                self.known[key] = now
-                self._heads.add(now[0])
+            before, after = self.known.pop(key, None), rows.get(key)
+            if before:
+                self._heads.discard(before[0])
+            if after:
+                self.known[key] = after
+                self._heads.add(after[0])
             if self._has_polled:
-                self._publish(was, now)
+                self._publish_change(before, after)
 
-    def _publish(self, was: Row | None, now: Row | None) -> None:
+    def _publish_change(self, before: Row | None, after: Row | None) -> None:
         """Publish the change of a server, unless none of its members differs. None stands for a server that does not exist."""
-        row = now or was
+        row = after or before
         assert row
-        members, former = as_dict(row), as_dict(was) if was and now else {}
+        members, former = as_dict(row), as_dict(before) if before and after else {}
         differing = {name: value for name, value in former.items() if value != members[name]}
-        if was and now and not differing:
+        if before and after and not differing:
             return
-        change = "changed" if was and now else "added" if now else "deleted"
+        change = "changed" if before and after else "added" if after else "deleted"
         data: dict[str, Any] = {"change": change, **members}
         if "operational_state" in differing and (check := check_of(row)):
             data["check"] = check
@@ -297,26 +283,25 @@ class ServerWatch:
 
     async def _read_ring(self) -> None:
         """Read the ring until cancelled, and connect again whenever the connection ends. Polls find the changes in between."""
+
+        async def read_lines() -> None:
+            if name := self._ring[0]:
+                with suppress(OSError, ValueError, NativeError):
+                    async for line in ring_lines(self._engine.runtime, name):
+                        backends = backends_in(line)
+                        self.poll_soon(*([None] if backends is None else backends))
+
         while True:
-            self._reader = asyncio.create_task(self._read_lines())
+            self._reader = asyncio.create_task(read_lines())
             try:
                 await asyncio.wait([self._reader])
             finally:
                 self._reader.cancel()
             await asyncio.sleep(RING_PAUSE if self._ring[0] else POLL_SECONDS)
 
-    async def _read_lines(self) -> None:
-        """Read lines of the ring until the connection ends. Returns at once if there is no ring."""
-        if not (name := self._ring[0]):
-            return
-        with suppress(OSError, ValueError, NativeError):
-            async for line in ring_lines(self._engine.runtime, name):
-                backends = backends_in(line)
-                self.poll_soon(*([None] if backends is None else backends))
-
     @property
     def _ring(self) -> tuple[str, bool]:
-        """Return the name of the ring that reports states of servers, empty if there is none, and whether it reports all servers."""
+        """Return the name of the ring with states of servers, and whether it reports all servers; ('', False) if there is no ring."""
         document = self._engine.running or self._engine.document
         if self._rings[0] is not document:
             self._rings = document, state_ring.ring(document), not state_ring.lines_to_add(document)

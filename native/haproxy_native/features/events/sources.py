@@ -1,21 +1,20 @@
 """Publish the events of one engine, and report the current state to subscribers that have missed events.
 
 `EventSources` runs three sources: `Changes` for commits, edits by others and reloads, `ServerWatch` for states of servers, and
-`StatisticsWatch` for counters. `Changes` publishes in the order in which the commit context reports changes. It computes their effects in
-its own task, so the response to a change is not delayed. Secrets are masked.
+`StatisticsWatch` for counters. `Changes` publishes changes in the order in which the commit context reports them. Their effects are
+computed in a separate task, so the response to a change is not delayed. Secrets are masked.
 """
 
 import asyncio
 import logging
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
 
 from haproxy_native.background import Background
 from haproxy_native.commit.after_reload import lost_edits
-from haproxy_native.commit.change import Change, Content, Outcome
+from haproxy_native.commit.change import Content
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.events import Announced, Committed, Edited, Event, Reloaded, WorkerChanged
 from haproxy_native.editing import state_ring
@@ -37,8 +36,8 @@ from haproxy_native.features.events.stream import (
     EventFilter,
     EventStream,
 )
-from haproxy_native.planning.effects import Effect
 from haproxy_native.request_context import OUTSIDE, Author
+from haproxy_native.text.document import Document
 from haproxy_native.threads import run_in_thread_if_large
 
 log = logging.getLogger(__name__)
@@ -51,18 +50,12 @@ _TYPES = {**dict.fromkeys(CERTIFICATES, CERTIFICATE), "backend": SERVER}
 MOST_OBJECTS, MOST_EFFECTS = 1_000, 100
 
 
-@dataclass(frozen=True)
 class Changes:
     """Publishes commits, edits by others and reloads. `on_event` queues them, and `run` publishes them."""
 
-    stream: EventStream
-    editor: Editor
-    context: CommitContext
-    received: "asyncio.Queue[Committed | Edited | Reloaded]"
-
-    @classmethod
-    def of(cls, stream: EventStream, editor: Editor, context: CommitContext) -> "Changes":
-        return cls(stream, editor, context, asyncio.Queue())
+    def __init__(self, stream: EventStream, editor: Editor, context: CommitContext) -> None:
+        self.stream, self.editor, self.context = stream, editor, context
+        self.received = asyncio.Queue[Committed | Edited | Reloaded]()
 
     def on_event(self, event: Event) -> None:
         """Queue an event of the commit context. Announced events, which are complete already, are published at once."""
@@ -76,21 +69,20 @@ class Changes:
         while True:
             event = await self.received.get()
             try:
-                await self._publish(event)
+                if isinstance(event, Reloaded):
+                    self._publish_reload(event)
+                elif isinstance(event, Committed):
+                    await self._publish_commit(event)
+                elif event.path == self.context.current.path:
+                    members = {"version": event.versions[1], "outcome": OUTSIDE, "owner": event.owner}
+                    await self._publish_configuration(event, event.texts, members)
+                else:
+                    self.stream.publish(STORAGE, f"spoe/{event.path.name}", {"outcome": OUTSIDE, "owner": event.owner})
             except NativeError as error:
                 log.warning("publishing a change failed: %s", error)
 
-    async def _publish(self, event: Committed | Edited | Reloaded) -> None:
-        match event:
-            case Reloaded():
-                self._reloaded(event)
-            case Edited():
-                await self._edited(event)
-            case Committed(change=change, result=result) if change and result:
-                await self._committed(event, change, result)
-
-    def _reloaded(self, event: Reloaded) -> None:
-        shown: dict[str, Any] = {
+    def _publish_reload(self, event: Reloaded) -> None:
+        data: dict[str, Any] = {
             "id": event.id,
             "status": event.outcome,
             "seconds": round(event.seconds, 3),
@@ -98,34 +90,29 @@ class Changes:
         }
         with suppress(NativeError):
             record = self.context.reloads.records.get(event.id)
-            shown |= {"version": record.version, "response": masked_message(record.response or record.error or "")}
-            shown |= {"changes": list(record.changes) or None, "rest_reload_id": record.rest_reload_id, "notes": lost_edits(record) or None}
-        self.stream.publish(RELOAD, f"reload/{event.id}", without_empty(shown))
+            data |= {"version": record.version, "response": masked_message(record.response or record.error or "")}
+            data |= {"changes": list(record.changes) or None, "rest_reload_id": record.rest_reload_id, "notes": lost_edits(record) or None}
+        self.stream.publish(RELOAD, f"reload/{event.id}", without_empty(data))
 
-    async def _edited(self, event: Edited) -> None:
-        if event.path != self.context.current.path:
-            self.stream.publish(STORAGE, f"spoe/{event.path.name}", {"outcome": OUTSIDE, "owner": event.owner})
+    async def _publish_commit(self, event: Committed) -> None:
+        change, result = event.change, event.result
+        if change is None or result is None:
             return
-        effects = await run_in_thread_if_large(event.texts, lambda: event.effects)
-        await self._configuration(effects, {"version": event.versions[1], "outcome": OUTSIDE, "owner": event.owner})
-
-    async def _committed(self, event: Committed, change: Change, result: Outcome) -> None:
-        about = {"outcome": event.outcome, "reload_id": result.reload_id, **author_members(change.author)}
+        members = {"outcome": event.outcome, "reload_id": result.reload_id, **author_members(change.author)}
         if result.texts:
-            effects = await run_in_thread_if_large(result.texts, lambda: event.effects)
-            await self._configuration(effects, {"version": result.version, **about})
+            await self._publish_configuration(event, result.texts, {"version": result.version, **members})
         for content in result.contents:
             if content.object:
-                self.stream.publish(type_of(content.object), content.object, without_empty({"change": file_change(content), **about}))
+                self.stream.publish(type_of(content.object), content.object, without_empty({"change": file_change(content), **members}))
         if change.sole_operation and type_of(change.object) != SERVER and not result.texts and not result.contents:
-            self.stream.publish(type_of(change.object), change.object, without_empty({"change": "changed", **about}))
+            self.stream.publish(type_of(change.object), change.object, without_empty({"change": "changed", **members}))
 
-    async def _configuration(self, effects_of_change: Iterable[Effect], about: Mapping[str, Any]) -> None:
-        """Publish a change of the configuration with its effects. `about` has the other members of the event."""
-        rows = list(effects_of_change)
+    async def _publish_configuration(self, event: Committed | Edited, texts: Iterable[Document], members: Mapping[str, Any]) -> None:
+        """Publish a change of the configuration with its effects. `members` are the other members of the published event."""
+        rows = await run_in_thread_if_large(texts, lambda: event.effects)
         objects = list(dict.fromkeys(row.object for row in rows))
         shown = [without_empty(effect) for effect in masked_object([effect.as_dict() for effect in rows[:MOST_EFFECTS]], "effect")]
-        data = {**about, "objects": objects[:MOST_OBJECTS], "effects": shown}
+        data = {**members, "objects": objects[:MOST_OBJECTS], "effects": shown}
         if len(rows) > MOST_EFFECTS or len(objects) > MOST_OBJECTS:
             data["shortened"] = True
         self.stream.publish(CONFIG, objects[0] if len(objects) == 1 else WHOLE, without_empty(data), [WHOLE, *objects])
@@ -161,13 +148,13 @@ class EventSources:
         self._engine = engine
         self._servers, self._statistics = ServerWatch(engine, self.stream), StatisticsWatch(engine, self.stream)
         self.history = self._statistics.history
-        self._changes = Changes.of(self.stream, editor, engine.context)
+        self._changes = Changes(self.stream, editor, engine.context)
         self._background = Background("publishing events")
 
     async def __aenter__(self) -> Self:
         self._engine.context.events.listen(self._changes.on_event)
         self._engine.context.events.listen(self._servers.on_event)
-        self._engine.context.events.listen(self._worker_changed)
+        self._engine.context.events.listen(self.on_event)
         for source in (self._changes, self._servers, self._statistics):
             self._background.begin(source.run())
         return self
@@ -176,13 +163,14 @@ class EventSources:
         self.stream.close()
         await self._background.stop()
 
-    def _worker_changed(self, event: Event) -> None:
+    def on_event(self, event: Event) -> None:
+        """Publish a change of the worker in service, and let the other sources begin again with the new worker."""
         if isinstance(event, WorkerChanged):
             self._servers.worker_changed()
             self.history.restart()
-            if now := event.worker:
+            if worker := event.worker:
                 former = {"former": event.former.pid} if event.former else {}
-                self.stream.publish(WORKER, f"worker/{now.pid}", {"pid": now.pid} | former)
+                self.stream.publish(WORKER, f"worker/{worker.pid}", {"pid": worker.pid} | former)
 
     async def current_state(self, wanted: EventFilter, *, zeros: bool = True) -> dict[str, Any]:
         """Return the present state of everything that a filter matches. If HAProxy does not answer, servers and counters are missing.
@@ -199,13 +187,13 @@ class EventSources:
             state["worker"] = (worker := context.running.worker) and worker.pid
         with suppress(RuntimeFailure):
             if SERVER in wanted.types:
-                state["servers"] = [row for row in await self._servers.now() if wanted.is_about([row["object"]])]
+                state["servers"] = [row for row in await self._servers.read_servers() if wanted.is_about([row["object"]])]
             if STATS in wanted.types:
-                counted = await self._statistics.now(wanted.counters, zeros=zeros)
-                state[STATS] = [row for row in counted if wanted.is_about([row["object"]])]
+                rows = await self._statistics.read_counters(wanted.counters, zeros=zeros)
+                state[STATS] = [row for row in rows if wanted.is_about([row["object"]])]
         return state
 
     @property
     def lines_to_add(self) -> dict[str, str]:
-        """Return the lines, by section, that make HAProxy report the states of all servers to a ring; empty if it already does."""
+        """Return the lines, by section, that make HAProxy report the states of all servers to a ring; empty if HAProxy already does."""
         return state_ring.lines_to_add(self._engine.document)

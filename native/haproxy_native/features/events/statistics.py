@@ -1,11 +1,11 @@
 """Publish the counters of frontends, backends and servers that have changed, while a client subscribes to them.
 
-`StatisticsWatch` polls HAProxy once for all subscribers, and only for the kinds of objects that one of them wants: a thousand servers are
-most of the work. Most lines of an answer differ from the last one only in *running* cells, which change with time alone. So a line is not
-parsed if the texts between its running cells are unchanged (`Statistics.changed_since`).
+`StatisticsWatch` polls HAProxy once for all subscribers, and only for the kinds of objects that some subscriber wants: a thousand servers
+are most of the work. Most lines of an answer differ from the answer before only in *running* cells, which change with time alone. A line is
+therefore not parsed if the texts between its running cells are unchanged (`Statistics.changed_since`).
 
-The history of the most important counters (statistics_history.py) is recorded all the time, from the answers to these polls. While nobody
-subscribes to counters, it has its own polls, which are less frequent.
+The history of the most important counters (statistics_history.py) is always recorded, from the answers to these polls. While nobody
+subscribes to counters, the history has its own polls, which are less frequent.
 """
 
 import asyncio
@@ -62,6 +62,8 @@ class Statistics:
         # The header ends with a comma.
         self.columns: Cells = (columns if columns[-1] else columns[:-1]) if "type" in columns else ()
         self._lines = lines if self.columns else []
+        # The indices of the columns of a key.
+        self._key_places = [self.columns.index(column) for column in ("pxname", "svname", "type")] if self.columns else []
         # For each line that `changed_since` has compared, either the texts between its running cells or its cells; the other one is empty.
         self._texts: list[Cells] = []
         self._cells: list[Cells] = []
@@ -70,7 +72,7 @@ class Statistics:
         return len(self._lines)
 
     def counters(self, *, zeros: bool = True) -> dict[str, Counters]:
-        """Return the columns of each object that are not empty. With `zeros=False`, columns that are 0 are left out."""
+        """Return the counters of each object, without empty columns. With `zeros=False`, columns that are 0 are left out as well."""
         omitted = ("",) if zeros else ("", "0")
         named = [(place, column) for place, column in enumerate(self.columns) if column not in _NAMES]
         return {
@@ -82,7 +84,7 @@ class Statistics:
     def numbers(self, kinds: Collection[str], measures: Sequence[Sequence[str]]) -> Iterator[list[Numbers]]:
         """Yield the objects of these kinds with their number for each measure, for LINES lines at a time.
 
-        A measure is a sequence of columns. Its number is in the first of them that has one; None if none has.
+        A measure is a sequence of columns. Its number is the first number in these columns; None if none of them has a number.
         """
         at = {column: place for place, column in enumerate(self.columns)}
         places = [[at[column] for column in columns if column in at] for columns in measures]
@@ -94,7 +96,10 @@ class Statistics:
             ]
 
     def changed_since(self, before: "Statistics") -> Iterator[dict[str, Counters]]:
-        """Yield the counters that differ from those of `before`, by object, for LINES lines at a time."""
+        """Yield the counters of each object that differ from the counters in `before`, for LINES lines at a time.
+
+        An object is left out if only its running cells differ.
+        """
         if self.columns != before.columns:
             before = Statistics()
         running = [place for place, column in enumerate(self.columns) if column in _RUNNING]
@@ -104,8 +109,12 @@ class Statistics:
                 texts: Cells = before._texts[place] if place < len(before._texts) else ()
                 cells: Cells = ()
                 if not (texts and _matches(line, texts)):
-                    texts, cells = (), row_cells(line)
-                    if (key := self._key(cells)) and (values := self._differing(cells, before._row(key, place))):
+                    texts, cells, values = (), row_cells(line), dict[str, int | str]()
+                    if key := self._key(cells):
+                        former = before._row(key, place)
+                        columns = compress(self._reported, map(ne, cells, former)) if former else self._reported
+                        values = {column: _value(cells[at]) for at, column in columns if column and cells[at]}
+                    if key and values.keys() - _RUNNING:
                         changed[_object(*key)] = values
                     elif '"' not in line:
                         texts, cells = _texts_between(cells, running), ()
@@ -113,19 +122,13 @@ class Statistics:
                 self._cells.append(cells)
             yield changed
 
-    def _differing(self, cells: Cells, former: Cells | None) -> Counters:
-        """Return the counters of a row that differ from the `former` cells; none if only running cells differ."""
-        places = compress(self._reported, map(ne, cells, former)) if former else self._reported
-        values = {column: _value(cells[place]) for place, column in places if column and cells[place]}
-        return values if values.keys() - _RUNNING else {}
-
     @cached_property
     def _reported(self) -> Sequence[tuple[int, str]]:
-        """Return the index of each column with its name, which is empty if the column is never reported."""
+        """Return the index and the name of each column. The name is empty if the column is never reported."""
         return [(place, "" if column in _NAMES | _CLOCKS else column) for place, column in enumerate(self.columns)]
 
     def _row(self, key: Key, place: int) -> Cells | None:
-        """Return the cells of the row with this key; None if there is none. Looks at the index `place` first, where it usually is."""
+        """Return the cells of the row with this key, which usually has the index `place`; None if there is no such row."""
         return self._row_at(key, place) or self._row_at(key, self._places_of_names.get(key[:2], len(self)))
 
     def _row_at(self, key: Key, place: int) -> Cells | None:
@@ -139,8 +142,8 @@ class Statistics:
     def _places_of_names(self) -> Mapping[tuple[str, ...], int]:
         """Return the indices of the rows by their first two cells, proxy and name.
 
-        A server named BACKEND has the same names as the row of its backend, so one of the two is not found. Its counters are then reported
-        although they are unchanged.
+        A server named BACKEND has the same names as the row of its backend, so one of the two rows is not found. The counters of that row
+        are then reported although they are unchanged.
         """
         return {tuple(line.split(",", 2)[:2]): place for place, line in enumerate(self._lines)}
 
@@ -148,13 +151,8 @@ class Statistics:
         """Return the key of a row; None if the row is incomplete, or of another kind such as a listener."""
         if len(cells) < len(self.columns):
             return None
-        proxy, name, type_ = (cells[place] for place in self._places)
+        proxy, name, type_ = (cells[place] for place in self._key_places)
         return (proxy, name, type_) if type_ in _TYPES else None
-
-    @cached_property
-    def _places(self) -> Sequence[int]:
-        """Return the indices of the columns of a key."""
-        return [self.columns.index(column) for column in ("pxname", "svname", "type")]
 
 
 def _texts_between(cells: Cells, places: Sequence[int]) -> Cells:
@@ -184,13 +182,8 @@ def _value(text: str) -> int | str:
     return int(text) if text.isdecimal() else text
 
 
-def _pause(seconds: float) -> float:
-    """Return the seconds until the next poll, after one that took `seconds`."""
-    return min(max(POLL_SECONDS, seconds / SHARE), LONGEST_SECONDS)
-
-
 class StatisticsWatch:
-    """Watches the counters of one engine. `history` has the last hour of the most important ones."""
+    """Watches the counters of one engine. `history` has the last hour of the most important counters."""
 
     def __init__(self, engine: Engine, stream: EventStream) -> None:
         self._engine, self._stream = engine, stream
@@ -200,18 +193,18 @@ class StatisticsWatch:
     async def run(self) -> None:
         """Publish counters while they are wanted, and record their history, until cancelled."""
         while True:
-            await self._until_wanted()
-            kinds = self._stream.counted()
+            await self._record_until_wanted()
+            kinds = self._stream.wanted_counters()
             with self._stream.recorded(STATS):
-                # If a subscriber wants another kind, a new recording begins, since each one has the same kinds from start to end.
-                while self._stream.is_wanted(STATS) and (now := self._stream.counted()) <= kinds:
+                # If a subscriber wants another kind, a new recording begins, because a recording has the same kinds from start to end.
+                while self._stream.is_wanted(STATS) and (wanted_kinds := self._stream.wanted_counters()) <= kinds:
                     began = time.monotonic()
                     try:
-                        text = await self._read(now or kinds)
+                        text = await self._read(wanted_kinds or kinds)
                         # The comparison is not measured, because other tasks run in between.
-                        pause = _pause(time.monotonic() - began)
-                        await self._compare(Statistics(text))
-                        await self._record(now or kinds, text)
+                        pause = min(max(POLL_SECONDS, (time.monotonic() - began) / SHARE), LONGEST_SECONDS)
+                        await self._publish_changes(Statistics(text))
+                        await self._record(wanted_kinds or kinds, text)
                     except RuntimeFailure as error:
                         log.debug("no counters: %s", error)
                         pause = POLL_SECONDS
@@ -219,7 +212,7 @@ class StatisticsWatch:
                     await asyncio.sleep(pause)
             self._known = Statistics()
 
-    async def _until_wanted(self) -> None:
+    async def _record_until_wanted(self) -> None:
         """Record the history until somebody subscribes to counters.
 
         Samples are taken at multiples of TICK, together with other periodic tasks, so that the processor wakes up less often.
@@ -241,11 +234,16 @@ class StatisticsWatch:
             if not ring.is_due():
                 continue
             try:
-                given = text if ring.kinds <= set(kinds) else await self._read_if_present(ring.kinds)
+                if ring.kinds <= set(kinds):
+                    answer = text
+                elif self._engine.runtime.is_known_absent:
+                    raise RuntimeAbsent("HAProxy does not run")
+                else:
+                    answer = await self._read(ring.kinds)
                 read = time.monotonic()
-                pieces = Statistics(given).numbers(ring.kinds, list(MEASURES.values()))
+                pieces = Statistics(answer).numbers(ring.kinds, list(MEASURES.values()))
                 # Each pause costs a wake-up, so few lines are parsed without pauses.
-                if len(given) > LARGE:
+                if len(answer) > LARGE:
                     rows = [row async for piece in unhurried(pieces) for row in piece]
                 else:
                     rows = list(chain.from_iterable(pieces))
@@ -255,13 +253,7 @@ class StatisticsWatch:
             else:
                 ring.add(rows, time.monotonic() - read)
 
-    async def _read_if_present(self, kinds: Collection[str]) -> str:
-        """Read counters. Raises RuntimeFailure, without an attempt to connect if HAProxy is known not to run."""
-        if self._engine.runtime.is_known_absent:
-            raise RuntimeAbsent("HAProxy does not run")
-        return await self._read(kinds)
-
-    async def now(self, kinds: Collection[str] = COUNTED, *, zeros: bool = True) -> list[dict[str, Any]]:
+    async def read_counters(self, kinds: Collection[str] = COUNTED, *, zeros: bool = True) -> list[dict[str, Any]]:
         """Read the counters of all objects of these kinds. With `zeros=False`, counters that are 0 are left out. Raises RuntimeFailure."""
         text = await self._read(kinds)
         counters = await run_in_thread_if(len(text) > LARGE, lambda: Statistics(text).counters(zeros=zeros))
@@ -271,10 +263,10 @@ class StatisticsWatch:
         """Return HAProxy's answer to `show stat` for these kinds of objects. Raises RuntimeFailure."""
         return await self._engine.runtime.read_dump(f"show stat -1 {sum(_BITS[kind] for kind in kinds)} -1", STATISTICS_HEAD)
 
-    async def _compare(self, now: Statistics) -> None:
-        """Publish the counters that have changed since the last poll; none after the first one."""
+    async def _publish_changes(self, statistics: Statistics) -> None:
+        """Publish the counters that have changed since the last poll. Publish nothing after the first poll."""
         if self._known:
-            async for changed in unhurried(now.changed_since(self._known)):
+            async for changed in unhurried(statistics.changed_since(self._known)):
                 for object_, row in changed.items():
                     self._stream.publish(STATS, object_, {"counters": row})
-        self._known = now
+        self._known = statistics

@@ -4,11 +4,11 @@
 samples after an hour, and earlier if it exceeds MOST_BYTES.
 
 A sample has one number for each object and measure. The numbers are stored column by column and compressed, since most columns are zeros or
-nearly the same for all objects. Consecutive samples share the tuple of their objects if it is equal.
+nearly the same for all objects. Consecutive samples with the same objects share the tuple of their names.
 
 Counters are stored as differences from the sample before, from which rates are computed. After a *break* there is no difference, and so no
-rate. Breaks are: HAProxy did not answer, another worker is in service, or a counter has decreased, as after `clear counters`. So no rate is
-negative, and none is an average over a time without samples.
+rate. Breaks are: HAProxy did not answer, another worker is in service, or a counter has decreased, as after `clear counters`. No rate is
+therefore negative, or an average over a time without samples.
 """
 
 import time
@@ -28,8 +28,7 @@ SECONDS = 3600.0
 PROXIES, SERVERS = (frozenset(("frontend", "backend")), 5.0), (frozenset(("server",)), 60.0)
 # The limit of each ring. Both rings, with the counters of their last samples, take at most 10 MiB for 5,000 servers.
 MOST_BYTES = 4 << 20
-# The measures that count since the start of the worker, and those of the moment, with their columns in `show stat`. The first column that
-# has a number is used.
+# The measures that count since the start of the worker, with their columns in `show stat`. The first column that has a number is used.
 COUNTED = {
     "requests": ("req_tot", "stot"),
     "errors_4xx": ("hrsp_4xx",),
@@ -37,6 +36,7 @@ COUNTED = {
     "connection_errors": ("econ",),
     "response_errors": ("eresp",),
 }
+# The measures that have a value at each moment, with their columns.
 MOMENTARY = {"sessions": ("scur",), "response_time": ("rtime",), "queue": ("qcur",)}
 MEASURES: Mapping[str, Sequence[str]] = {**COUNTED, **MOMENTARY}
 # Stands for a missing number.
@@ -60,7 +60,7 @@ class _Sample:
     objects: tuple[str, ...]
     # The columns of MEASURES as compressed arrays, with differences for counters.
     values: bytes
-    # The size in bytes, without objects that the sample shares with the one before.
+    # The size in bytes, without the names that the sample shares with the sample before.
     size: int
 
 
@@ -100,7 +100,10 @@ class SampleRing:
         self.restart()
 
     def add(self, rows: Iterable[tuple[str, Sequence[int | None]]], age: float = 0.0) -> None:
-        """Add a sample: the objects with their numbers in the order of MEASURES, which HAProxy has reported `age` seconds ago."""
+        """Add a sample, and drop the oldest samples that exceed the limits.
+
+        `rows` are the objects with their numbers in the order of MEASURES. HAProxy has reported them `age` seconds ago.
+        """
         objects, columns = list[str](), [array("Q") for _ in MEASURES]
         for object_, numbers in rows:
             objects.append(object_)
@@ -109,56 +112,45 @@ class SampleRing:
         taken, before = self._clock() - age, self._sampled_at
         seconds = taken - before if self._counters and taken - before <= BREAK_INTERVALS * self.interval else 0.0
         counters = columns[: len(COUNTED)]
-        differences = self._differences(objects, counters) if seconds else None
-        if differences is None:
-            seconds, differences = 0.0, [array("I", [ABSENT]) * len(objects) for _ in counters]
+        increases = self._counter_increases(objects, counters) if seconds else None
+        if increases is None:
+            seconds, increases = 0.0, [array("I", [ABSENT]) * len(objects) for _ in counters]
         momentary = [array("I", [min(value, ABSENT) for value in column]) for column in columns[len(COUNTED) :]]
-        values = zlib.compress(b"".join(column.tobytes() for column in (*differences, *momentary)), 1)
-        size = len(values) + self._store_objects(objects)
+        values = zlib.compress(b"".join(column.tobytes() for column in (*increases, *momentary)), 1)
+        size = len(values)
+        if tuple(objects) != self._objects:
+            # Names that the last sample has as well are used again.
+            names = {name: name for name in self._objects}
+            size += sum(len(name) + _NAME for name in objects if name not in names) + _PLACE * len(objects)
+            self._objects = tuple(names.get(name, name) for name in objects)
+            self._places = {name: place for place, name in enumerate(self._objects)}
         self._counters, self._sampled_at = counters, taken
-        self._append(_Sample(self._now() - age, seconds, self._objects, values, size))
-
-    def _differences(self, objects: Sequence[str], counters: Sequence["array[int]"]) -> list["array[int]"] | None:
-        """Return the increase of each counter since the last sample, in columns; None if any counter has decreased."""
-        places = [self._places.get(object_) for object_ in objects]
-        found = []
-        for column, former in zip(counters, self._counters, strict=True):
-            differences = array("I")
-            for place, value in zip(places, column, strict=True):
-                before = ABSENT if place is None else former[place]
-                if ABSENT in (value, before):
-                    differences.append(ABSENT)
-                elif value < before:
-                    return None
-                else:
-                    differences.append(min(value - before, ABSENT - 1))
-            found.append(differences)
-        return found
-
-    def _store_objects(self, objects: Sequence[str]) -> int:
-        """Store the objects of a new sample. Return how many bytes they take.
-
-        The tuple of the last sample is used again if it is equal. Otherwise its names are, as far as they are equal.
-        """
-        if tuple(objects) == self._objects:
-            return 0
-        names = {name: name for name in self._objects}
-        new = sum(len(name) + _NAME for name in objects if name not in names)
-        self._objects = tuple(names.get(name, name) for name in objects)
-        self._places = {name: place for place, name in enumerate(self._objects)}
-        return new + _PLACE * len(objects)
-
-    def _append(self, sample: _Sample) -> None:
-        """Append a sample, and drop the oldest ones that exceed the limits."""
         if len(self._samples) == self._samples.maxlen:
             self._size -= self._samples[0].size
-        self._samples.append(sample)
-        self._size += sample.size
+        self._samples.append(_Sample(self._now() - age, seconds, self._objects, values, size))
+        self._size += size
         while self._size > MOST_BYTES and len(self._samples) > 1:
             self._size -= self._samples.popleft().size
 
+    def _counter_increases(self, objects: Sequence[str], counters: Sequence["array[int]"]) -> list["array[int]"] | None:
+        """Return the increase of each counter since the last sample, in columns; None if any counter has decreased."""
+        places = [self._places.get(object_) for object_ in objects]
+        columns = []
+        for column, former in zip(counters, self._counters, strict=True):
+            increases = array("I")
+            for place, value in zip(places, column, strict=True):
+                before = ABSENT if place is None else former[place]
+                if ABSENT in (value, before):
+                    increases.append(ABSENT)
+                elif value < before:
+                    return None
+                else:
+                    increases.append(min(value - before, ABSENT - 1))
+            columns.append(increases)
+        return columns
+
     def read(self, seconds: float, measures: Collection[str], is_wanted: Callable[[str], bool]) -> dict[str, Any]:
-        """Return the samples of the last `seconds` as JSON: their Unix times, and for each wanted object its values, by measure.
+        """Return the samples of the last `seconds` as JSON: their Unix times, and the values of each wanted object, by measure.
 
         Counters are returned as rates per second. None stands for a missing value. Blocks.
         """

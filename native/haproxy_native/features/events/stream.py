@@ -1,11 +1,11 @@
-"""Store the last events, and let each subscriber read those that match its filter, at its own pace.
+"""Store the last events, and let each subscriber read the events that match its filter, at its own pace.
 
 A subscription is a position in the stored events (`place`), and has no queue of its own. Each event wakes all subscriptions. If an event is
 dropped before a subscriber has read it, reading raises FellBehind.
 
-There are three stores. Events that are always published, such as commits and reloads, share the first. States of servers and counters have
-one store each, because they are published only while somebody subscribes to them: such a store has all events of its type only while the
-type is `recorded`.
+There are three stores. Events that are always published, such as commits and reloads, share the first store. States of servers and counters
+have one store each, because they are published only while somebody subscribes to them. These two stores have all events of their type only
+while the type is `recorded`.
 """
 
 import asyncio
@@ -82,7 +82,7 @@ def _rfc3339(milliseconds: int) -> str:
 class EventStore:
     """A store of the last events: at most `number` of them, with at most `size` bytes together, and none older than `seconds` (0: any age).
 
-    It has all events with ids above `floor`.
+    All published events with ids above `floor` are stored.
     """
 
     def __init__(self, floor: int, number: int, size: int, seconds: float = 0) -> None:
@@ -95,26 +95,24 @@ class EventStore:
         """Add an event, and drop the oldest ones that exceed the limits. The last event always stays."""
         self._events.append(event)
         self._bytes += event.memory
-        while self._is_too_much(event.id):
+        while (length := len(self._events) - self._first) > 1:
             oldest = self._events[self._first]
+            is_too_old = self._age and event.id - oldest.id > self._age
+            if length <= self._number and self._bytes <= self._most_bytes and not is_too_old:
+                break
             self.floor, self._first, self._bytes = oldest.id, self._first + 1, self._bytes - oldest.memory
         # Deleting from the front of a list moves the rest, so many events are deleted at once.
         if self._first > len(self._events) // 2:
             del self._events[: self._first]
             self._first = 0
 
-    def _is_too_much(self, now: int) -> bool:
-        length = len(self._events) - self._first
-        too_old = self._age and now - self._events[self._first].id > self._age
-        return length > 1 and bool(length > self._number or self._bytes > self._most_bytes or too_old)
-
     def restart(self, floor: int) -> None:
-        """Drop all events. From now on, the store has all events with ids above `floor`."""
+        """Drop all events, and begin again after the id `floor`."""
         self._events.clear()
         self.floor, self._first, self._bytes = floor, 0, 0
 
     def after(self, id_: int, most: int) -> Sequence[StreamEvent]:
-        """Return the oldest events with ids above `id_`, at most `most`."""
+        """Return the oldest stored events with ids above `id_`, at most `most` of them."""
         start = bisect_right(self._events, id_, lo=self._first, key=lambda event: event.id)
         return self._events[start : start + most]
 
@@ -128,9 +126,9 @@ class EventFilter:
     """The events that a subscriber wants and may read."""
 
     types: Collection[str] = TYPES
-    # A pattern for names of objects. It covers the objects in them as well. Empty for all objects.
+    # A pattern for names of objects. It also covers the objects inside a matching object. Empty for all objects.
     pattern: str = ""
-    # Returns whether the subscriber may read an object. None if it may read all.
+    # Returns whether the subscriber may read an object; None if the subscriber may read all objects.
     may_read: Callable[[str], bool] | None = None
     # The kinds of objects whose counters are wanted.
     counters: frozenset[str] = COUNTED
@@ -176,12 +174,12 @@ class EventStream:
             subscription.wake()
 
     def subscription(self, wanted: EventFilter, after: int | None = None) -> "Subscription":
-        """Return a subscription to the events with ids above `after`; by default, to those from now on."""
+        """Return a subscription to the events with ids above `after`; by default, to future events only."""
         place = self._last if after is None else after
         return Subscription(self, wanted, place, place)
 
     def subscription_since(self, wanted: EventFilter, seconds: float) -> "Subscription":
-        """Return a subscription to those events of the last `seconds` that are stored, and to all from now on."""
+        """Return a subscription to the stored events of the last `seconds`, and to all future events."""
         return Subscription(self, wanted, max(int((self._now() - seconds) * 1_000_000), 0), self._last)
 
     def add(self, subscription: "Subscription") -> None:
@@ -218,12 +216,12 @@ class EventStream:
         return watched if len(watched) == len(set(types)) else [self._main, *watched]
 
     def is_wanted(self, type_: str) -> bool:
-        """Return whether a subscriber wants events of this type, or left less than LINGER_SECONDS ago."""
+        """Return whether there is a subscriber to events of this type, or the last one left less than LINGER_SECONDS ago."""
         if any(type_ in subscription.wanted.types for subscription in self._subscriptions):
             return True
         return time.monotonic() - self._left_at.get(type_, -LINGER_SECONDS) < LINGER_SECONDS
 
-    def counted(self) -> frozenset[str]:
+    def wanted_counters(self) -> frozenset[str]:
         """Return the kinds of objects whose counters any subscriber wants."""
         return frozenset[str]().union(
             *(subscription.wanted.counters for subscription in self._subscriptions if STATS in subscription.wanted.types)
@@ -237,7 +235,7 @@ class EventStream:
 
     @contextmanager
     def recorded(self, type_: str) -> Iterator[None]:
-        """Promise that the caller publishes all events of a type while the context is active. Drops the earlier events of the type."""
+        """Declare that the caller publishes all events of a type while the context is active. Drops the earlier events of the type."""
         places = [subscription.place for subscription in self._subscriptions if type_ in subscription.wanted.types]
         self._watched[type_].restart(min(places, default=self._last))
         self._recorded.add(type_)
@@ -247,17 +245,17 @@ class EventStream:
             self._recorded.discard(type_)
 
     def close(self) -> None:
-        """End all subscriptions, also future ones."""
+        """End all subscriptions. Future subscriptions end at once."""
         self._is_closed = True
         for subscription in self._subscriptions:
             subscription.close()
 
 
 class Subscription:
-    """A position in the stream, which each event wakes while the context is active.
+    """A position in the stream of events. While the context is active, each event wakes the subscription.
 
     `place` is the id of the last event that was read or did not match the filter. Reading raises FellBehind if an event with an id above
-    `place` and `first` was dropped before it was read.
+    both `place` and `first` was dropped before it was read.
     """
 
     __slots__ = ("_first", "_stream", "_waiter", "is_closed", "place", "wanted")
@@ -275,7 +273,7 @@ class Subscription:
         self._stream.remove(self)
 
     async def read(self, seconds: float) -> list[StreamEvent]:
-        """Wait for the next events and return them; none after `seconds`, or if the subscription is closed. Raises FellBehind."""
+        """Wait for the next events and return them. Return [] after `seconds`, or if the subscription is closed. Raises FellBehind."""
         deadline = asyncio.get_running_loop().time() + seconds
         while not self.is_closed:
             if (events := self._batch()) is None:
@@ -295,14 +293,14 @@ class Subscription:
         return []
 
     def _batch(self) -> list[StreamEvent] | None:
-        """Return those events of the next batch that match the filter; None if no further event is stored."""
+        """Return the events of the next batch that match the filter, which may be none; None if there is no further stored event."""
         if not (events := self._stream.after(self.place, self.wanted.types, self._first)):
             return None
         self.place = events[-1].id
         return [event for event in events if self.wanted.matches(event)]
 
     async def wait(self, seconds: float) -> bool:
-        """Wait for the next call of `wake` and return True; False after `seconds`. Returns True at once if the subscription is closed."""
+        """Wait for the next call of `wake` and return True; False after `seconds`. If the subscription is closed, return True at once."""
         if self.is_closed:
             return True
         self._waiter = asyncio.get_running_loop().create_future()

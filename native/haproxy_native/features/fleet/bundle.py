@@ -1,8 +1,9 @@
-"""`Bundle`: what a release has: the text of haproxy.cfg, and all stored files of the kinds that the fleet releases.
+"""`Bundle`: the content of a release: the text of haproxy.cfg, and all stored files of the kinds that the fleet releases.
 
-A bundle is one sequence of bytes, so two nodes have the same bundle if its digest is the same. Without kinds, it is the text. With kinds,
-its first line is JSON that lists each content with its store, name and length, and the contents follow. A node that applies a bundle writes
-the files that differ, and deletes files of the kinds that the bundle lacks, in one commit with the text.
+A bundle is one sequence of bytes, so two nodes have the same bundle if the digests are the same. If the fleet releases no stored files, the
+bundle is the text. Otherwise, its first line is JSON that lists each content with its store, name and length, and the contents follow. A
+node that applies a bundle writes the text and the files that differ in one commit. The commit also deletes stored files of the released
+kinds that are not in the bundle.
 
 `BundleReader` reads the bundle of this node. It has a cache and nothing else: the files on disk are the state.
 """
@@ -59,11 +60,11 @@ def packed(text: bytes, files: Mapping[FileKey, bytes]) -> bytes:
 def unpacked(data: bytes) -> tuple[bytes, dict[FileKey, bytes]]:
     """Return the text and the stored files of a bundle. Raises ValueError."""
     first, _, rest = data.partition(b"\n")
-    found, start = dict[FileKey, bytes](), 0
+    files, start = dict[FileKey, bytes](), 0
     for store, name, size in json.loads(first):
-        found[store, name] = rest[start : start + size]
+        files[store, name] = rest[start : start + size]
         start += size
-    return found.pop(("", "")), found
+    return files.pop(("", "")), files
 
 
 def _digest(content: bytes | None) -> str | None:
@@ -71,7 +72,7 @@ def _digest(content: bytes | None) -> str | None:
 
 
 class BundleReader:
-    """Reads the bundle of one node, and makes the change that applies another bundle. `kinds`: the kinds of stored files in bundles."""
+    """Reads the bundle of one node, and makes the change that applies another bundle. `kinds` are the kinds of stored files in bundles."""
 
     def __init__(self, engine: Engine, kinds: Sequence[str]) -> None:
         self._engine, self._kinds = engine, [kind for kind in KINDS if kind in kinds]
@@ -79,21 +80,21 @@ class BundleReader:
 
     @property
     def kinds(self) -> str:
-        """The kinds as releases state them."""
+        """The kinds of stored files, separated by commas, as in `Release.files`."""
         return ",".join(self._kinds)
 
     async def read(self) -> Bundle:
-        """Return the present bundle. Raises Unreadable and Unusable if there are kinds and their files cannot be read."""
+        """Return the present bundle. Raises Unreadable and Unusable if stored files cannot be read."""
         with suppress(NativeError):
             await self._engine.notice()
         document = self._engine.document
-        stamps = await asyncio.to_thread(self._stamps) if self._kinds else []
+        stamps = await asyncio.to_thread(self._file_stamps) if self._kinds else []
         if self._cached is None or self._cached[0].document is not document or self._cached[1] != stamps or None in stamps:
-            self._cached = await run_in_thread(self._read, document), stamps
+            self._cached = await run_in_thread(self._read_bundle, document), stamps
         return self._cached[0]
 
     def _paths(self) -> Iterator[tuple[Store, Path]]:
-        """Yield the stored files of the kinds. If two stores share a directory, the first has its files."""
+        """Yield the stored files of the released kinds. If two stores share a directory, the files belong to the first store."""
         directories = set[Path]()
         for kind in self._kinds:
             if (store := self._engine.stores.get(kind)) and store.directory not in directories:
@@ -101,8 +102,8 @@ class BundleReader:
                 # Not `store.files()`, which leaves out keys in files of their own.
                 yield from ((store, path) for path in Store.files(store))
 
-    def _stamps(self) -> list[object]:
-        """Return what changes with each write of a stored file; with None if a file may have been written without that."""
+    def _file_stamps(self) -> list[object]:
+        """Return values that change with each write of a stored file. Add None if a file is so new that another write may not show."""
         stamps = list[object]()
         for _, path in self._paths():
             with suppress(OSError):
@@ -111,7 +112,7 @@ class BundleReader:
                 stamps += [None] * (time.time() - status.st_mtime < UNCERTAIN_SECONDS)
         return stamps
 
-    def _read(self, document: Document) -> Bundle:
+    def _read_bundle(self, document: Document) -> Bundle:
         main = Document.parse(parts.split(document.data)[parts.MAIN]) if parts.is_joined(document) else document
         text = header.without_banner(header.bare(main)).data
         if not self._kinds:
@@ -126,35 +127,31 @@ class BundleReader:
         data = packed(text, contents)
         return Bundle(document, data, sha256(data).hexdigest(), digests)
 
-    async def change(self, data: bytes, by: Author) -> Change:
-        """Return the change from the bundle that was read last to the bundle `data`. Raises BadRequest.
+    def change(self, data: bytes, author: Author) -> Change:
+        """Return the change from the bundle that was read last to the bundle `data`. Raises BadRequest. Blocks.
 
-        Its commit raises ChangedSince if somebody has edited the text or one of the files since.
+        The commit of the change raises ChangedSince if somebody has edited the text or a file after that read.
         """
         assert self._cached
-        return await run_in_thread(self._change, self._cached[0], data, by)
-
-    def _change(self, own: Bundle, data: bytes, by: Author) -> Change:
+        own = self._cached[0]
         text, files = unpacked(data) if self._kinds else (data, {})
         operations: list[Operation] = [PutText(parts.MAIN, text_as_sent(text))]
         stores: dict[Path, Store] = {path: store for store, path in self._paths()} if self._kinds else {}
-        wanted: dict[Path, bytes | None] = dict.fromkeys(own.files)
+        contents: dict[Path, bytes | None] = dict.fromkeys(own.files)
         for (kind, name), content in files.items():
             store = self._engine.stores.get(kind)
             if store is None or kind not in self._kinds or not is_file_name(name):
                 raise BadRequest(f"the release has the file {name[:100]!r} of {kind[:40]}, which this node has no directory for")
             stores[path := store.directory / name] = store
-            wanted[path] = content
-        differing = {
-            path: content for path, content in wanted.items() if content is None or own.files.get(path) != sha256(content).hexdigest()
-        }
+            contents[path] = content
+        differing = {path: content for path, content in contents.items() if content is None or _digest(content) != own.files.get(path)}
 
-        def edit(now: Contents) -> Contents:
-            for path, content in now.items():
-                if (sha256(content).hexdigest() if content is not None else None) != own.files.get(path):
+        def edit(present: Contents) -> Contents:
+            for path, content in present.items():
+                if _digest(content) != own.files.get(path):
                     raise ChangedSince(f"{path.name} is not what was seen")
             return differing
 
         if differing:
             operations.append(EditFiles({path: stores[path] for path in differing if path in stores}, edit, is_checked=False))
-        return Change(operations, ExpectedText.from_document(own.document, parts.MAIN), author=by)
+        return Change(operations, ExpectedText.from_document(own.document, parts.MAIN), author=author)

@@ -1,8 +1,8 @@
 """`EtcdStore`: the store of a fleet on etcd, over its JSON gateway (etcd documentation, "Why gRPC gateway").
 
-All reads are linearizable. If one endpoint does not answer in time, the call goes to the next. A write may then be made twice: the second
-one fails its comparison as if another node had been first, and the caller reads again. The gateway reports errors in several forms, so
-their text is searched.
+All reads are linearizable. If an endpoint does not answer in time, the call goes to the next endpoint. A write may then be sent twice. The
+second write fails its comparison as if another node had been first, and the caller reads again. The gateway reports errors in several
+forms, so errors are recognized by their text.
 """
 
 import base64
@@ -35,7 +35,7 @@ class EtcdSettings:
 
 
 class EtcdStore:
-    """One client of etcd. It closes its HTTP client after each failure; the next one reads the certificates again."""
+    """A client of etcd. After each failure its HTTP client is closed, so that the next HTTP client reads the certificates again."""
 
     largest = 1 << 20
 
@@ -74,7 +74,7 @@ class EtcdStore:
         import httpx2
 
         body = {"create_request": {"key": _base64(prefix), "range_end": _base64(_end(prefix))}}
-        # Afterwards the first endpoint is one that answers.
+        # This call moves an endpoint that answers to the front.
         await self.facts()
         endpoint = self._endpoints[0]
         try:
@@ -110,14 +110,14 @@ class EtcdStore:
         return str(answer["header"]["revision"]) if answer.get("succeeded") else None
 
     async def call(self, path: str, body: dict[str, Any]) -> Any:
-        """Return the answer of the first endpoint that answers. Raises StoreAway, StoreDenied, StoreFull and TooLarge."""
+        """Try the endpoints in turn, and return the first answer. Raises StoreAway, StoreDenied, StoreFull and TooLarge."""
         failure = StoreAway("etcd: no endpoint")
         for endpoint in list(self._endpoints):
             for is_first in (True, False):
                 try:
-                    return await self._answer(endpoint, path, body)
+                    return await self._post(endpoint, path, body)
                 except StoreDenied as error:
-                    # A token is valid for some minutes, and for one process of etcd.
+                    # A token is valid for some minutes, and only at the etcd process that issued it.
                     if not (is_first and self._settings.user):
                         raise
                     self._token, failure = "", StoreAway(error.detail)
@@ -129,7 +129,7 @@ class EtcdStore:
             self._endpoints.append(endpoint)
         raise failure
 
-    async def _answer(self, endpoint: str, path: str, body: dict[str, Any]) -> Any:
+    async def _post(self, endpoint: str, path: str, body: dict[str, Any]) -> Any:
         import httpx2
 
         try:
@@ -163,7 +163,7 @@ class EtcdStore:
 
 
 class EtcdPresence:
-    """A key under a lease."""
+    """A key that etcd deletes when its lease ends."""
 
     def __init__(self, store: EtcdStore, lease: str) -> None:
         self._store, self._lease = store, lease
@@ -177,7 +177,7 @@ class EtcdPresence:
 
 
 def _checked(endpoint: str, response: "httpx2.Response") -> Any:
-    """Return the JSON of an answer. Raises StoreAway, StoreDenied, StoreFull and TooLarge."""
+    """Return the JSON object of a successful answer. Raises StoreAway, StoreDenied, StoreFull and TooLarge for any other answer."""
     try:
         answer = response.json()
     except ValueError:

@@ -1,13 +1,14 @@
-"""`FleetGroup`: what the nodes of a fleet share, as encrypted keys in the store. It has no state of its own.
+"""`FleetGroup`: what the nodes of a fleet share, as encrypted values in the store. The class has no state of its own.
 
+    key            written by     value
     head           any node       the `Head`; replaced only by a node that has read its present version
-    node/NAME      that node      its `Report`, and the digest of its text
-    alive/NAME     that node      exists while the node is present
+    node/NAME      node NAME      the `Report` of the node, and the digest of its text
+    alive/NAME     node NAME      exists while the node is present
     object/NAME/N  proposers      the pieces of a text; never changed, and deleted when no release names the text
 
-The store keeps no order between keys, so a release writes the pieces first and the head last. A kill in between leaves pieces that no
-release names, and the next release of the same text uses them. A kill after the head leaves the pieces of dropped releases, which nobody
-deletes. If the pieces of a head are gone, somebody has replaced that head, and the node reads again.
+The store has no order between keys, so a release writes the pieces first and the head last. A kill in between leaves pieces that no
+release names; the next release of the same text uses them. A kill after the head was written leaves the pieces of dropped releases, which
+nobody deletes. If the pieces of a head are gone, another head has replaced it, and the node reads the head again.
 """
 
 import json
@@ -38,80 +39,86 @@ class FleetConflict(Conflict):
 
 
 class FleetGroup:
-    """A group in a store. `path` is the prefix of its keys, without a slash at its end. Each method raises Unusable."""
+    """A group in a store. `path` is the prefix of its keys in the store, without a slash at the end. Each method raises Unusable."""
 
     def __init__(self, store: GroupStore, keyring: Keyring, path: str) -> None:
         self._store, self._keyring, self._path = store, keyring, path
 
-    def _place(self, key: str) -> str:
-        return f"{self._path}/{key}"
+    def _store_key(self, name: str) -> str:
+        return f"{self._path}/{name}"
 
-    def _sealed(self, key: str, value: Any) -> tuple[str, bytes]:
-        return (place := self._place(key)), self._keyring.seal(place, json.dumps(value).encode())
+    def _encrypted(self, name: str, value: Any) -> tuple[str, bytes]:
+        """Return the store key of a name, and a JSON value encrypted for it."""
+        key = self._store_key(name)
+        return key, self._keyring.encrypt(key, json.dumps(value).encode())
 
     async def head(self) -> tuple[Head | None, str | None]:
-        """Return the head that a majority of the store has, and its version; None for both if there is none."""
-        entry = await self._store.read(place := self._place(HEAD))
-        return (Head.of(json.loads(self._keyring.open(place, entry.value))), entry.version) if entry else (None, None)
+        """Return the head that a majority of the store's nodes has, and its version; None for both if there is no head."""
+        key = self._store_key(HEAD)
+        if (entry := await self._store.read(key)) is None:
+            return None, None
+        return Head.of(json.loads(self._keyring.decrypt(key, entry.value))), entry.version
 
     async def swap(self, head: Head, version: str | None, former: Head | None) -> None:
-        """Replace the former head if it still has this version; without a version, create the first head. Delete texts no longer needed.
+        """Replace the former head if it still has this version, and delete the texts that no release needs any more.
 
-        Raises FleetConflict if another node was first.
+        With `version=None`, create the first head. Raises FleetConflict if another node was first.
         """
-        place, sealed = self._sealed(HEAD, head.as_dict())
-        made = await (self._store.replace(place, sealed, version) if version else self._store.create(place, sealed))
-        if made is None:
+        key, value = self._encrypted(HEAD, head.as_dict())
+        new_version = await (self._store.replace(key, value, version) if version else self._store.create(key, value))
+        if new_version is None:
             raise FleetConflict("another node has replaced the release meanwhile; check the fleet and try again")
         needed = {each.object for each in (head.settled, *head.chain)}
         for release in former.chain if former else ():
             if release.object not in needed:
                 for index in range(release.pieces):
                     with suppress(Unusable):
-                        await self._store.delete(self._place(f"object/{release.object}/{index}"))
+                        await self._store.delete(self._store_key(f"object/{release.object}/{index}"))
 
     def changes(self) -> AsyncIterator[None]:
         """Yield whenever the head may have changed, as `GroupStore.changes` does."""
-        return self._store.changes(self._place(HEAD))
+        return self._store.changes(self._store_key(HEAD))
 
     async def upload(self, text: bytes, digest: str) -> tuple[str, int]:
-        """Write a text with this digest; return the name of its pieces and their number. Raises TooLarge."""
+        """Write a text with this digest, and return its name in the store and the number of its pieces. Raises TooLarge."""
         name, pieces = self._keyring.object_name(digest), [text[start : start + PIECE] for start in range(0, len(text), PIECE)]
         for index, piece in enumerate(pieces):
-            place = self._place(f"object/{name}/{index}")
-            await self._store.create(place, await run_in_thread(self._keyring.seal, place, piece))
+            key = self._store_key(f"object/{name}/{index}")
+            await self._store.create(key, await run_in_thread(self._keyring.encrypt, key, piece))
         return name, len(pieces)
 
     async def fetch(self, release: Release) -> bytes:
         """Return the text of a release. Raises StoreAway if the store no longer has it."""
         pieces = []
         for index in range(release.pieces):
-            if (entry := await self._store.read(place := self._place(f"object/{release.object}/{index}"))) is None:
+            key = self._store_key(f"object/{release.object}/{index}")
+            if (entry := await self._store.read(key)) is None:
                 raise StoreAway(f"the store has no text of release {release.number}")
-            pieces.append(self._keyring.open(place, entry.value))
+            pieces.append(self._keyring.decrypt(key, entry.value))
         if sha256(text := b"".join(pieces)).hexdigest() != release.bundle:
             raise StoreAway(f"the text of release {release.number} in the store is another one")
         return text
 
     async def reports(self) -> dict[str, dict[str, Any]]:
         """Return the reports of the nodes, by name."""
-        entries, start = await self._store.list(place := self._place("node/")), len(place)
-        return {entry.key[start:]: json.loads(self._keyring.open(entry.key, entry.value)) for entry in entries}
+        prefix = self._store_key("node/")
+        entries = await self._store.list(prefix)
+        return {entry.key[len(prefix) :]: json.loads(self._keyring.decrypt(entry.key, entry.value)) for entry in entries}
 
     async def write_report(self, name: str, report: Report, bundle: str) -> None:
-        await self._store.replace(*self._sealed(f"node/{name}", asdict(report) | {"bundle": bundle}))
+        await self._store.replace(*self._encrypted(f"node/{name}", asdict(report) | {"bundle": bundle}))
 
     async def delete_report(self, name: str) -> bool:
-        """Delete the report of a node; return whether there was one."""
-        return await self._store.delete(self._place(f"node/{name}"))
+        """Delete the report of a node, and return whether the node had one."""
+        return await self._store.delete(self._store_key(f"node/{name}"))
 
     async def present(self) -> set[str]:
         """Return the names of the nodes that are present."""
-        return {entry.key.rpartition("/")[2] for entry in await self._store.list(self._place("alive/"))}
+        return {entry.key.rpartition("/")[2] for entry in await self._store.list(self._store_key("alive/"))}
 
     async def enter(self, name: str, boot: str) -> Presence | None:
-        """Make a node present. Return None if a process with the same name is. `boot` identifies this process."""
-        return await self._store.present(*self._sealed(f"alive/{name}", {"boot": boot}), PRESENT_SECONDS)
+        """Make a node present. Return None if another process with its name is present. `boot` identifies this process."""
+        return await self._store.present(*self._encrypted(f"alive/{name}", {"boot": boot}), PRESENT_SECONDS)
 
     async def facts(self) -> Mapping[str, Any]:
         """Return facts about the store."""

@@ -1,18 +1,19 @@
-"""`FleetMember`: the part that a server takes in its fleet. Its loop reads the head, has the node act, reports, and helps to lead.
+"""`FleetMember`: one server as a member of its fleet. Its loop reads the head, lets the node act, reports, and computes the next head.
 
-While its context is active, three background tasks run. They own what is in memory only:
+While the context is active, three background tasks run. They own the state that is in memory only:
 
-- *The loop* takes a turn at least every READ_SECONDS; notifications of the store and changes of the configuration begin one at once. Each
-  turn reads the head, so a lost notification only costs time. The loop owns `store_state`, and when it first saw the present gate.
+- *The loop* takes a turn at least every READ_SECONDS. Notifications of the store and changes of the configuration begin a turn at once.
+  Each turn reads the head, so a lost notification only costs time. The loop owns `store_state`, and the time when the present gate was
+  first seen.
 - *The listener* waits for notifications of the store.
-- *The presence* is a key that disappears 15 seconds after its last renewal. A node without it takes no turn, so only one of two processes
-  with the same name takes part.
+- *The presence* is a key that disappears 15 seconds after its last renewal. A node without a presence takes no turn, so of two processes
+  with the same name only one takes part.
 
-`at_rest` keeps people's requests (`requests`) out of a turn. What has to survive a kill is in `FleetNode` or in the store: a kill within a
-turn repeats the turn after the next start, as soon as the former presence has ended.
+`at_rest` lets people's requests (`requests`) wait for the end of a turn. State that must survive a kill is in `FleetNode` or in the store.
+A turn that a kill has interrupted is repeated after the next start, as soon as the former presence has ended.
 
-All nodes lead: each computes the next head from the reports, and the store accepts the first one. This needs no election, and a leader that
-dies or acts on an old head does no harm.
+There is no leader: each node computes the next head from the reports, and the store accepts the first one that it receives. This needs no
+election, and a node that dies or acts on an old head does no harm.
 """
 
 import asyncio
@@ -47,15 +48,16 @@ RENEW_SECONDS = 5.0
 class StoreState:
     """Whether the store answers."""
 
+    # Why the store does not answer; empty if it does.
     error: str = ""
-    # When it began or ceased to answer, as Unix time.
+    # When the store began or ceased to answer, as Unix time.
     since: float = 0.0
 
 
 class FleetMember(Observer):
-    """A server that is the node `name` of a group. While the context is active, it takes part, and refuses changes that it cannot release.
+    """The node `name` of a group. While the context is active, the node takes part, and refuses changes that it cannot release.
 
-    `refuses_local`: whether changes of the configuration are refused while the store does not answer or this node holds.
+    `refuses_local` is whether changes of the configuration are refused while the store does not answer or this node holds.
     """
 
     def __init__(self, engine: Engine, group: FleetGroup, node: FleetNode, name: str, *, refuses_local: bool) -> None:
@@ -64,10 +66,10 @@ class FleetMember(Observer):
         self._works, self._wake, self._lock = Background("the fleet"), asyncio.Event(), asyncio.Lock()
         self._presence: Presence | None = None
         # Whether another process has this node's name.
-        self._is_taken = False
-        # The report that the store has.
+        self._is_name_used = False
+        # The report that the store has; None if that is unknown.
         self._sent: dict[str, Any] | None = None
-        # The last gate that was seen, and when it was first seen, by the monotonic clock.
+        # The present gate, and when it was first seen, by the monotonic clock.
         self._gate: tuple[Any, float] = (None, 0.0)
 
     async def __aenter__(self) -> Self:
@@ -86,7 +88,7 @@ class FleetMember(Observer):
         await self.group.close()
 
     def admit(self, change: Change) -> None:
-        """Refuse a client's change of the configuration while this node cannot release it. Raises StoreAway and FleetConflict."""
+        """Raise StoreAway or FleetConflict for a client's change of the configuration while this node cannot release the change."""
         by, state = change.author, self.node.state
         is_ours = not by.request_id or by.cause.startswith(f"{CAUSE}/") or isinstance(change.sole_operation, SetRuntime)
         if not self._refuses_local or is_ours or state.head is None:
@@ -143,12 +145,12 @@ class FleetMember(Observer):
             await asyncio.sleep(RENEW_SECONDS)
 
     async def _keep_present(self) -> None:
-        """Keep the presence of this node alive. Only one process may be present with its name."""
+        """Renew the presence of this node until cancelled. Only one process may be present with the name of the node."""
         while True:
             try:
                 if self._presence is None or not await self._presence.renew():
                     self._presence = await self.group.enter(self.name, self._boot)
-                    self._is_taken = self._presence is None
+                    self._is_name_used = self._presence is None
                     self.wake()
             except Unusable as error:
                 self._set_store_state(str(error))
@@ -158,12 +160,12 @@ class FleetMember(Observer):
     # -- one turn
 
     async def _turn(self) -> None:
-        """Take one step for this node, and one step of leading the release. Raises Unusable."""
+        """Take one step for this node, report its state, and take one step for the group. Raises Unusable."""
         node = self.node
         await node.watch_change()
         head, version = await self.group.head()
         if self._presence is None:
-            if not self._is_taken:
+            if not self._is_name_used:
                 return
             raise StoreAway(f"another node is present as {self.name}, or this one was killed some seconds ago; names must differ")
         state, action = machine.decide(head, node.state, self.name, (await node.bundles.read()).digest)
@@ -173,32 +175,23 @@ class FleetMember(Observer):
             self.wake()
         elif head:
             await node.act(head, action)
-        await self._report()
-        await self._lead(head, version)
-
-    async def _report(self) -> None:
-        """Write the report of this node to the store, unless the store has it already."""
-        report, bundle = self.node.state.report, (await self.node.bundles.read()).digest
-        if (sent := asdict(report) | {"bundle": bundle}) != self._sent:
+        report, bundle = node.state.report, (await node.bundles.read()).digest
+        if (to_send := asdict(report) | {"bundle": bundle}) != self._sent:
             await self.group.write_report(self.name, report, bundle)
-            self._sent = sent
+            self._sent = to_send
+        if head and head.state != DONE and not machine.hold_reason(head, node.state):
+            await self._advance_release(head, version)
 
-    async def _lead(self, head: Head | None, version: str | None) -> None:
-        """Open the next gate, end the release or revert it, if it is time. Does nothing if this node cannot follow the head.
-
-        If another node was first, its head is valid.
-        """
-        if head is None or head.state == DONE or machine.broken(head, self.node.state):
-            return
-        at, now = (head.release.id, head.gate, head.state), time.monotonic()
-        if self._gate[0] != at:
-            self._gate = at, now
-        found = await self.group.reports()
-        if found.get(self.name) != self._sent:
+    async def _advance_release(self, head: Head, version: str | None) -> None:
+        """Open the next gate, or end or revert the release, if that is due and no other node does it first."""
+        gate, now = (head.release.id, head.gate, head.state), time.monotonic()
+        if self._gate[0] != gate:
+            self._gate = gate, now
+        stored = await self.group.reports()
+        if stored.get(self.name) != self._sent:
             self._sent = None
-        reports = {name: Report(each["number"], each["id"], each["phase"], each["reason"]) for name, each in found.items()}
-        next_head = machine.advance(head, reports, now - self._gate[1], new_id(), time.time())
-        if next_head:
+        reports = {name: Report(each["number"], each["id"], each["phase"], each["reason"]) for name, each in stored.items()}
+        if next_head := machine.advance(head, reports, now - self._gate[1], new_id(), time.time()):
             with suppress(FleetConflict):
                 await self.group.swap(next_head, version, head)
             self.wake()

@@ -1,31 +1,33 @@
-"""Releases of a fleet: a pure state machine. `decide` says what one node does, and `advance` what the group does next.
+"""Releases of a fleet as a state machine without side effects. `decide` returns the next action of a node, `advance` the next head.
 
     done --propose--> rolling, gate 0: all check --> gate 1 --> gate 2 ... --> done
                          | refused                     | bad, refused, or not in time
                          +------------> done, with the next number and the settled text
     rolling <--> paused, by a person
 
-`Head` is the only state that all nodes share. Any node replaces it by compare-and-swap, so there is no leader. At gate 0 all nodes in the
-stages check the text; at gate k the nodes of the first k stages apply it. All other nodes keep their text until the release is DONE. They
-then apply the newest release, and none in between. A release that fails is followed by a new release with the settled text, the text of the
-last release that was DONE. So numbers only rise, and a node applies each release at most once. A text here is all that a release has
-(`bundle`), with the stored files. The machine only compares digests.
+`Head` is the only state that all nodes share. Any node replaces the head by compare-and-swap, so there is no leader. At gate 0 all nodes in
+the stages check the text of the release. At gate k the nodes of the first k stages apply the text. All other nodes keep their text until
+the release is DONE. They then apply the newest release, and skip the releases before it. A release that fails is followed by a new release
+with the settled text, the text of the last release that was DONE. Numbers of releases therefore only rise, and a node applies each release
+at most once. "Text" stands for the whole bundle of a release, with its stored files. The machine only compares digests.
 
-A node stores three things on disk before it acts: the last head that it has followed, its phase in that release, and `applied`, the last
-text that it got from the fleet. Each rule of a node is about one of them:
+A node stores on disk, before it acts: the last head that it has followed, its phase in that release, and `applied`, the last text that the
+node got from the fleet. The rules of a node:
 
-- *The chain.* If a head has a lower number than the release that the node has followed, or its former releases do not include that release,
-  the store was restored, wiped or manipulated. The node holds: it changes nothing until the chain is whole, or a person adopts one side.
-- *The phase.* A node does not retry a release that it has had or refused.
-- *The text.* If the node's text is not `applied`, it was edited by hand. The node then refuses a release that has it in a stage, and is
-  DRIFTED in any other. `force` overwrites an edit, once. On the node that proposed a release, the edited text counts as `applied`.
+- *The chain* is the former releases and the present one. If a head has a lower number than the release that the node has followed, or its
+  chain does not include that release, the store was restored, wiped or manipulated. The node then holds: it changes nothing until the
+  chain includes the release again, or a person adopts the text of the store or of the node.
+- *The phase.* A node does not retry a release that it has applied or refused.
+- *The text.* If the node's text is not `applied`, the text was edited by hand. The node then refuses a release if it is in a stage of the
+  release, and otherwise becomes DRIFTED. `force` overwrites an edit, once. On the node that proposed a release, the edited text counts as
+  `applied`.
 
 The commit checks once more that the text is the one that `decide` has seen, so an edit in between is not overwritten.
 
-After a kill: BAKING and the confirmation of the change are on disk before the change begins. The next start continues to watch the change;
-or it finds that nothing was changed, and applies the release; or it finds that the change was rolled back at its deadline, and becomes BAD.
-A kill while a node catches up leaves the former or the new text, and the node knows both: the former text is `applied`. If somebody
-restores exactly the former text before the next start, it is overwritten, since this looks like a change that was never made.
+After a kill: BAKING and the confirmation of the change are on disk before the change begins. The next start continues to watch the change.
+If nothing was changed, the next start applies the release. If the change was rolled back at its deadline, the node becomes BAD. A kill
+while a node catches up leaves the former or the new text, and the node knows both: the former text is `applied`. If somebody restores
+exactly the former text before the next start, that text is overwritten, since this looks like a change that was never made.
 """
 
 from collections.abc import Mapping, Sequence
@@ -52,6 +54,8 @@ STARTED, GATE_PASSED, RESUMED, ROLLED_BACK, JOINED = "started", "gate_passed", "
 
 @dataclass(frozen=True)
 class Release:
+    """One release: its number, where its bundle is in the store, and who made it."""
+
     number: int
     # Random, so that two releases never have the same number and the same id.
     id: str
@@ -79,6 +83,8 @@ class Release:
 
 @dataclass(frozen=True)
 class Head:
+    """The state that all nodes of a group share: the newest release, and how far it has got."""
+
     release: Release
     # The release whose text is released again if this release fails.
     settled: Release
@@ -86,8 +92,9 @@ class Head:
     gate: int = 0
     stages: Sequence[Sequence[str]] = ()
     guard: Mapping[str, Any] | None = None
-    # Seconds that a node is watched before it is good, and that a stage may take beyond that.
+    # For how many seconds a node is watched before it is good.
     bake: float = 0.0
+    # How many seconds a stage may take in addition to the bake.
     deadline: float = 600.0
     # Whether nodes that were edited by hand before the release are overwritten.
     force: bool = False
@@ -99,7 +106,7 @@ class Head:
     past: Sequence[Release] = ()
 
     @property
-    def planned(self) -> list[str]:
+    def staged_nodes(self) -> list[str]:
         """Return the nodes of all stages."""
         return [name for stage in self.stages for name in stage]
 
@@ -109,7 +116,7 @@ class Head:
         return [*self.past, self.release]
 
     def is_open(self, node: str) -> bool:
-        """Return whether a node is to apply the release now."""
+        """Return whether a node may apply the release: if the release is DONE, or its gate has reached the stage of the node."""
         return self.state == DONE or any(node in stage for stage in self.stages[: self.gate])
 
     def as_dict(self) -> dict[str, Any]:
@@ -143,7 +150,7 @@ class NodeState:
     reason: str = ""
     # The SHA-256 of the last text that the node got from the fleet.
     applied: str = ""
-    # While the node is BAKING, the confirmation that its change waits for.
+    # While the node is BAKING, the id of the confirmation of its change.
     confirmation: str = ""
     # Why the node holds; empty if it does not.
     held: str = ""
@@ -175,30 +182,30 @@ class NodeState:
 # -- a node
 
 
-def broken(head: Head | None, node: NodeState) -> str:
-    """Return why a node cannot follow a head; empty if it can."""
+def hold_reason(head: Head | None, node: NodeState) -> str:
+    """Return why a node cannot follow a head, and therefore holds; '' if it can follow the head."""
     seen = node.head.release if node.head else None
     if head is None:
         return f"the store has no release, and this node has seen {seen.number}" if seen else "the group has no release yet"
-    now = head.release
+    release = head.release
     if seen is None:
-        return f"this node has not joined the group, which has release {now.number}"
-    if now.number < seen.number:
-        return f"the store has release {now.number}, and this node has seen {seen.number}"
+        return f"this node has not joined the group, which has release {release.number}"
+    if release.number < seen.number:
+        return f"the store has release {release.number}, and this node has seen {seen.number}"
     if all(each.key != seen.key for each in head.chain):
-        return f"release {seen.number}, which this node has seen, is not among those before release {now.number} of the store"
+        return f"release {seen.number}, which this node has seen, is not among those before release {release.number} of the store"
     return ""
 
 
 def decide(head: Head | None, node: NodeState, name: str, text: str) -> tuple[NodeState, str]:
     """Return the new state of a node, and its action. `head` is the head in the store, `text` the digest of the node's present text."""
     former = node.head
-    if (why := broken(head, node)) or head is None or former is None:
+    if (why := hold_reason(head, node)) or head is None or former is None:
         return replace(node, held=why), NOTHING
-    node, now, seen = replace(node, held=""), head.release, former.release
+    node, release, seen = replace(node, held=""), head.release, former.release
     if node.confirmation:
-        return node, NOTHING if now.key == seen.key else ABANDON
-    if now.key != seen.key:
+        return node, NOTHING if release.key == seen.key else ABANDON
+    if release.key != seen.key:
         is_from_here = any(each.number > seen.number and (each.origin, each.bundle) == (name, text) for each in head.chain)
         # The node was killed after it had caught up, and before it had stored that.
         has_it = node.phase in (WAITING, CHECKED) and former.state == DONE and text == seen.bundle
@@ -206,23 +213,23 @@ def decide(head: Head | None, node: NodeState, name: str, text: str) -> tuple[No
     node = replace(node, head=head)
     if head.state != DONE and node.phase in (REFUSED, BAD):
         return node, NOTHING
-    if text == now.bundle:
+    if text == release.bundle:
         # If the store was restored to an earlier gate of this release, the node does not repeat its stage.
         return node.become(GOOD if head.is_open(name) or node.applied == text else CHECKED), NOTHING
-    is_planned, has_had_it = head.state != DONE and name in head.planned, node.phase in (GOOD, DRIFTED)
+    is_staged, has_had_it = head.state != DONE and name in head.staged_nodes, node.phase in (GOOD, DRIFTED)
     if text != node.applied and (has_had_it or not head.force):
-        return node.become(REFUSED if is_planned else DRIFTED, EDITED), NOTHING
+        return node.become(REFUSED if is_staged else DRIFTED, EDITED), NOTHING
     if node.phase in (REFUSED, BAD):
         return node, NOTHING
     if head.is_open(name):
         return node, CATCH_UP if head.state == DONE else APPLY
-    if is_planned and node.phase != CHECKED:
+    if is_staged and node.phase != CHECKED:
         return node, CHECK
-    return node if is_planned else node.become(WAITING), NOTHING
+    return node if is_staged else node.become(WAITING), NOTHING
 
 
-def happened(former: NodeState, node: NodeState) -> list[str]:
-    """Return what has happened between two states of a node, in order. Of releases that the node has missed, only the last is reported."""
+def events_between(former: NodeState, node: NodeState) -> list[str]:
+    """Return the events between two states of a node, in order. Of releases that the node has missed, only the last is reported."""
     before, head = former.head, node.head
     if bool(node.held) != bool(former.held):
         return [HELD if node.held else JOINED]
@@ -240,48 +247,46 @@ def happened(former: NodeState, node: NodeState) -> list[str]:
     return passed
 
 
-# -- leading a release, which any node does
+# -- the next head, which any node may compute
 
 
-def staged(names: Sequence[str], stages: Sequence[int | str]) -> list[tuple[str, ...]]:
+def split_into_stages(names: Sequence[str], stages: Sequence[int | str]) -> list[tuple[str, ...]]:
     """Return the nodes of each stage. `stages` has the number or percentage of nodes that have the release after each stage.
 
-    The last stage has all nodes that are left. Raises ValueError.
+    The last stage has all remaining nodes. Raises ValueError.
     """
-    made, begun = list[tuple[str, ...]](), 0
+    nodes, start = list[tuple[str, ...]](), 0
     for stage in (*stages, "100%"):
-        end = min(len(names), max(begun, _count(stage, len(names))))
-        if end > begun:
-            made.append(tuple(names[begun:end]))
-        begun = end
-    return made
-
-
-def _count(stage: int | str, nodes: int) -> int:
-    text = str(stage)
-    number = text.removesuffix("%")
-    if not number.isascii() or not number.isdigit() or not 1 <= int(number) <= (100 if number != text else 1_000_000):
-        raise ValueError(f"a stage is a number of nodes, or a percentage as in 25%, not {text[:40]!r}")
-    return ceil(nodes * int(number) / 100) if number != text else int(number)
+        text = str(stage)
+        number = text.removesuffix("%")
+        is_percentage = number != text
+        if not number.isascii() or not number.isdigit() or not 1 <= int(number) <= (100 if is_percentage else 1_000_000):
+            raise ValueError(f"a stage is a number of nodes, or a percentage as in 25%, not {text[:40]!r}")
+        count = ceil(len(names) * int(number) / 100) if is_percentage else int(number)
+        end = min(len(names), max(start, count))
+        if end > start:
+            nodes.append(tuple(names[start:end]))
+        start = end
+    return nodes
 
 
 def propose(head: Head, release: Release, **members: Any) -> Head:
-    """Return the next head after one that is DONE: this release at gate 0."""
+    """Return the head that begins a release, at gate 0. The release before, in `head`, is DONE."""
     return Head(release, head.release, ROLLING, past=head.chain[-PAST:], **members)
 
 
 def revert(head: Head, id_: str, reason: str, made: float) -> Head:
-    """Return the next head after a release that failed or was stopped: a new release with the settled text, which is DONE."""
+    """Return the head after a release that failed or was stopped. It has a new release with the settled text, and is DONE."""
     number = head.release.number
     release = replace(head.settled, number=number + 1, id=id_, origin="", reverts=number, message=reason[:200], made=made)
     return Head(release, release, reason=reason, past=head.chain[-PAST:])
 
 
 def adopt(head: Head | None, own: Head, release: Release) -> Head:
-    """Return the head that releases the text of one node to all, after a store was restored or wiped.
+    """Return the head that releases the text of one node to all nodes, after a store was restored or wiped.
 
-    `head` is the head in the store, `own` the last one that the node has followed. Their chains are merged, so that all nodes that have
-    followed a release of either can follow the new head.
+    `head` is the head in the store, `own` the last head that the node has followed. Their chains are merged, so that nodes that have
+    followed a release of either head can follow the new head.
     """
     both = {each.key: each for side in (head, own) if side for each in side.chain}
     release = replace(release, number=max(number for number, _ in both) + 1)
@@ -291,18 +296,18 @@ def adopt(head: Head | None, own: Head, release: Release) -> Head:
 def advance(head: Head, reports: Mapping[str, Report], waited: float, id_: str, now: float) -> Head | None:
     """Return the next head; None if the release is DONE or has to wait.
 
-    `reports`: the reports of the nodes, by name. `waited`: for how many seconds the caller has seen the head at this gate. `id_` and `now`:
-    id and time for a release that reverts this one.
+    `reports` are the reports of the nodes, by name. `waited` is for how many seconds the head has been at this gate, as far as the caller
+    has seen. If the release has to be reverted, the new release gets the id `id_` and the time `now`.
     """
     if head.state == DONE:
         return None
     current = {name: report for name, report in reports.items() if (report.number, report.id) == head.release.key}
-    for name in head.planned:
+    for name in head.staged_nodes:
         if name in current and current[name].phase in (REFUSED, BAD):
             return revert(head, id_, f"{name}: {current[name].reason}", now)
     if head.state == PAUSED:
         return None
-    awaited = head.stages[head.gate - 1] if head.gate else head.planned
+    awaited = head.stages[head.gate - 1] if head.gate else head.staged_nodes
     ready = (GOOD,) if head.gate else (CHECKED, BAKING, GOOD)
     late = [name for name in awaited if name not in current or current[name].phase not in ready]
     if not late and head.dry_run:

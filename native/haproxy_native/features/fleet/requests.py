@@ -1,8 +1,8 @@
-"""`FleetRequests`: what people request of a fleet: to begin a group, join it, release, pause, resume, stop, and forget a node.
+"""`FleetRequests`: what people request of a fleet: begin a group, join a group, release, pause, resume, stop, and forget a node.
 
-Each request reads the head, computes the next one and replaces the head, if nobody else has meanwhile. So it takes effect completely or not
-at all, and a kill in between has changed nothing. Only `init` and `adopt` also change this node, after they have replaced the head: a kill
-in between leaves a node that holds, and the person repeats the request as `adopt`.
+Each request reads the head, computes the next head, and replaces the head if nobody else has done so in between. A request therefore takes
+effect completely or not at all, and a kill before the replacement has changed nothing. Only `init` and `adopt` also change this node, after
+they have replaced the head. A kill in between leaves a node that holds; the person then repeats the request as `adopt`.
 """
 
 import time
@@ -58,7 +58,7 @@ class FleetRequests:
         return made
 
     async def adopt(self, side: str, by: Author) -> Head:
-        """Follow the head in the store, whatever this node has followed before. With the side "node", release this node's text first."""
+        """Follow the head in the store, even after another chain of releases. With the side "node", release this node's text first."""
         async with self._member.at_rest():
             head, version = await self._group.head()
             if side == "node":
@@ -85,7 +85,7 @@ class FleetRequests:
             head, version = await self._followed()
             if head.state != DONE:
                 raise FleetConflict(f"release {head.release.number} by {head.release.author} is {head.state}, at gate {head.gate}")
-            release = await self._release(head, proposal, by)
+            release = await self._proposed_release(head, proposal, by)
             if self._node.state.applied != head.release.bundle and not (proposal.former or proposal.force):
                 text = f"this node does not have release {head.release.number}, so its configuration lacks the changes of that release"
                 raise FleetConflict(f"{text}; adopt it and make your change again, or use force")
@@ -95,7 +95,7 @@ class FleetRequests:
             reports, present = await self._group.reports(), await self._group.present()
             able = sorted(name for name in present if name in reports and reports[name]["phase"] != HELD)
             try:
-                stages = machine.staged([name for name in able if name != self._member.name or not has_it], proposal.stages)
+                stages = machine.split_into_stages([name for name in able if name != self._member.name or not has_it], proposal.stages)
             except ValueError as error:
                 raise BadRequest(str(error)) from None
             if not stages and len(reports) > 1 and not proposal.force:
@@ -113,8 +113,8 @@ class FleetRequests:
             await self._group.swap(made, version, head)
         return made, sorted(set(reports) - set(able))
 
-    async def _release(self, head: Head, proposal: Proposal, by: Author) -> Release:
-        """Return the release that follows a head: of this node's text, or of a former release."""
+    async def _proposed_release(self, head: Head, proposal: Proposal, by: Author) -> Release:
+        """Return the release to propose after `head`: with the text of this node, or of a former release."""
         number = head.release.number + 1
         if not proposal.former:
             release = await self._upload(number, by, proposal.message)
@@ -148,12 +148,12 @@ class FleetRequests:
     async def _followed(self) -> tuple[Head, str | None]:
         """Return the head in the store and its version. Raises FleetConflict if this node cannot follow it."""
         head, version = await self._group.head()
-        if (why := machine.broken(head, self._node.state)) or head is None:
+        if (why := machine.hold_reason(head, self._node.state)) or head is None:
             raise FleetConflict(why)
         return head, version
 
     async def _upload(self, number: int, by: Author, message: str) -> Release:
-        """Write this node's bundle to the store, and return a release of it. Also raises TooLarge."""
+        """Write this node's bundle to the store, and return a release with this bundle. Also raises TooLarge."""
         own, kinds = await self._node.bundles.read(), self._node.bundles.kinds
         if kinds and len(own.data) > LARGEST:
             raise TooLarge(f"the configuration and its stored files ({kinds}) have {len(own.data)} bytes; a release has at most {LARGEST}")

@@ -1,9 +1,9 @@
-"""`Keyring`: encrypts and authenticates the values in the store of a fleet. Nobody without the key can read or forge them.
+"""`Keyring`: encrypts and authenticates the values in the store of a fleet. Nobody without the key can read or forge a value.
 
-A sealed value is the name of the key (4 bytes), a nonce (12 bytes), and the compressed value under AES-256-GCM. The place of the value in
-the store is authenticated with it, so that it is valid only there. The keys are derived by HKDF from a secret of 32 random bytes and the
-name of the group. The first secret seals, and all of them open, so that secrets can be rotated without downtime. Sealing does not detect
-that somebody has put back an old value; the numbers of releases do.
+An encrypted value is the name of the key (4 bytes), a nonce (12 bytes), and the compressed value under AES-256-GCM. The store key of the
+value is authenticated as well, so the value is valid only under this store key. The encryption keys are derived by HKDF from a secret of
+32 random bytes and the name of the group. The first secret encrypts, and all secrets decrypt, so that secrets can be rotated without
+downtime. Encryption does not detect that somebody has put back an old value; the numbers of releases do.
 """
 
 import base64
@@ -17,12 +17,12 @@ from hashlib import sha256
 from haproxy_native.errors import Unusable
 
 SECRET_BYTES, _NAME, _NONCE = 32, 4, 12
-# The largest opened value, in bytes.
+# The largest decrypted value, in bytes.
 LARGEST = 64 << 20
 
 
-class Unopened(Unusable):
-    """No key opens a value. `detail` is the complete message."""
+class DecryptionFailed(Unusable):
+    """No key decrypts a value. `detail` is the complete message."""
 
 
 def new_secret() -> str:
@@ -49,37 +49,37 @@ class Keyring:
         self._first = next(iter(self._keys))
         self._objects = _derived(secrets[0], group, "object")
 
-    def seal(self, place: str, value: bytes) -> bytes:
-        """Return a value sealed for the place `place` in the store."""
+    def encrypt(self, store_key: str, value: bytes) -> bytes:
+        """Encrypt a value for the store key `store_key`."""
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
         nonce = os.urandom(_NONCE)
-        return self._first + nonce + AESGCM(self._keys[self._first]).encrypt(nonce, zlib.compress(value), place.encode())
+        return self._first + nonce + AESGCM(self._keys[self._first]).encrypt(nonce, zlib.compress(value), store_key.encode())
 
-    def open(self, place: str, sealed: bytes) -> bytes:
-        """Return the value that was sealed for the place `place`. Raises Unopened."""
+    def decrypt(self, store_key: str, data: bytes) -> bytes:
+        """Decrypt a value that was encrypted for the store key `store_key`. Raises DecryptionFailed."""
         from cryptography.exceptions import InvalidTag
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-        name, nonce, rest = sealed[:_NAME], sealed[_NAME : _NAME + _NONCE], sealed[_NAME + _NONCE :]
+        name, nonce, rest = data[:_NAME], data[_NAME : _NAME + _NONCE], data[_NAME + _NONCE :]
         if (key := self._keys.get(name)) is None:
-            raise Unopened(f"{place} is sealed with the key {name.hex() or 'none'}; this node has {', '.join(self.names)}")
+            raise DecryptionFailed(f"{store_key} is sealed with the key {name.hex() or 'none'}; this node has {', '.join(self.names)}")
         try:
             unpacker = zlib.decompressobj()
-            opened = unpacker.decompress(AESGCM(key).decrypt(nonce, rest, place.encode()), LARGEST)
+            value = unpacker.decompress(AESGCM(key).decrypt(nonce, rest, store_key.encode()), LARGEST)
         except (InvalidTag, ValueError, zlib.error):
-            raise Unopened(f"{place} was changed by someone who does not have the key of the fleet") from None
+            raise DecryptionFailed(f"{store_key} was changed by someone who does not have the key of the fleet") from None
         if unpacker.unconsumed_tail:
-            raise Unopened(f"{place} has more than {LARGEST} bytes")
-        return opened
+            raise DecryptionFailed(f"{store_key} has more than {LARGEST} bytes")
+        return value
 
     @property
     def names(self) -> list[str]:
-        """Return the names of the keys, the one that seals first."""
+        """Return the names of the keys. The first key encrypts."""
         return [name.hex() for name in self._keys]
 
     def object_name(self, digest: str) -> str:
-        """Return the name in the store of a text with this digest. Nobody without the key can tell the digest from it."""
+        """Return the name in the store of a text with this digest. Nobody without the key can compute the digest from the name."""
         return hmac.new(self._objects, digest.encode(), sha256).hexdigest()[:32]
 
 

@@ -1,7 +1,7 @@
-"""`GroupStore`: the interface of the store through which the nodes of a fleet agree. Support for another store is one class with it.
+"""`GroupStore`: the interface of the store through which the nodes of a fleet agree. To support another store, write one more class for it.
 
-It has no transactions over several keys, no order between keys, and no clock of the store. Only `head` has several writers, and each
-replaces only the version that it has read. Versions are opaque. A notification is a hint: it may be late, repeated, or lost.
+The interface has no transactions over several keys, no order between keys, and no clock of the store. Only the key `head` has several
+writers, and each writer replaces only the version that it has read. Versions are opaque. A notification may be late, repeated, or lost.
 """
 
 from collections.abc import AsyncIterator
@@ -12,7 +12,7 @@ from haproxy_native.errors import BadRequest, Unusable
 
 
 class StoreAway(Unusable):
-    """The store does not answer. A write may have been made nevertheless."""
+    """The store does not answer. A write to it may or may not have been made."""
 
 
 class StoreDenied(Unusable):
@@ -29,6 +29,8 @@ class TooLarge(BadRequest):
 
 @dataclass(frozen=True)
 class StoredValue:
+    """An entry of the store."""
+
     key: str
     value: bytes
     # Changes with each write of the key.
@@ -37,9 +39,11 @@ class StoredValue:
 
 @dataclass(frozen=True)
 class StoreFacts:
+    """Facts about the store, for people."""
+
     # The version of the store's program.
     version: str
-    # How much the store takes on disk.
+    # The size of the store on disk.
     bytes: int
 
 
@@ -60,28 +64,28 @@ class GroupStore(Protocol):
     largest: int
 
     async def read(self, key: str) -> StoredValue | None:
-        """Return the value that a majority of the store has; None if there is no such key."""
+        """Return the value that a majority of the store's nodes has; None if there is no such key."""
 
     async def list(self, prefix: str) -> list[StoredValue]:
         """Return the entries whose keys begin with `prefix`, by key."""
 
     async def create(self, key: str, value: bytes) -> str | None:
-        """Write a new key and return its version; None if it exists. Raises TooLarge."""
+        """Write a new key and return its version. If the key exists, write nothing and return None. Raises TooLarge."""
 
     async def replace(self, key: str, value: bytes, version: str | None = None) -> str | None:
-        """Write a key and return its new version. If it no longer has `version`, write nothing and return None. Raises TooLarge.
+        """Write a key and return its new version. If the key no longer has `version`, write nothing and return None. Raises TooLarge.
 
-        Without a version, always write.
+        With `version=None`, always write.
         """
 
     async def delete(self, key: str) -> bool:
-        """Delete a key; return whether it existed."""
+        """Delete a key, and return whether it existed."""
 
     async def present(self, key: str, value: bytes, seconds: int) -> Presence | None:
-        """Write a new key that disappears after `seconds` without a renewal. Return None if it exists already."""
+        """Write a new key that disappears after `seconds` without a renewal. If the key exists, write nothing and return None."""
 
     def changes(self, prefix: str) -> AsyncIterator[None]:
-        """Yield once when the subscription is active, then whenever a key with `prefix` may have changed. Ends if the store ends it."""
+        """Yield once when the subscription is active, then whenever a key with `prefix` may have changed. The store may end this."""
 
     async def facts(self) -> StoreFacts:
         """Return facts about the store, for people."""

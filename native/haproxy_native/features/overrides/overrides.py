@@ -1,17 +1,18 @@
 """Make changes of servers in the process survive reloads and restarts of HAProxy.
 
-If a client sets a state, weight, address or port of a server in the process alone, HAProxy forgets it with the worker. `Overrides` stores
-such a change as an override, and sets it again in each new worker. An override ends in one of these ways:
+If a client sets the state, weight, address or port of a server in the running process but not in the configuration, the value is lost when
+the worker ends. `Overrides` stores such a value as an override, and sets it again in each new worker. An override ends if:
 
-* A client deletes it. The former value is then set in the process.
-* A client sets the former value again.
-* A change of the configuration changes its member or deletes its server.
+* a client deletes the override, which also sets the former value in the process;
+* a client sets the former value again;
+* a change of the configuration changes the same member of the server, or deletes the server.
 
-Values that others have set in the worker, without this server, are not overrides. They are reported, and end with the worker.
+Values that others have set in the worker through HAProxy's own socket are not overrides. They are reported, and end with the worker.
 
-A new worker gets the overrides in two ways. Before a reload they are written into the server-state file, if the configuration names one, so
-the worker starts with them. After the reload all are set by runtime commands, since some overrides cannot be written into the file. The
-ledger has the name of the worker that got all of them. After a crash, the next process sets them again if that is another worker.
+A new worker gets the overrides in two ways. Before a reload, the overrides are written into the server-state file, if the configuration
+names one, so that the worker starts with them. After the reload, runtime commands set all of them, because some overrides cannot be written
+into the file. The ledger then records the name of the worker. If this server crashes, its next process sets the overrides again unless the
+worker in service has this name.
 """
 
 import asyncio
@@ -50,9 +51,9 @@ from haproxy_native.features.overrides.ledger import (
     READY,
     Override,
     OverrideLedger,
-    configured,
-    ended,
-    in_process,
+    configured_values,
+    ended_overrides,
+    name_in_process,
 )
 from haproxy_native.features.overrides.server_state_file import ServerStateFile, loaded_values, reads_states
 from haproxy_native.planning import touches
@@ -62,7 +63,6 @@ from haproxy_native.planning.servers import Servers
 from haproxy_native.request_context import Author
 from haproxy_native.runtime import commands
 from haproxy_native.runtime.client import Worker
-from haproxy_native.runtime.commands import Command
 from haproxy_native.runtime.responses import refusal
 from haproxy_native.runtime.server_state import ServerState
 from haproxy_native.runtime.verification import server_limits
@@ -96,130 +96,130 @@ class Overrides(Observer):
         # Changes of the configuration that `reconcile` has not processed yet, each with its time. They may have ended overrides.
         self._unprocessed: list[tuple[float, Committed | Edited]] = []
         self._background = Background("setting overrides")
-        engine.context.events.listen(self._on_event)
+        engine.context.events.listen(self.on_event)
         engine.context.observers.add(self)
 
     async def __aenter__(self) -> Self:
-        await self._start()
+        # Ends the overrides whose configured values were changed while this server did not run.
+        await self._look_up_configured()
+        if not self._ledger.all():
+            # Unless the worker in service is recorded, `reconcile` would set the first override in this worker a second time. It might then
+            # replace a value that others have set in between.
+            with suppress(RuntimeFailure, TimeoutError):
+                async with asyncio.timeout(START_PATIENCE):
+                    self._ledger.set_worker(_worker_name(await self._engine.runtime.worker()))
         self._background.begin(self._watch())
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         await self._background.stop()
 
-    async def _start(self) -> None:
-        """End the overrides whose configured values were changed while this server did not run.
-
-        If there are no overrides, record that the worker in service has all of them. Otherwise the first override would be set in that
-        worker a second time, and might replace a value that others have set in between.
-        """
-        await self._look_up_configured()
-        if not self._ledger.all():
-            with suppress(RuntimeFailure, TimeoutError):
-                async with asyncio.timeout(START_PATIENCE):
-                    self._ledger.set_worker(_identity(await self._engine.runtime.worker()))
-
     def all(self) -> list[Override]:
         """Return the overrides, the newest first."""
         return self._ledger.all()
 
     def is_gapless(self, override: Override) -> bool:
-        """Return whether the next worker starts with an override, from the server-state file. Otherwise it gets it after its start."""
+        """Return whether the server-state file has the override, so that the next worker starts with it."""
         return override.member in (STATE, WEIGHT) and override.object in self._state_file.written
 
     async def outside(self) -> list[Override]:
         """Return the values that others have set in the worker in service, and that are lost when it ends. Raises RuntimeFailure."""
-        return [each for each in map(as_override, await self.unexplained()) if each.member in MEMBERS]
-
-    async def unexplained(self) -> list[ServerDifference]:
-        """Return how servers differ from the loaded configuration, except for differences caused by overrides. Raises RuntimeFailure."""
-        return (await self.compared())[1]
+        _, differences = await self.compared()
+        return [override for override in map(as_override, differences) if override.member in MEMBERS]
 
     async def compared(self) -> tuple[list[Override], list[ServerDifference]]:
         """Return the overrides that the worker in service has, and its other differences from the configuration. Raises RuntimeFailure."""
         runtime = self._engine.runtime
         states = await runtime.servers()
-        found = await self._unexplained(states, await server_limits(runtime))
+        differences = await self._unexplained_differences(states, await server_limits(runtime))
         values = {object_of(state): values_of(state) for state in states} if self._ledger.all() else {}
-        made = [each for each in self._ledger.all() if each.object in values and values[each.object][each.member] == each.value]
-        return made, found
+        in_effect = [each for each in self._ledger.all() if each.object in values and values[each.object][each.member] == each.value]
+        return in_effect, differences
 
-    async def _unexplained(self, states: Sequence[ServerState], limits: Limits, only: Claimed | None = None) -> list[ServerDifference]:
-        """Return the differences of servers from the configuration that no override explains."""
+    async def _unexplained_differences(
+        self, states: Sequence[ServerState], limits: Limits, only: Claimed | None = None
+    ) -> list[ServerDifference]:
+        """Return the differences of servers from the loaded configuration, except for values that overrides have set."""
         document, servers = self._engine.running or self._engine.document, Servers(self._editor.grammar)
-        found = await run_in_thread(lambda: list(server_differences(document, servers, by_backend(states), limits, only)))
-        return [each for each in found if not each.member or not self._explains(as_override(each))]
-
-    def _explains(self, found: Override) -> bool:
-        """Return whether the value in the process is that of an override. Others may have set another value since."""
-        known = self._ledger.get(found.object, found.member)
-        return known is not None and known.value == found.value
-
-    async def _set_by_others(self, states: Sequence[ServerState]) -> list[Override]:
-        """Return the members that others have set on these servers, as overrides."""
-        known = {(state.backend_name, state.name) for state in states}
-        found = await self._unexplained(states, {}, frozenset(Claim(backend, server) for backend, server in known))
-        return [as_override(each) for each in found if each.member and (each.backend, each.server) in known]
+        differences = await run_in_thread(lambda: list(server_differences(document, servers, by_backend(states), limits, only)))
+        unexplained = []
+        for difference in differences:
+            set_value = as_override(difference)
+            override = self._ledger.get(set_value.object, set_value.member)
+            if not difference.member or override is None or override.value != set_value.value:
+                unexplained.append(difference)
+        return unexplained
 
     async def from_state_files(self) -> list[ServerDifference]:
         """Return the differences from the configuration whose values are in server-state files. Raises RuntimeFailure."""
         if not await run_in_thread(reads_states, self._engine.document):
             return []
-        return await self.loaded_from_files(await self.unexplained())
+        _, differences = await self.compared()
+        return await self.loaded_from_files(differences)
 
     async def loaded_from_files(self, differing: Sequence[ServerDifference]) -> list[ServerDifference]:
-        """Return those differences whose values are in the server-state files that HAProxy reads."""
+        """Return the differences whose values are in the server-state files that HAProxy reads."""
         document = self._engine.running or self._engine.document
         if not differing or not await run_in_thread(reads_states, document):
             return []
         return await run_in_thread(loaded_values, self._editor, document, differing)
 
     async def _look_up_configured(self) -> None:
-        """Look up the configured values: store those of new overrides, and end the overrides whose configured value has changed."""
-        known = self._ledger.all()
-        values = await run_in_thread(configured, self._editor, self._engine.document, known)
-        now = [(each, values[each.object, each.member]) for each in known if self._ledger.get(each.object, each.member) is each]
-        self._ledger.delete([each for each, value in now if each.configured not in (None, value)])
-        self._ledger.store([replace(each, configured=value) for each, value in now if each.configured is None])
+        """Store the configured values of new overrides, and end the overrides whose configured value has changed."""
+        overrides = self._ledger.all()
+        values = await run_in_thread(configured_values, self._editor, self._engine.document, overrides)
+        stored = [(each, values[each.object, each.member]) for each in overrides if self._ledger.get(each.object, each.member) is each]
+        self._ledger.delete([override for override, value in stored if override.configured not in (None, value)])
+        self._ledger.store([replace(override, configured=value) for override, value in stored if override.configured is None])
 
     async def store_members(self, changes: Changes, members: Collection[str], author: Author) -> None:
         """Store as overrides what an author has set on servers in the process. `members` are those of the request. Raises RuntimeFailure.
 
-        A requested member that had its value already is stored as well, unless it is the configured value: others have set it before, or a
-        request of this server that a crash has interrupted.
+        A requested member that already had the requested value is stored as well, unless that is the configured value. Such a value was set
+        by others, or by an earlier request that a crash of this server has interrupted.
         """
-        self._store(changes, members, author)
+        self._store_changed(changes, members, author)
         states = [after for _, after in changes]
-        now = {(object_of(state), member): value for state in states for member, value in values_of(state).items() if member in members}
-        keys = [((each.object, each.member), each) for each in self._ledger.all()]
-        missed = [replace(each, value=now[key]) for key, each in keys if key in now and now[key] != each.value]
-        missed += [each for each in await self._set_by_others(states) if each.member in members]
-        self._ledger.store([replace(each, since=time.time(), author=author.name, configured=None) for each in missed])
+        values = {(object_of(state), member): value for state in states for member, value in values_of(state).items() if member in members}
+        missed = []
+        for override in self._ledger.all():
+            value = values.get((override.object, override.member), override.value)
+            if value != override.value:
+                missed.append(replace(override, value=value))
+        names = {(state.backend_name, state.name) for state in states}
+        claims = frozenset(Claim(backend, server) for backend, server in names)
+        for difference in await self._unexplained_differences(states, {}, claims):
+            if difference.member and (difference.backend, difference.server) in names:
+                override = as_override(difference)
+                if override.member in members:
+                    missed.append(override)
+        self._ledger.store([replace(override, since=time.time(), author=author.name, configured=None) for override in missed])
 
     def members_reverted(self, changes: Changes, author: Author) -> None:
         """Update the overrides after a change of the process was reverted. A value that others have set before it is no override."""
-        self._store(changes, MEMBERS, author)
+        self._store_changed(changes, MEMBERS, author)
 
-    def _store(self, changes: Changes, members: Collection[str], author: Author) -> None:
-        self._ledger.store([self._override(each, author) for each in changed_members(changes, members) if each.member in MEMBERS])
-
-    def _override(self, changed: MemberChange, author: Author) -> Override:
-        """Return the override for a change. It keeps the former value of an override that it replaces."""
-        known = self._ledger.get(changed.object, changed.member)
-        former = known.former if known else changed.old
-        return Override(changed.object, changed.member, changed.new, former, time.time(), author.name)
+    def _store_changed(self, changes: Changes, members: Collection[str], author: Author) -> None:
+        """Store the changed members as overrides. An override that replaces another has the same former value."""
+        overrides = []
+        for change in changed_members(changes, members):
+            if change.member in MEMBERS:
+                replaced = self._ledger.get(change.object, change.member)
+                former = replaced.former if replaced else change.old
+                overrides.append(Override(change.object, change.member, change.new, former, time.time(), author.name))
+        self._ledger.store(overrides)
 
     def list_stored_names(self, object_: str) -> list[str]:
         """Return texts that describe the overrides of a server, or of the servers in an object."""
-        return [f"override of {each.member} of {each.object}" for each in self._overrides_in(in_process(object_))]
+        return [f"override of {each.member} of {each.object}" for each in self._overrides_in(name_in_process(object_))]
 
     @asynccontextmanager
     async def follow_rename(self, object_: str, to: str, author: Author) -> AsyncIterator[None]:
-        """Copy the overrides of an object to its new name. The body of the context commits the renaming, which ends those of the old name.
+        """Copy the overrides of an object to its new name while the body of the context commits the renaming.
 
-        Deletes the copies if the body raises.
+        The commit ends the overrides of the old name. If the body raises, the copies are deleted.
         """
-        old, new = in_process(object_), in_process(to)
+        old, new = name_in_process(object_), name_in_process(to)
         copies = [replace(each, object=object_names.renamed(each.object, old, new)) for each in self._overrides_in(old)]
         self._ledger.store(copies)
         try:
@@ -231,9 +231,9 @@ class Overrides(Observer):
     def overridden_members(self) -> OverriddenMembers:
         """Return the members of configured servers that have overrides, by backend and server."""
         members: dict[tuple[str, str], set[str]] = defaultdict(set)
-        for each in self._ledger.all():
-            _, backend, _, name = object_names.parsed(each.object)
-            members[backend, name].add(CONFIGURED[each.member])
+        for override in self._ledger.all():
+            _, backend, _, name = object_names.parsed(override.object)
+            members[backend, name].add(CONFIGURED[override.member])
         return members
 
     def _overrides_in(self, object_: str) -> list[Override]:
@@ -245,24 +245,26 @@ class Overrides(Observer):
         self._ledger.delete(self._ledger.overrides_of(object_of(server)))
 
     def known(self, object_: str) -> Sequence[Override]:
-        """Return the overrides of a server. Raises NotFound if it has none."""
-        if not (known := self._ledger.overrides_of(object_)):
+        """Return the overrides of a server. Raises NotFound if the server has none."""
+        if not (overrides := self._ledger.overrides_of(object_)):
             raise NotFound(f"{object_} has no overrides; values that were set without this API end with the worker")
-        return known
+        return overrides
 
     async def delete(self, object_: str, author: Author) -> None:
         """Set the former values of a server in the process, and delete its overrides. Raises NotFound and RuntimeFailure."""
-        known = self.known(object_)
+        overrides = self.known(object_)
 
         async def apply() -> list[MemberChange]:
-            state = await state_of(self._engine.runtime, object_)
+            runtime = self._engine.runtime
+            state = await state_of(runtime, object_)
             if state:
-                await self._send(state, {override.member: override.former for override in known})
-            self._ledger.delete(known)
+                former = {override.member: override.former for override in overrides}
+                await commands.apply(runtime, list(commands_to_set(state, former)))
+            self._ledger.delete(overrides)
             await self._write_file()
-            return [MemberChange(object_, override.member, override.value, override.former) for override in known] if state else []
+            return [MemberChange(object_, override.member, override.value, override.former) for override in overrides] if state else []
 
-        touched = [touches.changed(object_, (override.member for override in known))]
+        touched = [touches.changed(object_, (override.member for override in overrides))]
         await change_process(self._engine.context, object_, apply, touched, author=author)
 
     # -- new workers and changes of the configuration
@@ -270,26 +272,27 @@ class Overrides(Observer):
     async def loading(self, document: Document) -> None:
         """Write the server-state file for a document that HAProxy is about to load, with the present health of servers.
 
-        Waits at most PATIENCE for the states of servers. Without them, the lines have no health.
+        If HAProxy does not report the servers within PATIENCE, the lines are written with every server up.
         """
         await self._delete_ended(self._unprocessed)
         states: list[ServerState] = []
         with suppress(RuntimeFailure, TimeoutError):
             async with asyncio.timeout(PATIENCE):
-                for backend in self._state_file.checked(document, self._ledger.all()):
+                for backend in self._state_file.backends_with_health(document, self._ledger.all()):
                     with suppress(RuntimeRefused):
                         states += await self._engine.runtime.servers(backend)
         await self._state_file.write(document, self._ledger.all(), states)
         self._written = None
 
     async def _write_file(self) -> None:
-        """Write the server-state file, unless a reload is in progress, or neither overrides nor configuration have changed since."""
-        wanted = self._engine.document, self._ledger.changes
-        if wanted != self._written and self._engine.context.load is None:
-            await self._state_file.write(wanted[0], self._ledger.all(), [])
-            self._written = wanted
+        """Write the server-state file if overrides or configuration have changed since the last write. Skips this during a reload."""
+        document, changes = self._engine.document, self._ledger.changes
+        if (document, changes) != self._written and self._engine.context.load is None:
+            await self._state_file.write(document, self._ledger.all(), [])
+            self._written = document, changes
 
-    def _on_event(self, event: Event) -> None:
+    def on_event(self, event: Event) -> None:
+        """Wake the background task. Queue a change of the configuration for it, because the change may end overrides."""
         if isinstance(event, Committed | Edited | Reloaded | WorkerChanged):
             self._changed.set()
         if isinstance(event, Committed | Edited) and self._ledger.all():
@@ -310,111 +313,95 @@ class Overrides(Observer):
                     await self._changed.wait()
 
     async def reconcile(self) -> None:
-        """Delete the overrides that changes of the configuration have ended. Set the others in a new worker, or on changed servers.
+        """Delete the overrides that changes of the configuration have ended, and set the others in a new worker or on changed servers.
 
         Raises RuntimeFailure.
         """
         with suppress(Unusable):
             await self._ledger.read()
-        texts, self._unprocessed = self._unprocessed, []
-        touched = await self._delete_ended(texts)
-        if any(each.configured is None for each in self._ledger.all()):
+        changes, self._unprocessed = self._unprocessed, []
+        effects = await self._delete_ended(changes)
+        if any(override.configured is None for override in self._ledger.all()):
             await self._look_up_configured()
         await self._write_file()
         worker = self._engine.context.running.worker
-        if worker and _identity(worker) != self._ledger.worker:
+        if worker and _worker_name(worker) != self._ledger.worker:
             async with self._engine.context.process_lock:
                 await self.loaded()
-        elif touched:
-            objects = {in_process(effect.object) for effect in touched}
+        elif effects:
+            objects = {name_in_process(effect.object) for effect in effects}
             async with self._engine.context.process_lock:
                 await self._set_in_worker([override for override in self._ledger.all() if override.object in objects])
 
-    async def _delete_ended(self, texts: Sequence[tuple[float, Committed | Edited]]) -> list[Effect]:
+    async def _delete_ended(self, changes: Sequence[tuple[float, Committed | Edited]]) -> list[Effect]:
         """Delete the overrides that these changes of the configuration have ended, and return the effects of the changes."""
-        touched: list[Effect] = []
-        for at, event in texts:
-            effects = await run_in_thread(_effects, event)
-            self._ledger.delete(ended([each for each in self._ledger.all() if each.since <= at], effects))
-            touched += effects
-        return touched
+        if not changes:
+            return []
+        effects_by_change = await run_in_thread(lambda: [(changed_at, event.effects) for changed_at, event in changes])
+        for changed_at, effects in effects_by_change:
+            older = [override for override in self._ledger.all() if override.since <= changed_at]
+            self._ledger.delete(ended_overrides(older, effects))
+        return [effect for _, effects in effects_by_change for effect in effects]
 
     async def loaded(self) -> None:
         """Set all overrides in the worker in service, and record its name. The caller holds the process lock. Raises RuntimeFailure."""
         runtime = self._engine.runtime
         await self._set_in_worker(self._ledger.all())
         worker = await runtime.worker()
-        if _identity(worker) == self._ledger.worker:
+        if _worker_name(worker) == self._ledger.worker:
             return
         # The first commands may have reached the former worker.
         await self._set_in_worker(self._ledger.all())
         if await runtime.worker() == worker:
-            self._ledger.set_worker(_identity(worker))
+            self._ledger.set_worker(_worker_name(worker))
 
-    async def _set_in_worker(self, wanted: Sequence[Override]) -> None:
-        """Set overrides in the worker in service, including values that it has already. Delete the overrides of missing servers.
+    async def _set_in_worker(self, overrides: Sequence[Override]) -> None:
+        """Set overrides in the worker in service, also if it has their values. Delete the overrides of missing servers.
 
         The caller holds the process lock. Raises RuntimeFailure.
         """
-        made = [(override, command.text) for override in wanted if (command := await self._command(override))]
-        for (override, _), answer in zip(made, await self._send_each([text for _, text in made]), strict=True):
-            if (refused := refusal(answer)) is None:
-                continue
-            log.warning("setting %s of %s to %s failed: %s", override.member, override.object, override.value, refused)
-            if NO_SUCH in refused:
+        runtime, sent, texts = self._engine.runtime, list[Override](), list[str]()
+        for override in overrides:
+            _, backend, _, name = object_names.parsed(override.object)
+            if override.member == STATE:
+                to_send = [commands.state(backend, name, override.value)]
+            elif override.member == WEIGHT:
+                to_send = [commands.weight(backend, name, override.value)]
+            elif state := await state_of(runtime, override.object):
+                to_send = list(commands_to_set(state, {override.member: override.value}))
+            else:
                 self._ledger.delete([override])
-
-    async def _send_each(self, texts: Sequence[str]) -> list[str]:
-        """Send commands and return HAProxy's answer to each. Raises RuntimeFailure."""
-        runtime = self._engine.runtime
+                continue
+            # There is no command for an address or port that the server has already.
+            if to_send:
+                sent.append(override)
+                texts.append(to_send[0].text)
         if not texts:
-            return []
+            return
         try:
-            return await runtime.send_each(texts)
+            answers = await runtime.send_each(texts)
         except RuntimeAbsent:
             # HAProxy 2.6 does not terminate every refusal, so the answers to several commands cannot be separated.
-            return [await runtime.send(text) for text in texts]
-
-    async def _command(self, override: Override) -> Command | None:
-        """Return the command that sets an override; None for an address or port that the server has already.
-
-        If an override of an address or port has no server any more, deletes it and returns None.
-        """
-        _, backend, _, name = object_names.parsed(override.object)
-        if override.member == STATE:
-            return commands.state(backend, name, override.value)
-        if override.member == WEIGHT:
-            return commands.weight(backend, name, override.value)
-        if state := await state_of(self._engine.runtime, override.object):
-            return next(iter(commands_to_set(state, {override.member: override.value})), None)
-        self._ledger.delete([override])
-        return None
-
-    async def _send(self, now: ServerState, wanted: dict[str, object]) -> None:
-        """Set those members of a server that differ. Raises RuntimeRefused."""
-        await commands.apply(self._engine.runtime, list(commands_to_set(now, wanted)))
+            answers = [await runtime.send(text) for text in texts]
+        for override, answer in zip(sent, answers, strict=True):
+            if (refused := refusal(answer)) is not None:
+                log.warning("setting %s of %s to %s failed: %s", override.member, override.object, override.value, refused)
+                if NO_SUCH in refused:
+                    self._ledger.delete([override])
 
 
 def object_of_server(server: ServerDifference) -> str:
     return object_names.spelled("backend", server.backend, "server", server.server)
 
 
-def _member(difference: ServerDifference) -> str:
-    """Return the name that overrides have for the member of a difference."""
-    return next((name for name, configured_ in CONFIGURED.items() if configured_ == difference.member), difference.member)
-
-
 def as_override(difference: ServerDifference) -> Override:
-    """Return a difference in the form of an override, whose former value is the configured one."""
-    member, values = _member(difference), (difference.value, difference.declared)
+    """Convert a difference to an override. The configured value becomes the `former` value of the override."""
+    member = next((name for name, configured_name in CONFIGURED.items() if configured_name == difference.member), difference.member)
+    values = difference.value, difference.declared
     value, former = (_STATES.get(each, each) for each in values) if member == STATE else values
     return Override(object_of_server(difference), member, value, former, 0.0)
 
 
-def _identity(worker: Worker) -> str:
+def _worker_name(worker: Worker) -> str:
     """Return the name of a worker, as `PID@START`."""
     return f"{worker.pid}@{worker.started}"
-
-
-def _effects(event: Committed | Edited) -> Sequence[Effect]:
-    return event.effects

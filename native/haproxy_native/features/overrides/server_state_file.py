@@ -1,15 +1,16 @@
 """Write overrides into the server-state file, so that a new worker has them from its first request on.
 
-A worker reads states of servers from this file when it starts (HAProxy Management Guide, section 9.3 "show servers state"). Each line that
-this module writes has the overridden administrative state and weight of a server, its configured port and, for a server with health checks,
-its present health. HAProxy uses the first line of a server, so these lines come before those of others, which are not changed.
+A worker reads states of servers from this file when it starts (HAProxy Management Guide, section 9.3 "show servers state"). This module
+writes a line for each server whose state or weight is overridden. The line has the overridden values, the configured port and, for a server
+with health checks, its present health. HAProxy uses the first line of a server. The lines of this module therefore come first. All other
+lines stay as they are.
 """
 
 import asyncio
 import logging
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,7 @@ _OURS = re.compile(f"^{re.escape(_BEGIN)}.*?^{re.escape(_END)}", re.DOTALL | re.
 _ADMIN = {"ready": 0, "drain": FORCED_DRAIN, "maint": FORCED_MAINT}
 _UP = 2
 _USUAL_WEIGHT = 1
-# An address without a port. In an address with another port than a number, such as an offset or a variable, there is none to write.
+# An address without a port. The file has no form for a port that is an offset or a variable.
 _HOST = re.compile(r"[\w.-]+")
 
 
@@ -57,16 +58,20 @@ class ServerStateFile:
         self.written: frozenset[str] = frozenset()
 
     async def write(self, document: Document, overrides: Sequence[Override], states: Iterable[ServerState] = ()) -> None:
-        """Replace our lines in the file. If it cannot be written or has an unknown format, it stays as it is, and `written` is empty."""
+        """Write the lines of these overrides into the file. `states` have the present health of servers.
+
+        If the file has an unknown format or cannot be written, it stays as it is, and `written` is empty.
+        """
         path, lines = state_file_path(self._editor, document), {}
         if path and overrides:
-            lines = await run_in_thread(_lines, self._editor, document, overrides, list(states))
-        is_written = path is not None and await asyncio.to_thread(_replace, path, list(lines.values()))
+            lines = await run_in_thread(_override_lines, self._editor, document, overrides, list(states))
+        is_written = path is not None and await asyncio.to_thread(_write_lines, path, list(lines.values()))
         self.written = frozenset(lines) if is_written else frozenset()
 
-    def checked(self, document: Document, overrides: Sequence[Override]) -> list[str]:
-        """Return the backends with overrides of checked servers. The lines of these servers need the present health."""
-        return list(dict.fromkeys(name for name, _, state, _ in _writable_servers(self._editor, document, overrides) if _is_checked(state)))
+    def backends_with_health(self, document: Document, overrides: Sequence[Override]) -> list[str]:
+        """Return the backends of overridden servers with health checks, whose lines need their present health."""
+        writable = _writable_servers(self._editor, document, overrides)
+        return list(dict.fromkeys(backend for backend, _, server, _ in writable if _is_checked(server)))
 
 
 def state_file_path(editor: Editor, document: Document) -> Path | None:
@@ -89,118 +94,107 @@ def reads_states(document: Document) -> bool:
 
 
 def loaded_values(editor: Editor, document: Document, differing: Iterable[ServerDifference]) -> list[ServerDifference]:
-    """Return those differences whose values are in the server-state files of the worker. Blocks."""
-    found: list[ServerDifference] = []
+    """Return the differences whose values HAProxy has read from a server-state file. Blocks."""
+    loaded: list[ServerDifference] = []
     grouped: dict[str, list[ServerDifference]] = defaultdict(list)
-    for each in differing:
-        grouped[each.backend].append(each)
+    for difference in differing:
+        grouped[difference.backend].append(difference)
     for backend, rows in grouped.items():
         section = next((proxy for kind in PROXIES if (proxy := document.find(kind, backend))), None)
-        path = _read_from(editor, document, section) if section else None
+        path = _section_state_file(editor, document, section) if section else None
         if path is None:
             continue
+        try:
+            states = server_states(path.read_bytes().decode("utf-8", "surrogateescape"))
+        except OSError as error:
+            log.info("reading the server-state file %s failed: %s", path, error.strerror)
+            continue
         # HAProxy uses the first line of a server.
-        states = by_backend(reversed([state for state in _states(path) if state.backend_name == backend]))
-        stored = list(
-            server_differences(document, Servers(editor.grammar), states, {}, frozenset(Claim(backend, each.server) for each in rows))
-        )
+        used = by_backend(reversed([state for state in states if state.backend_name == backend]))
+        claims = frozenset(Claim(backend, difference.server) for difference in rows)
+        stored = list(server_differences(document, Servers(editor.grammar), used, {}, claims))
         # HAProxy does not read the address of a server that is configured with one.
-        found += [each for each in rows if each.member not in ("", ADDRESS) and each in stored]
-    return found
+        loaded += [difference for difference in rows if difference.member not in ("", ADDRESS) and difference in stored]
+    return loaded
 
 
-def _states(path: Path) -> list[ServerState]:
-    """Read the states in a server-state file; none if it cannot be read."""
-    try:
-        return server_states(path.read_bytes().decode("utf-8", "surrogateescape"))
-    except OSError as error:
-        log.info("reading the server-state file %s failed: %s", path, error.strerror)
-        return []
-
-
-def _read_from(editor: Editor, document: Document, section: Section) -> Path | None:
-    """Return the file from which HAProxy reads the states of a section's servers; None if there is none or its path is not absolute."""
-    members: dict[str, Any] = {}
-    for section_ in (section, *ancestors(document, section)):
-        members = {**editor.as_object(section_, editor.resources[RESOURCES[section_.kind]], section_.name, None), **members}
+def _section_state_file(editor: Editor, document: Document, section: Section) -> Path | None:
+    """Return the file from which HAProxy reads the states of a section's servers; None without a file that has an absolute path."""
+    members = _inherited_members(editor, document, section)
     if members.get(LOADED_FROM) == GLOBAL:
         return state_file_path(editor, document)
     if members.get(LOADED_FROM) != LOCAL:
         return None
-    options = _options(editor, document)
     name = members.get("server_state_file_name", BACKEND_NAME)
-    path = Path(options.get("server_state_base", "")) / (section.name if name == BACKEND_NAME else name)
+    path = Path(_options(editor, document).get("server_state_base", "")) / (section.name if name == BACKEND_NAME else name)
     return path if path.is_absolute() else None
 
 
-def reads_global_file(editor: Editor, document: Document, section: Section) -> bool:
-    """Return whether HAProxy reads states of this section's servers from the file that `state_file_path` returns."""
+def _inherited_members(editor: Editor, document: Document, section: Section) -> Mapping[str, Any]:
+    """Return the members of a section, including those that it inherits from defaults sections."""
+    members: dict[str, Any] = {}
     for section_ in (section, *ancestors(document, section)):
-        shown = editor.as_object(section_, editor.resources[RESOURCES[section_.kind]], section_.name, None)
-        if LOADED_FROM in shown:
-            return bool(shown[LOADED_FROM] == GLOBAL)
-    return False
+        members = {**editor.as_object(section_, editor.resources[RESOURCES[section_.kind]], section_.name, None), **members}
+    return members
 
 
-def _lines(editor: Editor, document: Document, overrides: Sequence[Override], states: Sequence[ServerState]) -> dict[str, str]:
-    """Return the lines to write, by object."""
-    now = {(state.backend_name, state.name): state for state in states}
-    writable = _writable_servers(editor, document, overrides)
-    return {rows[0].object: _line(backend, name, server, rows, now.get((backend, name))) for backend, name, server, rows in writable}
+def reads_global_file(editor: Editor, document: Document, section: Section) -> bool:
+    """Return whether HAProxy reads the states of this section's servers from the file that `state_file_path` returns."""
+    return bool(_inherited_members(editor, document, section).get(LOADED_FROM) == GLOBAL)
+
+
+def _override_lines(editor: Editor, document: Document, overrides: Sequence[Override], states: Sequence[ServerState]) -> dict[str, str]:
+    """Return the lines to write, by object name of the server."""
+    lines, present = {}, {(state.backend_name, state.name): state for state in states}
+    for backend, name, server, rows in _writable_servers(editor, document, overrides):
+        values = {override.member: override.value for override in rows}
+        is_off = server.values.get("maintenance") == "enabled"
+        admin = _ADMIN[values.get(STATE, "maint" if is_off else "ready")] | (CONFIGURED_MAINT if is_off else 0)
+        weight = server.values.get("weight", _USUAL_WEIGHT)
+        state = present.get((backend, name))
+        if state and state.admin_state != "maint" and _is_checked(server):
+            operational, health = state.operational, state.check_health
+        else:
+            operational, health = _UP, 0
+        # The other columns are 0 or `-`, because HAProxy ignores them or reads these as unknown values.
+        counted = f"{operational} {admin} {values.get(WEIGHT, weight)} {weight} 0 1 0 {health} {CONFIGURED | ENABLED} 0"
+        lines[rows[0].object] = f"0 {backend} 0 {name} - {counted} 0 0 - {server.values.get('port', 0)} - 0 0 - - 0\n"
+    return lines
 
 
 def _writable_servers(
     editor: Editor, document: Document, overrides: Sequence[Override]
 ) -> Iterator[tuple[str, str, EffectiveServer, list[Override]]]:
     """Yield backend, name, server and overrides for each server whose overrides can be written into the file."""
-    reader = Servers(editor.grammar)
-    for backend, servers in _by_server(overrides).items():
-        section = next((proxy for kind in PROXIES if (proxy := document.find(kind, backend))), None)
-        there = reader.read_section(document, section) if section and reads_global_file(editor, document, section) else None
-        if there is None:
-            continue
-        named = {server.name: server for server in there.servers}
-        for name, rows in servers.items():
-            template = next((template for template in there.templates if re.fullmatch(re.escape(template.name) + r"\d+", name)), None)
-            if (server := named.get(name, template)) and _has_port(server) and WEIGHT not in server.opaque:
-                yield backend, name, server, rows
-
-
-def _by_server(overrides: Sequence[Override]) -> dict[str, dict[str, list[Override]]]:
-    """Return the overrides of states and weights, by backend and server."""
     by_server: dict[str, dict[str, list[Override]]] = defaultdict(lambda: defaultdict(list))
     for override in overrides:
         if override.member in (STATE, WEIGHT):
             _, backend, _, name = object_names.parsed(override.object)
             by_server[backend][name].append(override)
-    return by_server
-
-
-def _has_port(server: EffectiveServer) -> bool:
-    """Return whether the port of a server is a number, or none is configured."""
-    host = server.values.get("address", server.values.get("fqdn"))
-    return isinstance(server.values.get("port"), int) or _HOST.fullmatch(str(host)) is not None
+    reader = Servers(editor.grammar)
+    for backend, rows_by_name in by_server.items():
+        section = next((proxy for kind in PROXIES if (proxy := document.find(kind, backend))), None)
+        if section is None or not reads_global_file(editor, document, section):
+            continue
+        if (proxy_servers := reader.read_section(document, section)) is None:
+            continue
+        named = {server.name: server for server in proxy_servers.servers}
+        for name, rows in rows_by_name.items():
+            templates = (template for template in proxy_servers.templates if re.fullmatch(re.escape(template.name) + r"\d+", name))
+            server = named.get(name) or next(templates, None)
+            if server is None or WEIGHT in server.opaque:
+                continue
+            host = server.values.get("address", server.values.get("fqdn"))
+            if isinstance(server.values.get("port"), int) or _HOST.fullmatch(str(host)):
+                yield backend, name, server, rows
 
 
 def _is_checked(server: EffectiveServer) -> bool:
     return server.values.get("check") == "enabled"
 
 
-def _line(backend: str, name: str, server: EffectiveServer, overrides: Sequence[Override], now: ServerState | None) -> str:
-    """Return the line of a server. Its health comes from `now`; without it, the server starts as up."""
-    values = {override.member: override.value for override in overrides}
-    is_off = server.values.get("maintenance") == "enabled"
-    admin = _ADMIN[values.get(STATE, "maint" if is_off else "ready")] | (CONFIGURED_MAINT if is_off else 0)
-    weight = server.values.get("weight", _USUAL_WEIGHT)
-    has_health = now is not None and _is_checked(server) and now.admin_state != "maint"
-    operational, health = (now.operational, now.check_health) if now and has_health else (_UP, 0)
-    # The other columns are 0 or `-`, because HAProxy ignores them, or reads this as an unknown value.
-    counted = f"{operational} {admin} {values.get(WEIGHT, weight)} {weight} 0 1 0 {health} {CONFIGURED | ENABLED} 0"
-    return f"0 {backend} 0 {name} - {counted} 0 0 - {server.values.get('port', 0)} - 0 0 - - 0\n"
-
-
-def merged(text: str, lines: Sequence[str]) -> str | None:
-    """Return the text of the file with our lines replaced by `lines`; None if its format is unknown."""
+def with_lines(text: str, lines: Sequence[str]) -> str | None:
+    """Return the text of a server-state file with our lines replaced by `lines`; None if the file has an unknown format."""
     head, end, rest = (text or f"{FORMAT}\n").partition("\n")
     if head.strip() != FORMAT:
         return None
@@ -208,12 +202,12 @@ def merged(text: str, lines: Sequence[str]) -> str | None:
     return head + (end or "\n") + block + _OURS.sub("", rest)
 
 
-def _replace(path: Path, lines: Sequence[str]) -> bool:
-    """Write our lines, and return whether that succeeded. Blocks."""
+def _write_lines(path: Path, lines: Sequence[str]) -> bool:
+    """Write `lines` into a server-state file. Return False, after a warning, if it has an unknown format or cannot be written. Blocks."""
     try:
         path = path.resolve()
         before = path.read_bytes().decode("utf-8", "surrogateescape") if path.exists() else ""
-        after = merged(before, lines) if before or lines else ""
+        after = with_lines(before, lines) if before or lines else ""
         if after is None:
             log.warning("the server-state file %s has an unknown format; overrides are not written into it", path)
         elif after != before:

@@ -1,4 +1,4 @@
-"""Declarations carried out: one commit, or none; and owners that are right whenever the server is killed."""
+"""Carry out declarations: a declaration is one commit or none, and the owners are right after a kill at any moment."""
 
 import asyncio
 import re
@@ -37,7 +37,7 @@ def made(engine: Engine) -> Apply:
 
 
 def kept(file: Path) -> tuple[bytes, str, int]:
-    """The configuration and the owners, and when the file was written."""
+    """Return the configuration, the owners, and the time of the last write of the file."""
     return file.read_bytes(), stored(file.parent / "storage/state", "owner"), file.stat().st_mtime_ns
 
 
@@ -93,7 +93,10 @@ def test_refusals_change_nothing(file: Path) -> None:
 
 
 def test_nothing_is_owned_that_may_not_be_changed(file: Path) -> None:
-    """Though it is as declared already: others could not change it any more, and a conflict would tell a guess from the value."""
+    """A claim needs the right to change a member even if the value is the present one.
+
+    A claim stops others from changing the member, and a conflict would tell whether a guessed value is right.
+    """
 
     async def work() -> None:
         async with running_engine(file.parent) as engine:
@@ -139,7 +142,7 @@ def test_a_commit_that_fails(file: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
 @pytest.mark.parametrize("is_committed", [False, True])
 def test_killed_in_the_midst(file: Path, monkeypatch: pytest.MonkeyPatch, is_committed: bool) -> None:
-    """What the disk has then is taken for nobody else's, before the commit and after it."""
+    """After a kill before or after the commit, the configuration on disk causes no conflict with its owner."""
 
     class Killed(BaseException):
         pass
@@ -243,7 +246,7 @@ def test_what_is_sent_again_is_looked_up(file: Path) -> None:
             (reload_id,) = {each.awaited.reload for each in apply.owners.former["a"]}
             engine.reloads.records.finish(engine.reloads.records.get(reload_id).succeeded(1))
             assert apply.owners.former == {} and await apply.repeated_plan("a", "first", None, author=NOBODY), (
-                "what has settled is the same"
+                "the plan is the same once the outcome is known"
             )
             edited(file, "weight 5", "weight 6")
             assert await apply.repeated_plan("a", "first", None, author=NOBODY) is None
@@ -281,7 +284,7 @@ def weighing(weight: int) -> Callable[[Document], Document]:
 
 @pytest.mark.parametrize("number", [20, pytest.param(1000, marks=pytest.mark.soak)])
 def test_a_stale_plan_is_refused_each_time(file: Path, number: int) -> None:
-    """Whatever of it another writer has changed meanwhile, also while it is carried out."""
+    """Another writer has changed any of the planned objects, before or while the plan is carried out."""
 
     async def work() -> None:
         async with running_engine(file.parent) as engine:

@@ -1,4 +1,4 @@
-"""Declared files; and a law: entries and files that others own or have written stay, whatever is applied."""
+"""Plan declared files, and check a law: entries and files that others own or have written stay after any declaration."""
 
 import random
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ from haproxy_native.features.apply.files import (
     lines_of,
     new_content,
     parts,
-    planned_files,
+    plan_files,
 )
 from haproxy_native.features.apply.owners import ITSELF, Owners
 from haproxy_native.features.apply.rules import Declaration, DeclaredFile, Rules
@@ -28,14 +28,14 @@ Contents = dict[str, bytes | None]
 
 @dataclass
 class Site:
-    """Files and their owners."""
+    """Files with their owners."""
 
     contents: Contents = field(default_factory=lambda: dict.fromkeys((HOSTS, PAGE, PEM)))
     owners: Owners = field(default_factory=Owners)
 
     def apply(self, owner: str, files: dict[str, DeclaredFile], **how: bool) -> tuple[Rules, PlannedFiles]:
         rules = Rules(self.owners, Declaration(owner, {}, files, **how, author=NOBODY))
-        found = planned_files(rules, self.contents)
+        found = plan_files(rules, self.contents)
         if not rules.conflicts:
             self.contents, self.owners = {**self.contents, **found.contents}, rules.owners_after
         return rules, found
@@ -76,7 +76,7 @@ def test_other_files_are_owned_whole() -> None:
     assert site.contents[PAGE] == b"one"
     site.contents[PAGE] = b"by hand"
     assert [(each.owners, each.theirs) for each in site.apply("a", {})[0].conflicts] == [(["outside"], b"by hand")]
-    assert [each.object for each in site.apply("a", {}, force=True)[0].taken] == [PAGE] and site.contents[PAGE] is None
+    assert [each.object for each in site.apply("a", {}, force=True)[0].overruled] == [PAGE] and site.contents[PAGE] is None
 
 
 def test_without_pruning() -> None:

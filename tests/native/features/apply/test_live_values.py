@@ -1,4 +1,4 @@
-"""What a worker has is read, and what others set in it meanwhile makes a plan stale."""
+"""Read values from a worker, and refuse a plan if others have set values in the worker after the plan was made."""
 
 import asyncio
 from pathlib import Path
@@ -10,7 +10,7 @@ from haproxy_native.disk.directories import Directory
 from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
 from haproxy_native.errors import ChangedSince
-from haproxy_native.features.apply.plans import known_values, servers_of, values, verifying
+from haproxy_native.features.apply.plans import known_values, servers_of, values, verifier
 from haproxy_native.planning.effects import effects
 from haproxy_native.text.document import Document
 from tests.haproxy.process import HAProxy
@@ -43,7 +43,7 @@ def test_a_server_that_others_change(haproxy: HAProxy, command: str, said: str) 
     async def work(engine: Engine) -> None:
         read = await values(engine.context, [ONE, NEW], {})
         assert read == {ONE: READY, NEW: None}
-        verify = verifying(engine.context, read, {})
+        verify = verifier(engine.context, read, {})
         assert verify
         await verify()
         before = await engine.runtime.servers("app")
@@ -59,10 +59,10 @@ def test_a_server_that_others_change(haproxy: HAProxy, command: str, said: str) 
 
 def test_a_process_that_does_not_answer(haproxy: HAProxy) -> None:
     async def work(engine: Engine) -> None:
-        verify = verifying(engine.context, {ONE: READY}, {})
+        verify = verifier(engine.context, {ONE: READY}, {})
         await asyncio.to_thread(haproxy.stop)
         assert verify and await known_values(engine.context, previewed("", "", ("app", "s1")), {}) is None
-        assert verifying(engine.context, None, {}) is None, "a plan that knew none is for any"
+        assert verifier(engine.context, None, {}) is None, "a plan that knew none is for any"
         with pytest.raises(ChangedSince, match="HAProxy does not answer, so its state cannot be compared"):
             await verify()
 

@@ -1,4 +1,4 @@
-"""What has moved is named."""
+"""Compare the changes and values of a stored plan with the present ones, and name the first difference."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Whether changes stay, by records of reloads and by confirmations."""
+"""Find out from records of reloads and from confirmations whether a change is permanent."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Claims, and the file that keeps them."""
+"""Compute and store claims of owners."""
 
 import asyncio
 from pathlib import Path
@@ -30,16 +30,16 @@ def test_of_an_object_with_another_name() -> None:
     moved = OWNERS.renamed("backend/x", "backend/y")
     assert {owner: list(claims) for owner, claims in moved.claims.items()} == {"a": ["backend/y"], "b": ["backend/y/server/s"]}
     assert OWNERS.renamed("backend/x/server/s", "backend/x/server/t").claims_of("b") == {"backend/x/server/t": {"": digest(None)}}
-    both = moved.replacing(OWNERS, IN_COMMIT)
+    both = moved.with_former_claims(OWNERS, IN_COMMIT)
     assert both.claims_of("a").keys() == {"backend/x", "backend/y"} and both.claims == moved.claims
 
 
 def made_of(*weights: int | None) -> Owners:
-    """Declared one after another, each waiting for a reload of its own; nothing for None."""
+    """Return the owners after declarations of these weights in turn, each waiting for its own reload. None declares no weight."""
     owners = Owners()
     for number, weight in enumerate(weights):
         claims = {} if weight is None else {"server/s": {"": "0", "weight": digest(weight)}}
-        owners = owners.with_claims("a", claims, {}).replacing(owners, AwaitedOutcome(str(number), version=number))
+        owners = owners.with_claims("a", claims, {}).with_former_claims(owners, AwaitedOutcome(str(number), version=number))
     return owners
 
 
@@ -58,7 +58,7 @@ def made_of(*weights: int | None) -> Owners:
 )
 def test_what_waits_for_reloads(outcomes: dict[str, bool], left: list[int]) -> None:
     owners = made_of(1, 2, 3)
-    settled = owners.settled(lambda wait: outcomes.get(wait.reload))
+    settled = owners.with_known_outcomes(lambda wait: outcomes.get(wait.reload))
     own = settled.claims_of("a").get("server/s", {}).get("weight")
     assert [weight for weight in (1, 2, 3) if is_claimed(own, weight)] == left
     assert (settled is owners) == (not outcomes) and (not settled.former) == (len(outcomes) == 3)
@@ -69,14 +69,14 @@ def test_what_is_abandoned_by_a_reload() -> None:
     assert owners.other_owners("b", "server/s", "weight") == [] and owners.claims_of("a")["server/s"], (
         "it is there still, and nobody declares it"
     )
-    assert owners.settled(lambda wait: True) == Owners()
-    assert owners.settled(lambda wait: wait.reload == "0").claims["a"]["server/s"]["weight"] == digest(1)
+    assert owners.with_known_outcomes(lambda wait: True) == Owners()
+    assert owners.with_known_outcomes(lambda wait: wait.reload == "0").claims["a"]["server/s"]["weight"] == digest(1)
     assert made_of(*range(20)).former["a"][0].claims == {} and len(made_of(*range(20)).former["a"]) == 4
 
 
 def test_a_commit_that_was_cut_off(tmp_path: Path) -> None:
     database, now = Database(tmp_path), OWNERS.with_claims("a", {"backend/x": {"balance": digest("first")}}, {})
-    asyncio.run(OwnerTable(database).write(now.replacing(OWNERS, IN_COMMIT)))
+    asyncio.run(OwnerTable(database).write(now.with_former_claims(OWNERS, IN_COMMIT)))
     own = OwnerTable(database).owners
     database.close()
     assert own.former == {} and own.claims["b"] == OWNERS.claims["b"]
@@ -92,7 +92,7 @@ def test_the_table(tmp_path: Path) -> None:
     database = Database(tmp_path / "state")
     table = OwnerTable(database)
     assert table.owners == Owners()
-    waiting = Owners().replacing(OWNERS, AwaitedOutcome("1", "2", 3))
+    waiting = Owners().with_former_claims(OWNERS, AwaitedOutcome("1", "2", 3))
     for owners in (OWNERS, waiting, OWNERS):
         asyncio.run(table.write(owners))
         assert OwnerTable(database).owners == owners == table.owners

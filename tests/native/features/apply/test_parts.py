@@ -1,4 +1,4 @@
-"""Sections as parts, and back."""
+"""Split sections into parts, and join parts into sections."""
 
 from haproxy_native.editing.editor import Editor
 from haproxy_native.features.apply.sections import SELF, object_of, part_name, parts_of

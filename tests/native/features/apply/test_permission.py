@@ -1,4 +1,4 @@
-"""What may be declared: what may be changed, also where it is as declared."""
+"""Permit a declaration only to authors that may change each declared member, even if its value is the present one."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What declarations change, by owners; and a law: what others own or have written stays, whatever is applied."""
+"""Plan declarations, and check a law: values that others own or have written stay after any declaration."""
 
 import random
 from typing import Any
@@ -7,7 +7,7 @@ import pytest
 
 from haproxy_native.editing.editor import Editor
 from haproxy_native.features.apply.owners import ITSELF, Owners
-from haproxy_native.features.apply.planner import Planned, planned
+from haproxy_native.features.apply.planner import Planned, plan_declaration
 from haproxy_native.features.apply.rules import Declaration, OwnershipConflict
 from haproxy_native.features.apply.sections import of_text, part_name, parts_of
 from haproxy_native.request_context import NOBODY
@@ -35,14 +35,14 @@ B = "    server b 127.0.0.1:2\n"
 
 
 class Site:
-    """A configuration and its owners."""
+    """A configuration with its owners."""
 
     def __init__(self, text: str = START) -> None:
         self.document, self.owners = Document.parse(text), Owners()
 
     def plan(self, owner: str, text: str, **how: Any) -> Planned:
         sections, texts = of_text(EDITOR, text.encode())
-        return planned(EDITOR, self.document, self.owners, Declaration(owner, sections, texts=texts, **how, author=NOBODY))
+        return plan_declaration(EDITOR, self.document, self.owners, Declaration(owner, sections, texts=texts, **how, author=NOBODY))
 
     def apply(self, owner: str, text: str, **how: Any) -> Planned:
         found = self.plan(owner, text, **how)
@@ -99,7 +99,7 @@ def test_a_conflict_changes_nothing(site: Site) -> None:
     assert {each.object for each in found.effects} == {"backend/new"} and found.unchanged == [], "what would be done besides"
     assert "new" not in site.document.text
     forced = site.apply("b", "backend shop\n    balance source\n", force=True)
-    assert forced.taken == [found.conflicts[0]] and "balance source" in site.document.text
+    assert forced.overruled == [found.conflicts[0]] and "balance source" in site.document.text
     assert [each.owners for each in site.apply("a", SHOP).conflicts] == [["b"]], "it is the other one's from then on"
 
 
@@ -127,11 +127,11 @@ def test_edits_by_hand_are_conflicts(site: Site) -> None:
     assert left.effects == () and left.conflicts == [], "what was changed by hand stays when it is given up"
     assert site.plan("a", SHOP, unowned=["weight"]).effects == ()
     taken = site.apply("a", SHOP, force=True)
-    assert [each.owners for each in taken.taken] == [["outside"]] and "weight 5" in site.document.text
+    assert [each.owners for each in taken.overruled] == [["outside"]] and "weight 5" in site.document.text
 
 
 def test_comments_of_people_are_no_edits(site: Site) -> None:
-    """Behind the lines of a list they are shown as metadata of its elements."""
+    """Comments on the lines of a list are metadata of its elements."""
     site.edit("{ path /a }\n", "{ path /a } # why\n")
     site.edit("weight 5\n", "weight 5 # slow\n")
     found = site.plan("a", SHOP)
@@ -151,7 +151,7 @@ def test_members_that_are_left_to_others() -> None:
     site = Site()
     site.apply("a", SHOP, unowned=["weight"])
     assert "weight 5" in site.document.text, "a new object gets them"
-    assert site.apply("scaler", "backend shop\n    server a 127.0.0.1:1 weight 40\n", force=True).taken != []
+    assert site.apply("scaler", "backend shop\n    server a 127.0.0.1:1 weight 40\n", force=True).overruled != []
     site = Site()
     site.apply("a", SHOP, unowned=["weight"])
     site.edit("weight 5", "weight 40")
@@ -201,7 +201,7 @@ def test_a_rename_and_defaults() -> None:
 
 
 def values(document: Document) -> dict[tuple[str, str], Any]:
-    """Every member of every part of proxies."""
+    """Return every member of every part of all proxies."""
     resource, found = EDITOR.resources["backends"], {}
     for name, _ in document.of_kind("backend"):
         parts = parts_of(EDITOR, resource, EDITOR.get_object(document, resource, None, name, full=True))

@@ -1,4 +1,4 @@
-"""Plans that are kept: once, for an hour, a limited number."""
+"""Store plans: each can be applied once, for an hour, and their number is limited."""
 
 import asyncio
 from itertools import count
@@ -30,7 +30,7 @@ def left(kept: Plans) -> set[str]:
 
 @pytest.fixture(autouse=True)
 def clock(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each look is later than the one before it."""
+    """Let each call of the clock return a later time than the call before."""
     looks = count(1_000_000)
     monkeypatch.setattr(plans.time, "time", lambda: float(next(looks)))
 

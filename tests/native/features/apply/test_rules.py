@@ -1,4 +1,4 @@
-"""Whose what is."""
+"""Decide which owner may set and delete which members."""
 
 from haproxy_native.features.apply.owners import ITSELF, Owners, digest
 from haproxy_native.features.apply.rules import Declaration, OwnershipConflict, Rules
@@ -29,9 +29,9 @@ def test_what_is_taken_changes_hands() -> None:
 
 
 def test_what_goes() -> None:
-    assert not rules("a").is_abandoned("backend/x"), "b has something in it"
+    assert not rules("a").is_pruned("backend/x"), "b has something in it"
     mine = rules("a")
-    assert not mine.may_delete([*mine.undeclared("backend/x", {"balance": "source", "other": 1})])
+    assert not mine.may_delete([*mine.deletion_conflicts("backend/x", {"balance": "source", "other": 1})])
     assert [each.member for each in mine.conflicts] == ["other"]
     assert not rules("a", prune=False).may_unset("backend/x", "balance", digest("source"), "source")
     assert rules("a").may_unset("backend/x", "balance", digest("source"), "source")

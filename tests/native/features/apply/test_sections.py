@@ -1,4 +1,4 @@
-"""What is declared, from objects and from text."""
+"""Parse declared sections from objects and from text."""
 
 import pytest
 

@@ -173,7 +173,7 @@ def test_a_change_that_fails_leaves_nothing_to_confirm(tmp_path: Path) -> None:
 
 
 def test_without_the_history_no_confirmation_begins(tmp_path: Path) -> None:
-    """Nothing was changed, so nothing waits and other clients are not refused."""
+    """Nothing was changed, so no confirmation is pending, and other clients are not refused."""
 
     async def work() -> None:
         async with confirming(tmp_path) as (engine, confirmations, reported):
@@ -261,7 +261,7 @@ def test_a_start_on_a_disk_that_takes_nothing(tmp_path: Path, monkeypatch: pytes
 def test_what_is_made_again_is_taken_back_a_few_times(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Then record and log say what stands, and what to do; what else there was has gone back."""
+    """After the last try, confirmation and log name the entries still in effect, and what to do. All other changes are rolled back."""
 
     async def work() -> None:
         async with confirming(tmp_path) as (engine, confirmations, reported):
@@ -327,7 +327,7 @@ def test_nothing_ends_the_watch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
 
 
 def test_a_history_that_takes_nothing_for_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A change that it takes no entry of is not made: there is nothing to confirm."""
+    """A change whose entry the history refuses is not made, so there is nothing to confirm."""
     add, is_full = Journal.add, [True]
 
     def full(journal: Journal, record: Record) -> int:
@@ -371,7 +371,7 @@ def test_a_file_whose_change_was_cut_off_before_it_was_entered(tmp_path: Path, m
 
 
 def test_who_may_confirm_it(tmp_path: Path) -> None:
-    """Its author, and others by a rule for it; a certificate or a token of the author's name is another caller."""
+    """The author may confirm, and others with a permission. A certificate or token with the author's name is another caller."""
     none, rule = Rights(("none",)), Rights(("some",), (AccessRule("confirmation/*", frozenset(("change",))),))
 
     async def work() -> None:

@@ -27,7 +27,7 @@ def stat(requests: int, errors: int, ready: int = 2) -> str:
 
 
 def verdict(*answers: tuple[str, str], guard: Guard = BOTH, after: tuple[str, str] = ("1@1", stat(100, 90))) -> Verdict:
-    """What a guard says after these answers, of a change after which HAProxy answered with 90 of 100 requests failed."""
+    """Return the verdict after these answers. By default, 90 of 100 requests had failed when the change had taken effect."""
     start = baseline(read_statistics("1@1", stat(90, 90)), read_statistics(*after), {"app"})
     return judge(guard, start, [read_statistics(*answer) for answer in answers])
 
@@ -47,7 +47,7 @@ def test_what_is_read() -> None:
         (("1@1", stat(149, 139)), Guard(2, min_requests=49), BAD, Count(49, 49)),
         (("1@1", stat(149, 139)), Guard(ready=True), GOOD, Count(49, 49)),
         (("1@1", stat(101, 91)), Guard(0, min_requests=1), BAD, Count(1, 1)),
-        # A worker that was not there has counted since the change only; so has one whose counters were cleared.
+        # A worker that started after the change has counted only requests since the change, as after its counters were cleared.
         (("2@9", stat(60, 3)), BOTH, BAD, Count(60, 3)),
         (("2@9", stat(200, 3)), BOTH, GOOD, Count(200, 3)),
         (("1@1", stat(60, 3)), BOTH, BAD, Count(60, 3)),

@@ -34,7 +34,7 @@ async def published(directory: Path):
     (directory / "haproxy.cfg").write_text(TEXT)
     async with running_engine(directory) as engine:
         stream = EventStream()
-        changes = Changes.of(stream, Editor(), engine.context)
+        changes = Changes(stream, Editor(), engine.context)
         engine.context.events.listen(changes.on_event)
         running = asyncio.create_task(changes.run())
         with stream.subscription(EventFilter()) as subscription:

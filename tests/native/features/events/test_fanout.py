@@ -17,7 +17,7 @@ def form(events: Sequence[StreamEvent]) -> bytes:
 
 
 class Reader:
-    """`ids` of events, whichever way they have come; each write is refused with this probability."""
+    """A subscriber. `ids` are the ids of all received events. It refuses each write with the probability `refusing`."""
 
     def __init__(self, stream: EventStream, fanout: Fanout, wanted: EventFilter, refusing: float = 0.0, seconds: float = math.inf) -> None:
         self.subscription, self._fanout, self.refusing, self._seconds = stream.subscription(wanted), fanout, refusing, seconds
@@ -116,7 +116,7 @@ def test_one_that_falls_behind_is_told_and_hurts_no_other(monkeypatch: pytest.Mo
         running = asyncio.create_task(quick.run())
 
         async def stay(subscription: Subscription) -> None:
-            """Follows until a write is refused, and reads nothing meanwhile."""
+            """Follow the stream until a write is refused, without reading stored events."""
             with subscription:
                 assert await fanout.follow(subscription, slow.write, math.inf) == []
                 while len(quick.ids) < 20:
@@ -140,7 +140,7 @@ def test_one_that_falls_behind_is_told_and_hurts_no_other(monkeypatch: pytest.Mo
 
 
 def test_all_fall_behind_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    """More is published at once than is kept."""
+    """More events are published at once than the store keeps."""
     monkeypatch.setattr(streams, "NUMBER", 10)
 
     async def work() -> None:

@@ -42,7 +42,7 @@ def test_what_changes_is_published_with_what_it_was(tmp_path: Path) -> None:
                 engine.context.events.listen(watch.on_event)
                 running = asyncio.create_task(watch.run())
                 with stream.subscription(EventFilter({SERVER})) as subscription:
-                    (row,) = await watch.now()
+                    (row,) = await watch.read_servers()
                     assert row == {"object": S1, "operational_state": "up", "admin_state": "ready", "weight": 10} | {
                         "address": "127.0.0.1",
                         "port": 1,
@@ -60,13 +60,13 @@ def test_what_changes_is_published_with_what_it_was(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def glances_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No look at all rows comes by itself after the first one."""
+def scans_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After the first poll, poll again only when a test requests it, so that only scans find changes."""
     monkeypatch.setattr(servers, "POLL_SECONDS", 3600.0)
 
 
-async def follow_states(directory: Path, lines: str, states: Sequence[str], looked_at: Sequence[str | None] = ()) -> None:
-    """Each command on HAProxy's socket leads to an event, after which these backends are looked at."""
+async def follow_states(directory: Path, lines: str, states: Sequence[str], polled: Sequence[str | None] = ()) -> None:
+    """Set these states of a server on HAProxy's socket, wait for the event of each, and then poll these backends."""
     with HAProxy(directory, CONFIG % free_port() + lines) as haproxy:
         async with running_engine(directory, haproxy) as engine:
             stream = EventStream()
@@ -78,7 +78,7 @@ async def follow_states(directory: Path, lines: str, states: Sequence[str], look
                 for state in states:
                     haproxy.ask(f"set server app/s1 state {state}")
                     assert (await following(subscription))["admin_state"] == state
-                    watch.poll_soon(*looked_at)
+                    watch.poll_soon(*polled)
             running.cancel()
 
 
@@ -86,28 +86,28 @@ RING = "ring events\n  format raw\n  maxlen 1024\n  size 65536\n"
 WITH_RING = RING + "backend pushed\n  log ring@events format raw local0 notice\n  server t1 127.0.0.1:1\n"
 
 
-def test_a_ring_tells_a_state(tmp_path: Path, glances_only: None) -> None:
-    """One that reports all servers stands in for glances."""
+def test_a_ring_reports_a_state(tmp_path: Path, scans_only: None) -> None:
+    """A ring that reports all servers replaces scans."""
     run(follow_states(tmp_path, "  log ring@events format raw local0 notice\n" + RING, ("maint", "ready") * 2))
 
 
 @pytest.mark.parametrize("lines", ["", WITH_RING], ids=["no ring", "a ring that reports others"])
-def test_a_glance_sees_a_state(tmp_path: Path, glances_only: None, lines: str) -> None:
+def test_a_scan_finds_a_state(tmp_path: Path, scans_only: None, lines: str) -> None:
     run(follow_states(tmp_path, lines, ("drain", "ready") * 2))
 
 
-@pytest.mark.parametrize("looked_at", [(), (None,), ("app",)], ids=["nothing", "all rows", "the backend"])
-def test_what_changes_back_between_two_glances(tmp_path: Path, glances_only: None, looked_at: tuple[str | None, ...]) -> None:
-    """It was missed where it came back before the next glance, and a look at the rows had seen it in between."""
-    run(follow_states(tmp_path, "", ("drain", "ready") * 8, looked_at))
+@pytest.mark.parametrize("polled", [(), (None,), ("app",)], ids=["nothing", "all rows", "the backend"])
+def test_a_state_that_changes_back_between_two_scans(tmp_path: Path, scans_only: None, polled: tuple[str | None, ...]) -> None:
+    """The second change must be found although the state is the same as at the scan before, because a poll has seen the first change."""
+    run(follow_states(tmp_path, "", ("drain", "ready") * 8, polled))
 
 
-def test_glances_are_rare_where_each_takes_long() -> None:
+def test_scans_are_rare_if_each_takes_long() -> None:
     assert scan_pause([]) == scan_pause([0.01, 0.6]) == scan_pause([0.015]) == 0.25
     assert scan_pause([0.09, 0.03]) == 0.5
 
 
-def test_many_backends_at_once_are_seen_by_one_glance(tmp_path: Path, glances_only: None) -> None:
+def test_one_scan_finds_many_changed_backends(tmp_path: Path, scans_only: None) -> None:
     backends = "".join(f"backend b{number}\n  server one 127.0.0.1:1\n" for number in range(30))
 
     async def work() -> None:
@@ -136,8 +136,8 @@ async def following(subscription: Any) -> dict[str, Any]:
     return dict(json.loads(event.body)["data"])
 
 
-def test_a_look_at_all_is_older_than_one_at_a_backend_that_comes_between(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the answer about all servers says of that backend is not published."""
+def test_a_poll_of_all_is_older_than_a_poll_of_a_backend_during_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rows of that backend in the answer about all servers are older, and are not published."""
     servers_ = "".join(f"  server number{number} 127.0.0.1:{number + 1} weight 10\n" for number in range(1000))
     lines = CONFIG % free_port() + f"backend first\n{servers_}backend last\n  server one 127.0.0.1:1 weight 10\n"
 

@@ -56,7 +56,7 @@ def test_counters_of_a_haproxy(tmp_path: Path) -> None:
                         await client.get(f"http://127.0.0.1:{port}")
                     events = await subscription.read(60)
                 assert b'"req_tot":1' in events[0].body and events[0].objects == ("frontend/web",)
-                assert {each["object"] for each in await watch.now()} == {"frontend/web", "backend/app", "backend/app/server/s1"}
+                assert {each["object"] for each in await watch.read_counters()} == {"frontend/web", "backend/app", "backend/app/server/s1"}
                 running.cancel()
 
     run(work())
@@ -87,7 +87,7 @@ def test_rows_that_come_and_go_change_and_rest() -> None:
 
 
 def test_many_rows_of_which_some_come_and_some_go() -> None:
-    """More than are compared at a time."""
+    """The answer has more rows than are compared without a pause."""
     rows = [f"shop,s{number},1,UP,7,2,\n" for number in range(1000)]
     known, _ = differences(f"{HEAD}\n{''.join(rows)}", Statistics())
     rows[20:40] = ["shop,new,1,UP,7,2,\n"]

@@ -1,4 +1,4 @@
-"""The hour of counters: rates, breaks, and what is kept; beside a real HAProxy in tests/acceptance/test_events.py."""
+"""Store an hour of counters: rates, breaks and limits. tests/acceptance/test_events.py has tests with a real HAProxy."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -14,7 +14,7 @@ INTERVAL = 5.0
 
 
 class Clock:
-    """The time, which the test moves on."""
+    """A clock that the test advances."""
 
     def __init__(self) -> None:
         self.time = 1_000.0
@@ -35,7 +35,7 @@ def ring(clock: Clock) -> SampleRing:
 
 @pytest.fixture
 def add(ring: SampleRing, clock: Clock) -> Callable[..., None]:
-    """Adds what HAProxy answers after the interval, or so many seconds."""
+    """Return a function that adds a sample with these rows, after the interval or `after` seconds."""
 
     def add(*rows: str, after: float = INTERVAL) -> None:
         clock.time += after
@@ -46,7 +46,7 @@ def add(ring: SampleRing, clock: Clock) -> Callable[..., None]:
 
 
 def read(ring: SampleRing, *measures: str, seconds: float = 3600) -> dict[str, Any]:
-    """Return the numbers by object; of one measure alone if it is named."""
+    """Return the numbers by object. If one measure is named, return only its numbers."""
     found = ring.read(seconds, measures or MEASURES, lambda _: True)
     rows = {row.pop("object"): row for row in found["rows"]}
     return {name: row.get(*measures) for name, row in rows.items()} if measures else rows
@@ -70,7 +70,7 @@ def test_rates_are_averages_and_other_numbers_are_as_they_are(ring: SampleRing, 
             "response_time": [7, 7],
             "queue": [2, 2],
         },
-        # Of mode tcp: sessions stand for requests, and it has neither queue nor response time.
+        # A frontend of mode tcp has sessions instead of requests, and neither queue nor response time.
         "frontend/web": {"requests": [None, 0.5], "errors_4xx": [None, 0.0], "errors_5xx": [None, 0.0], "sessions": [1, 1]},
     }
 
@@ -95,7 +95,7 @@ def break_by_a_stopped_process(ring: SampleRing, add: Callable[..., None]) -> No
 
 @pytest.mark.parametrize("broken", [break_by_a_decrease, break_by_another_worker, break_by_silence, break_by_a_stopped_process])
 def test_after_a_break_no_rate_is_known(ring: SampleRing, add: Callable[..., None], broken: Callable[..., None]) -> None:
-    """Of no object: a counter of another worker may be greater by chance."""
+    """No object has a rate, because a counter of another worker may be greater by chance."""
     for requests in (0, 10):
         add("api,BACKEND,0,0,0,0,0,0,0,9,0,1,", shop(requests))
     broken(ring, add)

@@ -1,4 +1,4 @@
-"""A store in memory that loses, delays and doubles notifications, and can be away."""
+"""A store in memory that loses, delays and repeats notifications, and that can be unavailable."""
 
 import asyncio
 import random
@@ -72,7 +72,7 @@ class MemoryStore:
         return str(self._written)
 
     def _notify(self, key: str) -> None:
-        """Notify twice, late or not at all; the contract promises no more."""
+        """Notify twice, late or not at all, as the contract of a store permits."""
         for prefix, queue in self._listening:
             if key.startswith(prefix):
                 for _ in range(self.chance.randrange(3)):

@@ -34,7 +34,7 @@ def cluster(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[EtcdClus
 
 
 async def _write(store: EtcdStore, key: str, value: bytes, seconds: float = 60) -> None:
-    """Write as a member does, whose loop tries again."""
+    """Write a key, and try again after a failure, as the loop of a member does."""
     async with asyncio.timeout(seconds):
         while True:
             try:
@@ -46,7 +46,7 @@ async def _write(store: EtcdStore, key: str, value: bytes, seconds: float = 60) 
 
 
 def test_of_three_members_any_one_may_end(cluster: EtcdCluster) -> None:
-    """Nothing that was acknowledged is lost, and the version of a value is the same at each member."""
+    """No acknowledged write is lost, and the version of a value is the same at each member."""
 
     async def work() -> None:
         store = EtcdStore(EtcdSettings(cluster.urls))
@@ -84,7 +84,7 @@ def test_without_a_majority_nothing_is_read_or_written(cluster: EtcdCluster) -> 
 
 
 def test_a_member_that_hangs_delays_one_call_and_ends_the_watch_on_it(cluster: EtcdCluster) -> None:
-    """A watch on it is silent, so the next call that fails there has to end it."""
+    """A watch on the member receives nothing, so the next call that fails there must end the watch."""
 
     async def work() -> None:
         store = EtcdStore(EtcdSettings(cluster.urls))
@@ -113,7 +113,7 @@ async def _fill(store: EtcdStore) -> None:
 
 
 def test_a_full_store(tmp_path: Path, version: str) -> None:
-    """Reads, renewals and deletions are accepted; writes are refused with what to do, until that is done."""
+    """Reads, renewals and deletions are accepted. Writes are refused with a message about what to do, until that is done."""
 
     async def work(etcd: EtcdMember) -> None:
         store = EtcdStore(EtcdSettings([etcd.url]))
@@ -202,7 +202,7 @@ def test_an_etcd_without_its_gateway_is_named(tmp_path: Path, version: str) -> N
 
 
 def test_certificates(tmp_path: Path, version: str) -> None:
-    """In turn: one of another authority; a client without a certificate; with a Common Name; without one; and the same renewed in place."""
+    """The client has, in turn: a certificate of another authority, none, one with a Common Name, one without, and a renewed one."""
     authority, other = Authority(tmp_path), Authority(tmp_path, "other")
     server, server_key = authority.issue("server")
     named, plain = authority.issue("named"), authority.issue("plain", uri="spiffe://edge/lb1")

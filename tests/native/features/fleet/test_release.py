@@ -1,4 +1,4 @@
-"""The machine of releases: in random worlds, and rule by rule."""
+"""Test the state machine of releases in random worlds, and rule by rule."""
 
 import os
 from dataclasses import replace
@@ -13,7 +13,7 @@ STEPS = 400
 
 
 def run_worlds(seeds: range) -> World:
-    """Run one world for each seed. The last one is returned; a failure names its seed."""
+    """Run a world for each seed, and return the last world. A failure names its seed."""
     for seed in seeds:
         world = World(seed)
         try:
@@ -63,7 +63,7 @@ def test_a_store_that_was_set_back_is_not_followed_whatever_was_released_on_top(
         assert adopted.release.number > max(3, head.release.number if head else 0)
         follows, _ = machine.decide(adopted, held, "lb1", "t3")
         assert follows.report.phase == GOOD
-    # Those that follow the other side follow the adopted release, too.
+    # Nodes that follow the other chain follow the adopted release as well.
     adopted = machine.adopt(on_top, mine, Release(0, "new", "t3", "", 1))
     other, action = machine.decide(adopted, _joined(on_top), "lb2", "t4")
     assert action == machine.CATCH_UP and not other.held
@@ -83,7 +83,7 @@ def test_a_plan_with_a_node_that_was_edited_is_refused_by_it() -> None:
     assert back and (back.release.number, back.release.bundle, back.release.reverts) == (3, "t1", 2)
     node, action = machine.decide(back, node, "lb1", "mine")
     assert (node.phase, action) == (DRIFTED, machine.NOTHING)
-    # An edit that is undone is none.
+    # After an edit is undone, the node has no edit.
     node, _ = machine.decide(back, node, "lb1", "t1")
     assert node.phase == GOOD
 
@@ -114,7 +114,7 @@ def test_the_node_from_which_a_release_was_proposed_goes_back_with_it() -> None:
 
 def test_a_dry_run_ends_when_all_have_checked() -> None:
     head = _proposed(dry_run=True)
-    reports = {name: replace(_joined(head), phase=CHECKED).report for name in head.planned}
+    reports = {name: replace(_joined(head), phase=CHECKED).report for name in head.staged_nodes}
     assert machine.advance(head, {**reports, "lb2": _joined(BEGUN).report}, 0.0, "c", 0.0) is None
     back = machine.advance(head, reports, 0.0, "c", 0.0)
     assert back and back.state == DONE and back.release.bundle == "t1" and back.reason == machine.ACCEPTED
@@ -133,18 +133,18 @@ def test_a_dry_run_ends_when_all_have_checked() -> None:
 )
 def test_stages(names: int, stages: list[int | str], expected: list[int]) -> None:
     given = [f"lb{number}" for number in range(names)]
-    made = machine.staged(given, stages)
+    made = machine.split_into_stages(given, stages)
     assert [len(stage) for stage in made] == expected and [name for stage in made for name in stage] == given
 
 
 @pytest.mark.parametrize("stage", [0, "0%", "101%", "x", "-1", "1.5", "²"])
 def test_what_is_no_stage(stage: int | str) -> None:
     with pytest.raises(ValueError, match="a stage is"):
-        machine.staged(NAMES, [stage])
+        machine.split_into_stages(NAMES, [stage])
 
 
 def test_what_happens_to_a_release_and_to_a_node() -> None:
-    """The states of one node in turn, and what each of them adds."""
+    """The node has these states in turn, and each reports these events."""
     rolling = _proposed()
     passed, paused = replace(rolling, gate=1), replace(rolling, gate=1, state=machine.PAUSED)
     done = replace(passed, state=DONE, settled=rolling.release)
@@ -170,7 +170,7 @@ def test_what_happens_to_a_release_and_to_a_node() -> None:
         (_joined(dry), _joined(checked), ["checked"]),
     ]
     for former, node, expected in steps:
-        assert machine.happened(former, node) == expected
+        assert machine.events_between(former, node) == expected
 
 
 def test_heads_and_nodes_survive_json() -> None:

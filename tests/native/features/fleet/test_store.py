@@ -1,4 +1,4 @@
-"""The contract of a store: of etcd, and of the one in memory that other tests use."""
+"""Test the contract of a store with etcd, and with the store in memory that other tests use."""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -78,7 +78,7 @@ def test_presence(make: Callable[[], GroupStore]) -> None:
 
 
 def test_changes_are_hints(make: Callable[[], GroupStore]) -> None:
-    """A listener that reads after each notification sees some later state, however many notifications are lost."""
+    """A listener that reads after each notification finds a later state, even if notifications are lost."""
 
     async def work() -> None:
         store = make()

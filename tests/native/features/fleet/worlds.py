@@ -1,9 +1,9 @@
-"""`World`: a group of nodes and their store as a model, in which everything that may happen does, at random and by a seed.
+"""`World`: a model of a group of nodes and their store, in which faults happen at random. The seed determines them.
 
-It takes the steps of a member with the decisions of the machine under test, one after the other and interrupted anywhere: nodes die, are
-cut off or edited, the store is away, loses reports or is set back, leaders and proposers act on what they have read long before. What must
-hold is asserted where a node writes its file, where the head is replaced, and by `heal`. The model's own account of who descends from whom,
-of what was edited by hand and of what was applied has nothing in common with that of the machine.
+The model takes the steps of members one after the other, with the decisions of the state machine under test. Any step may be interrupted:
+nodes are killed, disconnected or edited by hand; the store is unavailable, loses reports or is restored to an earlier state; nodes replace
+the head after having read it long before. The invariants are asserted where a node writes its file, where the head is replaced, and in
+`heal`. The model has its own record of the order of releases, of edits by hand, and of applied texts. It shares no code with the machine.
 """
 
 import random
@@ -37,7 +37,7 @@ class Killed(Exception):
 
 @dataclass
 class Host:
-    """A node: what is on its disk, and what is true of it."""
+    """A node: its state on disk, and what the model knows about it."""
 
     name: str
     file: str
@@ -48,9 +48,9 @@ class Host:
     before: tuple[str, str] = ("", "")
     is_up: bool = True
     is_cut: bool = False
-    # The text that it had last from the fleet, or that the fleet had from it.
+    # The last text that the node got from the fleet, or that the fleet got from the node.
     agreed: str = "t0"
-    # The releases of its own text, until it has seen them.
+    # The releases with the text of this node that it has not seen yet.
     offered: dict[Key, str] = field(default_factory=dict)
     # What the fleet has written, by release.
     applied: set[Key] = field(default_factory=set)
@@ -74,7 +74,7 @@ class World:
         self.hosts = {name: Host(name, "t0", followed) for name in NAMES}
         self.reports = dict.fromkeys(NAMES, followed.report)
         self.copy: tuple[Head | None, int, dict[str, Report]] = (self.head, 1, dict(self.reports))
-        # Heads that somebody is about to write, each with the version that it replaces.
+        # Heads that nodes are about to write, each with the version that it replaces.
         self.intended: list[tuple[Head, int, set[Key]]] = []
 
     def id(self) -> str:
@@ -114,7 +114,7 @@ class World:
         elif happens < 0.99:
             self.copy = self.head, self.version, dict(self.reports)
         elif happens < 0.992:
-            # With etcd's revision, as a disk that was set back has it.
+            # The revision is restored as well, as after a restored disk of etcd.
             self.head, self.version, self.reports = self.copy[0], self.copy[1], dict(self.copy[2])
             self.set_backs += 1
         elif happens < 0.995:
@@ -131,7 +131,7 @@ class World:
             raise Killed
 
     def turn(self, host: Host, *, calm: bool = False) -> None:
-        """One turn of a member's loop. `calm`: nothing happens in between."""
+        """Take one turn of a member's loop. With `calm`, no fault happens during the turn."""
         if not host.is_up:
             return
         with suppress(Killed):
@@ -142,7 +142,7 @@ class World:
         self.watch(host, calm=calm)
         if not self.reaches(host):
             return
-        # What it has read is old as soon as it has it.
+        # The head may be replaced as soon as the node has read it.
         head, version, reports = self.head, self.version, dict(self.reports)
         seen = host.file
         was = host.disk.head
@@ -166,18 +166,18 @@ class World:
         self.may_die(host, danger)
         if self.reaches(host) and (calm or self.chance.random() < 0.9):
             self.reports[host.name] = host.disk.report
-        if head and not machine.broken(head, host.disk):
+        if head and not machine.hold_reason(head, host.disk):
             waited = 10_000.0 if not calm and self.chance.random() < 0.02 else 0.0
             self.lead(head, version, reports, waited)
 
     def watch(self, host: Host, *, calm: bool) -> None:
-        """See what becomes of a change that waits for its confirmation. A release that is bad is found bad in its bake."""
+        """Watch the change that waits for its confirmation. A bad release is always found to be bad during its bake."""
         node = host.disk
         if not node.confirmation or node.head is None:
             return
         bundle, status = node.head.release.bundle, host.confirmations[node.confirmation]
         if status == "opened":
-            # Killed before it had changed anything.
+            # The node was killed before it had changed anything.
             host.confirmations[node.confirmation] = "rolled back"
             host.disk = node.become(WAITING)
         elif status == "pending" and host.file != bundle:
@@ -188,13 +188,13 @@ class World:
                 self.roll_back(host)
             else:
                 host.confirmations[node.confirmation] = "confirmed"
-            # A kill here leaves the verdict on disk, and the phase as it was.
+            # A kill here leaves the new verdict on disk, with the former phase.
             self.may_die(host, 0.0 if calm else 0.03)
         if host.disk.confirmation and (status := host.confirmations[host.disk.confirmation]) in ("confirmed", "rolled back"):
             host.disk = node.become(GOOD) if status == "confirmed" else node.become(BAD, "bad")
 
     def roll_back(self, host: Host) -> None:
-        """Roll back what waits for its confirmation: an edit on top of it stays."""
+        """Roll back the change that waits for its confirmation. A later edit by hand stays."""
         if host.confirmations[host.disk.confirmation] != "pending":
             host.confirmations[host.disk.confirmation] = "rolled back"
             return
@@ -228,7 +228,7 @@ class World:
             self.may_die(host, danger)
 
     def write(self, host: Host, head: Head, seen: str, danger: float) -> bool:
-        """The commit, with its comparison; what must hold is asserted here."""
+        """Commit a release as a node does, with the comparison of the text, and assert the invariants."""
         if host.file != seen:
             host.disk = host.disk.become(WAITING, "it has changed since it was read")
             return False
@@ -254,7 +254,7 @@ class World:
             self.swap()
 
     def swap(self) -> None:
-        """One of those who are about to replace the head does, if nobody was first."""
+        """Let one of the pending replacements of the head be made, if the head still has the version that it was read with."""
         if not self.intended:
             return
         head, version, parents = self.intended.pop(self.chance.randrange(len(self.intended)))
@@ -272,9 +272,9 @@ class World:
         self.head, self.version = head, self.version + 1
 
     def propose(self, host: Host) -> None:
-        """Release the text of a node, edited for that."""
+        """Edit the text of a node, and release it."""
         head, node = self.head, host.disk
-        if not self.reaches(host) or machine.broken(head, node) or head is None or head.state != DONE or node.confirmation:
+        if not self.reaches(host) or machine.hold_reason(head, node) or head is None or head.state != DONE or node.confirmation:
             return
         if node.applied != head.release.bundle:
             return
@@ -291,7 +291,7 @@ class World:
         if not able:
             return
         release = Release(head.release.number + 1, self.id(), host.file, "", 1, origin=host.name)
-        stages = machine.staged(able, self.chance.choice([[1], [1, "25%"], ["50%"], ["100%"]]))
+        stages = machine.split_into_stages(able, self.chance.choice([[1], [1, "25%"], ["50%"], ["100%"]]))
         force, dry_run = self.chance.random() < 0.15, self.chance.random() < 0.1
         if dry_run:
             release = replace(release, origin="")
@@ -308,9 +308,9 @@ class World:
             self.intend(replace(head, state=state), self.version, {head.release.key})
 
     def edit(self, host: Host) -> None:
-        """A person edits the file: to something new, or to a text that the fleet has or had.
+        """Edit the file of a node by hand: to a new text, or to a present or former text of the fleet.
 
-        What no node can tell from its own unfinished work is left out: before it has noted that it has caught up, both texts are known.
+        Leave out edits that a node cannot distinguish from its own interrupted work: a node that is catching up knows both texts.
         """
         text = self.chance.choice(sorted(self.released - self.bad)) if self.chance.random() < 0.4 else f"hand {self.id()}"
         node = host.disk
@@ -319,7 +319,7 @@ class World:
             host.file = text
 
     def adopt(self, host: Host) -> None:
-        """A person decides which side is right: the store for this node, or this node for all."""
+        """Let a person adopt a side: the release of the store for this node, or the text of this node for all nodes."""
         head, node = self.head, host.disk
         if not self.reaches(host) or node.confirmation:
             return
@@ -340,7 +340,7 @@ class World:
     # -- the end
 
     def descends(self, key: Key, former: Key) -> bool:
-        """Return whether a release comes after another one, by the model's own account."""
+        """Return whether a release comes after another release, according to the model."""
         open_, known = [key], set[Key]()
         while open_:
             if (each := open_.pop()) == former:
@@ -351,7 +351,7 @@ class World:
         return False
 
     def heal(self) -> None:
-        """All are up and take turns. Those on the store's side that were not edited agree; all others hold, or say that they differ."""
+        """Let all nodes run without faults. Unedited nodes that follow the store must agree; all others must hold or report an edit."""
         self.is_away = False
         for host in self.hosts.values():
             host.is_up, host.is_cut = True, False

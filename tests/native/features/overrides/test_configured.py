@@ -1,9 +1,9 @@
-"""What a configuration says of servers, of backends and listen sections alike."""
+"""Return the configured values of servers in backends and listen sections."""
 
 import pytest
 
 from haproxy_native.editing.editor import Editor
-from haproxy_native.features.overrides.ledger import ABSENT, Override, configured
+from haproxy_native.features.overrides.ledger import ABSENT, Override, configured_values
 from haproxy_native.text.document import Document
 
 TEXT = """\
@@ -34,4 +34,4 @@ backend empty
 )
 def test_values(object_: str, member: str, value: str) -> None:
     known = Override(object_, member, 5, 6, 0.0)
-    assert configured(Editor(), Document.parse(TEXT), [known]) == {(object_, member): value}
+    assert configured_values(Editor(), Document.parse(TEXT), [known]) == {(object_, member): value}

@@ -1,4 +1,4 @@
-"""Overrides in the database, and which changes of the configuration end them."""
+"""Store overrides in the database, and find those that a change of the configuration ends."""
 
 import asyncio
 from dataclasses import replace
@@ -9,7 +9,7 @@ import pytest
 from haproxy_native.disk.database import Database
 from haproxy_native.editing.editor import Editor
 from haproxy_native.errors import Unusable
-from haproxy_native.features.overrides.ledger import Override, OverrideLedger, ended
+from haproxy_native.features.overrides.ledger import Override, OverrideLedger, ended_overrides
 from haproxy_native.planning.effects import effects
 from haproxy_native.text.document import Document
 
@@ -34,7 +34,7 @@ def test_remembered(tmp_path: Path) -> None:
 
 
 def test_what_changes_nothing_is_not_written(tmp_path: Path) -> None:
-    """It is asked twice a second."""
+    """The background task calls these methods twice a second."""
     database, posted = Database(tmp_path), list[object]()
     ledger = OverrideLedger(database)
     database.post = posted.append  # type: ignore[method-assign]
@@ -81,12 +81,12 @@ def test_a_database_that_is_read_later(tmp_path: Path, caplog: pytest.LogCapture
 )
 def test_what_ends_them(old: str, new: str, gone: list[Override]) -> None:
     changed = effects(Editor(), Document.parse(TEXT), Document.parse(TEXT.replace(old, new)))
-    assert ended([STATE, WEIGHT, PORT], changed) == gone
+    assert ended_overrides([STATE, WEIGHT, PORT], changed) == gone
 
 
 def test_what_ends_those_of_a_listen_section() -> None:
-    """A process has its servers as those of a backend."""
+    """In the process, a listen section is a backend."""
     text = TEXT.replace("backend shop\n", "listen shop\n")
     for new, gone in (("server web1 10.0.0.1:80 weight 30", [WEIGHT]), ("server web3 10.0.0.1:80 weight 20", [STATE, WEIGHT])):
         changed = effects(Editor(), Document.parse(text), Document.parse(text.replace("server web1 10.0.0.1:80 weight 20", new)))
-        assert ended([STATE, WEIGHT, PORT], changed) == gone
+        assert ended_overrides([STATE, WEIGHT, PORT], changed) == gone

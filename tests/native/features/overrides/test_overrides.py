@@ -1,4 +1,4 @@
-"""Recorded, made again, taken back, beside a real HAProxy; whole stories are in tests/acceptance/test_overrides.py."""
+"""Store, set and delete overrides with a real HAProxy. tests/acceptance/test_overrides.py has tests with the whole server."""
 
 from pathlib import Path
 
@@ -48,7 +48,7 @@ def test_made_again_and_taken_back(haproxy: HAProxy, tmp_path: Path) -> None:
 
 
 def test_a_server_with_another_name(haproxy: HAProxy, tmp_path: Path) -> None:
-    """Its former name ends with the server; a renaming that fails leaves what was."""
+    """The override of the former name ends. If the renaming fails, the overrides stay as they were."""
 
     async def story() -> None:
         async with running_engine(tmp_path, haproxy) as engine:
@@ -70,7 +70,7 @@ def test_a_server_with_another_name(haproxy: HAProxy, tmp_path: Path) -> None:
 
 
 def test_the_first_one_is_not_made_twice(haproxy: HAProxy, tmp_path: Path) -> None:
-    """What others set after it stays."""
+    """A value that others have set after the first override stays."""
 
     async def story() -> None:
         async with running_engine(tmp_path, haproxy) as engine, Overrides(engine, Editor()) as overrides:
@@ -95,7 +95,7 @@ def test_the_first_one_is_not_made_twice(haproxy: HAProxy, tmp_path: Path) -> No
     ],
 )
 def test_what_changes_while_nobody_looks_ends_them(haproxy: HAProxy, tmp_path: Path, old: str, new: str, left: set[str]) -> None:
-    """By a hand edit, or by a commit after which this server was killed."""
+    """The configuration was changed by hand, or by a commit after which this server was killed."""
 
     async def kept() -> None:
         async with running_engine(tmp_path, haproxy) as engine:
@@ -133,7 +133,7 @@ def test_one_that_is_set_after_the_configuration_has_changed_it(haproxy: HAProxy
 
 
 def test_what_was_set_already_is_kept_when_it_is_asked_for(haproxy: HAProxy, tmp_path: Path) -> None:
-    """By others, or by a call that was killed between the command and the record of it."""
+    """The value was set by others, or by a call that was killed between the command and the write of the override."""
 
     async def story() -> None:
         async with running_engine(tmp_path, haproxy) as engine:
@@ -154,7 +154,7 @@ def test_what_was_set_already_is_kept_when_it_is_asked_for(haproxy: HAProxy, tmp
 
 
 def test_what_others_had_set_is_theirs_again_when_a_change_is_taken_back(haproxy: HAProxy, tmp_path: Path) -> None:
-    """It ends with the worker, as it did before the change."""
+    """The value of others ends with the worker, as before the change."""
 
     async def weight(engine: Engine) -> ServerState:
         return (await engine.runtime.servers("app"))[0]

@@ -1,4 +1,4 @@
-"""Lines of the server-state file: what they say, and that real workers begin with it, whatever others have written there."""
+"""Write lines into the server-state file, and start real workers with them, also after lines of others in the file."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import pytest
 
 from haproxy_native.editing.editor import Editor
 from haproxy_native.features.overrides.ledger import Override
-from haproxy_native.features.overrides.server_state_file import ServerStateFile, merged, state_file_path
+from haproxy_native.features.overrides.server_state_file import ServerStateFile, state_file_path, with_lines
 from haproxy_native.runtime.server_state import ServerState, server_states
 from haproxy_native.text.document import Document
 from tests.haproxy import binaries
@@ -92,13 +92,13 @@ def test_a_worker_begins_with_them(tmp_path: Path, version: str) -> None:
     with HAProxy(tmp_path, text, binary=binaries.exactly(version)) as haproxy:
         assert shown(haproxy) == WANTED
         assert "invalid" not in haproxy.log.read_text() and "alone" not in path.read_text()
-        # What others dump stays, and ours count; a server that was down stays so.
+        # Lines of others stay, and our lines take precedence. A server that was down stays down.
         haproxy.ask("set server app/drained health down")
         haproxy.ask("set server app/gone weight 3")
         dump = haproxy.ask("show servers state")
         path.write_text(dump)
         run(file.write(document, [override("drained", "weight", 4)], states(haproxy)))
-        assert path.read_text().endswith(dump.partition("\n")[2]) and file.checked(document, OVERRIDES) == ["app"]
+        assert path.read_text().endswith(dump.partition("\n")[2]) and file.backends_with_health(document, OVERRIDES) == ["app"]
         haproxy.kill()
         haproxy.start()
         now = {each.name: each for each in states(haproxy)}
@@ -108,10 +108,10 @@ def test_a_worker_begins_with_them(tmp_path: Path, version: str) -> None:
 
 
 def test_merged() -> None:
-    both = merged("1\n# head\nrow\n", ["a\n", "b\n"])
+    both = with_lines("1\n# head\nrow\n", ["a\n", "b\n"])
     assert both and both.splitlines()[2:4] == ["a", "b"] and both.endswith("# head\nrow\n")
-    assert merged(both, ["c\n"]) == both.replace("a\nb\n", "c\n") and merged(both, []) == "1\n# head\nrow\n"
-    assert merged("", ["a\n"]) and merged("1", []) == "1\n" and merged("2\nrow\n", ["a\n"]) is None
+    assert with_lines(both, ["c\n"]) == both.replace("a\nb\n", "c\n") and with_lines(both, []) == "1\n# head\nrow\n"
+    assert with_lines("", ["a\n"]) and with_lines("1", []) == "1\n" and with_lines("2\nrow\n", ["a\n"]) is None
 
 
 def test_where_it_is() -> None:

@@ -1,4 +1,4 @@
-"""What a worker has from a server-state file, otherwise than the configuration says, is told of the reload that brought it."""
+"""Report values that a worker has read from a server-state file, and that differ from the configuration, with the reload."""
 
 from pathlib import Path
 
@@ -29,7 +29,7 @@ backend app
   server named localhost:1
   server-template t 2 127.0.0.1:1
 """
-# The server, the column of its line (HAProxy Management Guide, "show servers state") and what stands there; the member that then differs.
+# The server, a column of its line (HAProxy Management Guide, "show servers state"), its value, and the member that then differs.
 ROWS = [
     ("plain", 18, "7", "port"),
     ("plain", 7, "3", "weight"),
