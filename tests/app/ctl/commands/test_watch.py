@@ -87,8 +87,8 @@ def test_top_takes_a_screen_of_its_own_and_gives_it_back(ctl: Ctl) -> None:
 
 
 def test_numbers_are_sorted_from_the_greatest_on() -> None:
-    assert sorted([1, 10, 2], key=watch._order) == [10, 2, 1]
-    assert sorted(["b", "a"], key=watch._order) == ["a", "b"]
+    assert sorted([1, 10, 2], key=watch.sort_key) == [10, 2, 1]
+    assert sorted(["b", "a"], key=watch.sort_key) == ["a", "b"]
 
 
 def test_denied_requests_errors_and_failed_responses_are_counted_apart() -> None:
