@@ -94,14 +94,19 @@ def lines_of(text: str, target: Object) -> str:
         return "\n".join("".join(lines).strip("\n") + "\n" for lines in sections)
     kind = target.kind.rpartition("/")[2]
     keyword = LINES.get(kind, kind.removesuffix("_rule").replace("_", "-"))
-    selected = []
+    name, selected = target.name, []
     for lines in sections:
         children = [line for line in lines if line.split()[:1] == [keyword]]
         for index, line in enumerate(children):
             words = line.split()
-            # The name of a line is its second word, or follows the keyword `name`.
-            is_named = words[1:2] == [target.name] or ("name", target.name) in pairwise(words[2:])
-            if target.name is None or (target.name == str(index) if kind in INDEXED else is_named):
+            if name is None:
+                is_selected = True
+            elif kind in INDEXED:
+                is_selected = name == str(index)
+            else:
+                # The name of a line is its second word, or follows the keyword `name`.
+                is_selected = words[1:2] == [name] or ("name", name) in pairwise(words[2:])
+            if is_selected:
                 selected.append(line)
     return "".join(selected)
 

@@ -22,7 +22,7 @@ async def certificates(call: ReadCall) -> Response:
 
 
 async def certificate(call: ReadCall) -> Response:
-    """Return a certificate under the requested name, which may be an alias, without `file`."""
+    """Return a certificate without its member `file`. The name in the answer is the requested one, which may be an alias."""
     shown = ssl_files.parse_certificate(await _show_files(call, CERTIFICATES, call.path.name))
     return json_response(200, {name: value for name, value in shown.items() if name != "file"})
 
@@ -143,8 +143,8 @@ def _file_rows(names: list[str]) -> list[dict[str, str]]:
     return [{"description": name.rpartition("/")[2], "storage_name": name} for name in names]
 
 
-def _change_check(kind: TlsFileKind) -> Callable[[Call], Awaitable[None]]:
-    """Return the check whether the caller may change the file that the path or the upload names."""
+def check_of(kind: TlsFileKind) -> Callable[[Call], Awaitable[None]]:
+    """Return a check that raises Forbidden unless the caller may change the file that the path or the upload names."""
 
     async def check(call: Call) -> None:
         permit_change(call, spelled(KINDS[kind], call.values.get("name") or call.body.name.rpartition("/")[2]))
@@ -153,7 +153,7 @@ def _change_check(kind: TlsFileKind) -> Callable[[Call], Awaitable[None]]:
 
 
 CHECKS = {
-    name: _change_check(kind)
+    name: check_of(kind)
     for kind, names in {
         CERTIFICATES: ("create_certificate", "replace_certificate", "delete_certificate"),
         CA_FILES: ("create_ca_file", "replace_ca_file", "add_ca_entries", "delete_ca_file"),

@@ -10,7 +10,7 @@ from dataplaneapi.api.errors import ApiError, response_to
 from dataplaneapi.api.responses import Response, json_response
 from dataplaneapi.auth.caller import CallAuthor, Caller
 from dataplaneapi.settings.roles import USERS
-from haproxy_native.access.rights import VERBS, AccessRule, Rights
+from haproxy_native.access.rights import VERBS, Rights
 from haproxy_native.errors import Forbidden, NativeError
 
 
@@ -18,7 +18,17 @@ async def whoami(call: ReadCall) -> Response:
     by = call.author
     shown: dict[str, Any] = {"name": by.name, "address": by.address, "limited": isinstance(by.rights, Rights)}
     if isinstance(by.rights, Rights):
-        shown |= {"roles": list(by.rights.roles), "rules": [_rule(rule) for rule in by.rights.rules]}
+        rules = []
+        for rule in by.rights.rules:
+            members = {
+                "objects": rule.objects,
+                "may": [verb for verb in VERBS if verb in rule.may],
+                "fields": None if rule.fields is None else sorted(rule.fields),
+                "reload": "any" if rule.reloads else "never",
+                "max_objects": rule.most,
+            }
+            rules.append(present(members))
+        shown |= {"roles": list(by.rights.roles), "rules": rules}
     if token := by.caller.token:
         shown |= {"token": token.id, "creator": token.creator, "expires": timestamp(token.expires)}
     if call.services.settings.read_only:
@@ -27,9 +37,9 @@ async def whoami(call: ReadCall) -> Response:
 
 
 async def check(call: JsonCall) -> Response:
-    """Check a call without making it. Return whether it would be allowed and reload HAProxy, or why it would be refused."""
+    """Check a call without making it. Return whether the call would be allowed and, if so, whether the call would reload HAProxy."""
     described = DescribedCall(call.body["method"], call.body["path"], call.sent.get("body"), call.body.get("content_type", ""))
-    by = _checked_author(call)
+    by = _author_to_check(call)
     try:
         return json_response(200, present({"allowed": True, "reload": await check_described_call(call, described, by)}))
     except (ApiError, NativeError) as error:
@@ -37,7 +47,7 @@ async def check(call: JsonCall) -> Response:
     return json_response(200, {"allowed": False, "code": refusal.status_code, "reason": refusal.value["message"]})
 
 
-def _checked_author(call: Call) -> CallAuthor:
+def _author_to_check(call: Call) -> CallAuthor:
     """Return the author whose permissions are checked: the caller, or the user or role in the body, which only admins may name.
 
     Raises ApiError (422) and Forbidden.
@@ -56,14 +66,3 @@ def _checked_author(call: Call) -> CallAuthor:
     if roles is None or role not in roles.rules:
         raise ApiError(422, f"role in body: unknown role {role[:50]!r}; expected one of {', '.join(roles.rules) if roles else 'none'}")
     return replace(by, name="", group="", rights=roles.of([role]), caller=Caller())
-
-
-def _rule(rule: AccessRule) -> dict[str, Any]:
-    members = {
-        "objects": rule.objects,
-        "may": [verb for verb in VERBS if verb in rule.may],
-        "fields": None if rule.fields is None else sorted(rule.fields),
-        "reload": "any" if rule.reloads else "never",
-        "max_objects": rule.most,
-    }
-    return present(members)

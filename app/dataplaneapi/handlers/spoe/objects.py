@@ -73,9 +73,9 @@ def _delete_edit(call: Call) -> Edit:
 
 
 async def make_edit(call: Call, edit: Edit, done: int, stored: Callable[[Document], Any] | None = None) -> Response:
-    """Make an edit and answer with the status `done`. `stored(document)` returns the body from the document after the edit.
+    """Make an edit and answer with the status `done`. `stored(document)` returns the body of the answer; None means no body.
 
-    None: no body.
+    The document is the file after the edit.
     """
     file = call.services.spoe.file(call.path.parent_name)
     transaction_id, version = call.transaction_id, call.query.version or 0
@@ -87,7 +87,7 @@ async def make_edit(call: Call, edit: Edit, done: int, stored: Callable[[Documen
 
 
 def check_of(build: Callable[[Call], Edit]) -> Callable[[Call], Awaitable[None]]:
-    """Return the check of the edit that `build` returns."""
+    """Return a check that authorizes the edit that `build` returns."""
 
     async def check(call: Call) -> None:
         file, transaction_id, version = call.services.spoe.file(call.path.parent_name), call.transaction_id, call.query.version or 0

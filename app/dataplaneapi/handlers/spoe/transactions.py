@@ -39,19 +39,19 @@ async def delete(call: JsonCall) -> Response:
     return empty(204)
 
 
-async def _check_start(call: Call) -> bool:
+async def check_start(call: Call) -> bool:
     file(call).check_edit([], author=call.author, version=call.query.version)
     return False
 
 
-async def _check_commit(call: Call) -> None:
+async def check_commit(call: Call) -> None:
     file(call).check_transaction(call.path.id, author=call.author, commit=True)
     permit(call, call.path.parent_name)
 
 
-async def _check_deletion(call: Call) -> bool:
+async def check_deletion(call: Call) -> bool:
     file(call).check_transaction(call.path.id, author=call.author, commit=False)
     return False
 
 
-CHECKS = {"start": _check_start, "commit": _check_commit, "delete": _check_deletion}
+CHECKS = {"start": check_start, "commit": check_commit, "delete": check_deletion}

@@ -98,14 +98,19 @@ def answer_outcome(outcome: Outcome, done: Response, scheduled: Response) -> Res
     return scheduled
 
 
-async def check_new(call: Call) -> bool:
-    """Check that a new file of that name may be stored. Return False, since a new file needs no reload."""
+async def check_upload(call: Call) -> None:
+    """Check that a new file of that name may be stored. The content determines whether the file needs a reload."""
     store_of(call).upload_new(call.body.name, call.author).discard()
+
+
+async def check_new(call: Call) -> bool:
+    """Check that a new file of that name may be stored. Return False, because a new file in this store needs no reload."""
+    await check_upload(call)
     return False
 
 
-async def check_other(call: Call) -> None:
-    """Check that the caller may change the file. The commit checks whether the content needs further permissions or a reload."""
+async def check_replacement(call: Call) -> None:
+    """Check that the caller may change the file. The content determines whether the change needs a reload or further permissions."""
     store_of(call).upload_existing(call.path.name, call.author).discard()
 
 
@@ -113,4 +118,4 @@ async def check_deletion(call: Call) -> None:
     store_of(call).check_deletion(call.path.name, call.author)
 
 
-CHECKS = {"create": check_new, "replace": check_other, "delete": check_deletion}
+CHECKS = {"create": check_new, "replace": check_replacement, "delete": check_deletion}
