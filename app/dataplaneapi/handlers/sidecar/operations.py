@@ -22,11 +22,11 @@ async def list_all(call: ReadCall) -> Response:
 async def read(call: ReadCall) -> Response:
     seconds = call.query.wait or 0.0
     call.exchange.answer_within(seconds + ANSWER_SECONDS)
-    operation = await call.services.operations.ended(call.path.id, seconds)
-    shown, author = as_dict(operation), call.author
-    if isinstance(author.rights, Rights) and not author.rights.may_read(spelled("operation", operation.id)):
+    background = await call.services.operations.ended(call.path.id, seconds)
+    shown, author = as_dict(background), call.author
+    if isinstance(author.rights, Rights) and not author.rights.may_read(spelled("operation", background.id)):
         # A caller that has started an operation may see what the operation works on.
-        initiator = Initiator.from_dict(operation.by)
+        initiator = Initiator.from_dict(background.by)
         if not author.name or (initiator.group, initiator.name) != (author.group, author.name):
             shown = {name: value for name, value in shown.items() if name != "error"} | {"progress": {}}
     return json_response(200, shown)
