@@ -64,7 +64,7 @@ class Context:
 
 
 def parse_url(text: str, option: str) -> SplitResult:
-    """Parse the value of `option`. Raises Failure, whose message has the address unless the address may contain a password."""
+    """Parse the URL of an option. Raises Failure. The message contains the URL, unless the URL may contain a password."""
     why = ""
     try:
         url = urlsplit(text)
@@ -117,7 +117,7 @@ def read_contexts() -> tuple[str, dict[str, dict[str, str]]]:
 def context_of(given: Namespace) -> Context:
     """Return the context for the arguments of a command. Raises Failure if the arguments name an unknown context.
 
-    Each member comes from the first of flags, variables and file that has it. Nothing is taken from below the first that names a server.
+    Flags take precedence over variables, and variables over the file. If flags or variables name a server, what comes after is ignored.
     """
     flags = {name: value for name in MEMBERS if (value := getattr(given, name, None))}
     variables = {name: value for name in MEMBERS if (value := os.environ.get(PREFIX + name.upper()))}

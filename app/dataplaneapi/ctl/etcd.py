@@ -24,7 +24,10 @@ class Etcd:
         self._token = ""
 
     def get(self, key: str) -> tuple[bytes | None, int, int]:
-        """Return the value, the revision of its last change, and the revision of the store. A missing key has value None and revision 0."""
+        """Return the value of a key, the revision of the last change of the key, and the revision of the store.
+
+        For a missing key, the value is None and the revision of the change 0. Raises Failure.
+        """
         response = self._call("/v3/kv/range", {"key": _base64(key)})
         pairs = response.get("kvs", [])
         revision = int(response["header"]["revision"])

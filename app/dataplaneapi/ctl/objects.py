@@ -46,7 +46,7 @@ class Object:
 
     @property
     def query(self) -> dict[str, str]:
-        """The query parameters that go with the path."""
+        """The query parameters that a GET of the path needs."""
         parameter = COLLECTIONS[self.kind].partition("?")[2].partition("=")[0] if self.is_configured else ""
         full = {"full_section": "true"} if self.is_configured and self.is_one and self.kind in FULL else {}
         return full | ({parameter: self.parent} if parameter else {})
@@ -89,7 +89,10 @@ def parse_object(words: list[str], *, runtime: bool = False) -> Object:
 
 
 def _parse_child(known: dict[str, str], first: str, parent: str, rest: list[str], words: list[str], *, runtime: bool) -> Object:
-    """Parse the part of a name below the section `parent` of the kind `first`: `rest`, and all words but the first. Raises Failure."""
+    """Parse the rest of a name, which follows the name of the section `parent` of the kind `first`. Raises Failure.
+
+    `rest` are the remaining parts of the first word, `words` all words.
+    """
     names = [*(unquote(segment) for segment in rest[1:]), *words[1:]]
     if not rest and not names:
         return Object(first, "", None, runtime=runtime)

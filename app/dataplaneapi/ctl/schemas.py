@@ -30,9 +30,9 @@ class Members:
         self._schema = item.get("put", {}).get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
 
     def value(self, path: list[str], text: str) -> Any:
-        """Convert a text to the type of the member with this path. Return None for an empty text, and a text of another type as it is.
+        """Convert a text to the type of the member with this path. Return None for an empty text.
 
-        A number may be a time such as 30s or a size such as 16k, if the member has a unit.
+        If the text is not of that type, return the text itself. A number may be a time such as 30s, or a size such as 16k.
         """
         return self._value(text, self._schema_at(path))
 

@@ -153,7 +153,10 @@ def _comment(text: str) -> str:
 
 
 def merge(base: Any, mine: Any, theirs: Any, path: str = "") -> tuple[Any, list[Conflict]]:
-    """Merge two changes of `base` member by member. Return the result, and the members that both changed, where `mine` is the result."""
+    """Merge two changes of `base` member by member. Return the result and the conflicts.
+
+    A conflict is a member that both sides have changed. The result has the value of `mine` for such a member.
+    """
     if mine == theirs or theirs == base:
         return mine, []
     if mine == base:

@@ -189,7 +189,7 @@ def _post_event(session: Session, receiver: Context, target: str, event: dict[st
 
 
 def event_line(event: dict[str, Any], *, colours: bool = False) -> str:
-    """Return an event as one line with a newline."""
+    """Return an event as a line of text."""
     data = {name: value for name, value in event.get("data", {}).items() if name not in ("type", "object") and value not in (None, [], {})}
     text = " ".join(f"{name}={output.cell(value)}" for name, value in data.items())
     kind = output.coloured(f"{event['type']:<12}", output.BOLD, colours=colours)
@@ -236,7 +236,7 @@ def run_top(session: Session) -> int:
 
 
 def _show_counters(session: Session, counters: dict[str, dict[str, Any]], *, is_screen: bool) -> None:
-    rows = sorted((row(name, counter) for name, counter in counters.items()), key=lambda row: sort_key(row[session.given.sort]))
+    rows = sorted((counters_row(name, counter) for name, counter in counters.items()), key=lambda row: sort_key(row[session.given.sort]))
     if session.format in ("json", "yaml"):
         session.show(rows, str)
         return
@@ -248,7 +248,7 @@ def _show_counters(session: Session, counters: dict[str, dict[str, Any]], *, is_
     sys.stdout.flush()
 
 
-def row(name: str, counters: dict[str, Any]) -> dict[str, Any]:
+def counters_row(name: str, counters: dict[str, Any]) -> dict[str, Any]:
     """Return the columns of `top` for the counters of an object."""
     numbers = {column: counters.get(counter, 0) for column, counter in _NUMBERS.items()}
     sums = {column: sum(int(counters.get(counter) or 0) for counter in added) for column, added in _SUMS.items()}

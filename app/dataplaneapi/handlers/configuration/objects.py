@@ -91,7 +91,7 @@ class Target:
         return name if is_section or self.editor.has_written_name(document, self.resource, self.parent, self.key) else ""
 
     def edited_object(self, body: Mapping[str, Any], document: Document) -> dict[str, Any]:
-        """Return the object in the document after an edit. If its line has no written name, the name is that in `body`."""
+        """Return the object from the document after an edit. If the object has no written name, it is found by the name in `body`."""
         name, kinds = body.get(self.resource.key), ("named", "section")
         is_new = (
             name not in (None, "", self.key)

@@ -128,7 +128,7 @@ async def _server(runtime: Runtime, backend: str, name: str) -> ServerState:
 
 
 def as_dict(call: Call, server: ServerState) -> dict[str, Any]:
-    """Return the members of the schema `runtime_server`: the attributes of `server` that have their names, if they are not None."""
+    """Return the attributes of `server` that the schema `runtime_server` declares, except those that are None."""
     members = call.services.schemas.resolve({"$ref": "#/components/schemas/runtime_server"})["properties"]
     shown = {name: getattr(server, name) for name in members}
     return {name: value for name, value in shown.items() if value is not None} | {"id": str(server.id)}

@@ -85,10 +85,10 @@ async def plan_file(call: UploadCall) -> Response:
     async with file_operation(call) as put:
         preview = await call.services.engine.plan(Change([put], validation=Validation.NEVER, author=call.author))
     (file,) = preview.files
-    return json_response(200, file_plan(file.plan) | of_tests(call.author, preview.tests))
+    return json_response(200, file_plan(file.plan) | tests_member(call.author, preview.tests))
 
 
-def as_dict(by: Author, preview: Preview) -> dict[str, Any]:
+def as_dict(author: Author, preview: Preview) -> dict[str, Any]:
     """Return a plan as clients get it, with those failed tests that the author may read."""
     messages = []
     for message in preview.messages:
@@ -102,7 +102,7 @@ def as_dict(by: Author, preview: Preview) -> dict[str, Any]:
         "reasons": [reason_as_dict(reason) for reason in preview.reasons],
         "valid": preview.valid,
         "messages": messages,
-        **of_tests(by, preview.tests),
+        **tests_member(author, preview.tests),
     }
     files = []
     for file in preview.files:
@@ -111,11 +111,11 @@ def as_dict(by: Author, preview: Preview) -> dict[str, Any]:
     return shown | {"files": files} if files else shown
 
 
-def of_tests(by: Author, verdict: GateVerdict | None) -> dict[str, Any]:
+def tests_member(author: Author, verdict: GateVerdict | None) -> dict[str, Any]:
     """Return the member `tests` of a plan; an empty dictionary if no routing tests are required."""
     if verdict is None:
         return {}
-    members = {"failed_tests": readable_tests(by, verdict.failed), "failed_before": list(verdict.failed_before)}
+    members = {"failed_tests": readable_tests(author, verdict.failed), "failed_before": list(verdict.failed_before)}
     return {"tests": members | ({"untested": verdict.untested} if verdict.untested else {})}
 
 

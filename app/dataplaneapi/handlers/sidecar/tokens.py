@@ -30,8 +30,8 @@ async def read(call: ReadCall) -> Response:
 
 async def create(call: JsonCall) -> Response:
     names, networks, seconds = _requested_token(call)
-    by, note = call.author, call.body.get("note", "")
-    token, secret = await call.services.bearers.tokens.create(names, by.group, by.name, seconds, networks, note)
+    author, note = call.author, call.body.get("note", "")
+    token, secret = await call.services.bearers.tokens.create(names, author.group, author.name, seconds, networks, note)
     note_name(call, f"token/{token.id}")
     return json_response(201, _as_dict(call, token) | {"secret": secret})
 
@@ -103,7 +103,10 @@ def _permitted_token(call: Call, verb: str) -> Token:
 
 
 def _is_own(call: Call, token: Token) -> bool:
-    """Return whether the caller authenticates with the token or, without any token, is the user or certificate that created the token."""
+    """Return whether a token belongs to the caller.
+
+    If the caller authenticates with a token, only that token does. Otherwise, the tokens that the user or certificate has created do.
+    """
     caller = call.author.caller
     return caller.token.id == token.id if caller.token else (caller.group, caller.name) == (token.group, token.creator)
 

@@ -15,7 +15,7 @@ async def list_all(call: ReadCall) -> Response:
 async def create(call: UploadCall) -> Response:
     data = b"".join([piece async for piece in call.body.pieces()])
     path, outcome = await call.services.spoe.create(call.body.name, data, call.author)
-    return json_response(201, str(path), scheduled(outcome))
+    return json_response(201, str(path), reload_headers(outcome))
 
 
 async def read(call: ReadCall) -> Response:
@@ -31,7 +31,7 @@ async def version(call: ReadCall) -> Response:
     return json_response(200, call.services.spoe.file(call.path.parent_name).version(call.query.transaction_id))
 
 
-def scheduled(outcome: Outcome) -> list[Header]:
+def reload_headers(outcome: Outcome) -> list[Header]:
     """Return the header with the id of the reload that applies the change. Return no header if the change needs no reload."""
     return [(RELOAD_ID, outcome.reload_id.encode())] if outcome.reload_id else []
 

@@ -2,7 +2,7 @@
 
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.responses import Response, empty, json_response
-from dataplaneapi.handlers.spoe.files import permit, scheduled
+from dataplaneapi.handlers.spoe.files import permit, reload_headers
 from haproxy_native.spoe.file import SpoeFile
 
 
@@ -30,7 +30,7 @@ async def commit(call: JsonCall) -> Response:
     """Commit a transaction. As in the Data Plane API, the body contains the version that the transaction started from."""
     is_forced = bool(call.query.force_reload)
     transaction, outcome = await file(call).commit_transaction(call.path.id, author=call.author, force_reload=is_forced)
-    return json_response(202 if outcome.reload_id else 200, transaction.as_dict(), scheduled(outcome))
+    return json_response(202 if outcome.reload_id else 200, transaction.as_dict(), reload_headers(outcome))
 
 
 async def delete(call: JsonCall) -> Response:

@@ -13,7 +13,7 @@ from dataplaneapi.handlers.storage.files import (
     check_deletion,
     check_replacement,
     check_upload,
-    described,
+    file_row,
     outcome_response,
     reload_of,
     store_of,
@@ -82,7 +82,7 @@ async def _read_certificates(store: CertificateStore, path: Path) -> tuple[Certi
 
 
 def _certificate_row(store: CertificateStore, content: CertificateFile, path: Path, size: int) -> dict[str, Any]:
-    return described(path, store.description, size) | content.described()
+    return file_row(path, store.description, size) | content.described()
 
 
 CHECKS = {"create": check_upload, "replace": check_replacement, "delete": check_deletion}

@@ -8,7 +8,7 @@ from dataplaneapi.handlers.storage.files import (
     answer_outcome,
     check_replacement,
     check_upload,
-    described,
+    file_row,
     outcome_response,
     reload_of,
     store_of,
@@ -65,8 +65,8 @@ async def delete_entry(call: JsonCall) -> Response:
 async def _store(call: Call, upload: Upload, done: int) -> Response:
     """Store an upload. The response has the size of the upload, although the stored file may have one more newline."""
     outcome = await store_upload(call, upload, reload_of(call))
-    description = described(upload.path, lists_of(call).description, upload.size)
-    return answer_outcome(outcome, json_response(done, description), json_response(202, description))
+    row = file_row(upload.path, lists_of(call).description, upload.size)
+    return answer_outcome(outcome, json_response(done, row), json_response(202, row))
 
 
 CHECKS = {"create": check_upload, "replace": check_replacement}

@@ -34,7 +34,7 @@ def store_of(call: Call) -> Store:
 
 async def list_all(call: ReadCall) -> Response:
     store = store_of(call)
-    return json_response(200, [described(path, store.description) for path in store.files()])
+    return json_response(200, [file_row(path, store.description) for path in store.files()])
 
 
 async def read(call: ReadCall) -> Response:
@@ -50,7 +50,7 @@ async def create(call: UploadCall) -> Response:
     store = store_of(call)
     upload = store.upload_new(call.body.name, call.author)
     await store_upload(call, upload, Reload.LATER)
-    return json_response(201, described(upload.path, store.created, upload.size))
+    return json_response(201, file_row(upload.path, store.created, upload.size))
 
 
 async def replace(call: UploadCall) -> Response:
@@ -80,7 +80,8 @@ def outcome_response(outcome: Outcome, done: int) -> Response:
     return answer_outcome(outcome, empty(done), empty(202))
 
 
-def described(path: Path, description: str, size: int | None = None) -> dict[str, Any]:
+def file_row(path: Path, description: str, size: int | None = None) -> dict[str, Any]:
+    """Return a file as a row of the list of files; with its size in bytes, if given."""
     about = {"description": description, "file": str(path), "storage_name": path.name}
     return about if size is None else about | {"size": size}
 

@@ -93,7 +93,7 @@ def test_numbers_are_sorted_from_the_greatest_on() -> None:
 
 def test_denied_requests_errors_and_failed_responses_are_counted_apart() -> None:
     counters = {"dreq": 2, "dresp": 1, "ereq": 3, "econ": 4, "eresp": 5, "hrsp_5xx": 6, "ttime": 7, "status": "OPEN"}
-    assert {name: watch.row("frontend/x", counters)[name] for name in ("denied", "errors", "5xx", "ms")} == {
+    assert {name: watch.counters_row("frontend/x", counters)[name] for name in ("denied", "errors", "5xx", "ms")} == {
         "denied": 3,
         "errors": 12,
         "5xx": 6,
