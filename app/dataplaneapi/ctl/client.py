@@ -50,15 +50,15 @@ class Client:
         self._authorization = ""
 
     def get(self, path: str, query: Query | None = None) -> Any:
-        return self.ask("GET", path, query).json()
+        return self.request("GET", path, query).json()
 
-    def ask(self, method: str, path: str, query: Query | None = None, body: Any = None, kind: str = JSON, **headers: str) -> Answer:
+    def request(self, method: str, path: str, query: Query | None = None, body: Any = None, kind: str = JSON, **headers: str) -> Answer:
         """Send a request, block until the answer arrives, and return it.
 
         `path` begins with /v3; names in it are quoted. `kind` is the media type of the body. Names of headers have underscores for dashes.
         Raises RefusedCall for an answer that is not a success, and Failure if there is no answer.
         """
-        answer = self.answer(method, path, query, body, kind, **headers)
+        answer = self.send(method, path, query, body, kind, **headers)
         if answer.is_success:
             return answer
         if answer.status != 401:
@@ -73,9 +73,9 @@ class Client:
             credentials = "nobody: no user, token or certificate is given"
         raise refusal(method, path, answer, credentials)
 
-    def answer(self, method: str, path: str, query: Query | None = None, body: Any = None, kind: str = JSON, **headers: str) -> Answer:
-        """Send a request as `ask` does, and return the answer, whatever its status. Raises Failure if there is no answer."""
-        response = self._send(method, path, query, body, kind, headers)
+    def send(self, method: str, path: str, query: Query | None = None, body: Any = None, kind: str = JSON, **headers: str) -> Answer:
+        """Send a request as `request` does, and return the answer, whatever its status. Raises Failure if there is no answer."""
+        response = self._exchange(method, path, query, body, kind, headers)
         try:
             data = response.read()
         except (OSError, http.client.HTTPException) as error:
@@ -85,7 +85,7 @@ class Client:
 
     def lines(self, path: str, query: Query | None = None, **headers: str) -> Iterator[str]:
         """Yield the lines of a streamed answer as they arrive. Raises RefusedCall, and Failure if the connection breaks."""
-        response = self._send("GET", path, query, None, JSON, headers)
+        response = self._exchange("GET", path, query, None, JSON, headers)
         if response.status != 200:
             raise refusal("GET", path, Answer(response.status, _headers(response), response.read()))
         try:
@@ -101,9 +101,10 @@ class Client:
             self._connection.close()
         self._connection = None
 
-    def _send(
+    def _exchange(
         self, method: str, path: str, query: Query | None, body: Any, kind: str, headers: Mapping[str, str]
     ) -> http.client.HTTPResponse:
+        """Send a request and return the response, whose body is not read yet. Raises Failure."""
         data = body if body is None or isinstance(body, bytes) else body.encode() if isinstance(body, str) else json.dumps(body).encode()
         sent: dict[str, str | bytes] = {"Accept": "*/*", "User-Agent": "dataplaneapi-ctl"}
         for name, value in headers.items():

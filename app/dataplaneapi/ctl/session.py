@@ -102,7 +102,7 @@ class Session:
         query, headers = self.write_options()
         query |= {"strict": strict, "dry_run": self.given.dry_run or None}
         try:
-            answer = self.client.ask("POST", f"{SIDECAR}/batch", query, [call], JSON, **headers)
+            answer = self.client.request("POST", f"{SIDECAR}/batch", query, [call], JSON, **headers)
         except RefusedCall as refused:
             request = f"{call['method']} {call['path']}"
             refused.args = (str(refused).replace(f"POST {SIDECAR}/batch", request),)
@@ -134,7 +134,7 @@ class Session:
         if "/confirmations/" in location:
             number, deadline = location.rpartition("/")[2], answer.headers.get("confirmation-expires", "its deadline")
             self.note(f"rolled back automatically at {deadline} unless confirmed; to confirm: dataplaneapi ctl confirm {number}")
-        history = self.client.answer("GET", f"{SIDECAR}/history", {"limit": SEARCHED_ENTRIES})
+        history = self.client.send("GET", f"{SIDECAR}/history", {"limit": SEARCHED_ENTRIES})
         entries = history.json() if history.status == 200 else []
         own = [entry for entry in entries if entry.get("request_id") == answer.headers.get("x-request-id")]
         if own:

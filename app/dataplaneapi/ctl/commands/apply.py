@@ -110,7 +110,7 @@ def _plan(session: Session) -> tuple[dict[str, Any], int]:
     given = session.given
     body, kind = read_declarations(given.file)
     query = {name: getattr(given, name) for name in OPTIONS} | {"dry_run": True, "tests": "require" if given.with_tests else None}
-    plan = session.client.ask("PUT", f"{SIDECAR}/apply", query, body, kind).json()
+    plan = session.client.request("PUT", f"{SIDECAR}/apply", query, body, kind).json()
     session.show(plan, lambda result: declaration_text(result, colours=session.colours))
     return plan, plan_status(plan)
 
@@ -125,7 +125,7 @@ def plan_status(plan: dict[str, Any]) -> int:
 
 def _apply(session: Session, query: dict[str, Any], body: bytes | None, kind: str) -> int:
     more, headers = session.write_options()
-    answer = session.client.ask("PUT", f"{SIDECAR}/apply", query | more, body, kind, **headers)
+    answer = session.client.request("PUT", f"{SIDECAR}/apply", query | more, body, kind, **headers)
     return session.report_write(answer, lambda result: declaration_text(result, colours=session.colours))
 
 

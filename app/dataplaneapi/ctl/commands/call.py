@@ -97,7 +97,7 @@ def _send(session: Session, operation: dict[str, Any], values: dict[str, str], d
         elif name in values:
             headers[name] = values[name]
     body, kind = (None, JSON) if data is None else _body(data, operation["takes"])
-    return session.client.ask(operation["method"], path, query, body, kind, **headers)
+    return session.client.request(operation["method"], path, query, body, kind, **headers)
 
 
 def _body(data: str, accepted: list[str]) -> tuple[bytes, str]:
@@ -140,7 +140,7 @@ def operations(client: Client) -> Operations:
     if not isinstance(cached, dict) or "etag" not in cached or "operations" not in cached:
         cached = None
     headers = {"If_None_Match": cached["etag"]} if cached else {}
-    answer = client.ask("GET", DOCUMENT, **headers)
+    answer = client.request("GET", DOCUMENT, **headers)
     if answer.status == 304 and cached:
         return dict(cached["operations"])
     fetched = _operations_in(answer.json())

@@ -51,13 +51,13 @@ def _set_state(session: Session, state: str) -> int:
     if session.given.dry_run:
         before = session.client.get(server.path).get("admin_state")
         question = {"method": "PUT", "path": server.path, "body": body}
-        verdict = session.client.ask("POST", f"{SIDECAR}/access/check", None, question, JSON).json()
+        verdict = session.client.request("POST", f"{SIDECAR}/access/check", None, question, JSON).json()
         if not verdict["allowed"]:
             code = verdict.get("code", 403)
             raise RefusedCall(code, verdict, f"{code} {verdict.get('reason', 'not allowed')} (PUT {server.path})")
         commands = [] if before == state else [f"set server {server.parent}/{server.name} state {state}"]
         return session.show_plan({"commands": commands, "reload": False})
-    answer = session.client.ask("PUT", server.path, None, body, **session.message_header())
+    answer = session.client.request("PUT", server.path, None, body, **session.message_header())
     return session.report_write(answer, lambda row: f"{server}: {row.get('admin_state', '-')}, {row.get('operational_state', '-')}\n")
 
 
@@ -137,7 +137,7 @@ def run_create(session: Session) -> int:
     body = _parse_members(session, target, words[count:])
     collection = Object(target.kind, target.parent, None)
     if target.kind in SINGLE:
-        if session.client.answer("GET", target.path).is_success:
+        if session.client.send("GET", target.path).is_success:
             raise Failure(f"{target} exists already; dataplaneapi ctl set {target} MEMBER=VALUE changes it", CONFLICT)
         return _post(session, target, body)
     if not target.key:
@@ -226,8 +226,8 @@ def run_map(session: Session) -> int:
     if given.action == "list":
         session.show_list("map", session.client.get(OTHERS["map"]), "storage_name")
         return OK
-    if session.client.answer("GET", f"{AT_RUNTIME['map']}/{quote_name(given.map)}").status == 404:
-        session.client.ask("GET", f"{OTHERS['map']}/{quote_name(given.map)}")
+    if session.client.send("GET", f"{AT_RUNTIME['map']}/{quote_name(given.map)}").status == 404:
+        session.client.request("GET", f"{OTHERS['map']}/{quote_name(given.map)}")
         raise Failure(f"{given.map} is stored, but not loaded: nothing refers to it; get map/{given.map} shows the file", REFUSED)
     entries = f"{AT_RUNTIME['map']}/{quote_name(given.map)}/entries"
     if given.action == "show":
@@ -238,11 +238,11 @@ def run_map(session: Session) -> int:
     key, *rest = given.entry
     value, one = "".join(rest), f"{entries}/{quote_name(key)}"
     if given.action == "del":
-        answer = session.client.ask("DELETE", one, query, **headers)
-    elif session.client.answer("GET", one).status == 200:
-        answer = session.client.ask("PUT", one, query, {"value": value}, **headers)
+        answer = session.client.request("DELETE", one, query, **headers)
+    elif session.client.send("GET", one).status == 200:
+        answer = session.client.request("PUT", one, query, {"value": value}, **headers)
     else:
-        answer = session.client.ask("POST", entries, query, {"key": key, "value": value}, **headers)
+        answer = session.client.request("POST", entries, query, {"key": key, "value": value}, **headers)
     session.show({"map": given.map, "key": key, "value": value or None}, lambda _: "")
     return session.report_write(answer)
 
@@ -263,21 +263,21 @@ def raw_arguments(parser: argparse.ArgumentParser) -> None:
 def run_raw(session: Session) -> int:
     given = session.given
     if given.action == "get":
-        text = session.client.ask("GET", RAW).body.decode("utf-8", "replace")
+        text = session.client.request("GET", RAW).body.decode("utf-8", "replace")
         session.show({"text": text}, lambda found: str(found["text"]))
         return OK
     if not given.file:
         raise Failure("a file is required")
     content = session.standard_input() if given.file == "-" else files.read(given.file)
     if given.dry_run:
-        return session.show_plan(session.client.ask("POST", f"{SIDECAR}/plan", None, content, TEXT).json())
+        return session.show_plan(session.client.request("POST", f"{SIDECAR}/plan", None, content, TEXT).json())
     written = VERSION.search(content)
     version = session.client.get(f"{CONFIGURATION}/version") if given.force else given.version or (int(written[1]) if written else None)
     if version is None:
         raise Failure("the text has no line # _version=N: add --version N, the version it was made from, or --force to replace any version")
     query, headers = session.write_options()
     query |= {"version": version}
-    answer = session.client.ask("POST", RAW, query, content, TEXT, **headers)
+    answer = session.client.request("POST", RAW, query, content, TEXT, **headers)
     session.show({"version": int(answer.headers["configuration-version"]), "reload": answer.status == 202}, lambda _: "")
     return session.report_write(answer)
 
@@ -290,7 +290,7 @@ def reload_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_reload(session: Session) -> int:
-    operation = session.client.ask("POST", f"{SIDECAR}/reloads", None, None, JSON, **session.message_header()).json()
+    operation = session.client.request("POST", f"{SIDECAR}/reloads", None, None, JSON, **session.message_header()).json()
     if session.given.wait:
         operation = session.await_operation(operation["id"], session.given.wait)
     session.show(operation, lambda found: " ".join(filter(None, ("reload", found["progress"].get("reload_id"), found["status"]))) + "\n")

@@ -58,7 +58,7 @@ def run_copy(session: Session) -> int:
         if not found["configuration"]:
             return OK
         session.use(target.client)
-        answer = target.client.ask("POST", RAW, query | {"skip_version": True}, source.whole, TEXT, if_match=target.tag, **headers)
+        answer = target.client.request("POST", RAW, query | {"skip_version": True}, source.whole, TEXT, if_match=target.tag, **headers)
         return session.report_write(answer)
 
 
@@ -109,7 +109,7 @@ class Side:
 
     def _call(self, method: str, path: str, body: bytes | None = None, kind: str = TEXT, **headers: str) -> Answer:
         try:
-            return self.client.ask(method, path, None, body, kind, **headers)
+            return self.client.request(method, path, None, body, kind, **headers)
         except Failure as failure:
             failure.args = (f"{self.name}: {failure}",)
             raise

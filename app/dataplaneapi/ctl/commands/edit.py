@@ -101,14 +101,14 @@ class _Editing:
                 self._last_notes = notes
 
     def _read(self) -> tuple[Any, str]:
-        answer = self.session.client.ask("GET", self.target.path, self.target.query)
+        answer = self.session.client.request("GET", self.target.path, self.target.query)
         return answer.json(), answer.headers.get("etag", "")
 
     def _send(self, body: Any, tag: str) -> int:
         if self.session.given.dry_run:
             return self.session.plan_or_write({"method": "PUT", "path": self.target.path + query_text(self.target.query), "body": body})
         query, headers = self.session.write_options()
-        answer = self.session.client.ask("PUT", self.target.path, self.target.query | query, body, **headers, If_Match=tag)
+        answer = self.session.client.request("PUT", self.target.path, self.target.query | query, body, **headers, If_Match=tag)
         self.session.note(f"{self.target} was changed")
         return self.session.report_write(answer)
 

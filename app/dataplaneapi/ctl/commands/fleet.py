@@ -57,16 +57,16 @@ def run_fleet(session: Session) -> int:
         case "release":
             return _release(session)
         case "init":
-            session.show(session.client.ask("POST", f"{FLEET}/init").json(), release_line)
+            session.show(session.client.request("POST", f"{FLEET}/init").json(), release_line)
         case "adopt":
-            session.show(session.client.ask("POST", f"{FLEET}/adopt", None, {"from": given.side}).json(), release_line)
+            session.show(session.client.request("POST", f"{FLEET}/adopt", None, {"from": given.side}).json(), release_line)
         case "forget":
-            session.client.ask("DELETE", f"{FLEET}/nodes/{quote_name(_required_subject(session, 'name of a node'))}")
+            session.client.request("DELETE", f"{FLEET}/nodes/{quote_name(_required_subject(session, 'name of a node'))}")
         case "key":
             session.write(f"{base64.b64encode(os.urandom(SECRET_BYTES)).decode()}\n")
         case action:
             number = quote_name(_required_subject(session, "number of a release"))
-            session.show(session.client.ask("POST", f"{FLEET}/releases/{number}/{action}").json(), release_line)
+            session.show(session.client.request("POST", f"{FLEET}/releases/{number}/{action}").json(), release_line)
     return OK
 
 
@@ -84,7 +84,7 @@ def _release(session: Session) -> int:
         raise Failure(f"{given.subject} is not the number of a release")
     body["release"] = int(given.subject) if given.subject else None
     body = {name: value for name, value in body.items() if value is not None}
-    release = session.client.ask("POST", f"{FLEET}/releases", None, body).json()
+    release = session.client.request("POST", f"{FLEET}/releases", None, body).json()
     for name in release.get("left_out", ()):
         session.note(f"{name} is absent or holds, so the release does not include it")
     status = OK if given.wait is None else _await_release(session, release["number"], given.wait)

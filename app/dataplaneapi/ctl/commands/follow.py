@@ -195,10 +195,10 @@ class Follower:
         if given.whole:
             # A push with skip_version would restart the numbering.
             query = {"version": client.get(f"{CONFIGURATION}/version"), "wait": RELOAD_TIME}
-            client.ask("POST", f"{CONFIGURATION}/raw", query, state.body, TEXT)
+            client.request("POST", f"{CONFIGURATION}/raw", query, state.body, TEXT)
             return {"version": client.get(f"{CONFIGURATION}/version")}
         query = {name: getattr(given, name) for name in ("owner", "force", "max_delete", "unowned")}
-        result = client.ask("PUT", f"{SIDECAR}/apply", {**query, "wait": RELOAD_TIME}, state.body, state.kind).json()
+        result = client.request("PUT", f"{SIDECAR}/apply", {**query, "wait": RELOAD_TIME}, state.body, state.kind).json()
         return {
             "owner": given.owner,
             "version": result["version"],

@@ -42,7 +42,7 @@ def run_get(session: Session) -> int:
     elif target.runtime and target.kind in ENTRIES and target.is_one:
         session.show_list("entry", session.client.get(f"{target.path}/entries"), "id")
     elif target.is_one:
-        answer = session.client.ask("GET", target.path, target.query | transaction)
+        answer = session.client.request("GET", target.path, target.query | transaction)
         if "json" in answer.headers.get("content-type", ""):
             value = answer.json()
             session.show_one(value.get("info", value) if target.kind == "info" else value)
@@ -73,12 +73,12 @@ def _read_text(session: Session, target: Object, transaction: dict[str, str]) ->
     if not target.is_configured:
         if target.runtime or not target.is_one:
             raise Failure(f"{target} has no text; -o cfg is for the configuration and for stored files")
-        return session.client.ask("GET", target.path).body.decode("utf-8", "replace")
-    answer = session.client.ask("GET", f"{CONFIGURATION}/raw", transaction)
+        return session.client.request("GET", target.path).body.decode("utf-8", "replace")
+    answer = session.client.request("GET", f"{CONFIGURATION}/raw", transaction)
     texts = lines_of(answer.body.decode("utf-8", "surrogateescape"), target)
     if not texts:
         # Raises RefusedCall if the object does not exist.
-        session.client.ask("GET", target.path, target.query | transaction)
+        session.client.request("GET", target.path, target.query | transaction)
         raise Failure(f"{target} has no line of its own: {quote_name(target.parent or '') or target.kind} has its section")
     return texts.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 

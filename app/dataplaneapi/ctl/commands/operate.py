@@ -29,7 +29,7 @@ def run_drain(session: Session) -> int:
     body = {name: getattr(given, name) for name in ("timeout", "then", "at_timeout", "keep_ready") if getattr(given, name) is not None}
     until = {} if given.sessions is None else {"until": {"sessions": given.sessions}}
     body = {"targets": given.target, **until, **body}
-    drain = session.client.ask("POST", f"{SIDECAR}/drains", None, body, **session.message_header()).json()
+    drain = session.client.request("POST", f"{SIDECAR}/drains", None, body, **session.message_header()).json()
     session.show_one(drain if given.wait is None else session.await_operation(drain["id"], given.wait))
     return OK
 
@@ -50,13 +50,13 @@ def run_split(session: Session) -> int:
         return OK
     path, (query, headers) = f"{SIDECAR}/splits/{quote_name(given.name)}", session.write_options()
     if given.delete:
-        return session.report_write(session.client.ask("DELETE", path, query, **headers))
+        return session.report_write(session.client.request("DELETE", path, query, **headers))
     if not given.weight:
         session.show_one(session.client.get(path))
         return OK
     by = given.by
     if not by:
-        current = session.client.answer("GET", path)
+        current = session.client.send("GET", path)
         by = current.json()["by"] if current.status == 200 else "random"
     weights: dict[str, float] = {}
     for text in given.weight:
@@ -65,7 +65,7 @@ def run_split(session: Session) -> int:
             weights[name] = int(weight) if weight.isdigit() else float(weight)
         except ValueError:
             raise Failure(f"{text!r} is not BACKEND=WEIGHT, as in v1=95") from None
-    answer = session.client.ask("PUT", path, query | {"frontend": given.frontend}, {"by": by, "weights": weights}, **headers)
+    answer = session.client.request("PUT", path, query | {"frontend": given.frontend}, {"by": by, "weights": weights}, **headers)
     return session.report_write(answer, session.object_text)
 
 
@@ -79,7 +79,7 @@ def run_rename(session: Session) -> int:
     given = session.given
     query, headers = session.write_options()
     query |= {"dry_run": True} if given.dry_run else {}
-    answer = session.client.ask("POST", f"{SIDECAR}/rename", query, {"object": given.object, "to": given.to}, **headers)
+    answer = session.client.request("POST", f"{SIDECAR}/rename", query, {"object": given.object, "to": given.to}, **headers)
     session.show(answer.json(), renaming_text)
     return OK if given.dry_run else session.report_write(answer)
 
@@ -104,7 +104,7 @@ def run_revert(session: Session) -> int:
     given = session.given
     query, headers = session.write_options()
     action = "restore" if given.all_since else "revert"
-    answer = session.client.ask("POST", f"{SIDECAR}/history/{quote_name(given.id)}/{action}", query, **headers)
+    answer = session.client.request("POST", f"{SIDECAR}/history/{quote_name(given.id)}/{action}", query, **headers)
     return session.report_write(answer, lambda found: f"changes reverted: {found['changes']}\n")
 
 
@@ -125,10 +125,10 @@ def run_confirm(session: Session) -> int:
         number = str(pending[0])
     path, headers = f"{SIDECAR}/confirmations/{quote_name(number)}", session.message_header()
     if given.extend:
-        answer = session.client.ask("PATCH", path, None, {"timeout": given.extend}, **headers)
+        answer = session.client.request("PATCH", path, None, {"timeout": given.extend}, **headers)
     elif given.reject:
-        answer = session.client.ask("DELETE", path, None, **headers)
+        answer = session.client.request("DELETE", path, None, **headers)
     else:
-        answer = session.client.ask("POST", f"{path}/confirm", None, **headers)
+        answer = session.client.request("POST", f"{path}/confirm", None, **headers)
     session.show(answer.json(), lambda confirmation: f"confirmation {confirmation['id']} is {output.word(confirmation['status'])}\n")
     return OK

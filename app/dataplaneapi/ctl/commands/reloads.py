@@ -45,7 +45,7 @@ def _add_record(client: Client, row: Row) -> dict[str, Any]:
     # The contract does not require an id.
     if "id" not in row:
         return dict(row)
-    answer = client.answer("GET", f"{SIDECAR}/reloads/{quote_name(row['id'])}")
+    answer = client.send("GET", f"{SIDECAR}/reloads/{quote_name(row['id'])}")
     return {**row, **(answer.json() if answer.is_success else {})}
 
 

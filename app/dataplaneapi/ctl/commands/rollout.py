@@ -106,7 +106,7 @@ class RolloutServer:
                 self.is_idle = (after - before) * 60 / (time.monotonic() - began) < min_requests
         self.outcome, self._deadline = UNKNOWN, time.monotonic() + self.seconds
         try:
-            answer = self.client.ask("PUT", f"{SIDECAR}/apply", query, None, JSON, **headers)
+            answer = self.client.request("PUT", f"{SIDECAR}/apply", query, None, JSON, **headers)
         except RefusedCall as refused:
             self.outcome = ROLLED_BACK if refused.is_failed_reload else UNTOUCHED
             raise
@@ -130,14 +130,14 @@ class RolloutServer:
 
     def extend(self) -> None:
         """Move the deadline to `seconds` from now. Raises Failure."""
-        self.confirmation = self.client.ask("PATCH", self._path, body={"timeout": f"{self.seconds:g}s"}).json()
+        self.confirmation = self.client.request("PATCH", self._path, body={"timeout": f"{self.seconds:g}s"}).json()
         self._deadline = time.monotonic() + self.seconds
 
     def confirm(self) -> None:
         """Confirm the change, so that the server does not roll it back. Without an answer, retry until the deadline. Raises Failure."""
         while True:
             try:
-                self.client.ask("POST", f"{self._path}/confirm")
+                self.client.request("POST", f"{self._path}/confirm")
             except Failure as failure:
                 if failure.status == UNREACHABLE and time.monotonic() < self._deadline:
                     time.sleep(PAUSE)
@@ -155,7 +155,7 @@ class RolloutServer:
         self.outcome = UNKNOWN
         # A signal may have interrupted a call, so the connection may still receive its answer.
         self.client.close()
-        self.confirmation = self.client.ask("DELETE", self._path).json()
+        self.confirmation = self.client.request("DELETE", self._path).json()
         self.outcome = output.word(self.confirmation["status"])
 
     def begin_count(self) -> None:
@@ -224,7 +224,7 @@ class Rollout:
         query = {name: getattr(given, name) for name in OPTIONS} | {"dry_run": True, "tests": "require" if given.with_tests else None}
         for server in self._servers:
             with server.naming_failures():
-                server.plan = server.client.ask("PUT", f"{SIDECAR}/apply", query, body, kind).json()
+                server.plan = server.client.request("PUT", f"{SIDECAR}/apply", query, body, kind).json()
                 if given.guard and not given.dry_run:
                     server.begin_count()
             if self._session.format == "table":

@@ -55,7 +55,7 @@ def run_explain(session: Session) -> int:
         if not colon:
             raise Failure(f"--header {header!r} is not NAME: VALUE")
         question.setdefault("headers", {}).setdefault(name.strip(), []).append(value.strip())
-    answer = session.client.ask("POST", f"{SIDECAR}/explain", {"transaction_id": given.transaction}, question | _config(given))
+    answer = session.client.request("POST", f"{SIDECAR}/explain", {"transaction_id": given.transaction}, question | _config(given))
     session.show(answer.json(), route_text)
     return OK
 
@@ -74,9 +74,9 @@ def run_test(session: Session) -> int:
         body["cases"] = body.get("cases", []) + value["cases"]
     query = {"transaction_id": given.transaction}
     if given.junit:
-        answer = session.client.ask("POST", path, query | {"format": "junit"}, body)
+        answer = session.client.request("POST", path, query | {"format": "junit"}, body)
         files.replace(given.junit, answer.body.decode(), 0o644)
-    test_run = session.client.ask("POST", path, query, body).json()
+    test_run = session.client.request("POST", path, query, body).json()
     session.show(test_run, lambda run: run_text(run, with_coverage=given.coverage))
     return OK if has_passed(test_run, given.fail_under) else FAILED
 

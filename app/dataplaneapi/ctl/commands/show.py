@@ -31,7 +31,9 @@ def run_history(session: Session) -> int:
     given = session.given
     if given.id and given.diff:
         query = {"from": given.diff, "object": given.object}
-        session.write(session.client.ask("GET", f"{SIDECAR}/history/{quote_name(given.id)}/diff", query).body.decode("utf-8", "replace"))
+        session.write(
+            session.client.request("GET", f"{SIDECAR}/history/{quote_name(given.id)}/diff", query).body.decode("utf-8", "replace")
+        )
     elif given.id:
         session.show(
             session.client.get(f"{SIDECAR}/history/{quote_name(given.id)}"), lambda entry: entry_text(entry, colours=session.colours)
@@ -64,7 +66,7 @@ def run_lint(session: Session) -> int:
     query = {"transaction_id": given.transaction} if given.transaction else {}
     report = session.client.get(f"{SIDECAR}/lint", query)
     if given.sarif:
-        session.write(session.client.ask("GET", f"{SIDECAR}/lint", query | {"format": "sarif"}).body.decode())
+        session.write(session.client.request("GET", f"{SIDECAR}/lint", query | {"format": "sarif"}).body.decode())
     else:
         session.show(report, findings_text)
     least = SEVERITIES.index(given.fail_on) if given.fail_on else len(SEVERITIES)

@@ -173,7 +173,7 @@ def _post_event(session: Session, receiver: Context, target: str, event: dict[st
     while True:
         client = Client(receiver, timeout=POST_SECONDS)
         try:
-            answer = client.answer("POST", target, None, body)
+            answer = client.send("POST", target, None, body)
             if 200 <= answer.status < 300:
                 return
             reason = f"the receiver answered {answer.status}"
