@@ -287,6 +287,8 @@ replace_one, patch_one, replace_all, delete_one = (
 async def change_of(call: Call, write: Write) -> Change:
     """Return the change that makes a write, with what the call expects of the current version. Raises ApiError and Forbidden."""
     reload, version = Reload.NOW if call.query.force_reload else Reload.AUTO, call.query.version or 0
+    # Raises ApiError if the call cannot be merged.
+    is_merged = merges(call)
     expect: Expect = ANY
     if IF_MATCH in call.values:
         document = call.document
@@ -295,7 +297,7 @@ async def change_of(call: Call, write: Write) -> Change:
         is_large = target.extent(document) > LARGE
         expect = await run_in_thread_if(is_large, conflicts.expected_object, call, document, target.place, forms)
     elif version:
-        expect = Rebase(version) if merges(call) else Version(version)
+        expect = Rebase(version) if is_merged else Version(version)
     if write.renaming:
         return replace(write.renaming.change, operations=[*write.edits, *write.renaming.change.files], expect=expect, reload=reload)
     skips_same = call.operation.action == PATCH and reload is Reload.AUTO
