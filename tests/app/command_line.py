@@ -23,16 +23,16 @@ def call_main(
     """
     given = text.encode() if isinstance(text, str) else text
     stdin, output, errors = (io.TextIOWrapper(io.BytesIO(content), "utf-8", write_through=True) for content in (given, b"", b""))
-    former, made = signal.getsignal(signal.SIGTERM), Client._made
+    former, connect = signal.getsignal(signal.SIGTERM), Client._connect
     connections: list[HTTPConnection] = []
 
     def remembered(client: Client) -> HTTPConnection:
-        connections.append(made(client))
+        connections.append(connect(client))
         return connections[-1]
 
     try:
         with (
-            mock.patch.object(Client, "_made", remembered),
+            mock.patch.object(Client, "_connect", remembered),
             mock.patch("sys.stdin", stdin),
             redirect_stdout(output),
             redirect_stderr(errors),

@@ -47,14 +47,14 @@ class Context:
         return self.get("url") or DEFAULT_URL
 
     def token(self) -> str:
-        return self.get("token") or (_secret_of(self.get("token_file")) if self.get("token_file") else "")
+        return self.get("token") or (_read_secret(self.get("token_file")) if self.get("token_file") else "")
 
     def password(self) -> str:
         """Return the password, or ask for it on the terminal. Raises Failure if there is neither."""
         if "password" in self.members:
             return self.members["password"]
         if self.get("password_file"):
-            return _secret_of(self.get("password_file"))
+            return _read_secret(self.get("password_file"))
         import getpass
         import sys
 
@@ -63,8 +63,8 @@ class Context:
         return getpass.getpass(f"Password of {self.get('user')} at {self.get('socket') or self.url}: ")
 
 
-def parsed_url(text: str, option: str) -> SplitResult:
-    """Parse an address, which `option` names in the message. Raises Failure, without the address if that may contain a password."""
+def parse_url(text: str, option: str) -> SplitResult:
+    """Parse the URL of an option. Raises Failure. The message contains the URL, unless the URL may contain a password."""
     why = ""
     try:
         url = urlsplit(text)
@@ -80,8 +80,8 @@ def parsed_url(text: str, option: str) -> SplitResult:
 
 def path() -> str:
     """Return the path of the file of contexts."""
-    above = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
-    return os.environ.get(f"{PREFIX}CONFIG") or os.path.join(above, "dataplaneapi", "ctl.yaml")
+    directory = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
+    return os.environ.get(f"{PREFIX}CONFIG") or os.path.join(directory, "dataplaneapi", "ctl.yaml")
 
 
 def read_contexts() -> tuple[str, dict[str, dict[str, str]]]:
@@ -96,13 +96,7 @@ def read_contexts() -> tuple[str, dict[str, dict[str, str]]]:
     data: object = files.parse_flat_yaml(text)
     if data is None:
         data = files.parse_yaml(text, path())
-    current, contexts = _checked(data if data is not None else {})
-    if any(secret in context for context in contexts.values() for secret in SECRETS):
-        _demand_private(path(), mode)
-    return current, contexts
-
-
-def _checked(data: object) -> tuple[str, dict[str, dict[str, str]]]:
+    data = {} if data is None else data
     contexts = data.get("contexts") or {} if isinstance(data, dict) else None
     if not isinstance(data, dict) or not isinstance(contexts, dict) or not isinstance(data.get("current", ""), str):
         raise Failure(f"{path()}: contexts must be a map, as in {EXAMPLE}")
@@ -115,45 +109,45 @@ def _checked(data: object) -> tuple[str, dict[str, dict[str, str]]]:
         for member in context:
             if member not in MEMBERS:
                 raise Failure(f"{path()}: unknown key {member!r} in context {name}; expected one of {', '.join(MEMBERS)}")
+    if any(secret in context for context in contexts.values() for secret in SECRETS):
+        _demand_private(path(), mode)
     return data.get("current", ""), contexts
 
 
-def chosen(given: Namespace) -> Context:
-    """Return the context for the arguments of a command. Raises Failure if they name an unknown context."""
+def context_of(given: Namespace) -> Context:
+    """Return the context for the arguments of a command. Raises Failure if the arguments name an unknown context.
+
+    Flags take precedence over variables, and variables over the file. If flags or variables name a server, what comes after is ignored.
+    """
     flags = {name: value for name in MEMBERS if (value := getattr(given, name, None))}
     variables = {name: value for name in MEMBERS if (value := os.environ.get(PREFIX + name.upper()))}
-    wanted = getattr(given, "context", None) or os.environ.get(f"{PREFIX}CONTEXT")
+    requested = getattr(given, "context", None) or os.environ.get(f"{PREFIX}CONTEXT")
     has_address = any(name in level for level in (flags, variables) for name in ("url", "socket"))
-    name, stored = ("", {}) if has_address and not wanted else _stored(wanted)
-    return Context(name, _merged([flags, variables, stored]))
-
-
-def named(name: str) -> Context:
-    """Return a context as the file has it, without flags and variables. Raises Failure if the file does not have it."""
-    return Context(*_stored(name))
-
-
-def _stored(wanted: str | None) -> tuple[str, dict[str, str]]:
-    current, contexts = read_contexts()
-    name = wanted or current
-    if name and name not in contexts:
-        raise Failure(f"context {name} is not in {path()}; there {'are ' + ', '.join(contexts) if contexts else 'is none'}")
-    return name, contexts.get(name, {})
-
-
-def _merged(levels: list[dict[str, str]]) -> dict[str, str]:
-    """Merge the members of all levels, given in the order of precedence, up to the first level that names a server."""
+    stored = Context("", {}) if has_address and not requested else stored_context(requested)
     merged: dict[str, str] = {}
-    for level in levels:
+    for level in (flags, variables, stored.members):
         # All credentials come from one level: the user of one level and the token of another do not belong together.
         has_credentials = any(name in merged for name in CREDENTIALS)
         merged |= {name: value for name, value in level.items() if name not in merged and not (has_credentials and name in CREDENTIALS)}
         if "url" in level or "socket" in level:
             break
-    return merged
+    return Context(stored.name, merged)
 
 
-def _secret_of(file: str) -> str:
+def stored_context(requested: str | None) -> Context:
+    """Return a context of the file without flags and variables: the requested one, or else the current one.
+
+    Without a current context, return an empty one. Raises Failure if the file has no context of that name.
+    """
+    current, contexts = read_contexts()
+    name = requested or current
+    if name and name not in contexts:
+        raise Failure(f"context {name} is not in {path()}; there {'are ' + ', '.join(contexts) if contexts else 'is none'}")
+    return Context(name, contexts.get(name, {}))
+
+
+def _read_secret(file: str) -> str:
+    """Return the first line of a file that only its owner can read. Raises Failure."""
     try:
         with open(file, encoding="utf-8") as opened:
             _demand_private(file, os.fstat(opened.fileno()).st_mode)
@@ -172,6 +166,6 @@ def check_key(file: str) -> None:
 
 def _demand_private(file: str, mode: int) -> None:
     # Credentials from systemd are readable by this process alone; their mode shows the mask of an ACL.
-    handed_over = os.environ.get("CREDENTIALS_DIRECTORY")
-    if mode & 0o077 and not (handed_over and os.path.dirname(file) == handed_over):
+    credentials = os.environ.get("CREDENTIALS_DIRECTORY")
+    if mode & 0o077 and not (credentials and os.path.dirname(file) == credentials):
         raise Failure(f"{file} contains a secret, and others can read it (mode {mode & 0o777:04o}): chmod 600 {file}")

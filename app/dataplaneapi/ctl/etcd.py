@@ -8,7 +8,7 @@ import ssl
 from collections.abc import Iterator
 from typing import Any
 
-from dataplaneapi.ctl.contexts import check_key, parsed_url
+from dataplaneapi.ctl.contexts import check_key, parse_url
 from dataplaneapi.ctl.failures import UNREACHABLE, Failure
 
 DEFAULT = "http://127.0.0.1:2379"
@@ -19,12 +19,15 @@ class Etcd:
     """A client of a cluster. Each call opens a connection to the first endpoint that answers."""
 
     def __init__(self, endpoints: str = "") -> None:
-        given = endpoints or os.environ.get("ETCDCTL_ENDPOINTS") or DEFAULT
-        self.endpoints = [endpoint if "://" in endpoint else f"http://{endpoint}" for endpoint in given.split(",")]
+        addresses = endpoints or os.environ.get("ETCDCTL_ENDPOINTS") or DEFAULT
+        self.endpoints = [endpoint if "://" in endpoint else f"http://{endpoint}" for endpoint in addresses.split(",")]
         self._token = ""
 
     def get(self, key: str) -> tuple[bytes | None, int, int]:
-        """Return the value, the revision of its last change, and the revision of the store. A missing key has value None and revision 0."""
+        """Return the value of a key, the revision of the last change of the key, and the revision of the store.
+
+        For a missing key, the value is None and the revision of the change 0. Raises Failure.
+        """
         response = self._call("/v3/kv/range", {"key": _base64(key)})
         pairs = response.get("kvs", [])
         revision = int(response["header"]["revision"])
@@ -34,7 +37,7 @@ class Etcd:
         self._call("/v3/kv/put", {"key": _base64(key), "value": _base64(value)})
 
     def changes(self, key: str, revision: int, seconds: float) -> Iterator[None]:
-        """Yield once for each change of a key, beginning with `revision`. Ends when there is no change for `seconds`.
+        """Block, and yield once for each change of a key from `revision` on. End when there is no change for `seconds`.
 
         A watch that etcd cancels counts as a change. Raises Failure.
         """
@@ -64,11 +67,20 @@ class Etcd:
             connection.close()
 
     def _request(self, path: str, body: dict[str, Any]) -> tuple[http.client.HTTPConnection, http.client.HTTPResponse]:
+        """Return the first response with status 200, and its open connection, after trying the endpoints in turn. Raises Failure."""
         failure = Failure("etcd: no endpoint", UNREACHABLE)
         for endpoint in list(self.endpoints):
-            connection = _connection(endpoint)
+            connection = _new_connection(endpoint)
             try:
-                response = self._sent(connection, path, body)
+                if not self._token and (user := os.environ.get("ETCDCTL_USER")):
+                    name, _, password = user.partition(":")
+                    connection.request("POST", "/v3/auth/authenticate", json.dumps({"name": name, "password": password}))
+                    response = connection.getresponse()
+                    answer = response.read()
+                    self._token = str(json.loads(answer).get("token", "")) if response.status == 200 else ""
+                headers = {"Authorization": self._token} if self._token else {}
+                connection.request("POST", path, json.dumps(body), headers)
+                response = connection.getresponse()
             except (OSError, ValueError, http.client.HTTPException) as error:
                 connection.close()
                 failure = Failure(f"etcd {endpoint} does not answer: {error}", UNREACHABLE)
@@ -77,26 +89,20 @@ class Etcd:
                 # Later calls try this endpoint first.
                 self.endpoints.sort(key=lambda other: other != endpoint)
                 return connection, response
-            failure = Failure(f"etcd {endpoint}: {response.status} {_message(response.read())}", UNREACHABLE)
+            answer = response.read()
+            try:
+                message = str(json.loads(answer)["message"])
+            except (ValueError, KeyError, TypeError):
+                message = answer[:200].decode("utf-8", "replace")
+            failure = Failure(f"etcd {endpoint}: {response.status} {message}", UNREACHABLE)
             # The token may have expired.
             self._token = ""
             connection.close()
         raise failure
 
-    def _sent(self, connection: http.client.HTTPConnection, path: str, body: dict[str, Any]) -> http.client.HTTPResponse:
-        if not self._token and (user := os.environ.get("ETCDCTL_USER")):
-            name, _, password = user.partition(":")
-            connection.request("POST", "/v3/auth/authenticate", json.dumps({"name": name, "password": password}))
-            response = connection.getresponse()
-            answer = response.read()
-            self._token = str(json.loads(answer).get("token", "")) if response.status == 200 else ""
-        headers = {"Authorization": self._token} if self._token else {}
-        connection.request("POST", path, json.dumps(body), headers)
-        return connection.getresponse()
 
-
-def _connection(endpoint: str) -> http.client.HTTPConnection:
-    url = parsed_url(endpoint, "etcd")
+def _new_connection(endpoint: str) -> http.client.HTTPConnection:
+    url = parse_url(endpoint, "etcd")
     if url.scheme != "https":
         return http.client.HTTPConnection(url.hostname or "", url.port or 2379, timeout=CALL_SECONDS)
     ca, certificate, key = (os.environ.get(f"ETCDCTL_{name}") for name in ("CACERT", "CERT", "KEY"))
@@ -112,10 +118,3 @@ def _connection(endpoint: str) -> http.client.HTTPConnection:
 
 def _base64(text: str) -> str:
     return base64.b64encode(text.encode()).decode()
-
-
-def _message(data: bytes) -> str:
-    try:
-        return str(json.loads(data)["message"])
-    except (ValueError, KeyError, TypeError):
-        return data[:200].decode("utf-8", "replace")

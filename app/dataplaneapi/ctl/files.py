@@ -31,7 +31,7 @@ def read(path: str) -> bytes:
 
 
 def replace(path: str, text: str, mode: int = 0o600) -> None:
-    """Replace a file atomically: write a draft next to it and rename that. Raises OSError."""
+    """Replace a file atomically, by a new file that is renamed to `path`. Raises OSError."""
     draft = f"{path}.{os.getpid()}"
     try:
         with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "w", encoding="utf-8") as file:
@@ -69,7 +69,7 @@ def to_yaml(value: Any) -> str:
 
 
 def parse_yaml(text: str, name: str) -> Any:
-    """Parse YAML 1.2, which includes JSON. Raises Failure with the line and `name`, the name of the file."""
+    """Parse YAML 1.2, which includes JSON. Raises Failure, whose message has `name`, the name of the file."""
     from ruamel.yaml import YAML
     from ruamel.yaml.error import YAMLError
 
@@ -87,7 +87,7 @@ def parse_json(text: str | bytes, name: str) -> Any:
 
 
 def parse_flat_yaml(text: str) -> Mapping | None:
-    """Parse YAML that consists of nested mappings of strings. Return None for any other YAML, which needs the library."""
+    """Parse YAML that consists only of nested mappings of strings. Return None for any other YAML, which only the library can parse."""
     top: Mapping = {}
     # The open mappings with their indentation. The indentation of the innermost mapping is None until its first line.
     open_: list[tuple[int | None, Mapping]] = [(0, top)]
@@ -97,35 +97,21 @@ def parse_flat_yaml(text: str) -> Mapping | None:
         if not (match := _LINE.fullmatch(line)):
             return None
         indent, key = len(match["indent"]), match["key"]
-        if not _close_mappings(open_, indent):
+        if open_[-1][0] is None:
+            # The first line of a mapping.
+            if indent <= (open_[-2][0] or 0):
+                return None
+            open_[-1] = (indent, open_[-1][1])
+        while open_ and open_[-1][0] != indent:
+            open_.pop()
+        if not open_:
             return None
-        inner, value = open_[-1][1], _flat_value(match)
-        if key in inner or key.lower() in _WORDS or value is None:
+        inner, plain = open_[-1][1], match["plain"]
+        if key in inner or key.lower() in _WORDS or (plain and (plain.lower() in _WORDS or plain.endswith(":"))):
             return None
+        texts = [text for text in (match["double"], match["single"], plain) if text is not None]
+        value: str | Mapping = texts[0] if texts else {}
         inner[key] = value
         if isinstance(value, dict):
             open_.append((None, value))
     return top if open_[-1][0] is not None else None
-
-
-def _close_mappings(open_: list[tuple[int | None, Mapping]], indent: int) -> bool:
-    """Close the mappings that end before a line of this indentation. Return False if the indentation fits no mapping."""
-    if open_[-1][0] is None:
-        if indent <= (open_[-2][0] or 0):
-            return False
-        open_[-1] = (indent, open_[-1][1])
-    while open_[-1][0] != indent:
-        open_.pop()
-        if not open_:
-            return False
-    return True
-
-
-def _flat_value(found: re.Match[str]) -> str | Mapping | None:
-    for name in ("double", "single"):
-        if found[name] is not None:
-            return found[name]
-    plain = found["plain"]
-    if plain is None:
-        return {}
-    return None if plain.lower() in _WORDS or plain.endswith(":") else plain

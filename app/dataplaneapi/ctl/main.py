@@ -168,15 +168,6 @@ def run(argv: Sequence[str]) -> int:
         session.close()
 
 
-def _details(failure: Failure) -> list[str]:
-    """Return the details of a refusal: the conflicts, or the configuration lines that are missing, one a line."""
-    if not isinstance(failure, RefusedCall) or not isinstance(failure.body, dict):
-        return []
-    from dataplaneapi.ctl.commands.apply import conflicts
-
-    return [*conflicts(failure.body), *(f"    {line}" for line in failure.body.get("plan", {}).get("lines", ()))]
-
-
 def main(argv: Sequence[str]) -> NoReturn:
     """Run a command line and exit with its status."""
     # sys.stdout or sys.stderr is None if it was closed before the start.
@@ -187,7 +178,13 @@ def main(argv: Sequence[str]) -> NoReturn:
         finally:
             sys.stdout.flush()
     except Failure as failure:
-        print(f"{PROGRAM}: {failure}", *_details(failure), sep="\n", file=sys.stderr)
+        details: list[str] = []
+        if isinstance(failure, RefusedCall) and isinstance(failure.body, dict):
+            from dataplaneapi.ctl.commands.apply import conflict_lines
+
+            missing = failure.body.get("plan", {}).get("lines", ())
+            details = [*conflict_lines(failure.body), *(f"    {line}" for line in missing)]
+        print(f"{PROGRAM}: {failure}", *details, sep="\n", file=sys.stderr)
         status = failure.status
     except KeyboardInterrupt:
         status = INTERRUPTED

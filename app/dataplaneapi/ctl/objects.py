@@ -2,7 +2,7 @@
 
 from urllib.parse import unquote
 
-from dataplaneapi.ctl.client import name as quoted
+from dataplaneapi.ctl.client import quote_name
 from dataplaneapi.ctl.failures import Failure
 from dataplaneapi.ctl.kinds import AT_RUNTIME, COLLECTIONS, FULL, INDEXED, KEYS, KEYWORDS, OTHERS, SINGLE
 
@@ -11,9 +11,9 @@ SIDECAR = "/v3/sidecar"
 
 
 class Object:
-    """A collection of objects or, with a `name`, an object.
+    """The address of an object or, without a `name`, of a collection.
 
-    `kind` is for example `backend` or `backend/server`. `parent` is the name of the section that contains it, empty for a section.
+    `kind` is for example `backend` or `backend/server`. `parent` is the name of the section that contains the object, empty for a section.
     """
 
     def __init__(self, kind: str, parent: str, name: str | None, *, runtime: bool = False) -> None:
@@ -21,10 +21,12 @@ class Object:
 
     @property
     def is_one(self) -> bool:
+        """Whether this is one object, not a collection."""
         return self.name is not None or self.kind in SINGLE or self.kind == "info"
 
     @property
     def is_configured(self) -> bool:
+        """Whether this is in the text of the configuration."""
         return self.kind in COLLECTIONS and not self.runtime
 
     @property
@@ -36,16 +38,15 @@ class Object:
     @property
     def path(self) -> str:
         if self.runtime:
-            place = AT_RUNTIME[self.kind]
+            template = AT_RUNTIME[self.kind]
         else:
-            place = f"{CONFIGURATION}/{COLLECTIONS[self.kind]}" if self.kind in COLLECTIONS else OTHERS[self.kind]
-        collection = place.partition("?")[0]
-        one = "" if self.name is None else f"/{quoted(self.name)}"
-        return collection.replace("{}", quoted(self.parent)) + one
+            template = f"{CONFIGURATION}/{COLLECTIONS[self.kind]}" if self.kind in COLLECTIONS else OTHERS[self.kind]
+        collection = template.partition("?")[0].replace("{}", quote_name(self.parent))
+        return collection if self.name is None else f"{collection}/{quote_name(self.name)}"
 
     @property
     def query(self) -> dict[str, str]:
-        """The query parameters that go with the path."""
+        """The query parameters that a GET of the path needs."""
         parameter = COLLECTIONS[self.kind].partition("?")[2].partition("=")[0] if self.is_configured else ""
         full = {"full_section": "true"} if self.is_configured and self.is_one and self.kind in FULL else {}
         return full | ({parameter: self.parent} if parameter else {})
@@ -57,22 +58,22 @@ class Object:
 
     def __str__(self) -> str:
         above, _, last = self.kind.rpartition("/")
-        parent = [above, *([quoted(self.parent)] if above not in SINGLE else [])] if above else []
-        return "/".join([*parent, last, *([quoted(self.name)] if self.name is not None else [])])
+        parent = [above, *([quote_name(self.parent)] if above not in SINGLE else [])] if above else []
+        return "/".join([*parent, last, *([quote_name(self.name)] if self.name is not None else [])])
 
 
 def kinds(*, runtime: bool = False) -> list[str]:
-    """Return the kinds that `parsed` accepts as the first part of a name."""
+    """Return the kinds that `parse_object` accepts as the first part of a name."""
     return sorted({kind.partition("/")[0] for kind in (AT_RUNTIME if runtime else {**COLLECTIONS, **OTHERS})})
 
 
-def parsed(words: list[str], *, runtime: bool = False) -> Object:
-    """Parse an object from `backend/shop`, `backend shop` or `backends`. Raises Failure."""
+def parse_object(words: list[str], *, runtime: bool = False) -> Object:
+    """Parse an object or a collection, as in `backend/shop`, `backend shop` or `backends`. Raises Failure."""
     known = AT_RUNTIME if runtime else {**COLLECTIONS, **OTHERS}
     parts = words[0].strip("/").split("/")
     first = _kind(parts[0], "", known)
     if first in SINGLE:
-        return _below(known, first, "", parts[1:], words, runtime=runtime)
+        return _parse_child(known, first, "", parts[1:], words, runtime=runtime)
     if len(parts) < 3:
         given = [unquote(parts[1])] if len(parts) == 2 else []
         if len(parts) == 1 and len(words) > 1:
@@ -84,10 +85,14 @@ def parsed(words: list[str], *, runtime: bool = False) -> Object:
         if len(words) > 1 + (len(parts) == 1):
             raise Failure(f"{' '.join(words)!r} has too many words; expected KIND, KIND NAME or KIND/NAME")
         return Object(first, "", given[0] if given else None, runtime=runtime)
-    return _below(known, first, unquote(parts[1]), parts[2:], words, runtime=runtime)
+    return _parse_child(known, first, unquote(parts[1]), parts[2:], words, runtime=runtime)
 
 
-def _below(known: dict[str, str], first: str, parent: str, rest: list[str], words: list[str], *, runtime: bool) -> Object:
+def _parse_child(known: dict[str, str], first: str, parent: str, rest: list[str], words: list[str], *, runtime: bool) -> Object:
+    """Parse the rest of a name, which follows the name of the section `parent` of the kind `first`. Raises Failure.
+
+    `rest` are the remaining parts of the first word, `words` all words.
+    """
     names = [*(unquote(segment) for segment in rest[1:]), *words[1:]]
     if not rest and not names:
         return Object(first, "", None, runtime=runtime)
@@ -97,14 +102,14 @@ def _below(known: dict[str, str], first: str, parent: str, rest: list[str], word
 
 
 def _kind(word: str, above: str, known: dict[str, str]) -> str:
-    """Return a kind by its name, the last word of its path (`backends`), or its keyword in the file (`peers`). Raises Failure."""
+    """Find a kind by its name, by the last segment of its path (`backends`), or by its keyword in the file (`peers`). Raises Failure."""
     inside = f"{above}/" if above else ""
     firsts = {kind.partition("/")[0] for kind in known}
     if f"{inside}{word}" in known or (not above and word in firsts):
         return f"{inside}{word}"
-    for kind, place in known.items():
+    for kind, path in known.items():
         if kind.rpartition("/")[0] == above and (
-            place.partition("?")[0].rpartition("/")[2] == word or (not above and KEYWORDS.get(kind) == word)
+            path.partition("?")[0].rpartition("/")[2] == word or (not above and KEYWORDS.get(kind) == word)
         ):
             return kind
     inner = [kind for kind in known if not above and kind.endswith(f"/{word}")]

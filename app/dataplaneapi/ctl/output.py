@@ -119,69 +119,71 @@ def _of_member(name: str, value: Any) -> Any:
 
 def table(head: Sequence[str], rows: Iterable[Sequence[Any]], *, longest: int = LONGEST_CELL, colours: bool = False) -> str:
     """Return a table with a title line, each column as wide as its widest cell. `longest`: the most characters of a cell."""
-    shown = [[cell(value, longest) for value in row] for row in rows]
-    widths = [max(len(row[place]) for row in ([name.upper() for name in head], *shown)) for place in range(len(head))]
+    cells = [[cell(value, longest) for value in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(head, *cells, strict=True)]
     titles = [
         coloured(name.upper().replace("_", " "), BOLD, colours=colours) + " " * (width - len(name))
         for name, width in zip(head, widths, strict=True)
     ]
     lines = ["  ".join(titles).rstrip()]
-    for row in shown:
-        cells = [
+    for row in cells:
+        padded = [
             coloured(text, COLOURS.get(text, ""), colours=colours) + " " * (width - len(text))
             for text, width in zip(row, widths, strict=True)
         ]
-        lines.append("  ".join(cells).rstrip())
+        lines.append("  ".join(padded).rstrip())
     return "\n".join(lines) + "\n"
 
 
-def of_objects(kind: str, found: Sequence[Any], key: str = "name", *, colours: bool = False) -> str:
+def table_of_members(members: Sequence[str], objects: Iterable[dict[str, Any]], *, colours: bool = False) -> str:
+    """Return a table of objects, with a column for each of these members."""
+    return table(members, [[each.get(member) for member in members] for each in objects], colours=colours)
+
+
+def objects_table(kind: str, objects: Sequence[Any], key: str = "name", *, colours: bool = False) -> str:
     """Return a table of objects of one kind. Without a `key` the first column is the index."""
-    if not found:
+    if not objects:
         return ""
-    if not all(isinstance(element, dict) for element in found):
-        return table([kind], [[element] for element in found], colours=colours)
-    columns = _columns(kind, found, key)
-    head = [*([] if key else ["index"]), *columns]
-    return table(
-        head,
-        [[*([] if key else [place]), *(_of_member(column, row.get(column)) for column in columns)] for place, row in enumerate(found)],
-        colours=colours,
-    )
-
-
-def _columns(kind: str, found: Sequence[dict[str, Any]], key: str) -> list[str]:
-    members = dict.fromkeys(member for row in found for member in row)
-    if wanted := COLUMNS.get(kind):
-        return [column for column in wanted.split() if column in members] or [*members][:MOST_COLUMNS]
-    plain = [member for member in members if not any(isinstance(row.get(member), dict | list) for row in found)]
-    return [*([key] if key in members else []), *(member for member in plain if member != key)][:MOST_COLUMNS]
-
-
-def of_one(found: Any, *, colours: bool = False) -> str:
-    """Return the members of an object, one a line, with nested maps and lists indented below their names."""
-    if not isinstance(found, dict):
-        return f"{cell(found)}\n"
-    return "".join(_members(found, "", colours=colours))
-
-
-def _members(found: dict[str, Any], indent: str, *, colours: bool) -> Iterable[str]:
-    width = max((len(key) for key, value in found.items() if not _is_nested(value)), default=0)
-    for key, value in found.items():
-        title = coloured(key, BOLD, colours=colours)
-        if _is_nested(value):
-            yield f"{indent}{title}\n"
-            for name, element in value.items() if isinstance(value, dict) else enumerate(value):
-                yield from _nested(name, element, indent + "  ", colours=colours)
-        else:
-            yield f"{indent}{title}{' ' * (width - len(key))}  {_whole(_of_member(key, value), indent + ' ' * (width + 2))}\n"
-
-
-def _nested(name: Any, value: Any, indent: str, *, colours: bool) -> Iterable[str]:
-    if isinstance(value, dict):
-        yield f"{indent}{name}  {' '.join(f'{key}={cell(_of_member(key, element))}' for key, element in value.items())}\n"
+    if not all(isinstance(each, dict) for each in objects):
+        return table([kind], [[each] for each in objects], colours=colours)
+    members = dict.fromkeys(member for row in objects for member in row)
+    if kind in COLUMNS:
+        columns = [column for column in COLUMNS[kind].split() if column in members] or [*members][:MOST_COLUMNS]
     else:
-        yield f"{indent}{name}  {cell(value)}\n"
+        plain = [member for member in members if not any(isinstance(row.get(member), dict | list) for row in objects)]
+        columns = [*([key] if key in members else []), *(member for member in plain if member != key)][:MOST_COLUMNS]
+    rows = [[_of_member(column, row.get(column)) for column in columns] for row in objects]
+    if key:
+        return table(columns, rows, colours=colours)
+    return table(["index", *columns], [[index, *row] for index, row in enumerate(rows)], colours=colours)
+
+
+def object_text(value: Any, *, colours: bool = False) -> str:
+    """Return the members of an object, one a line, with nested maps and lists indented below their names."""
+    if not isinstance(value, dict):
+        return f"{cell(value)}\n"
+    width = max((len(name) for name, member in value.items() if not _is_nested(member)), default=0)
+    lines = []
+    for name, member in value.items():
+        title = coloured(name, BOLD, colours=colours)
+        if _is_nested(member):
+            lines.append(title)
+            for below, element in member.items() if isinstance(member, dict) else enumerate(member):
+                if isinstance(element, dict):
+                    text = " ".join(f"{key}={cell(_of_member(key, each))}" for key, each in element.items())
+                else:
+                    text = cell(element)
+                lines.append(f"  {below}  {text}")
+            continue
+        member = _of_member(name, member)
+        if isinstance(member, str) and member:
+            text = ("\n" + " " * (width + 2)).join(member.rstrip("\n").split("\n"))
+        elif isinstance(member, list) and member:
+            text = ", ".join(map(cell, member))
+        else:
+            text = cell(member)
+        lines.append(f"{title}{' ' * (width - len(name))}  {text}")
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _is_nested(value: Any) -> bool:
@@ -191,33 +193,32 @@ def _is_nested(value: Any) -> bool:
     )
 
 
-def _whole(value: Any, indent: str) -> str:
-    if isinstance(value, str) and value:
-        return ("\n" + indent).join(value.rstrip("\n").split("\n"))
-    return ", ".join(map(cell, value)) if isinstance(value, list) and value else cell(value)
-
-
-def of_plan(found: dict[str, Any], *, colours: bool = False) -> str:
-    """Return the lines of the plan of a change: its difference and its effects."""
-    shades = {"+": GREEN, "-": RED}
-    lines = found.get("diff", "").splitlines() + of_effects(found)
-    for file in found.get("files", ()):
+def plan_text(plan: dict[str, Any], *, colours: bool = False) -> str:
+    """Return the difference and the effects of a planned change."""
+    lines = plan.get("diff", "").splitlines() + effect_lines(plan)
+    for file in plan.get("files", ()):
         lines += file.get("diff", f"~ {file['store']}/{file['name']}").splitlines()
-        lines += [line for line in of_effects(file) if line not in lines]
-    return "".join(f"{coloured(line, shades.get(line[:1], ''), colours=colours)}\n" for line in lines or ["nothing would change"])
+        lines += [line for line in effect_lines(file) if line not in lines]
+    return difference_text(lines or ["nothing would change"], colours=colours)
+
+
+def difference_text(lines: Iterable[str], *, colours: bool) -> str:
+    """Return the lines of a difference, with a colour for those that begin with a plus or a minus."""
+    shades = {"+": GREEN, "-": RED}
+    return "".join(f"{coloured(line, shades.get(line[:1], ''), colours=colours)}\n" for line in lines)
 
 
 def reason_line(reason: dict[str, Any]) -> str:
-    """Return a reason for a reload as one line: the keyword, why, the place in the configuration, and how to avoid the reload."""
+    """Return a reason for a reload as one line: the keyword, the reason, the position in the configuration, and how to avoid the reload."""
     keyword = f"{reason['keyword']}: " if reason.get("keyword") else ""
     line = f"line {reason['line']}" if reason.get("line") else ""
-    place = ", ".join(filter(None, (reason.get("file"), reason.get("section"), line)))
+    position = ", ".join(filter(None, (reason.get("file"), reason.get("section"), line)))
     remedy = f"; to avoid it: {reason['remedy']}" if reason.get("remedy") else ""
-    return f"{keyword}{reason['reason']}" + (f" ({place})" if place else "") + remedy
+    return f"{keyword}{reason['reason']}" + (f" ({position})" if position else "") + remedy
 
 
-def of_effects(found: dict[str, Any]) -> list[str]:
-    """Return the runtime commands of a change or the reasons for its reload, and HAProxy's messages, one a line."""
-    lines = [f"live: {command}" for command in found.get("commands", ())]
-    lines += [f"reload: {reason_line(reason)}" for reason in found.get("reasons", ())] if found["reload"] else []
-    return [*lines, *(f"haproxy: {each['text']}" for each in found.get("messages", ()) if each["severity"] != "notice")]
+def effect_lines(plan: dict[str, Any]) -> list[str]:
+    """Return a line for each runtime command of a change, for each reason for its reload, and for each warning of HAProxy."""
+    lines = [f"live: {command}" for command in plan.get("commands", ())]
+    lines += [f"reload: {reason_line(reason)}" for reason in plan.get("reasons", ())] if plan["reload"] else []
+    return [*lines, *(f"haproxy: {each['text']}" for each in plan.get("messages", ()) if each["severity"] != "notice")]

@@ -11,8 +11,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from dataplaneapi.ctl import contexts, files, output
-from dataplaneapi.ctl.client import JSON, Answer, Client
-from dataplaneapi.ctl.client import name as quoted
+from dataplaneapi.ctl.client import JSON, Answer, Client, quote_name
 from dataplaneapi.ctl.failures import FAILED, OK, PENDING, REFUSED, Failure, RefusedCall
 from dataplaneapi.ctl.objects import SIDECAR
 from dataplaneapi.ctl.output import Progress
@@ -23,9 +22,9 @@ RELOAD_SECONDS = 300.0
 # Pauses between two requests for a reload, in seconds.
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0
 # How long one request for an operation waits at most, in seconds.
-STEP = 2
+POLL_SECONDS = 2
 # How many of the last history entries are searched for the entry of a write.
-LAST = 20
+SEARCHED_ENTRIES = 20
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "": 1.0}
 _DAYS = ("today", "yesterday")
 
@@ -41,7 +40,7 @@ class Session:
     @property
     def client(self) -> Client:
         if self._client is None:
-            self._client = Client(contexts.chosen(self.given))
+            self._client = Client(contexts.context_of(self.given))
         return self._client
 
     def use(self, client: Client) -> None:
@@ -63,7 +62,7 @@ class Session:
         return sys.stdin.buffer.read()
 
     def note(self, text: str) -> None:
-        """Print progress or a hint, which is not part of the result, as a line on standard error."""
+        """Print a line that is not part of the result, such as progress or a hint, on standard error."""
         print(text, file=sys.stderr)
 
     def show(self, value: Any, as_table: Callable[[Any], str]) -> None:
@@ -75,52 +74,52 @@ class Session:
         else:
             self.write(as_table(value))
 
-    def show_list(self, kind: str, found: list[Any], key: str = "name") -> None:
-        self.show(found, lambda rows: output.of_objects(kind, rows, key, colours=self.colours))
-        if not found and self.format == "table":
+    def show_list(self, kind: str, objects: list[Any], key: str = "name") -> None:
+        self.show(objects, lambda rows: output.objects_table(kind, rows, key, colours=self.colours))
+        if not objects and self.format == "table":
             self.note(f"no {kind.replace('_', ' ')}")
 
-    def show_one(self, found: Any) -> None:
-        self.show(found, self.one_as_table)
+    def show_one(self, value: Any) -> None:
+        self.show(value, self.object_text)
 
-    def one_as_table(self, found: Any) -> str:
-        return output.of_one(found, colours=self.colours)
+    def object_text(self, value: Any) -> str:
+        return output.object_text(value, colours=self.colours)
 
     def write_options(self) -> tuple[dict[str, Any], dict[str, str]]:
         """Return the query and the headers that the options of `add_write_arguments` stand for."""
-        watched = json.dumps(self.given.guard) if self.given.guard else None
-        query = {"confirm": self.given.confirm, "guard": watched, "tests": "require" if self.given.with_tests else None}
+        guard_text = json.dumps(self.given.guard) if self.given.guard else None
+        query = {"confirm": self.given.confirm, "guard": guard_text, "tests": "require" if self.given.with_tests else None}
         return query, self.message_header()
 
     def message_header(self) -> dict[str, str]:
         return {"X_Change_Message": self.given.message} if self.given.message else {}
 
     def plan_or_write(self, call: dict[str, Any], *, strict: bool | None = None) -> int:
-        """Make a call as a batch of one call, which needs no version, and report it. With --dry-run, show its plan instead.
+        """Send a write as a batch of one call, which needs no version, and report it. With --dry-run, only show the plan of the write.
 
-        Return the exit status.
+        Return the exit status. Raises Failure.
         """
         query, headers = self.write_options()
         query |= {"strict": strict, "dry_run": self.given.dry_run or None}
         try:
-            answer = self.client.ask("POST", f"{SIDECAR}/batch", query, [call], JSON, **headers)
+            answer = self.client.request("POST", f"{SIDECAR}/batch", query, [call], JSON, **headers)
         except RefusedCall as refused:
-            place = f"{call['method']} {call['path']}"
-            refused.args = (str(refused).replace(f"POST {SIDECAR}/batch", place),)
+            request = f"{call['method']} {call['path']}"
+            refused.args = (str(refused).replace(f"POST {SIDECAR}/batch", request),)
             raise
         if self.given.dry_run:
             return self.show_plan(answer.json())
         return self.report_write(answer, lambda _: "")
 
     def show_plan(self, plan: dict[str, Any]) -> int:
-        """Show what a change would do. Return the exit status."""
-        self.show(plan, lambda found: output.of_plan(found, colours=self.colours))
+        """Show what a change would do. Return the exit status: REFUSED if HAProxy would refuse the change, otherwise OK."""
+        self.show(plan, lambda shown: output.plan_text(shown, colours=self.colours))
         return OK if plan.get("valid", True) else REFUSED
 
     def report_write(self, answer: Answer, as_table: Callable[[Any], str] | None = None, *, otherwise: str = "nothing was changed") -> int:
-        """Report a write: its answer if `as_table` is given, then its reload, confirmation and history entry. Return the exit status.
+        """Print the answer to a write if `as_table` is given, then its reload, its confirmation and its history entry. Return OK.
 
-        If the history has no entry of the write, `otherwise` is printed. With --wait it waits for the reload, and raises Failure if the
+        If the history has no entry of the write, print `otherwise`. With --wait, block until the reload has ended. Raises Failure if the
         reload fails or does not end in time.
         """
         if as_table:
@@ -135,27 +134,27 @@ class Session:
         if "/confirmations/" in location:
             number, deadline = location.rpartition("/")[2], answer.headers.get("confirmation-expires", "its deadline")
             self.note(f"rolled back automatically at {deadline} unless confirmed; to confirm: dataplaneapi ctl confirm {number}")
-        if line := self._entry_of(answer, otherwise):
+        history = self.client.send("GET", f"{SIDECAR}/history", {"limit": SEARCHED_ENTRIES})
+        entries = history.json() if history.status == 200 else []
+        own = [entry for entry in entries if entry.get("request_id") == answer.headers.get("x-request-id")]
+        if own:
+            summary = own[0].get("summary") or f"version {own[0].get('version', '-')}"
+            line = f"entry {own[0]['id']}, {output.word(own[0]['outcome'])}: {summary}"
+        elif entries or not otherwise:
+            line = otherwise
+        else:
+            # If there is no history or the caller may not read it, only the answer shows what was done.
+            line = "" if "reload-id" in answer.headers else "in effect"
+        if line:
             (print if self.format == "table" else self.note)(line)
         return OK
-
-    def _entry_of(self, answer: Answer, otherwise: str) -> str:
-        """Return a line with the id, outcome and summary of a write's entry in the history."""
-        history = self.client.answer("GET", f"{SIDECAR}/history", {"limit": LAST})
-        entries = history.json() if history.status == 200 else []
-        for entry in entries:
-            if entry.get("request_id") == answer.headers.get("x-request-id"):
-                summary = entry.get("summary") or f"version {entry.get('version', '-')}"
-                return f"entry {entry['id']}, {output.word(entry['outcome'])}: {summary}"
-        # If there is no history or the caller may not read it, only the answer shows what was done.
-        return otherwise if entries or not otherwise else "in effect" if "reload-id" not in answer.headers else ""
 
     def await_reload(self, reload: str, seconds: float) -> None:
         """Wait until a reload has succeeded. Raises Failure if it fails or does not end in time."""
         began, pause = time.monotonic(), FIRST_PAUSE
         with Progress() as progress:
             while True:
-                record = self.client.get(f"{SIDECAR}/reloads/{quoted(reload)}")
+                record = self.client.get(f"{SIDECAR}/reloads/{quote_name(reload)}")
                 reload = record.get("continued_in", reload)
                 if record["status"] != "in_progress" and "continued_in" not in record:
                     break
@@ -177,14 +176,16 @@ class Session:
         with Progress() as progress:
             while True:
                 left = seconds - (time.monotonic() - began)
-                operation = self.client.get(f"{SIDECAR}/operations/{quoted(number)}", {"wait": f"{min(STEP, max(1, left)):.0f}s"})
+                operation = self.client.get(
+                    f"{SIDECAR}/operations/{quote_name(number)}", {"wait": f"{min(POLL_SECONDS, max(1, left)):.0f}s"}
+                )
                 if operation["status"] != "running":
                     break
                 members = " ".join(f"{key}={output.cell(value)}" for key, value in operation["progress"].items())
                 progress.show(f"{operation['kind']} {number}: {members or 'running'}, {time.monotonic() - began:.0f} s")
                 if left <= 0:
                     reload = operation["progress"].get("reload_id")
-                    why = self.client.get(f"{SIDECAR}/reloads/{quoted(reload)}").get("response") if reload else ""
+                    why = self.client.get(f"{SIDECAR}/reloads/{quote_name(reload)}").get("response") if reload else ""
                     raise Failure(f"{operation['kind']} {number} has not ended after {seconds:g} s: {why or ''}".rstrip(": "), PENDING)
         if operation["status"] != "succeeded":
             raise Failure(f"{operation['kind']} {number} {operation['status']}: {operation.get('error', '')}".rstrip(": "), FAILED)
@@ -196,7 +197,7 @@ def add_dry_run_argument(parser: argparse.ArgumentParser) -> None:
 
 
 def add_write_arguments(parser: argparse.ArgumentParser, *, dry_run: bool = False) -> None:
-    """Add the options of all commands that change the configuration. `dry_run`: add --dry-run, as the API can plan the change."""
+    """Add the options of all commands that change the configuration. `dry_run`: also add --dry-run."""
     if dry_run:
         add_dry_run_argument(parser)
     text = "wait for the reload that the change needs, at most this long (default 5m)"
@@ -222,13 +223,13 @@ def guard(text: str) -> dict[str, Any]:
             return dict(json.loads(text))
         except ValueError as error:
             raise argparse.ArgumentTypeError(f"it is not JSON: {error}") from None
-    found: dict[str, Any] = {}
+    conditions: dict[str, Any] = {}
     for item in text.split(","):
         match = re.fullmatch(r"(errors|min_requests)=(\d+(?:\.\d+)?)|(ready)", item)
         if not match:
             raise argparse.ArgumentTypeError(f"{item!r} is none of errors=PERCENT, ready and min_requests=N")
-        found[match[1] or match[3]] = True if match[3] else float(match[2]) if "." in match[2] else int(match[2])
-    return found
+        conditions[match[1] or match[3]] = True if match[3] else float(match[2]) if "." in match[2] else int(match[2])
+    return conditions
 
 
 def duration(text: str) -> float:
@@ -240,7 +241,7 @@ def duration(text: str) -> float:
 
 
 def moment(text: str) -> str:
-    """Convert a time to RFC 3339: `24h` is that long ago, `today` and `yesterday` are midnight in local time. A date is returned as given.
+    """Convert a time to RFC 3339: `24h` is 24 hours ago, `today` and `yesterday` mean midnight in local time. Return a date as given.
 
     Raises argparse.ArgumentTypeError.
     """

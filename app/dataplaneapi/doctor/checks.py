@@ -28,8 +28,8 @@ from dataplaneapi.feature_list import modules
 from dataplaneapi.host import credentials, mounts
 from dataplaneapi.open_engine import config_files, engine_settings, haproxy_unit, reload_command, unconfined
 from dataplaneapi.server.endpoint import endpoints
+from dataplaneapi.settings import directories as settings_directories
 from dataplaneapi.settings.audit import COLLECTOR, AuditSettings, read_audit
-from dataplaneapi.settings.directories import directories, unusable
 from dataplaneapi.settings.jwt import JwtSettings, read_jwt
 from dataplaneapi.settings.packages import EXTRAS
 from dataplaneapi.settings.table import Settings, SettingsError
@@ -37,6 +37,7 @@ from dataplaneapi.version import VERSION
 from haproxy_native import open_engine, sandbox
 from haproxy_native.acme.providers import EXEC, Exec, ProviderFailed
 from haproxy_native.check.check import CheckSettings, check
+from haproxy_native.check.messages import Message
 from haproxy_native.check.run import haproxy_environment
 from haproxy_native.editing.editor import standard_editor
 from haproxy_native.editing.header import same_text, without_banner
@@ -57,9 +58,9 @@ OFTEN_WANTED = ("metrics", "aws", "acme")
 
 
 def report(settings: Settings, command: str, *, as_json: bool = False, fix: bool = False) -> int:
-    """Print the findings and return the exit status, which is 1 if one is an error.
+    """Print the findings of `check` or `doctor`, and return the exit status: 1 if a finding is an error, otherwise 0.
 
-    With `fix`, write corrected settings next to the file.
+    With `fix`, also write corrected settings next to the settings file.
     """
     # Suppress the log lines of the code that the checks call, because the findings report the same.
     logging.getLogger().addHandler(logging.NullHandler())
@@ -74,55 +75,61 @@ def report(settings: Settings, command: str, *, as_json: bool = False, fix: bool
 
 
 def write_fixed_settings(file: str) -> DoctorFinding:
-    """Write corrected settings next to a settings file, which may be invalid. Return a finding that says what was done."""
+    """Write corrected settings next to a settings file, which may be invalid. Return a finding with the result."""
     try:
-        written = settings_repair.write_beside(Path(file))
+        written = settings_repair.write_corrected(Path(file))
     except OSError as error:
         return DoctorFinding(ERROR, "fix", f"{error.filename or file}: {error.strerror}")
     if written is None:
         return DoctorFinding(OK, "fix", f"nothing in {file} can be corrected automatically")
-    beside, difference = written
-    return DoctorFinding(NOTE, "fix", f"corrected settings are in {beside}:\n{difference}", f"mv {beside} {file}")
+    corrected, difference = written
+    return DoctorFinding(NOTE, "fix", f"corrected settings are in {corrected}:\n{difference}", f"mv {corrected} {file}")
 
 
 def essentials(settings: Settings) -> Iterator[DoctorFinding]:
     """Yield the findings about the settings and the configuration."""
-    yield from _check_settings(settings)
-    yield from _check_configuration(settings)
+    yield from check_settings(settings)
+    yield from check_configuration(settings)
 
 
-def findings(settings: Settings, places: Sequence[Path] = PLACES) -> Iterator[DoctorFinding]:
-    """Yield all findings. `places` are the directories with systemd units, the one that takes precedence first."""
+def findings(settings: Settings, directories: Sequence[Path] = PLACES) -> Iterator[DoctorFinding]:
+    """Yield all findings. `directories` are those with systemd units, in the order of precedence."""
     yield DoctorFinding(OK, "server", f"dataplaneapi {VERSION}")
-    yield from _check_rights()
-    yield from _check_settings(settings)
-    yield from _check_programs(settings, places)
-    yield from _check_acme(settings)
-    yield from _check_binary(settings)
-    yield from _check_configuration(settings)
-    yield from _check_file(Path(settings.config_file))
-    yield from _check_users(settings)
-    yield from _check_listeners(settings, places)
-    yield from _check_units(settings, places)
-    yield from _check_directories(settings)
-    yield from _check_sockets(settings)
-    yield from _check_reloads(settings)
-    for module in modules("doctor"):
-        yield from module.findings(settings)
-    yield from _check_issuer(settings)
-    yield from _check_audit(settings)
-    yield from _check_extras()
-
-
-def _check_rights() -> Iterator[DoctorFinding]:
-    """Yield a note if root runs the doctor, because root has more permissions than the user of the service."""
     with suppress(KeyError):
         if os.geteuid() == 0 and pwd.getpwnam(UNIT_USER):
             what = f"run by root: checks that succeed here may fail for {UNIT_USER}, the user of the unit"
             yield DoctorFinding(NOTE, "server", what, f"runuser -u {UNIT_USER} -- dataplaneapi doctor")
+    yield from check_settings(settings)
+    for program in programs(settings, directories):
+        if program.path:
+            yield DoctorFinding(OK, "programs", f"{program.path} {program.use}")
+        else:
+            yield DoctorFinding(ERROR, "programs", f"{program.name} cannot be run: it {program.use}", program.remedy)
+    yield from check_acme(settings)
+    yield from check_binary(settings)
+    yield from check_configuration(settings)
+    yield from check_file(Path(settings.config_file))
+    yield from check_users(settings)
+    yield from check_listeners(settings, directories)
+    yield from check_units(settings, directories)
+    yield from check_directories(settings)
+    yield from check_sockets(settings)
+    try:
+        command = " ".join(reload_command(settings))
+        uses_master = settings.master_worker_mode and settings.master_runtime
+        yield DoctorFinding(OK, "reloads", f"by {'the master socket' if uses_master else command}")
+    except SettingsError as error:
+        yield DoctorFinding(ERROR, "reloads", str(error))
+    for module in modules("doctor"):
+        yield from module.findings(settings)
+    yield from check_issuer(settings)
+    yield from check_audit(settings)
+    for name in OFTEN_WANTED:
+        if EXTRAS[name].is_missing:
+            yield DoctorFinding(NOTE, "extras", f"not installed: {name}", EXTRAS[name].remedy)
 
 
-def _check_settings(settings: Settings) -> Iterator[DoctorFinding]:
+def check_settings(settings: Settings) -> Iterator[DoctorFinding]:
     for warning in settings.warnings:
         yield DoctorFinding(WARNING, "settings", warning)
     file = Path(settings.file) if settings.file else None
@@ -134,15 +141,7 @@ def _check_settings(settings: Settings) -> Iterator[DoctorFinding]:
         yield DoctorFinding(OK, "settings", f"{file}")
 
 
-def _check_programs(settings: Settings, places: Sequence[Path]) -> Iterator[DoctorFinding]:
-    for program in programs(settings, places):
-        if program.path:
-            yield DoctorFinding(OK, "programs", f"{program.path} {program.use}")
-        else:
-            yield DoctorFinding(ERROR, "programs", f"{program.name} cannot be run: it {program.use}", program.remedy)
-
-
-def _check_acme(settings: Settings) -> Iterator[DoctorFinding]:
+def check_acme(settings: Settings) -> Iterator[DoctorFinding]:
     """Yield an error for each `acme` section whose challenges will fail because its program is not in `acme_programs`."""
     try:
         document = Document.parse(config_files(settings).read())
@@ -157,39 +156,32 @@ def _check_acme(settings: Settings) -> Iterator[DoctorFinding]:
             yield DoctorFinding(ERROR, "acme", f"acme {section['name']}: {error}", "name the program in dataplaneapi.acme_programs")
 
 
-def _check_binary(settings: Settings) -> Iterator[DoctorFinding]:
+def check_binary(settings: Settings) -> Iterator[DoctorFinding]:
+    """Yield findings about the version of HAProxy, what that version lacks, and the sandbox in which HAProxy checks a configuration."""
     binary = shutil.which(settings.haproxy_bin)
     if binary is None:
         return
-    version = _version(binary)
+    output = ""
+    with suppress(OSError, subprocess.TimeoutExpired):
+        environment = haproxy_environment(os.environ, ())
+        output = subprocess.run([binary, "-v"], env=environment, capture_output=True, text=True, timeout=20, check=False).stdout
+    match = re.search(r"version (\d+)\.(\d+)", output)
+    version = (int(match[1]), int(match[2])) if match else (0, 0)
     if not is_supported(version):
         yield DoctorFinding(ERROR, "haproxy", f"{binary} is too old, or reports no version", "HAProxy 2.6 or later is supported")
         return
     yield DoctorFinding(OK, "haproxy", f"{binary}, version {version[0]}.{version[1]}")
-    yield _check_sandbox(settings)
+    if lacks := unconfined(settings):
+        yield DoctorFinding(WARNING, "sandbox", "; ".join(lacks), "docs/security.md, Checks and explanations are confined")
+    else:
+        what = f"haproxy -c is confined by Landlock, version {sandbox.version()}, and by a filter of system calls"
+        yield DoctorFinding(OK, "sandbox", what)
     for lack in lacking(version):
         yield DoctorFinding(NOTE, "haproxy", f"needs HAProxy {lack.since[0]}.{lack.since[1]}: {lack.what}. Before it: {lack.instead}")
 
 
-def _check_sandbox(settings: Settings) -> DoctorFinding:
-    """Return a finding about the sandbox in which HAProxy checks a configuration."""
-    if lacks := unconfined(settings):
-        return DoctorFinding(WARNING, "sandbox", "; ".join(lacks), "docs/security.md, Checks and explanations are confined")
-    return DoctorFinding(OK, "sandbox", f"haproxy -c is confined by Landlock, version {sandbox.version()}, and by a filter of system calls")
-
-
-def _version(binary: str) -> tuple[int, int]:
-    try:
-        output = subprocess.run(
-            [binary, "-v"], env=haproxy_environment(os.environ, ()), capture_output=True, text=True, timeout=20, check=False
-        ).stdout
-    except (OSError, subprocess.TimeoutExpired):
-        return (0, 0)
-    match = re.search(r"version (\d+)\.(\d+)", output)
-    return (int(match[1]), int(match[2])) if match else (0, 0)
-
-
-def _check_configuration(settings: Settings) -> Iterator[DoctorFinding]:
+def check_configuration(settings: Settings) -> Iterator[DoctorFinding]:
+    """Have HAProxy check the configuration file, and yield the result and HAProxy's messages."""
     file, files = settings.config_file, config_files(settings)
     try:
         document = Document.parse(files.read())
@@ -197,11 +189,20 @@ def _check_configuration(settings: Settings) -> Iterator[DoctorFinding]:
         remedy = "name the right file in haproxy.config_file, or give this user the right to read it"
         yield DoctorFinding(ERROR, "configuration", error.detail, remedy)
         return
-    asked = CheckSettings(
+    options = CheckSettings(
         settings.haproxy_bin, settings.validate_cmd, tuple(settings.validate_files_before), tuple(settings.validate_files_after)
     )
+
+    async def check_with_haproxy() -> list[Message]:
+        runtime, worker = Runtime(timeout=5), None
+        open_engine.use_sockets(runtime, settings.master_runtime or None, files)
+        with suppress(RuntimeFailure):
+            worker = await runtime.worker()
+        home = WorkingDirectory(haproxy_unit(settings)).find(worker)
+        return await check(files.checked(document), options, home=home)
+
     try:
-        messages = asyncio.run(check(files.checked(document), asked, home=asyncio.run(_working_directory(settings))))
+        messages = asyncio.run(check_with_haproxy())
     except NativeError as error:
         yield DoctorFinding(ERROR, "configuration", f"{file}: {error}", "changes are refused until this is fixed")
         return
@@ -210,16 +211,7 @@ def _check_configuration(settings: Settings) -> Iterator[DoctorFinding]:
         yield DoctorFinding(NOTE, "configuration", f"HAProxy: {message.text}")
 
 
-async def _working_directory(settings: Settings) -> Path | None:
-    """Return HAProxy's working directory; None if it is unknown."""
-    runtime, worker = Runtime(timeout=5), None
-    open_engine.use_sockets(runtime, settings.master_runtime or None, config_files(settings))
-    with suppress(RuntimeFailure):
-        worker = await runtime.worker()
-    return WorkingDirectory(haproxy_unit(settings)).find(worker)
-
-
-def _check_file(file: Path) -> Iterator[DoctorFinding]:
+def check_file(file: Path) -> Iterator[DoctorFinding]:
     """Yield findings about how changes are written to the configuration file, and what prevents that."""
     if not file.exists():
         return
@@ -231,21 +223,27 @@ def _check_file(file: Path) -> Iterator[DoctorFinding]:
         yield DoctorFinding(NOTE, "file", f"{file} is a mount of its own: it is written in place, with a journal", remedy)
     if mount.kind in mounts.VOLATILE:
         yield DoctorFinding(WARNING, "file", f"{mount.point} is a {mount.kind}: the configuration is lost when the machine restarts")
-    for trouble in mounts.refused_writes(file.resolve()):
-        yield DoctorFinding(ERROR, "file", trouble, "give this user write access to the file, or better to its directory")
+    for reason in mounts.refused_writes(file.resolve()):
+        yield DoctorFinding(ERROR, "file", reason, "give this user write access to the file, or better to its directory")
 
 
-def _check_users(settings: Settings) -> Iterator[DoctorFinding]:
+def check_users(settings: Settings) -> Iterator[DoctorFinding]:
+    """Yield findings about the users of the API, including the file of users that the unit passes to the server if it can be read."""
+    unit_users = credentials.UNIT_USERS
+    is_readable = unit_users.is_file() and os.access(unit_users, os.R_OK)
+    if is_readable and unit_users.stat().st_size and not settings.userlist_file:
+        settings = replace(settings, userlist_file=str(unit_users))
+
     def document() -> Document:
         return Document.parse(Path(settings.config_file).read_bytes())
 
     try:
-        users = list(Users(_with_unit_users(settings), document))
+        users = list(Users(settings, document))
     except (NoUsers, OSError) as error:
         yield DoctorFinding(ERROR, "users", str(error), "add a user below dataplaneapi.user, or a userlist to the configuration")
         return
-    if not users and credentials.UNIT_USERS.is_file() and not os.access(credentials.UNIT_USERS, os.R_OK):
-        yield DoctorFinding(NOTE, "users", f"this user may not read {credentials.UNIT_USERS}, which the unit passes to the server")
+    if not users and unit_users.is_file() and not is_readable:
+        yield DoctorFinding(NOTE, "users", f"this user may not read {unit_users}, which the unit passes to the server")
         return
     if not users:
         remedy = f"add a user below dataplaneapi.user, or a userlist {settings.userlist} to the configuration"
@@ -263,13 +261,14 @@ def _check_users(settings: Settings) -> Iterator[DoctorFinding]:
         yield DoctorFinding(WARNING, "users", f"the password of {', '.join(plain)} is stored in clear text", remedy)
 
 
-def _check_listeners(settings: Settings, places: Sequence[Path]) -> Iterator[DoctorFinding]:
+def check_listeners(settings: Settings, directories: Sequence[Path]) -> Iterator[DoctorFinding]:
+    """Yield a warning for each listener without a fixed port, unless a socket unit is enabled."""
     try:
-        wanted = endpoints(settings)
+        listeners = endpoints(settings)
     except SettingsError as error:
         yield DoctorFinding(ERROR, "listeners", str(error))
         return
-    for endpoint in wanted if not units.is_wanted(units.OUR_SOCKETS, places) else ():
+    for endpoint in listeners if not units.is_enabled(units.OUR_SOCKETS, directories) else ():
         if endpoint.scheme != "unix" and not endpoint.port:
             key = "dataplaneapi.tls.tls_port" if endpoint.scheme == "https" else "dataplaneapi.port"
             yield DoctorFinding(
@@ -277,60 +276,55 @@ def _check_listeners(settings: Settings, places: Sequence[Path]) -> Iterator[Doc
             )
 
 
-def _check_units(settings: Settings, places: Sequence[Path]) -> Iterator[DoctorFinding]:
+def check_units(settings: Settings, directories: Sequence[Path]) -> Iterator[DoctorFinding]:
     """Yield findings for other servers of this API, and for paths in /tmp that a service with a private /tmp cannot see."""
-    for former in units.other_servers(places):
-        if units.is_wanted(former.name, places) or units.is_active_or_starting(former.name):
-            what = f"{former.path} starts another server of this API, {' '.join(former.command)}: both change the same configuration"
-            yield DoctorFinding(WARNING, "units", what, f"systemctl disable --now {former.name}")
-    for name in (units.OURS, units.HAPROXY):
-        service = unit(name, places)
-        for place in _needed_below_tmp(settings) if service and service.has_own_tmp else ():
-            remedy = f"move it elsewhere, or PrivateTmp=no: systemctl edit {name}"
-            yield DoctorFinding(ERROR, "units", f"{name} has a private /tmp (PrivateTmp=), so it cannot see {place}", remedy)
-
-
-def _needed_below_tmp(settings: Settings) -> list[str]:
-    named = [settings.config_file, settings.haproxy_bin, settings.master_runtime, *open_engine.stats_sockets_in(config_files(settings))]
-    named += [
+    for other in units.other_servers(directories):
+        if units.is_enabled(other.name, directories) or units.is_active_or_starting(other.name):
+            what = f"{other.path} starts another server of this API, {' '.join(other.command)}: both change the same configuration"
+            yield DoctorFinding(WARNING, "units", what, f"systemctl disable --now {other.name}")
+    paths = [
+        settings.config_file,
+        settings.haproxy_bin,
+        settings.master_runtime,
+        *open_engine.stats_sockets_in(config_files(settings)),
         settings.maps_dir,
         settings.acl_dir,
         settings.ssl_certs_dir,
         settings.general_storage_dir,
         settings.spoe_dir,
         settings.backups_dir,
+        *settings.reload_cmd.split(),
+        *settings.validate_cmd.split(),
     ]
-    named += [*settings.reload_cmd.split(), *settings.validate_cmd.split()]
-    return sorted({place for place in named if place and place.startswith(("/tmp/", "/var/tmp/"))})
+    below_tmp = sorted({path for path in paths if path and path.startswith(("/tmp/", "/var/tmp/"))})
+    for name in (units.OURS, units.HAPROXY):
+        service = unit(name, directories)
+        for path in below_tmp if service and service.has_own_tmp else ():
+            remedy = f"move it elsewhere, or PrivateTmp=no: systemctl edit {name}"
+            yield DoctorFinding(ERROR, "units", f"{name} has a private /tmp (PrivateTmp=), so it cannot see {path}", remedy)
 
 
-def _with_unit_users(settings: Settings) -> Settings:
-    """Return the settings with the file of users that the unit passes to the service, if this user can read the file."""
-    there = credentials.UNIT_USERS.is_file() and os.access(credentials.UNIT_USERS, os.R_OK) and credentials.UNIT_USERS.stat().st_size
-    return replace(settings, userlist_file=str(credentials.UNIT_USERS)) if there and not settings.userlist_file else settings
-
-
-def _belongs_to_unit(path: Path) -> bool:
-    """Return whether root runs the doctor and the user of the service owns a path.
-
-    Such a path is unusable for root but not for the service.
-    """
-    with suppress(KeyError, OSError):
-        return os.geteuid() == 0 and path.stat().st_uid == pwd.getpwnam(UNIT_USER).pw_uid
-    return False
-
-
-def _check_directories(settings: Settings) -> Iterator[DoctorFinding]:
-    named = [directory for directory in directories(settings).values() if not _belongs_to_unit(directory.path)]
-    troubles = unusable(named)
-    for trouble in troubles:
-        what, _, remedy = trouble.rpartition("; ")
+def check_directories(settings: Settings) -> Iterator[DoctorFinding]:
+    owner = None
+    if os.geteuid() == 0:
+        with suppress(KeyError):
+            owner = pwd.getpwnam(UNIT_USER).pw_uid
+    own = []
+    for directory in settings_directories.directories(settings).values():
+        # Root cannot use a directory of the service's user, but the service can.
+        with suppress(OSError):
+            if owner is not None and directory.path.stat().st_uid == owner:
+                continue
+        own.append(directory)
+    problems = settings_directories.unusable(own)
+    for problem in problems:
+        what, _, remedy = problem.rpartition("; ")
         yield DoctorFinding(ERROR, "directories", what, remedy)
-    if not troubles:
+    if not problems:
         yield DoctorFinding(OK, "directories", "all can be used")
 
 
-def _check_sockets(settings: Settings) -> Iterator[DoctorFinding]:
+def check_sockets(settings: Settings) -> Iterator[DoctorFinding]:
     stats = open_engine.stats_sockets_in(config_files(settings))
     if not settings.master_runtime and not stats:
         remedy = "start haproxy with -S, name that socket in haproxy.master_runtime, and add a stats socket with level admin"
@@ -355,13 +349,13 @@ def _check_sockets(settings: Settings) -> Iterator[DoctorFinding]:
 
 
 async def _failure_of_last_reload(master: str) -> str | None:
-    """Return why HAProxy's last reload failed, as HAProxy reported it; None if it succeeded, or if the master does not answer."""
-    process = Master(master, timeout=5)
+    """Return why HAProxy's last reload failed, as HAProxy reported it. None if the reload succeeded or the master does not answer."""
+    client = Master(master, timeout=5)
     try:
-        found = (await process.processes()).master
-        if found is None or not found.failed:
+        process = (await client.processes()).master
+        if process is None or not process.failed:
             return None
-        log = await process.startup_log()
+        log = await client.startup_log()
     except RuntimeFailure:
         return None
     # The first error is the cause of the others.
@@ -369,34 +363,28 @@ async def _failure_of_last_reload(master: str) -> str | None:
 
 
 def _failed_reload_finding(settings: Settings, failure: str) -> DoctorFinding:
-    """Return the finding of a failed reload: a warning if the file has the running text again, otherwise an error."""
+    """Return an error about a failed reload, or a warning if the server has put the text that HAProxy runs back into the file."""
+    file, loaded = Path(settings.config_file), engine_settings(settings).last_good
+    is_restored = False
+    with suppress(OSError):
+        if loaded is not None:
+            is_restored = same_text(*(without_banner(Document.parse(path.read_bytes())) for path in (file, loaded)))
     what = f"the last reload failed: {failure}. The former worker still runs"
-    if _is_restored(settings):
+    if is_restored:
         remedy = "the server has put the text that HAProxy runs back into the file; the next successful reload ends this warning"
         return DoctorFinding(WARNING, "reloads", what, remedy)
     remedy = f"remove this cause, or HAProxy cannot start with {settings.config_file} after a reboot; then reload: dataplaneapi ctl reload"
     return DoctorFinding(ERROR, "reloads", what, remedy)
 
 
-def _is_restored(settings: Settings) -> bool:
-    """Return whether the configuration file has the text that HAProxy has loaded last, apart from the header."""
-    good = engine_settings(settings).last_good
-    try:
-        return good is not None and same_text(
-            *(without_banner(Document.parse(file.read_bytes())) for file in (Path(settings.config_file), good))
-        )
-    except OSError:
-        return False
-
-
 def _has_no_listener(address: str) -> bool:
     """Return whether a Unix socket exists that nobody listens on."""
-    place = parse_address(address)
-    if place is None or not place.path:
+    parsed = parse_address(address)
+    if parsed is None or not parsed.path:
         return False
     with socket.socket(socket.AF_UNIX) as client:
         try:
-            client.connect(place.path)
+            client.connect(parsed.path)
         except ConnectionRefusedError:
             return True
         except OSError:
@@ -405,6 +393,7 @@ def _has_no_listener(address: str) -> bool:
 
 
 async def _check_socket(kind: str, master: str | None, stats: Sequence[str]) -> DoctorFinding:
+    """Return whether HAProxy answers on a socket, with the level admin. `kind` describes the socket in the finding."""
     runtime = Runtime(timeout=5)
     runtime.use(master, stats)
     try:
@@ -421,39 +410,23 @@ async def _check_socket(kind: str, master: str | None, stats: Sequence[str]) -> 
     return DoctorFinding(OK, "sockets", f"{kind} {runtime.address}, HAProxy {version}")
 
 
-def _check_reloads(settings: Settings) -> Iterator[DoctorFinding]:
-    try:
-        command = reload_command(settings)
-    except SettingsError as error:
-        yield DoctorFinding(ERROR, "reloads", str(error))
-        return
-    way = "the master socket" if settings.master_worker_mode and settings.master_runtime else " ".join(command)
-    yield DoctorFinding(OK, "reloads", f"by {way}")
-
-
-def _check_issuer(settings: Settings) -> Iterator[DoctorFinding]:
+def check_issuer(settings: Settings) -> Iterator[DoctorFinding]:
     if jwt := read_jwt(settings.jwt, settings.role_of):
-        trouble = issuer_trouble(jwt)
+        failure = issuer_failure(jwt)
         yield DoctorFinding(
-            WARNING if trouble else OK, "jwt", trouble or f"{jwt.issuer} lists its keys", "JWTs are refused" if trouble else ""
+            WARNING if failure else OK, "jwt", failure or f"{jwt.issuer} lists its keys", "JWTs are refused" if failure else ""
         )
 
 
-def _check_audit(settings: Settings) -> Iterator[DoctorFinding]:
+def check_audit(settings: Settings) -> Iterator[DoctorFinding]:
     if audit := read_audit(settings.audit):
-        trouble = audit_trouble(audit)
-        remedy = "until this is fixed, a limited number of lines waits in memory; further lines are lost" if trouble else ""
-        yield DoctorFinding(ERROR if trouble else OK, "audit", trouble or f"{audit.path or 'syslog'} can be written", remedy)
+        failure = audit_failure(audit)
+        remedy = "until this is fixed, a limited number of lines waits in memory; further lines are lost" if failure else ""
+        yield DoctorFinding(ERROR if failure else OK, "audit", failure or f"{audit.path or 'syslog'} can be written", remedy)
 
 
-def _check_extras() -> Iterator[DoctorFinding]:
-    for name in OFTEN_WANTED:
-        if EXTRAS[name].is_missing:
-            yield DoctorFinding(NOTE, "extras", f"not installed: {name}", EXTRAS[name].remedy)
-
-
-def issuer_trouble(settings: JwtSettings) -> str:
-    """Return why the keys of an issuer of JWTs cannot be fetched, or an empty text if they can. Blocks for at most FETCH_SECONDS."""
+def issuer_failure(settings: JwtSettings) -> str:
+    """Return why the keys of an issuer of JWTs cannot be fetched; an empty text if they can. Blocks for at most FETCH_SECONDS."""
     # Imported here, because it needs the extra `oidc`.
     from dataplaneapi.auth.issuer import FETCH_SECONDS, KeysFailed, fetch, usable
 
@@ -470,29 +443,24 @@ def issuer_trouble(settings: JwtSettings) -> str:
     return ""
 
 
-def audit_trouble(settings: AuditSettings, collector: str = COLLECTOR) -> str:
-    """Return why this user cannot write the audit log, or an empty text if it can. Does not write to the log."""
-    return _collector_trouble(collector) if settings.path is None else _file_trouble(settings.path)
-
-
-def _collector_trouble(path: str) -> str:
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as end:
-        try:
-            end.connect(path)
-        except OSError as error:
-            return f"nothing reads {path}: {error.strerror}"
-    return ""
-
-
-def _file_trouble(path: Path) -> str:
-    """Return why a log file cannot be written, or an empty text if it can. The server can create the file and its directories."""
+def audit_failure(settings: AuditSettings, collector: str = COLLECTOR) -> str:
+    """Return why this user cannot write the audit log; an empty text if the user can. Does not write to the log."""
+    path = settings.path
+    if path is None:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as client:
+            try:
+                client.connect(collector)
+            except OSError as error:
+                return f"nothing reads {collector}: {error.strerror}"
+        return ""
     try:
-        there = os.lstat(path)
+        mode = os.lstat(path).st_mode
     except FileNotFoundError:
+        # The server creates the file and its directories.
         above = next(parent for parent in path.parents if parent.exists())
         return "" if above.is_dir() and os.access(above, os.W_OK | os.X_OK) else f"{path} cannot be created: {above} is not writable"
     except OSError as error:
         return f"{path}: {error.strerror}"
-    if not stat.S_ISREG(there.st_mode):
+    if not stat.S_ISREG(mode):
         return f"{path} is not a regular file; symbolic links are not followed"
     return "" if os.access(path, os.W_OK) else f"{path} cannot be written"

@@ -5,7 +5,7 @@ Move misplaced keys to the right place, hash passwords in clear text, and set a 
 
 import difflib
 import re
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Mapping, MutableMapping
 from pathlib import Path
 from typing import Any
 
@@ -19,84 +19,77 @@ _PASSWORD = re.compile(r"""(password['"]?\s*:\s*)("[^"\n]*"|'[^'\n]*'|\S.*?)(?=\
 _ROUNDS = 10
 
 
-def corrected_text(text: str) -> str:
+def correct_text(text: str) -> str:
     """Return the text of a settings file with all corrections that need no decision by the operator."""
     data = settings_file.loaded(text)
     if not isinstance(data, MutableMapping):
         return text
-    changes = [*_move_misplaced_keys(data), *_hash_passwords(data), *_set_port(data)]
-    return settings_file.dumped(data, like=text) if changes else text
+    is_changed = _move_misplaced_keys(data)
+    users = at(data, "dataplaneapi.user")
+    for user in users if isinstance(users, list) else ():
+        if not isinstance(user, MutableMapping):
+            continue
+        password = str(user.get("password", ""))
+        if passwords.is_variable(password) or (passwords.is_usable(password) and not user.get("insecure")):
+            continue
+        if hashed := passwords.new_hash(password):
+            user["password"] = hashed
+            user.pop("insecure", None)
+            is_changed = True
+    schemes = at(data, "dataplaneapi.scheme") or ["http"]
+    if "http" in schemes and not at(data, "dataplaneapi.port") and not at(data, "dataplaneapi.listeners"):
+        settings_file.put(data, ["dataplaneapi", "port"], PORT)
+        is_changed = True
+    return settings_file.dumped(data, like=text) if is_changed else text
 
 
-def write_beside(file: Path) -> tuple[Path, str] | None:
-    """Write corrected settings next to `file`. Return their path, and the difference without passwords in clear text.
+def write_corrected(file: Path) -> tuple[Path, str] | None:
+    """Write corrected settings next to `file`. Return the path of the new file, and the difference without passwords in clear text.
 
     Return None if there is nothing to correct. Raises OSError.
     """
     old = file.read_text()
-    new = corrected_text(old)
+    new = correct_text(old)
     if new == old:
         return None
-    beside = file.with_name(file.name + ENDING)
-    write_atomically(beside, new.encode())
-    before, after = (_masked(text).splitlines(keepends=True) for text in (old, new))
-    return beside, "".join(difflib.unified_diff(before, after, str(file), str(beside), n=1))
+    corrected = file.with_name(file.name + ENDING)
+    write_atomically(corrected, new.encode())
+
+    def mask(match: re.Match[str]) -> str:
+        # Hashes are not masked, so that the difference shows which passwords were hashed.
+        return match[0] if passwords.is_usable(match[2].strip("'\"")) else f"{match[1]}***"
+
+    before, after = (_PASSWORD.sub(mask, text).splitlines(keepends=True) for text in (old, new))
+    return corrected, "".join(difflib.unified_diff(before, after, str(file), str(corrected), n=1))
 
 
-def _masked(text: str) -> str:
-    """Return a text with its passwords masked, except hashes, which show that a password was hashed."""
-    return _PASSWORD.sub(lambda match: match[0] if passwords.is_usable(match[2].strip("'\"")) else f"{match[1]}***", text)
-
-
-def _move_misplaced_keys(data: MutableMapping[str, Any]) -> Iterator[str]:
-    """Move misplaced keys to the right place, and yield their paths. Since a moved key may contain misplaced keys, repeat this."""
+def _move_misplaced_keys(data: MutableMapping[str, Any]) -> bool:
+    """Move misplaced keys to the right path, without overwriting values. Return whether a key was moved."""
+    is_changed = False
+    # A key that was moved may contain misplaced keys, which the next round moves.
     for _ in range(_ROUNDS):
-        moved = [path for path, place in list(settings_file.unknown(data)) if place and _move(data, path, place)]
+        moved = [path for path, destination in list(settings_file.unknown(data)) if destination and _move(data, path, destination)]
         if not moved:
-            return
-        yield from moved
+            break
+        is_changed = True
+    return is_changed
 
 
-def _move(data: MutableMapping[str, Any], path: str, place: str) -> bool:
-    """Move a key from `path` to `place` without overwriting values there. Return whether anything was moved."""
-    value, there = at(data, path), at(data, place)
-    if isinstance(value, Mapping) and isinstance(there, MutableMapping):
-        free = [key for key in value if key not in there]
-        for key in free:
-            there[key] = value[key]
-        return bool(free) and _remove(data, path, free)
-    if there is not None:
-        return False
-    _remove(data, path, None)
-    settings_file.put(data, place.split("."), value)
-    return True
-
-
-def _remove(data: MutableMapping[str, Any], path: str, keys: list[Any] | None) -> bool:
+def _move(data: MutableMapping[str, Any], path: str, destination: str) -> bool:
+    """Move the value at a path, or the keys of a mapping that are free at the destination. Return whether anything was moved."""
+    value, existing = at(data, path), at(data, destination)
     above, _, key = path.rpartition(".")
     holder = at(data, above) if above else data
-    for name in keys or ():
-        del holder[key][name]
-    if keys is None or not holder[key]:
-        del holder[key]
+    if isinstance(value, Mapping) and isinstance(existing, MutableMapping):
+        free = [name for name in value if name not in existing]
+        for name in free:
+            existing[name] = value[name]
+            del holder[key][name]
+        if free and not holder[key]:
+            del holder[key]
+        return bool(free)
+    if existing is not None:
+        return False
+    del holder[key]
+    settings_file.put(data, destination.split("."), value)
     return True
-
-
-def _hash_passwords(data: Mapping[str, Any]) -> Iterator[str]:
-    users = at(data, "dataplaneapi.user")
-    for user in users if isinstance(users, list) else ():
-        if not isinstance(user, MutableMapping) or passwords.is_variable(str(user.get("password", ""))):
-            continue
-        if user.get("insecure") or not passwords.is_usable(str(user.get("password", ""))):
-            made = passwords.new_hash(str(user.get("password", "")))
-            if made:
-                user["password"] = made
-                user.pop("insecure", None)
-                yield str(user.get("name"))
-
-
-def _set_port(data: MutableMapping[str, Any]) -> Iterator[str]:
-    schemes = at(data, "dataplaneapi.scheme") or ["http"]
-    if "http" in schemes and not at(data, "dataplaneapi.port") and not at(data, "dataplaneapi.listeners"):
-        settings_file.put(data, ["dataplaneapi", "port"], PORT)
-        yield "dataplaneapi.port"

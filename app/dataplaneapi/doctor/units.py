@@ -30,21 +30,21 @@ PACKAGES = {
 }
 
 
-def other_servers(places: Sequence[Path]) -> list[Unit]:
+def other_servers(directories: Sequence[Path]) -> list[Unit]:
     """Return the services other than ours that start a server of this API."""
-    names = sorted({file.name for place in places for file in place.glob("*.service")} - {OURS})
-    units = (unit(name, places) for name in names)
+    names = sorted({file.name for directory in directories for file in directory.glob("*.service")} - {OURS})
+    units = (unit(name, directories) for name in names)
     return [unit for unit in units if unit and unit.command and _SERVER.search(os.path.basename(unit.command[0]))]
 
 
-def is_wanted(name: str, places: Sequence[Path]) -> bool:
-    """Return whether a unit is enabled, because another unit wants or requires it. `name` may be a pattern."""
-    wanting = [path for place in places for kind in ("*.wants", "*.requires") for path in place.glob(kind)]
-    return any(fnmatch.filter(os.listdir(directory), name) for directory in wanting)
+def is_enabled(name: str, directories: Sequence[Path]) -> bool:
+    """Return whether another unit wants or requires a unit. `name` may be a pattern, for any unit that matches it."""
+    links = [path for directory in directories for kind in ("*.wants", "*.requires") for path in directory.glob(kind)]
+    return any(fnmatch.filter(os.listdir(path), name) for path in links)
 
 
 def is_active_or_starting(name: str) -> bool:
-    """Return whether systemd reports that a unit is active, starting or reloading."""
+    """Return whether systemd reports that a unit is active, starting or reloading. False if systemd cannot be asked."""
     systemctl = shutil.which("systemctl")
     if systemctl is None:
         return False
@@ -77,36 +77,28 @@ class ExternalProgram:
         return (f"apt-get install {package}, or " if package else "") + f"name another one in {self.key}"
 
 
-def programs(settings: Settings, places: Sequence[Path]) -> list[ExternalProgram]:
-    """Return the programs that the settings and the unit name, once for each use."""
-    acme = [ExternalProgram(program, "sets records for dns-01", "dataplaneapi.acme_programs") for program in settings.acme_programs]
-    commands = [*_checking_programs(settings), *_reloading_programs(settings), *acme, *_unit_programs(places)]
-    return list(dict.fromkeys(commands))
-
-
-def _checking_programs(settings: Settings) -> Iterator[ExternalProgram]:
-    use = "reports its version" if settings.validate_cmd else "checks every change"
-    yield ExternalProgram(settings.haproxy_bin, use, "haproxy.haproxy_bin")
-    yield from _programs_of_command(_words(settings.validate_cmd), "checks every change", "haproxy.reload.validate_cmd")
-
-
-def _reloading_programs(settings: Settings) -> Iterator[ExternalProgram]:
+def programs(settings: Settings, directories: Sequence[Path]) -> list[ExternalProgram]:
+    """Return the programs that the settings and the unit start, once for each use. `directories` are those with systemd units."""
+    found = [
+        ExternalProgram(
+            settings.haproxy_bin, "reports its version" if settings.validate_cmd else "checks every change", "haproxy.haproxy_bin"
+        )
+    ]
+    found += _programs_of_command(_words(settings.validate_cmd), "checks every change", "haproxy.reload.validate_cmd")
     with suppress(SettingsError):
-        yield from _programs_of_command(reload_command(settings), "reloads HAProxy", "haproxy.reload.reload_cmd")
+        found += _programs_of_command(reload_command(settings), "reloads HAProxy", "haproxy.reload.reload_cmd")
     with suppress(ValueError):
-        yield from _programs_of_command(status_command(settings), "reports to /v3/health whether HAProxy runs", "haproxy.reload.status_cmd")
-
-
-def _unit_programs(places: Sequence[Path]) -> Iterator[ExternalProgram]:
-    ours = unit(OURS, places)
-    commands = ours.options.get("ExecReload", []) if ours else []
-    for command in commands:
+        found += _programs_of_command(status_command(settings), "reports to /v3/health whether HAProxy runs", "haproxy.reload.status_cmd")
+    found += [ExternalProgram(program, "sets records for dns-01", "dataplaneapi.acme_programs") for program in settings.acme_programs]
+    ours = unit(OURS, directories)
+    for command in ours.options.get("ExecReload", []) if ours else []:
         words = _words(command.lstrip("-@:+!"))
-        yield from _programs_of_command(words, "is how systemctl reloads the server", f"ExecReload= of {OURS}")
+        found += _programs_of_command(words, "is how systemctl reloads the server", f"ExecReload= of {OURS}")
+    return list(dict.fromkeys(found))
 
 
 def _programs_of_command(words: Sequence[str], use: str, key: str) -> Iterator[ExternalProgram]:
-    """Yield the program of a command. If that is sudo, also yield the program that sudo starts."""
+    """Yield the program that a command starts and, if that is sudo, the program that sudo starts."""
     for word in words[:1]:
         yield ExternalProgram(word, use, key)
         if os.path.basename(word) == "sudo":
@@ -114,7 +106,7 @@ def _programs_of_command(words: Sequence[str], use: str, key: str) -> Iterator[E
 
 
 def _words(command: str) -> list[str]:
-    """Return the words of a command. Return none if it cannot be split, which other checks report."""
+    """Split a command. Return an empty list for a command that cannot be split, which other checks report."""
     with suppress(ValueError):
         return shlex.split(command)
     return []

@@ -5,6 +5,7 @@ import json
 import os
 import re
 import time
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,6 @@ from dataplaneapi.feature_list import missing
 from dataplaneapi.open_engine import status_command
 from dataplaneapi.version import BUILD_DATE, COMMIT
 from haproxy_native.child import PIPE, Child, read
-from haproxy_native.engine import Engine
 from haproxy_native.errors import RuntimeFailure
 from haproxy_native.grammar.load import BUNDLE
 
@@ -34,14 +34,20 @@ async def info(call: ReadCall) -> Response:
 async def health(call: ReadCall) -> Response:
     """Return the state of HAProxy: `up`, `down` or `unknown`.
 
-    If `status_cmd` is set, its result is the state. Otherwise the state is `up` if a worker answers. If none answers, the status command of
-    the service manager decides. If there is no such command, the state is `down` if HAProxy is expected to run, or else `unknown`.
+    If `status_cmd` is set, the result of that command is the state. Otherwise, the state is `up` if a worker answers. If no worker answers,
+    the status command of the service manager decides. Without such a command, the state is `down` if HAProxy is expected to run, or else
+    `unknown`.
     """
     settings, engine = call.services.settings, call.services.engine
-    if not settings.status_cmd and await _answers(engine):
-        return json_response(200, {"haproxy": "up"})
-    command = status_command(settings)
-    state = await _state(command) if command else "down" if engine.expects_haproxy() else "unknown"
+    if not settings.status_cmd:
+        with suppress(RuntimeFailure, TimeoutError):
+            async with asyncio.timeout(SECONDS):
+                await engine.runtime.worker()
+            return json_response(200, {"haproxy": "up"})
+    if command := status_command(settings):
+        state = await _run_status_command(command)
+    else:
+        state = "down" if engine.expects_haproxy() else "unknown"
     return json_response(200, {"haproxy": state})
 
 
@@ -51,21 +57,22 @@ async def swagger(call: ReadCall) -> Response:
 
 def swagger_document(scheme: str) -> bytes:
     """Return the Swagger 2 document. Swagger UI and generated clients send their calls with `scheme`."""
-    return _swagger().replace(b'"schemes":["http"]', b'"schemes":["%b"]' % scheme.encode(), 1)
+    return _swagger_of_features().replace(b'"schemes":["http"]', b'"schemes":["%b"]' % scheme.encode(), 1)
 
 
 @cache
-def _swagger() -> bytes:
-    data, gone = SWAGGER.read_bytes(), missing()
-    if not gone:
+def _swagger_of_features() -> bytes:
+    """Return the Swagger 2 document without the operations and parameters of missing features."""
+    data, missing_features = SWAGGER.read_bytes(), missing()
+    if not missing_features:
         return data
     document, served = json.loads(data), served_document()["paths"]
-    left = {name: declared for name, declared in document["parameters"].items() if declared.get("x-feature") not in gone}
+    parameters = {name: declared for name, declared in document["parameters"].items() if declared.get("x-feature") not in missing_features}
     for path in document["paths"].keys() - served.keys():
         del document["paths"][path]
     for operation in (each for path in document["paths"].values() for each in path.values() if "parameters" in each):
-        operation["parameters"] = [each for each in operation["parameters"] if each.get("$ref", "").rpartition("/")[2] in ("", *left)]
-    return to_json({**document, "parameters": left})
+        operation["parameters"] = [each for each in operation["parameters"] if each.get("$ref", "").rpartition("/")[2] in ("", *parameters)]
+    return to_json({**document, "parameters": parameters})
 
 
 async def openapi(call: ReadCall) -> Response:
@@ -77,17 +84,8 @@ def openapi_document() -> bytes:
     return BUNDLE.read_bytes() if not missing() else to_json(served_document())
 
 
-async def _answers(engine: Engine) -> bool:
-    try:
-        async with asyncio.timeout(SECONDS):
-            await engine.runtime.worker()
-    except (RuntimeFailure, TimeoutError):
-        return False
-    return True
-
-
-async def _state(command: list[str]) -> str:
-    """Run a status command, and return `up` or `down`. Return `down` if it cannot start or takes longer than STATUS_SECONDS."""
+async def _run_status_command(command: list[str]) -> str:
+    """Run a status command and return `up` or `down`. A command that cannot start, or runs longer than STATUS_SECONDS, means `down`."""
     try:
         child = Child(command, stdout=PIPE)
     except OSError:
@@ -106,7 +104,7 @@ async def _state(command: list[str]) -> str:
 
 
 def machine() -> dict[str, Any]:
-    """Return facts about the machine. Memory is in bytes, the time a Unix time, and the uptime in seconds."""
+    """Return facts about the machine. Sizes are in bytes, the time is a Unix time, and the uptime is in seconds."""
     memory = {name: int(kilobytes) * 1024 for name, kilobytes in re.findall(r"^(\w+):\s+(\d+) kB", _proc("meminfo"), re.MULTILINE)}
     resident = int((_proc("self/statm").split() or ["0", "0"])[1]) * os.sysconf("SC_PAGE_SIZE")
     model = re.search(r"^model name\s*:\s*(.*)$", _proc("cpuinfo"), re.MULTILINE)
@@ -122,6 +120,7 @@ def machine() -> dict[str, Any]:
 
 
 def _proc(name: str) -> str:
+    """Return the text of a file in /proc; an empty text if the file cannot be read."""
     try:
         return Path("/proc", name).read_text()
     except OSError:

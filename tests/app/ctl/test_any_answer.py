@@ -86,7 +86,7 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> Iterator[Random]:
         schema = {"$ref": "#/components/schemas/explanation"} if path.endswith("/explain") else media["schema"]
         return Answer(status, {"content-type": kind}, json.dumps(bodies.valid(schema)).encode())
 
-    monkeypatch.setattr(Client, "answer", answer)
+    monkeypatch.setattr(Client, "send", answer)
     return random
 
 

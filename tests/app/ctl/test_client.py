@@ -67,7 +67,7 @@ class _Served(Quick):
     def _answers(self) -> bool:
         made = client(socket=str(self._path))
         try:
-            return made.answer("GET", "/v3/info").status == 200
+            return made.send("GET", "/v3/info").status == 200
         except Failure:
             return False
         finally:
@@ -80,7 +80,7 @@ def test_a_redirect_is_a_failure_and_not_followed(status: int) -> None:
     with Receiver() as elsewhere, Receiver(otherwise=lambda handler: handler.say(status, Location=elsewhere.url)) as redirecting:
         made = client(url=f"http://127.0.0.1:{redirecting.port}")
         with pytest.raises(RefusedCall, match=f"{status} the address redirects to {elsewhere.url}"):
-            made.ask("POST", "/v3/services/haproxy/configuration/backends", body={"name": "b"})
+            made.request("POST", "/v3/services/haproxy/configuration/backends", body={"name": "b"})
         with pytest.raises(RefusedCall, match=f"{status} the address redirects to"):
             list(made.lines("/v3/sidecar/events"))
         made.close()
@@ -151,8 +151,8 @@ def test_a_message_of_any_letters_is_sent_and_one_of_two_lines_is_not(sidecar: Q
     server = sidecar.get("backends/shop/servers/web1").json()
     path = f"{CONFIGURATION}/backends/shop/servers/web1"
     query = {"version": sidecar.version()}
-    assert made.ask("PUT", path, query, server | {"weight": 61}, X_Change_Message="größer, €").status == 200
+    assert made.request("PUT", path, query, server | {"weight": 61}, X_Change_Message="größer, €").status == 200
     assert sidecar.get("/v3/sidecar/history", limit=1).json()[0]["message"] == "größer, €"
     with pytest.raises(Failure, match="X-Change-Message must be one line"):
-        made.ask("PUT", path, query, server, X_Change_Message="a\nHost: b")
+        made.request("PUT", path, query, server, X_Change_Message="a\nHost: b")
     made.close()

@@ -34,38 +34,38 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_current_context_or_the_one_that_is_named(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert contexts.chosen(Namespace()).members == {"url": "https://edge:5556", "user": "ann", "password": "secret"}
-    assert contexts.chosen(Namespace(context="bare")).url == "http://bare:5555"
+    assert contexts.context_of(Namespace()).members == {"url": "https://edge:5556", "user": "ann", "password": "secret"}
+    assert contexts.context_of(Namespace(context="bare")).url == "http://bare:5555"
     monkeypatch.setenv("DATAPLANECTL_CONTEXT", "bare")
-    assert contexts.chosen(Namespace()).url == "http://bare:5555"
+    assert contexts.context_of(Namespace()).url == "http://bare:5555"
     with pytest.raises(Failure, match="context nope is not in .*; there are edge, bare"):
-        contexts.chosen(Namespace(context="nope"))
+        contexts.context_of(Namespace(context="nope"))
 
 
 def test_credentials_go_to_no_server_that_is_named_elsewhere(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert contexts.chosen(Namespace(url="http://other:1")).members == {"url": "http://other:1"}
-    assert contexts.chosen(Namespace(context="edge", url="http://other:1")).members == {"url": "http://other:1"}
+    assert contexts.context_of(Namespace(url="http://other:1")).members == {"url": "http://other:1"}
+    assert contexts.context_of(Namespace(context="edge", url="http://other:1")).members == {"url": "http://other:1"}
     monkeypatch.setenv("DATAPLANECTL_SOCKET", "/run/x.sock")
-    assert contexts.chosen(Namespace()).members == {"socket": "/run/x.sock"}
+    assert contexts.context_of(Namespace()).members == {"socket": "/run/x.sock"}
 
 
 def test_a_nearer_user_goes_without_the_password_of_another(file: Path) -> None:
-    assert contexts.chosen(Namespace(user="bob")).members == {"user": "bob", "url": "https://edge:5556"}
-    assert contexts.chosen(Namespace(token_file="/t")).members == {"token_file": "/t", "url": "https://edge:5556"}
-    assert contexts.chosen(Namespace(ca="/ca")).get("password") == "secret"
+    assert contexts.context_of(Namespace(user="bob")).members == {"user": "bob", "url": "https://edge:5556"}
+    assert contexts.context_of(Namespace(token_file="/t")).members == {"token_file": "/t", "url": "https://edge:5556"}
+    assert contexts.context_of(Namespace(ca="/ca")).get("password") == "secret"
 
 
 def test_without_a_file_it_is_this_machine(file: Path) -> None:
     file.unlink()
-    assert (contexts.chosen(Namespace()).url, contexts.chosen(Namespace()).members) == ("http://127.0.0.1:5555", {})
+    assert (contexts.context_of(Namespace()).url, contexts.context_of(Namespace()).members) == ("http://127.0.0.1:5555", {})
 
 
 def test_secrets_that_others_can_read_are_refused(file: Path, tmp_path: Path) -> None:
     file.chmod(0o640)
     with pytest.raises(Failure, match=r"others can read it \(mode 0640\): chmod 600"):
-        contexts.chosen(Namespace())
+        contexts.context_of(Namespace())
     file.write_text(FILE.replace("    password: secret\n", "    password_file: " + str(tmp_path / "password") + "\n"))
-    context = contexts.chosen(Namespace())
+    context = contexts.context_of(Namespace())
     (tmp_path / "password").write_text("from a file\nsecond line\n")
     (tmp_path / "password").chmod(0o644)
     with pytest.raises(Failure, match="contains a secret"):
@@ -89,7 +89,7 @@ def test_secrets_that_others_can_read_are_refused(file: Path, tmp_path: Path) ->
 def test_a_file_that_is_wrong(file: Path, text: str, message: str) -> None:
     file.write_text(text)
     with pytest.raises(Failure, match=message):
-        contexts.chosen(Namespace())
+        contexts.context_of(Namespace())
 
 
 def test_a_password_is_asked_for_on_a_terminal_alone(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -97,9 +97,9 @@ def test_a_password_is_asked_for_on_a_terminal_alone(file: Path, monkeypatch: py
     with os.fdopen(end) as opened:
         monkeypatch.setattr("sys.stdin", opened)
         monkeypatch.setattr("getpass.getpass", lambda prompt: f"typed at: {prompt}")
-        assert contexts.chosen(Namespace(user="bob")).password() == "typed at: Password of bob at https://edge:5556: "
+        assert contexts.context_of(Namespace(user="bob")).password() == "typed at: Password of bob at https://edge:5556: "
     os.close(terminal)
     with open(os.devnull) as nothing:
         monkeypatch.setattr("sys.stdin", nothing)
         with pytest.raises(Failure, match="no password for user bob"):
-            contexts.chosen(Namespace(user="bob")).password()
+            contexts.context_of(Namespace(user="bob")).password()

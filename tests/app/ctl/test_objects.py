@@ -4,7 +4,7 @@ import pytest
 
 from dataplaneapi.ctl.failures import Failure
 from dataplaneapi.ctl.kinds import COLLECTIONS
-from dataplaneapi.ctl.objects import CONFIGURATION, kinds, parsed
+from dataplaneapi.ctl.objects import CONFIGURATION, kinds, parse_object
 
 
 @pytest.mark.parametrize(
@@ -25,28 +25,28 @@ from dataplaneapi.ctl.objects import CONFIGURATION, kinds, parsed
     ],
 )
 def test_places_in_the_configuration(words: list[str], path: str, name: str) -> None:
-    found = parsed(words)
+    found = parse_object(words)
     assert (found.path, str(found)) == (CONFIGURATION + path, name)
 
 
 def test_what_belongs_into_the_query() -> None:
-    assert parsed(["resolver/dns/nameserver"]).query == {"resolver": "dns"}
-    assert parsed(["backend/shop"]).query == {"full_section": "true"}
-    assert parsed(["backend"]).query == parsed(["backend/shop/server/a"]).query == {}
+    assert parse_object(["resolver/dns/nameserver"]).query == {"resolver": "dns"}
+    assert parse_object(["backend/shop"]).query == {"full_section": "true"}
+    assert parse_object(["backend"]).query == parse_object(["backend/shop/server/a"]).query == {}
 
 
 def test_files_and_the_running_process() -> None:
-    assert parsed(["map", "hosts.map"]).path == "/v3/services/haproxy/storage/maps/hosts.map"
-    assert parsed(["backend/shop/server/a"], runtime=True).path == "/v3/services/haproxy/runtime/backends/shop/servers/a"
-    assert parsed(["info"], runtime=True).is_one
+    assert parse_object(["map", "hosts.map"]).path == "/v3/services/haproxy/storage/maps/hosts.map"
+    assert parse_object(["backend/shop/server/a"], runtime=True).path == "/v3/services/haproxy/runtime/backends/shop/servers/a"
+    assert parse_object(["info"], runtime=True).is_one
 
 
 @pytest.mark.parametrize("kind", COLLECTIONS)
 def test_each_kind_is_parsed_as_itself(kind: str) -> None:
     above, _, last = kind.rpartition("/")
     words = f"{above}/x/{last}" if above and above != "global" else kind
-    assert parsed([words]).kind == kind
-    assert parsed([words]).path.startswith(f"{CONFIGURATION}/{COLLECTIONS[kind].partition('{')[0].partition('?')[0]}".rstrip("/"))
+    assert parse_object([words]).kind == kind
+    assert parse_object([words]).path.startswith(f"{CONFIGURATION}/{COLLECTIONS[kind].partition('{')[0].partition('?')[0]}".rstrip("/"))
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_each_kind_is_parsed_as_itself(kind: str) -> None:
 )
 def test_what_is_no_object(words: list[str], message: str) -> None:
     with pytest.raises(Failure, match=message):
-        parsed(words)
+        parse_object(words)
 
 
 def test_kinds_are_those_of_the_first_word() -> None:

@@ -28,15 +28,15 @@ def test_columns_are_as_wide_as_what_stands_in_them() -> None:
 
 
 def test_lists_of_objects() -> None:
-    assert output.of_objects("server", []) == ""
-    assert output.of_objects("any", ["a", "b"]) == "ANY\na\nb\n"
+    assert output.objects_table("server", []) == ""
+    assert output.objects_table("any", ["a", "b"]) == "ANY\na\nb\n"
     rows = [{"b": {}, "x": 1, "name": "n"}, {"y": 2}]
-    assert output.of_objects("thing", rows) == "NAME  X  Y\nn     1  -\n-     -  2\n"
-    assert output.of_objects("rule", [{"type": "deny"}], "") == "INDEX  TYPE\n0      deny\n"
+    assert output.objects_table("thing", rows) == "NAME  X  Y\nn     1  -\n-     -  2\n"
+    assert output.objects_table("rule", [{"type": "deny"}], "") == "INDEX  TYPE\n0      deny\n"
 
 
 def test_one_object() -> None:
-    assert output.of_one(OBJECT) == SHOWN
+    assert output.object_text(OBJECT) == SHOWN
 
 
 def test_colours_add_no_width() -> None:
@@ -49,17 +49,19 @@ def test_colours_add_no_width() -> None:
 
 def test_words_of_the_contract_are_shown_as_what_they_mean() -> None:
     rows = [{"id": "1", "outcome": "taken_back", "status": "in_progress"}, {"id": "2", "outcome": "written", "status": "returned"}]
-    assert output.of_objects("thing", rows, "id") == "ID  OUTCOME      STATUS\n1   rolled back  in progress\n2   file only    rolled back\n"
-    assert output.of_one({"outcome": "written", "name": "written"}) == "outcome  file only\nname     written\n"
-    assert output.of_one({"changes": [{"version": 3, "outcome": "taken_back"}]}) == "changes\n  0  version=3 outcome=rolled back\n"
+    assert (
+        output.objects_table("thing", rows, "id") == "ID  OUTCOME      STATUS\n1   rolled back  in progress\n2   file only    rolled back\n"
+    )
+    assert output.object_text({"outcome": "written", "name": "written"}) == "outcome  file only\nname     written\n"
+    assert output.object_text({"changes": [{"version": 3, "outcome": "taken_back"}]}) == "changes\n  0  version=3 outcome=rolled back\n"
 
 
 def test_reasons_for_a_reload() -> None:
     reason = {"keyword": "bind", "reason": "it is new", "section": "frontend site", "line": 3, "file": "b.cfg", "remedy": "omit it"}
     assert output.reason_line(reason) == "bind: it is new (b.cfg, frontend site, line 3); to avoid it: omit it"
     assert output.reason_line({"reason": "it is new", "section": "", "line": 0, "keyword": ""}) == "it is new"
-    assert output.of_effects({"reload": True, "reasons": [reason]}) == [f"reload: {output.reason_line(reason)}"]
+    assert output.effect_lines({"reload": True, "reasons": [reason]}) == [f"reload: {output.reason_line(reason)}"]
 
 
 def test_a_text_of_one_object_is_shown_as_a_whole() -> None:
-    assert output.of_one({"summary": "x" * 100}) == f"summary  {'x' * 100}\n"
+    assert output.object_text({"summary": "x" * 100}) == f"summary  {'x' * 100}\n"

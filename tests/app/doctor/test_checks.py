@@ -183,7 +183,7 @@ def test_units_that_stand_in_the_way(sound: Settings, tmp_path: Path) -> None:
     (etc / "multi-user.target.wants" / "old.service").symlink_to(lib / "old.service")
     given = replace(sound, config_file="/nowhere/haproxy.cfg", master_runtime="/tmp/master.sock", maps_dir="/etc/maps")
     given = replace(given, ssl_certs_dir="/etc/s", general_storage_dir="/etc/g", spoe_dir="/etc/p", reload_cmd="sh /var/tmp/reload")
-    texts = [str(each) for each in doctor._check_units(given, (etc, lib))]
+    texts = [str(each) for each in doctor.check_units(given, (etc, lib))]
     assert len(texts) == 3
     assert f"{lib}/old.service starts another server" in texts[0]
     assert "systemctl disable --now old.service" in texts[0]
@@ -191,7 +191,7 @@ def test_units_that_stand_in_the_way(sound: Settings, tmp_path: Path) -> None:
     assert "so it cannot see /var/tmp/reload" in texts[2]
     (etc / "dataplaneapi.service.d").mkdir()
     (etc / "dataplaneapi.service.d" / "own.conf").write_text("[Service]\nPrivateTmp=no\n")
-    assert len(list(doctor._check_units(given, (etc, lib)))) == 1
+    assert len(list(doctor.check_units(given, (etc, lib)))) == 1
 
 
 def test_corrected_settings_are_written_beside_the_old(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from dataplaneapi.auth import passwords
-from dataplaneapi.doctor.repair import corrected_text, write_beside
+from dataplaneapi.doctor.repair import correct_text, write_corrected
 from dataplaneapi.settings import yaml_file as settings_file
 from dataplaneapi.settings.table import at
 
@@ -31,7 +31,7 @@ SOUND = "dataplaneapi:\n  port: 5555\n"
     ],
 )
 def test_what_has_one_place_gets_there(text: str, path: str, value: object) -> None:
-    assert at(settings_file.loaded(corrected_text(text)), path) == value
+    assert at(settings_file.loaded(correct_text(text)), path) == value
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_what_has_one_place_gets_there(text: str, path: str, value: object) -> N
     ],
 )
 def test_what_is_right_or_unknown_stays(text: str) -> None:
-    assert corrected_text(text) == text
+    assert correct_text(text) == text
 
 
 def test_passwords_become_hashes(tmp_path: Path) -> None:
@@ -57,7 +57,7 @@ def test_passwords_become_hashes(tmp_path: Path) -> None:
     file.write_text(
         SOUND + "  user:\n    - {name: a, password: 'to,p $ecret', insecure: true}\n    - name: b\n      password: plain # mine\n"
     )
-    written = write_beside(file)
+    written = write_corrected(file)
     assert written
     found = at(settings_file.read(str(written[0])), "dataplaneapi.user")
     for user, password in zip(found, ("to,p $ecret", "plain"), strict=True):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from dataplaneapi.doctor.units import Unit, is_active_or_starting, is_wanted, other_servers, unit
+from dataplaneapi.doctor.units import Unit, is_active_or_starting, is_enabled, other_servers, unit
 
 
 @pytest.fixture
@@ -46,11 +46,11 @@ def test_servers_of_this_api_beside_ours(places: tuple[Path, Path]) -> None:
     ):
         (lib / f"{name}.service").write_text(f"[Service]\nExecStart={command}\n")
     assert [each.name for each in other_servers(places)] == ["hapee.service", "other.service"]
-    assert not is_wanted("other.service", places)
+    assert not is_enabled("other.service", places)
     (etc / "multi-user.target.wants").mkdir()
     (etc / "multi-user.target.wants" / "other.service").symlink_to("gone")
-    assert is_wanted("other.service", places)
-    assert is_wanted("oth*.service", places)
+    assert is_enabled("other.service", places)
+    assert is_enabled("oth*.service", places)
     assert not is_active_or_starting("surely-none.service")
 
 

@@ -71,7 +71,16 @@ def run_apply(session: Session) -> int:
     if given.plan:
         if given.file or any(getattr(given, name) is not None for name in OPTIONS) or given.dry_run or given.diff:
             raise Failure("--plan excludes -f and the other options of a declaration, which the plan has already")
-        return _apply(session, {"plan": _token(given.plan)}, None, JSON)
+        token = given.plan
+        if token.startswith("@"):
+            try:
+                with open(token[1:], encoding="utf-8") as file:
+                    token = file.read().strip()
+            except (OSError, UnicodeDecodeError) as error:
+                raise Failure(f"{given.plan[1:]}: {error}") from None
+            if not token:
+                raise Failure(f"{given.plan[1:]} contains no token: its plan had conflicts, or HAProxy refused it")
+        return _apply(session, {"plan": token}, None, JSON)
     if not given.file or not given.owner:
         raise Failure("-f FILE and --owner NAME are required, or --plan TOKEN")
     if given.dry_run or given.diff:
@@ -97,12 +106,12 @@ def run_plan(session: Session) -> int:
 
 
 def _plan(session: Session) -> tuple[dict[str, Any], int]:
-    """Show the plan of the declaration. Return the plan and the exit status: CONFLICT, REFUSED or OK."""
+    """Plan the declaration and show the plan. Return the plan and the exit status: CONFLICT, REFUSED or OK."""
     given = session.given
     body, kind = read_declarations(given.file)
     query = {name: getattr(given, name) for name in OPTIONS} | {"dry_run": True, "tests": "require" if given.with_tests else None}
-    plan = session.client.ask("PUT", f"{SIDECAR}/apply", query, body, kind).json()
-    session.show(plan, lambda result: described(result, colours=session.colours))
+    plan = session.client.request("PUT", f"{SIDECAR}/apply", query, body, kind).json()
+    session.show(plan, lambda result: declaration_text(result, colours=session.colours))
     return plan, plan_status(plan)
 
 
@@ -116,21 +125,8 @@ def plan_status(plan: dict[str, Any]) -> int:
 
 def _apply(session: Session, query: dict[str, Any], body: bytes | None, kind: str) -> int:
     more, headers = session.write_options()
-    answer = session.client.ask("PUT", f"{SIDECAR}/apply", query | more, body, kind, **headers)
-    return session.report_write(answer, lambda result: described(result, colours=session.colours))
-
-
-def _token(text: str) -> str:
-    if not text.startswith("@"):
-        return text
-    try:
-        with open(text[1:], encoding="utf-8") as file:
-            token = file.read().strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise Failure(f"{text[1:]}: {error}") from None
-    if not token:
-        raise Failure(f"{text[1:]} contains no token: its plan had conflicts, or HAProxy refused it")
-    return token
+    answer = session.client.request("PUT", f"{SIDECAR}/apply", query | more, body, kind, **headers)
+    return session.report_write(answer, lambda result: declaration_text(result, colours=session.colours))
 
 
 def differs(plan: dict[str, Any]) -> bool:
@@ -138,16 +134,16 @@ def differs(plan: dict[str, Any]) -> bool:
     return any(plan[name] for name in ("created", "changed", "deleted"))
 
 
-def described(found: dict[str, Any], *, colours: bool = False) -> str:
-    """Return the text of a plan or of the result of an apply."""
+def declaration_text(found: dict[str, Any], *, colours: bool = False) -> str:
+    """Return what a plan of a declaration would change or, for the result of an apply, what was changed."""
     lines = [output.coloured(f"+ {name}", output.GREEN, colours=colours) for name in found["created"]]
     for row in found["changed"]:
         change = f"~ {row['object']}  {row['member']}: {output.cell(row.get('old'))} -> {output.cell(row.get('new'))}"
         lines.append(output.coloured(change, output.YELLOW, colours=colours))
     lines += [output.coloured(f"- {name}", output.RED, colours=colours) for name in found["deleted"]]
     lines += [f"taken from {', '.join(row['owners'])}: {row['object']} {row.get('member', '')}".rstrip() for row in found["taken"]]
-    lines += [output.coloured(line, output.RED, colours=colours) for line in conflicts(found)]
-    lines += output.of_effects(found)
+    lines += [output.coloured(line, output.RED, colours=colours) for line in conflict_lines(found)]
+    lines += output.effect_lines(found)
     lines += [output.coloured(line, output.RED, colours=colours) for line in test_lines(found.get("tests", {}))]
     counts = ", ".join(f"{len(found[name])} {name}" for name in ("created", "changed", "deleted", "unchanged"))
     lines.append(f"{found['owner']}, version {found['version']}: {counts}")
@@ -155,61 +151,76 @@ def described(found: dict[str, Any], *, colours: bool = False) -> str:
 
 
 def test_lines(tests: dict[str, Any]) -> list[str]:
-    """Return the failed routing tests of an answer, one a line."""
+    """Return a line for each failed routing test in the member `tests` of an answer."""
     lines = [f"breaks test {test.get('test', '')}, {test['name']}: {test.get('reason', '')}" for test in tests.get("failed_tests", ())]
     lines += [f"fails without it as well: test {name}" for name in tests.get("failed_before", ())]
     return [*lines, *([tests["untested"]] if "untested" in tests else [])]
 
 
-def conflicts(found: dict[str, Any]) -> list[str]:
-    """Return the conflicts of a plan or a refusal, one a line."""
+def conflict_lines(answer: dict[str, Any]) -> list[str]:
+    """Return a line for each conflict in a plan or in the body of a refusal."""
     return [
         f"! {'  '.join(filter(None, (conflict['object'], conflict.get('member'))))}: "
         f"{output.cell(conflict.get('theirs'))} of {', '.join(conflict['owners'])}, {output.cell(conflict.get('mine'))} here"
-        for conflict in found.get("conflicts", ())
+        for conflict in answer.get("conflicts", ())
     ]
 
 
 def read_declarations(names: list[str]) -> tuple[bytes, str]:
     """Return one request body for all named files, and its media type. Raises Failure."""
-    pieces = [piece for name in names for piece in _pieces(name)]
-    stored = [(kind, os.path.basename(name), data) for name, data, kind in pieces if kind in DIRECTORIES.values()]
-    body, kind = _joined([piece for piece in pieces if piece[2] in KINDS.values()])
-    return _form(body, kind, stored) if stored else (body, kind)
+    declarations, stored = [], []
+    for name in names:
+        for file, content, kind in _read_files(name):
+            if kind in KINDS.values():
+                declarations.append((file, content, kind))
+            else:
+                stored.append((kind, os.path.basename(file), content))
+    kinds = {kind for _, _, kind in declarations}
+    if len(declarations) == 1:
+        _, body, media_type = declarations[0]
+    elif kinds == {TEXT}:
+        body, media_type = b"\n".join(content.rstrip(b"\n") + b"\n" for _, content, _ in declarations), TEXT
+    elif TEXT in kinds:
+        raise Failure(
+            "parts of a configuration (.cfg) and objects (.yaml, .json) cannot be declared in one call; use a separate owner for each"
+        )
+    else:
+        body, media_type = files.to_json(_merge_objects(declarations)).encode(), JSON
+    return _form(body, media_type, stored) if stored else (body, media_type)
 
 
-def _pieces(name: str) -> Iterator[tuple[str, bytes, str]]:
-    """Yield the name, content and kind of each file: its media type or, for a stored file, the name of its part in the form."""
+def _read_files(name: str) -> Iterator[tuple[str, bytes, str]]:
+    """Yield the name, content and kind of each file that `name` stands for. In a directory, files that `_kind` does not know are ignored.
+
+    Raises Failure.
+    """
     if name == "-":
         data = sys.stdin.buffer.read()
         yield "standard input", data, guess_media_type(data)
-    elif os.path.isdir(name):
-        found = list(_declaring(name))
-        if not found:
-            raise Failure(f"{name} has no .yaml, .json or .cfg file, and no stored file")
-        for file, kind in found:
-            yield file, files.read(file), kind
-    else:
+        return
+    if not os.path.isdir(name):
         data = files.read(name)
         yield name, data, _kind(name) or guess_media_type(data)
-
-
-def _declaring(directory: str) -> Iterator[tuple[str, str]]:
-    """Yield the files below a directory that belong to a declaration, sorted by name, each with its kind as in `_kind`."""
-    for above, below, names in os.walk(directory):
-        below[:] = sorted(name for name in below if not name.startswith("."))
-        for name in sorted(names):
-            if name.startswith(".") or name.endswith("~"):
+        return
+    found = []
+    for above, below, file_names in os.walk(name):
+        below[:] = sorted(directory for directory in below if not directory.startswith("."))
+        for file_name in sorted(file_names):
+            if file_name.startswith(".") or file_name.endswith("~"):
                 continue
-            if kind := _kind(os.path.join(above, name), "" if above == directory else os.path.basename(above)):
-                yield os.path.join(above, name), kind
+            if kind := _kind(os.path.join(above, file_name), "" if above == name else os.path.basename(above)):
+                found.append((os.path.join(above, file_name), kind))
+    if not found:
+        raise Failure(f"{name} has no .yaml, .json or .cfg file, and no stored file")
+    for file, kind in found:
+        yield file, files.read(file), kind
 
 
 def _kind(file: str, directory: str = "") -> str:
-    """Return the media type of a file or, for a stored file, the name of its part in the form. Empty for any other file.
+    """Return the media type of a declaration or, for a stored file, the name of its part in the form. Return an empty text for others.
 
-    `directory` is the name of the file's directory, empty for a directory that the user named. Raises Failure for a stored file of unknown
-    kind.
+    `directory` is the name of the directory that contains the file; empty for a directory that the user named. Raises Failure for a stored
+    file whose kind is unknown.
     """
     ending = os.path.splitext(file)[1]
     if ending in STORED and directory not in DIRECTORIES:
@@ -218,7 +229,7 @@ def _kind(file: str, directory: str = "") -> str:
 
 
 def guess_media_type(data: bytes) -> str:
-    """Guess the media type of a content without a file name from its first line that is not a comment."""
+    """Guess the media type of a declaration from its first line that is not a comment."""
     for line in data.decode("utf-8", "replace").splitlines():
         text = line.strip()
         if not text or text.startswith("#"):
@@ -229,27 +240,14 @@ def guess_media_type(data: bytes) -> str:
     return TEXT
 
 
-def _joined(pieces: list[tuple[str, bytes, str]]) -> tuple[bytes, str]:
-    if len(pieces) == 1:
-        return pieces[0][1:]
-    kinds = {kind for _, _, kind in pieces}
-    if kinds == {TEXT}:
-        return b"\n".join(data.rstrip(b"\n") + b"\n" for _, data, _ in pieces), TEXT
-    if TEXT in kinds:
-        raise Failure(
-            "parts of a configuration (.cfg) and objects (.yaml, .json) cannot be declared in one call; use a separate owner for each"
-        )
-    return files.to_json(_merged(pieces)).encode(), JSON
+def _merge_objects(declarations: list[tuple[str, bytes, str]]) -> dict[str, Any]:
+    """Merge the objects of all files: concatenate the lists of each collection. Raises Failure if two files have the same singleton.
 
-
-def _merged(pieces: list[tuple[str, bytes, str]]) -> dict[str, Any]:
-    """Return the objects of all files, with the lists of each collection concatenated.
-
-    Raises Failure if two files have the same singleton.
+    Each declaration is (file, content, media type).
     """
     merged: dict[str, Any] = {}
     origin: dict[str, str] = {}
-    for name, data, kind in pieces:
+    for name, data, kind in declarations:
         parsed = files.parse_json(data, name) if kind == JSON else files.parse_yaml(data.decode("utf-8", "replace"), name)
         if not isinstance(parsed, dict):
             raise Failure(f"{name}: expected objects by collection, as in backends: [...]")
@@ -267,9 +265,9 @@ def _merged(pieces: list[tuple[str, bytes, str]]) -> dict[str, Any]:
 
 
 def _form(body: bytes, kind: str, stored: list[tuple[str, str, bytes]]) -> tuple[bytes, str]:
-    """Return a multipart form and its media type.
+    """Return a multipart form with the declaration `body` and the stored files, and the media type of the form.
 
-    The boundary is a hash of the content, so that equal declarations have equal bytes: `ctl follow` recognizes an applied state by them.
+    The boundary is a hash of the content, so that equal declarations have equal bytes, by which `ctl follow` recognizes an applied state.
     """
     ending = next(ending for ending, kind_ in KINDS.items() if kind_ == kind)
     parts = [*([("configuration", f"declared{ending}", body)] if body else []), *stored]

@@ -11,8 +11,7 @@ import sys
 from typing import Any
 
 from dataplaneapi.ctl import files, output
-from dataplaneapi.ctl.client import JSON, TEXT, Answer, Client
-from dataplaneapi.ctl.client import name as quoted
+from dataplaneapi.ctl.client import JSON, TEXT, Answer, Client, quote_name
 from dataplaneapi.ctl.failures import OK, Failure
 from dataplaneapi.ctl.schemas import DOCUMENT
 from dataplaneapi.ctl.session import Session
@@ -36,30 +35,35 @@ def run_call(session: Session) -> int:
     given = session.given
     if not given.operation:
         rows = [{"id": name, **{key: operation[key] for key in ("method", "path", "summary")}} for name, operation in known.items()]
-        session.show(
-            rows,
-            lambda shown: output.table(("id", "method", "path"), [[row["id"], row["method"], row["path"]] for row in shown]),
-        )
+        session.show(rows, lambda shown: output.table_of_members(("id", "method", "path"), shown))
         return OK
-    operation = _operation(known, given.operation)
-    values, data = _values(given.rest, operation)
-    answer = _ask(session, operation, values, given.data if data is None else data)
+    if given.operation not in known:
+        from difflib import get_close_matches
+
+        close = get_close_matches(given.operation, known, 3)
+        hint = f"; did you mean {' or '.join(close)}?" if close else "; ctl call lists them"
+        raise Failure(f"unknown operation {given.operation}{hint}")
+    operation = known[given.operation]
+    values, data = _parse_parameters(given.rest, operation)
+    answer = _send(session, operation, values, given.data if data is None else data)
     session.format = given.output or "json"
-    _show(session, answer)
+    if answer.body and "json" in answer.headers.get("content-type", ""):
+        value = answer.json()
+        if isinstance(value, list):
+            session.show_list("value", value)
+        else:
+            session.show_one(value)
+    elif answer.body and sys.stdout.isatty():
+        session.write(answer.body.decode("utf-8", "replace"))
+    elif answer.body:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(answer.body)
+        sys.stdout.buffer.flush()
     return OK if operation["method"] == "GET" else session.report_write(answer, otherwise="")
 
 
-def _operation(known: Operations, name: str) -> dict[str, Any]:
-    if name in known:
-        return known[name]
-    from difflib import get_close_matches
-
-    close = get_close_matches(name, known, 3)
-    raise Failure(f"unknown operation {name}" + (f"; did you mean {' or '.join(close)}?" if close else "; ctl call lists them"))
-
-
-def _values(words: list[str], operation: dict[str, Any]) -> tuple[dict[str, str], str | None]:
-    """Return the parameters by name, and the body if `-d` is among them."""
+def _parse_parameters(words: list[str], operation: dict[str, Any]) -> tuple[dict[str, str], str | None]:
+    """Return the values of parameters by name, and the value of `-d` or None. Raises Failure."""
     values: dict[str, str] = {}
     data = None
     rest = list(words)
@@ -81,32 +85,38 @@ def _values(words: list[str], operation: dict[str, Any]) -> tuple[dict[str, str]
     return values, data
 
 
-def _ask(session: Session, operation: dict[str, Any], values: dict[str, str], data: str | None) -> Answer:
+def _send(session: Session, operation: dict[str, Any], values: dict[str, str], data: str | None) -> Answer:
     path, query, headers = f"/v3{operation['path']}", {}, {}
-    for name, place in operation["parameters"].items():
-        if place == "path":
+    for name, location in operation["parameters"].items():
+        if location == "path":
             if name not in values:
                 raise Failure(f"--{name} is required: the path is {operation['path']}")
-            path = path.replace(f"{{{name}}}", quoted(values[name]))
-        elif name in values and place == "query":
+            path = path.replace(f"{{{name}}}", quote_name(values[name]))
+        elif name in values and location == "query":
             query[name] = values[name]
         elif name in values:
             headers[name] = values[name]
-    body, kind = (None, JSON) if data is None else _body(data, operation)
-    return session.client.ask(operation["method"], path, query, body, kind, **headers)
+    body, kind = (None, JSON) if data is None else _body(data, operation["takes"])
+    return session.client.request(operation["method"], path, query, body, kind, **headers)
 
 
-def _body(data: str, operation: dict[str, Any]) -> tuple[bytes, str]:
-    """Return the request body and its media type. An operation that accepts only a form gets a form with the file."""
+def _body(data: str, accepted: list[str]) -> tuple[bytes, str]:
+    """Return the body for the value of `-d`, and its media type: one of those that the operation accepts. Raises Failure."""
     file = data[1:] if data.startswith("@") else ""
-    content = _content(file) if file else data.encode()
-    takes = operation["takes"]
-    if JSON in takes or not takes:
-        return content, JSON if TEXT not in takes or _is_json(content) else TEXT
-    if TEXT in takes:
+    content = data.encode()
+    if file:
+        content = sys.stdin.buffer.read() if file == "-" else files.read(file)
+    if JSON in accepted and TEXT in accepted:
+        try:
+            json.loads(content)
+        except ValueError:
+            return content, TEXT
+    if JSON in accepted or not accepted:
+        return content, JSON
+    if TEXT in accepted:
         return content, TEXT
-    if FORM not in takes:
-        return content, str(takes[0])
+    if FORM not in accepted:
+        return content, accepted[0]
     name = os.path.basename(file).replace('"', "")
     if not name or file == "-":
         raise Failure("the operation needs a file: -d @FILE")
@@ -114,49 +124,27 @@ def _body(data: str, operation: dict[str, Any]) -> tuple[bytes, str]:
     return head.encode() + content + f"\r\n--{BOUNDARY}--\r\n".encode(), f"{FORM}; boundary={BOUNDARY}"
 
 
-def _content(file: str) -> bytes:
-    return sys.stdin.buffer.read() if file == "-" else files.read(file)
-
-
-def _is_json(content: bytes) -> bool:
-    try:
-        json.loads(content)
-    except ValueError:
-        return False
-    return True
-
-
-def _show(session: Session, answer: Answer) -> None:
-    """Print the answer: JSON in the format of `-o` (default json), anything else as it is, but escaped for a terminal."""
-    if not answer.body:
-        return
-    if "json" in answer.headers.get("content-type", ""):
-        value = answer.json()
-        if isinstance(value, list):
-            session.show_list("value", value)
-        else:
-            session.show_one(value)
-    elif sys.stdout.isatty():
-        session.write(answer.body.decode("utf-8", "replace"))
-    else:
-        sys.stdout.flush()
-        sys.stdout.buffer.write(answer.body)
-        sys.stdout.buffer.flush()
-
-
 def operations(client: Client) -> Operations:
-    """Return the operations by id, each with `method`, `path` and `summary`.
+    """Return the operations by id, each with `method`, `path`, `summary`, `parameters` and `takes`.
 
-    `parameters` maps their names to `path`, `query` or `header`. `takes` lists the media types of the body.
+    `parameters` maps the name of a parameter to `path`, `query` or `header`. `takes` lists the media types of the body.
     """
-    cached = _cached(client)
+    directory = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    address = hashlib.sha256((client.context.get("socket") or client.context.url).encode()).hexdigest()[:16]
+    path = os.path.join(directory, "dataplaneapi", f"operations-{address}.json")
+    try:
+        with open(path, encoding="utf-8") as file:
+            cached = json.load(file)
+    except (OSError, ValueError):
+        cached = None
+    if not isinstance(cached, dict) or "etag" not in cached or "operations" not in cached:
+        cached = None
     headers = {"If_None_Match": cached["etag"]} if cached else {}
-    answer = client.ask("GET", DOCUMENT, **headers)
+    answer = client.request("GET", DOCUMENT, **headers)
     if answer.status == 304 and cached:
         return dict(cached["operations"])
-    fetched = _by_id(answer.json())
+    fetched = _operations_in(answer.json())
     if etag := answer.headers.get("etag"):
-        path = _cache_file(client)
         try:
             os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
             files.replace(path, json.dumps({"etag": etag, "operations": fetched}))
@@ -166,7 +154,7 @@ def operations(client: Client) -> Operations:
     return fetched
 
 
-def _by_id(document: dict[str, Any]) -> Operations:
+def _operations_in(document: dict[str, Any]) -> Operations:
     shared = document["components"]["parameters"]
     by_id = {}
     for path, item in document["paths"].items():
@@ -182,18 +170,3 @@ def _by_id(document: dict[str, Any]) -> Operations:
                     "takes": list(operation.get("requestBody", {}).get("content", {})),
                 }
     return by_id
-
-
-def _cache_file(client: Client) -> str:
-    above = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    address = hashlib.sha256((client.context.get("socket") or client.context.url).encode()).hexdigest()[:16]
-    return os.path.join(above, "dataplaneapi", f"operations-{address}.json")
-
-
-def _cached(client: Client) -> dict[str, Any] | None:
-    try:
-        with open(_cache_file(client), encoding="utf-8") as file:
-            cached = json.load(file)
-        return cached if isinstance(cached, dict) and "etag" in cached and "operations" in cached else None
-    except (OSError, ValueError):
-        return None

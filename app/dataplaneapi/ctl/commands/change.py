@@ -11,11 +11,10 @@ import re
 from typing import Any
 
 from dataplaneapi.ctl import files
-from dataplaneapi.ctl.client import JSON, TEXT, query_text
-from dataplaneapi.ctl.client import name as quoted
+from dataplaneapi.ctl.client import JSON, TEXT, query_text, quote_name
 from dataplaneapi.ctl.failures import CONFLICT, OK, REFUSED, Failure, RefusedCall
 from dataplaneapi.ctl.kinds import AT_RUNTIME, OTHERS, SINGLE
-from dataplaneapi.ctl.objects import CONFIGURATION, SIDECAR, Object, parsed
+from dataplaneapi.ctl.objects import CONFIGURATION, SIDECAR, Object, parse_object
 from dataplaneapi.ctl.schemas import Members
 from dataplaneapi.ctl.session import RELOAD_SECONDS, Session, add_dry_run_argument, add_message_argument, add_write_arguments, duration
 
@@ -48,25 +47,25 @@ def run_maint(session: Session) -> int:
 
 
 def _set_state(session: Session, state: str) -> int:
-    server, body = _server(session.given.server, runtime=True), {"admin_state": state}
+    server, body = _parse_server(session.given.server, runtime=True), {"admin_state": state}
     if session.given.dry_run:
         before = session.client.get(server.path).get("admin_state")
         question = {"method": "PUT", "path": server.path, "body": body}
-        verdict = session.client.ask("POST", f"{SIDECAR}/access/check", None, question, JSON).json()
+        verdict = session.client.request("POST", f"{SIDECAR}/access/check", None, question, JSON).json()
         if not verdict["allowed"]:
             code = verdict.get("code", 403)
             raise RefusedCall(code, verdict, f"{code} {verdict.get('reason', 'not allowed')} (PUT {server.path})")
         commands = [] if before == state else [f"set server {server.parent}/{server.name} state {state}"]
         return session.show_plan({"commands": commands, "reload": False})
-    answer = session.client.ask("PUT", server.path, None, body, **session.message_header())
+    answer = session.client.request("PUT", server.path, None, body, **session.message_header())
     return session.report_write(answer, lambda row: f"{server}: {row.get('admin_state', '-')}, {row.get('operational_state', '-')}\n")
 
 
-def _server(text: str, *, runtime: bool = False) -> Object:
+def _parse_server(text: str, *, runtime: bool = False) -> Object:
     """Parse the name of a server, `shop/web1` or `backend/shop/server/web1`. Raises Failure."""
     parts = text.split("/")
-    place = ["backend", parts[0], "server", parts[1]] if len(parts) == 2 else parts
-    server = parsed(["/".join(place)], runtime=runtime) if len(place) == 4 else None
+    names = ["backend", parts[0], "server", parts[1]] if len(parts) == 2 else parts
+    server = parse_object(["/".join(names)], runtime=runtime) if len(names) == 4 else None
     if server is None or server.kind not in ("backend/server", "listen/server"):
         raise Failure(f"{text} is not a server; write shop/web1 or backend/shop/server/web1")
     return server
@@ -79,7 +78,7 @@ def weight_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_weight(session: Session) -> int:
-    return _patch(session, _server(session.given.server), {"weight": session.given.weight})
+    return _patch(session, _parse_server(session.given.server), {"weight": session.given.weight})
 
 
 def set_arguments(parser: argparse.ArgumentParser) -> None:
@@ -90,29 +89,29 @@ def set_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_set(session: Session) -> int:
-    asked = _one(session.given.object)
-    return _patch(session, asked, _members(session, asked, session.given.member))
+    target = _parse_configured(session.given.object)
+    return _patch(session, target, _parse_members(session, target, session.given.member))
 
 
-def _members(session: Session, asked: Object, items: list[str]) -> dict[str, Any]:
-    """Parse members, as in `weight=20` and `balance.algorithm=first`, to JSON. Raises Failure."""
-    members = Members(session.client, asked)
+def _parse_members(session: Session, target: Object, items: list[str]) -> dict[str, Any]:
+    """Convert arguments such as `weight=20` and `balance.algorithm=first` to a JSON object. Raises Failure."""
+    members = Members(session.client, target)
     parsed_members: dict[str, Any] = {}
     for item in items:
         path, equals, text = item.partition("=")
         names = path.split(".")
         if not equals or not all(names):
             raise Failure(f"{item!r} is not MEMBER=VALUE, as in weight=20")
-        place = parsed_members
+        holder = parsed_members
         for name in names[:-1]:
-            place = place.setdefault(name, {})
-            if not isinstance(place, dict):
+            holder = holder.setdefault(name, {})
+            if not isinstance(holder, dict):
                 raise Failure(f"{item!r} sets a member of {name}, which another argument sets as a whole")
         value = members.value(names, text)
         if isinstance(value, str) and (below := members.names(names)):
-            there = ", ".join(f"{path}.{name}".rstrip("=.") for name in below)
-            raise Failure(f"{path} cannot be set to {text!r}, because it has members: {there}")
-        place[names[-1]] = value
+            paths = ", ".join(f"{path}.{name}".rstrip("=.") for name in below)
+            raise Failure(f"{path} cannot be set to {text!r}, because it has members: {paths}")
+        holder[names[-1]] = value
     return parsed_members
 
 
@@ -127,46 +126,46 @@ def create_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run_create(session: Session) -> int:
     words = [*session.given.object, *session.given.member]
-    count = next((place for place, word in enumerate(words) if "=" in word), len(words))
+    count = next((index for index, word in enumerate(words) if "=" in word), len(words))
     if not count:
         raise Failure("an object is required before its members, as in backend/shop/server/web3 address=192.0.2.7")
-    asked = parsed(words[:count])
-    if not asked.is_configured or (asked.key and not asked.is_one):
-        raise Failure(f"{asked} is not the name of an object of the configuration; write backend/shop or backend/shop/server/web1")
+    target = parse_object(words[:count])
+    if not target.is_configured or (target.key and not target.is_one):
+        raise Failure(f"{target} is not the name of an object of the configuration; write backend/shop or backend/shop/server/web1")
     if empty := [item for item in words[count:] if item.endswith("=")]:
         raise Failure(f"{empty[0]!r} has no value; omit the member")
-    body = _members(session, asked, words[count:])
-    collection = Object(asked.kind, asked.parent, None)
-    if asked.kind in SINGLE:
-        if session.client.answer("GET", asked.path).is_success:
-            raise Failure(f"{asked} exists already; dataplaneapi ctl set {asked} MEMBER=VALUE changes it", CONFLICT)
-        return _post(session, asked, body)
-    if not asked.key:
-        place = len(session.client.get(collection.path, collection.query)) if asked.name is None else asked.name
-        return _post(session, Object(asked.kind, asked.parent, str(place)), body)
-    if body.setdefault(asked.key, asked.name) != asked.name:
-        raise Failure(f"{asked.key}={body[asked.key]} contradicts the name in {asked}; omit it")
+    body = _parse_members(session, target, words[count:])
+    collection = Object(target.kind, target.parent, None)
+    if target.kind in SINGLE:
+        if session.client.send("GET", target.path).is_success:
+            raise Failure(f"{target} exists already; dataplaneapi ctl set {target} MEMBER=VALUE changes it", CONFLICT)
+        return _post(session, target, body)
+    if not target.key:
+        index = len(session.client.get(collection.path, collection.query)) if target.name is None else target.name
+        return _post(session, Object(target.kind, target.parent, str(index)), body)
+    if body.setdefault(target.key, target.name) != target.name:
+        raise Failure(f"{target.key}={body[target.key]} contradicts the name in {target}; omit it")
     return _post(session, collection, body)
 
 
-def _post(session: Session, at: Object, body: dict[str, Any]) -> int:
-    return session.plan_or_write({"method": "POST", "path": _with_query(at), "body": body}, strict=True)
+def _post(session: Session, target: Object, body: dict[str, Any]) -> int:
+    return session.plan_or_write({"method": "POST", "path": _path_with_query(target), "body": body}, strict=True)
 
 
-def _one(text: str) -> Object:
-    asked = parsed([text])
-    if not asked.is_configured or not asked.is_one:
-        raise Failure(f"{asked} is not an object of the configuration; write backend/shop or backend/shop/server/web1")
-    return asked
+def _parse_configured(text: str) -> Object:
+    target = parse_object([text])
+    if not target.is_configured or not target.is_one:
+        raise Failure(f"{target} is not an object of the configuration; write backend/shop or backend/shop/server/web1")
+    return target
 
 
-def _patch(session: Session, asked: Object, patch: dict[str, Any]) -> int:
-    call = {"method": "PATCH", "path": _with_query(asked), "body": patch, "content_type": MERGE_PATCH}
+def _patch(session: Session, target: Object, patch: dict[str, Any]) -> int:
+    call = {"method": "PATCH", "path": _path_with_query(target), "body": patch, "content_type": MERGE_PATCH}
     return session.plan_or_write(call, strict=True)
 
 
-def _with_query(asked: Object) -> str:
-    return asked.path + query_text({name: value for name, value in asked.query.items() if name != "full_section"})
+def _path_with_query(target: Object) -> str:
+    return target.path + query_text({name: value for name, value in target.query.items() if name != "full_section"})
 
 
 def delete_arguments(parser: argparse.ArgumentParser) -> None:
@@ -175,10 +174,10 @@ def delete_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_delete(session: Session) -> int:
-    asked = parsed([session.given.object])
-    if asked.kind in STORED and asked.name is not None:
-        return session.plan_or_write({"method": "DELETE", "path": asked.path})
-    return session.plan_or_write({"method": "DELETE", "path": _with_query(_one(session.given.object))})
+    target = parse_object([session.given.object])
+    if target.kind in STORED and target.name is not None:
+        return session.plan_or_write({"method": "DELETE", "path": target.path})
+    return session.plan_or_write({"method": "DELETE", "path": _path_with_query(_parse_configured(session.given.object))})
 
 
 # The kinds of objects that are stored files.
@@ -203,11 +202,11 @@ def run_cert(session: Session) -> int:
         raise Failure("a file is required; with -, --name is required as well")
     name = given.name or os.path.basename(given.file)
     if given.action == "delete":
-        return session.plan_or_write({"method": "DELETE", "path": f"{path}/{quoted(name)}"})
+        return session.plan_or_write({"method": "DELETE", "path": f"{path}/{quote_name(name)}"})
     content = (session.standard_input() if given.file == "-" else files.read(given.file)).decode("utf-8", "replace")
     known = [row["storage_name"] for row in session.client.get(path)]
     if name in known:
-        return session.plan_or_write({"method": "PUT", "path": f"{path}/{quoted(name)}", "body": content, "content_type": TEXT})
+        return session.plan_or_write({"method": "PUT", "path": f"{path}/{quote_name(name)}", "body": content, "content_type": TEXT})
     return session.plan_or_write({"method": "POST", "path": path, "body": content, "file": name})
 
 
@@ -227,23 +226,23 @@ def run_map(session: Session) -> int:
     if given.action == "list":
         session.show_list("map", session.client.get(OTHERS["map"]), "storage_name")
         return OK
-    if session.client.answer("GET", f"{AT_RUNTIME['map']}/{quoted(given.map)}").status == 404:
-        session.client.ask("GET", f"{OTHERS['map']}/{quoted(given.map)}")
+    if session.client.send("GET", f"{AT_RUNTIME['map']}/{quote_name(given.map)}").status == 404:
+        session.client.request("GET", f"{OTHERS['map']}/{quote_name(given.map)}")
         raise Failure(f"{given.map} is stored, but not loaded: nothing refers to it; get map/{given.map} shows the file", REFUSED)
-    entries = f"{AT_RUNTIME['map']}/{quoted(given.map)}/entries"
+    entries = f"{AT_RUNTIME['map']}/{quote_name(given.map)}/entries"
     if given.action == "show":
         session.show_list("entry", session.client.get(entries), "id")
         return OK
     query, headers = session.write_options()
     query |= {"force_sync": True}
     key, *rest = given.entry
-    value, one = "".join(rest), f"{entries}/{quoted(key)}"
+    value, one = "".join(rest), f"{entries}/{quote_name(key)}"
     if given.action == "del":
-        answer = session.client.ask("DELETE", one, query, **headers)
-    elif session.client.answer("GET", one).status == 200:
-        answer = session.client.ask("PUT", one, query, {"value": value}, **headers)
+        answer = session.client.request("DELETE", one, query, **headers)
+    elif session.client.send("GET", one).status == 200:
+        answer = session.client.request("PUT", one, query, {"value": value}, **headers)
     else:
-        answer = session.client.ask("POST", entries, query, {"key": key, "value": value}, **headers)
+        answer = session.client.request("POST", entries, query, {"key": key, "value": value}, **headers)
     session.show({"map": given.map, "key": key, "value": value or None}, lambda _: "")
     return session.report_write(answer)
 
@@ -264,21 +263,21 @@ def raw_arguments(parser: argparse.ArgumentParser) -> None:
 def run_raw(session: Session) -> int:
     given = session.given
     if given.action == "get":
-        text = session.client.ask("GET", RAW).body.decode("utf-8", "replace")
+        text = session.client.request("GET", RAW).body.decode("utf-8", "replace")
         session.show({"text": text}, lambda found: str(found["text"]))
         return OK
     if not given.file:
         raise Failure("a file is required")
     content = session.standard_input() if given.file == "-" else files.read(given.file)
     if given.dry_run:
-        return session.show_plan(session.client.ask("POST", f"{SIDECAR}/plan", None, content, TEXT).json())
+        return session.show_plan(session.client.request("POST", f"{SIDECAR}/plan", None, content, TEXT).json())
     written = VERSION.search(content)
     version = session.client.get(f"{CONFIGURATION}/version") if given.force else given.version or (int(written[1]) if written else None)
     if version is None:
         raise Failure("the text has no line # _version=N: add --version N, the version it was made from, or --force to replace any version")
     query, headers = session.write_options()
     query |= {"version": version}
-    answer = session.client.ask("POST", RAW, query, content, TEXT, **headers)
+    answer = session.client.request("POST", RAW, query, content, TEXT, **headers)
     session.show({"version": int(answer.headers["configuration-version"]), "reload": answer.status == 202}, lambda _: "")
     return session.report_write(answer)
 
@@ -291,7 +290,7 @@ def reload_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_reload(session: Session) -> int:
-    operation = session.client.ask("POST", f"{SIDECAR}/reloads", None, None, JSON, **session.message_header()).json()
+    operation = session.client.request("POST", f"{SIDECAR}/reloads", None, None, JSON, **session.message_header()).json()
     if session.given.wait:
         operation = session.await_operation(operation["id"], session.given.wait)
     session.show(operation, lambda found: " ".join(filter(None, ("reload", found["progress"].get("reload_id"), found["status"]))) + "\n")

@@ -8,8 +8,7 @@ from contextlib import closing
 from typing import Any
 
 from dataplaneapi.ctl import contexts, output
-from dataplaneapi.ctl.client import JSON, TEXT, Answer, Client
-from dataplaneapi.ctl.client import name as quoted
+from dataplaneapi.ctl.client import JSON, TEXT, Answer, Client, quote_name
 from dataplaneapi.ctl.failures import DIFFERS, OK, REFUSED, Failure, RefusedCall
 from dataplaneapi.ctl.kinds import OTHERS
 from dataplaneapi.ctl.objects import CONFIGURATION, SIDECAR
@@ -32,7 +31,7 @@ def compare_arguments(parser: argparse.ArgumentParser) -> None:
 def run_compare(session: Session) -> int:
     with closing(Side(session.given.first)) as first, closing(Side(session.given.second)) as second:
         found = differences(first, second)
-    session.show(found, lambda shown: described(shown, colours=session.colours))
+    session.show(found, lambda shown: comparison_text(shown, colours=session.colours))
     return DIFFERS if found["configuration"] or found["files"] else OK
 
 
@@ -43,11 +42,11 @@ def copy_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_copy(session: Session) -> int:
-    """Copy the stored files that the target lacks or that differ, then the configuration, which the target checks with these files."""
+    """Copy the stored files that differ or that the target lacks, then the configuration, which the target checks with these files."""
     given = session.given
     with closing(Side(given.target)) as target, closing(Side(given.source)) as source:
         found = differences(target, source)
-        session.show(found, lambda shown: described(shown, colours=session.colours))
+        session.show(found, lambda shown: comparison_text(shown, colours=session.colours))
         missing = [row for row in found["files"] if row["difference"] != f"only on {target.name}"]
         if certificates := [row["name"] for row in missing if row["kind"] == CERTIFICATES]:
             names = ", ".join(certificates)
@@ -59,17 +58,18 @@ def run_copy(session: Session) -> int:
         if not found["configuration"]:
             return OK
         session.use(target.client)
-        answer = target.client.ask("POST", RAW, query | {"skip_version": True}, source.whole, TEXT, if_match=target.tag, **headers)
+        answer = target.client.request("POST", RAW, query | {"skip_version": True}, source.whole, TEXT, if_match=target.tag, **headers)
         return session.report_write(answer)
 
 
 class Side:
-    """One of two servers. `whole` is its configuration, `tag` the ETag, `text` the configuration without the server's header lines."""
+    """One of the two servers, with its configuration."""
 
     def __init__(self, name: str) -> None:
-        self.name, self.client = name, Client(contexts.named(name))
-        answer = self._asked("GET", RAW)
+        self.name, self.client = name, Client(contexts.stored_context(name))
+        answer = self._call("GET", RAW)
         self.whole, self.tag = answer.body, answer.headers["etag"]
+        # The configuration without the header lines that the server writes.
         self.text = HEADER.sub(b"", self.whole, count=1)
 
     def close(self) -> None:
@@ -78,16 +78,16 @@ class Side:
     def names(self, kind: str) -> set[str]:
         """Return the names of the stored files of a kind; empty if the server has no directory for them."""
         try:
-            return {row["storage_name"] for row in self._asked("GET", OTHERS[kind]).json() or ()}
+            return {row["storage_name"] for row in self._call("GET", OTHERS[kind]).json() or ()}
         except RefusedCall as refused:
             if refused.code == 404:
                 return set()
             raise
 
     def file(self, kind: str, name: str, known: str = "") -> Answer:
-        """Return the answer to the GET of a stored file: a 304 if its ETag is `known`."""
+        """Return the answer to the GET of a stored file, which is a 304 if `known` is the ETag of the file."""
         headers = {"if_none_match": known} if known else {}
-        return self._asked("GET", f"{OTHERS[kind]}/{quoted(name)}", None, TEXT, **headers)
+        return self._call("GET", f"{OTHERS[kind]}/{quote_name(name)}", None, TEXT, **headers)
 
     def text_of(self, kind: str, name: str) -> str:
         """Return the content of a stored file. Raises Failure if it is not UTF-8."""
@@ -100,47 +100,44 @@ class Side:
         """Create or replace stored files, given as (kind, name, content), in one batch. Raises Failure."""
         calls = []
         for kind, name, content in files:
-            is_there = name in self.names(kind)
-            path = f"{OTHERS[kind]}/{quoted(name)}" if is_there else OTHERS[kind]
-            form = {"file": name} if not is_there or kind == "general" else {"content_type": TEXT}
-            calls.append({"method": "PUT" if is_there else "POST", "path": path, "body": content, **form})
+            exists = name in self.names(kind)
+            path = f"{OTHERS[kind]}/{quote_name(name)}" if exists else OTHERS[kind]
+            form = {"file": name} if not exists or kind == "general" else {"content_type": TEXT}
+            calls.append({"method": "PUT" if exists else "POST", "path": path, "body": content, **form})
         if calls:
-            self._asked("POST", f"{SIDECAR}/batch", json.dumps(calls).encode(), JSON, **headers)
+            self._call("POST", f"{SIDECAR}/batch", json.dumps(calls).encode(), JSON, **headers)
 
-    def _asked(self, method: str, path: str, body: bytes | None = None, kind: str = TEXT, **headers: str) -> Answer:
+    def _call(self, method: str, path: str, body: bytes | None = None, kind: str = TEXT, **headers: str) -> Answer:
         try:
-            return self.client.ask(method, path, None, body, kind, **headers)
+            return self.client.request(method, path, None, body, kind, **headers)
         except Failure as failure:
             failure.args = (f"{self.name}: {failure}",)
             raise
 
 
 def differences(first: Side, second: Side) -> dict[str, Any]:
-    """Return the lines of a unified diff of the configurations, and a row for each stored file that differs."""
+    """Compare two servers. `configuration` in the result is a unified diff, `files` has a row for each stored file that differs."""
     before, after = (side.text.decode("utf-8", "replace").splitlines() for side in (first, second))
     lines = [] if first.text == second.text else list(difflib.unified_diff(before, after, first.name, second.name, lineterm=""))
     rows = []
     for kind in (*FILES, CERTIFICATES):
-        here, there = first.names(kind), second.names(kind)
-        for name in sorted(here | there):
-            if name not in there or name not in here:
-                rows.append({"kind": kind, "name": name, "difference": f"only on {first.name if name in here else second.name}"})
-            elif _differ(kind, name, first, second):
-                rows.append({"kind": kind, "name": name, "difference": "content"})
+        on_first, on_second = first.names(kind), second.names(kind)
+        for name in sorted(on_first | on_second):
+            if name not in on_second:
+                difference = f"only on {first.name}"
+            elif name not in on_first:
+                difference = f"only on {second.name}"
+            elif kind == CERTIFICATES:
+                one, other = (side.file(kind, name).json() for side in (first, second))
+                difference = "content" if any(one.get(member) != other.get(member) for member in IDENTITY) else ""
+            else:
+                etag = first.file(kind, name).headers.get("etag", "")
+                difference = "content" if second.file(kind, name, etag).status != 304 else ""
+            if difference:
+                rows.append({"kind": kind, "name": name, "difference": difference})
     return {"configuration": lines, "files": rows}
 
 
-def _differ(kind: str, name: str, first: Side, second: Side) -> bool:
-    if kind == CERTIFICATES:
-        one, other = (side.file(kind, name).json() for side in (first, second))
-        return any(one.get(member) != other.get(member) for member in IDENTITY)
-    known = first.file(kind, name).headers.get("etag", "")
-    return second.file(kind, name, known).status != 304
-
-
-def described(found: dict[str, Any], *, colours: bool = False) -> str:
-    """Return the text of a comparison."""
-    shades = {"+": output.GREEN, "-": output.RED}
-    lines = [output.coloured(line, shades[line[0]], colours=colours) if line[:1] in shades else line for line in found["configuration"]]
-    lines += [f"{row['kind']}/{row['name']}: {row['difference']}" for row in found["files"]]
-    return "".join(f"{line}\n" for line in lines or ["no difference"])
+def comparison_text(found: dict[str, Any], *, colours: bool) -> str:
+    files = [f"{row['kind']}/{row['name']}: {row['difference']}" for row in found["files"]]
+    return output.difference_text([*found["configuration"], *files] or ["no difference"], colours=colours)

@@ -12,7 +12,7 @@ from dataplaneapi.ctl.client import Client
 from dataplaneapi.ctl.commands.get import name_of
 from dataplaneapi.ctl.failures import OK, Failure
 from dataplaneapi.ctl.kinds import AT_RUNTIME, COLLECTIONS, INDEXED, OTHERS, SINGLE
-from dataplaneapi.ctl.objects import Object, parsed
+from dataplaneapi.ctl.objects import Object, parse_object
 from dataplaneapi.ctl.schemas import Members
 from dataplaneapi.ctl.session import FORMATS, Session
 
@@ -73,13 +73,13 @@ def run_completion(session: Session) -> int:
 
 
 def candidates(session: Session, before: list[str], word: str) -> Iterable[str]:
-    """Return the candidates for the word after `before`. `word` is the beginning of that word."""
+    """Return the candidates for the word that begins with `word`. `before` are the words to the left."""
     last = before[-1] if before else ""
     if last == "--context" or before[:2] == ["context", "use"] or before[:1] in (["compare"], ["copy"]):
         return contexts.read_contexts()[1]
     if last == "--to":
-        former, comma, _ = word.rpartition(",")
-        return [f"{former}{comma}{name}" for name in contexts.read_contexts()[1] if name not in former.split(",")]
+        listed, comma, _ = word.rpartition(",")
+        return [f"{listed}{comma}{name}" for name in contexts.read_contexts()[1] if name not in listed.split(",")]
     if last in ("-o", "--output"):
         return FORMATS
     if last == "--owner":
@@ -88,33 +88,28 @@ def candidates(session: Session, before: list[str], word: str) -> Iterable[str]:
         return main.COMMANDS
     if word.startswith("-"):
         return sorted({flag for made in (main.command_parser(before[0]), main.common()) for flag in made._option_string_actions})
-    if choices := _choices(before):
-        return choices
+    if before[0] in main.COMMANDS:
+        arguments = [action for action in main.command_parser(before[0])._actions if not action.option_strings]
+        index = len([each for each in before if not each.startswith("-")]) - 1
+        if index < len(arguments) and (choices := arguments[index].choices):
+            return choices
     try:
-        return _named(session, before, word)
+        return _ask_server(session, before, word)
     except Failure:
         return ()
 
 
-def _choices(before: list[str]) -> Iterable[str]:
-    """Return the choices of the command's next positional argument; empty if it accepts any word."""
-    place = len([word for word in before if not word.startswith("-")]) - 1
-    arguments = (
-        [action for action in main.command_parser(before[0])._actions if not action.option_strings] if before[0] in main.COMMANDS else []
-    )
-    return arguments[place].choices or () if place < len(arguments) else ()
-
-
-def _named(session: Session, before: list[str], word: str) -> Iterable[str]:
-    context = contexts.chosen(session.given)
+def _ask_server(session: Session, before: list[str], word: str) -> Iterable[str]:
+    """Return the candidates that depend on the objects of the server. Raises Failure."""
+    context = contexts.context_of(session.given)
     if context.get("user") and not context.get("password") and not context.get("password_file"):
         raise Failure("a completion cannot prompt for the password")
     client = Client(context, timeout=SECONDS)
     command, *more = [word for word in before if not word.startswith("-")]
     if command in ("create", "set") and more:
-        return _members(client, parsed(more[:1]), before, word)
+        return _members(client, parse_object(more[:1]), before, word)
     if command == "create":
-        return _sections(client, word)
+        return _new_objects(client, word)
     if command in OF_OBJECTS:
         return _objects(client, more, word, runtime="-r" in before or "--runtime" in before)
     if command == "call":
@@ -123,32 +118,33 @@ def _named(session: Session, before: list[str], word: str) -> Iterable[str]:
         known = operations(client)
         return [f"--{name}" for name in known[more[0]]["parameters"]] if more and more[0] in known else known
     if command in ("drain", "ready", "maint", "weight"):
-        return [f"{backend}/{server}" for backend, server in _servers(client)]
+        backends = client.get(parse_object(["backend"]).path, {"full_section": "true"})
+        return [f"{backend['name']}/{server}" for backend in backends for server in backend.get("servers", {})]
     if command == "map" and len(more) == 1:
-        return _names(client, parsed(["map"]))
+        return _names(client, parse_object(["map"]))
     if command == "cert" and more == ["delete"]:
-        return _names(client, parsed(["certificate"]))
+        return _names(client, parse_object(["certificate"]))
     if command == "stats" and not more:
-        return [name for kind in ("frontend", "backend", "listen") for name in _names(client, parsed([kind]))]
+        return [name for kind in ("frontend", "backend", "listen") for name in _names(client, parse_object([kind]))]
     if command == "split" and not more:
-        return _names(client, parsed(["split"]))
+        return _names(client, parse_object(["split"]))
     return ()
 
 
-def _members(client: Client, asked: Object, before: list[str], word: str) -> Iterable[str]:
+def _members(client: Client, target: Object, before: list[str], word: str) -> Iterable[str]:
     """Return the names of an object's members or, after an equals sign, the values of a member."""
     if before[-1] == "=":
-        return Members(client, asked).choices(before[-2].split("."))
+        return Members(client, target).choices(before[-2].split("."))
     member, equals, _ = word.partition("=")
     path = member.split(".")
     if equals:
-        return [f"{member}={value}" for value in Members(client, asked).choices(path)]
+        return [f"{member}={value}" for value in Members(client, target).choices(path)]
     above = "".join(f"{name}." for name in path[:-1])
-    return [f"{above}{name}" for name in Members(client, asked).names(path[:-1])]
+    return [f"{above}{name}" for name in Members(client, target).names(path[:-1])]
 
 
-def _sections(client: Client, word: str) -> Iterable[str]:
-    """Return what may begin the name of a new object: kinds, and the sections that contain objects. The name itself is new."""
+def _new_objects(client: Client, word: str) -> Iterable[str]:
+    """Return the beginnings of names for a new object: kinds, the existing sections, and the kinds of objects in them."""
     first, *more = word.split("/")
     kinds = sorted({kind.partition("/")[0] for kind in COLLECTIONS})
     inside = [kind.partition("/")[2] for kind in COLLECTIONS if kind.startswith(f"{first}/")]
@@ -157,12 +153,13 @@ def _sections(client: Client, word: str) -> Iterable[str]:
     if len(more) == (1 if first in SINGLE else 2):
         above = word.rpartition("/")[0]
         return [f"{above}/{kind}{'' if kind in INDEXED else '/'}" for kind in inside]
-    return [f"{first}/{name}/" for name in _names(client, parsed([first]))] if len(more) == 1 and inside else ()
+    return [f"{first}/{name}/" for name in _names(client, parse_object([first]))] if len(more) == 1 and inside else ()
 
 
 def _objects(client: Client, more: list[str], word: str, *, runtime: bool) -> Iterable[str]:
+    """Return the names of existing objects that complete `word`. `more` are the words of the name to the left."""
     if more:
-        return _names(client, parsed(more, runtime=runtime))
+        return _names(client, parse_object(more, runtime=runtime))
     parts = word.split("/")
     known = list(AT_RUNTIME if runtime else {**COLLECTIONS, **OTHERS})
     if len(parts) == 1:
@@ -172,15 +169,10 @@ def _objects(client: Client, more: list[str], word: str, *, runtime: bool) -> It
     if len(parts) == 3:
         return [f"{above}/{kind.partition('/')[2]}" for kind in known if kind.startswith(f"{parts[0]}/")]
     if len(parts) == 2 and parts[0] not in known:
-        return [f"{above}/{name}" for name in _names(client, parsed([parts[0]]))]
-    return [f"{above}/{name}" for name in _names(client, parsed([above], runtime=runtime))]
+        return [f"{above}/{name}" for name in _names(client, parse_object([parts[0]]))]
+    return [f"{above}/{name}" for name in _names(client, parse_object([above], runtime=runtime))]
 
 
-def _names(client: Client, asked: Object) -> list[str]:
-    objects = client.get(asked.path, asked.query) if not asked.is_one else []
-    return [name_of(asked, place, element) for place, element in enumerate(objects)]
-
-
-def _servers(client: Client) -> Iterable[tuple[str, str]]:
-    for backend in client.get(parsed(["backend"]).path, {"full_section": "true"}):
-        yield from ((backend["name"], name) for name in backend.get("servers", {}))
+def _names(client: Client, target: Object) -> list[str]:
+    elements = client.get(target.path, target.query) if not target.is_one else []
+    return [name_of(target, index, element) for index, element in enumerate(elements)]

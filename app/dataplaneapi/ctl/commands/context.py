@@ -29,47 +29,44 @@ def context_arguments(parser: argparse.ArgumentParser) -> None:
 def run_context(session: Session) -> int:
     given = session.given
     if given.action == "use":
-        _use(given.name)
+        _set_current(given.name)
     elif given.action == "show":
         given.context = given.name or getattr(given, "context", None)
-        context = contexts.chosen(given)
+        context = contexts.context_of(given)
         session.show_one({"name": context.name or "-", "url": context.url, **_without_secrets(context.members)})
     else:
         current, known = contexts.read_contexts()
-        rows = [{"current": name == current, "name": name, **_without_secrets(context)} for name, context in known.items()]
-        session.show(rows, lambda shown: _table(shown, colours=session.colours))
+        rows: list[dict[str, Any]] = [
+            {"current": name == current, "name": name, **_without_secrets(context)} for name, context in known.items()
+        ]
+        cells = [
+            ["*" if row["current"] else "", row["name"], row.get("socket") or row.get("url") or contexts.DEFAULT_URL, row.get("user")]
+            for row in rows
+        ]
+        table = output.table(("current", "name", "server", "user"), cells, colours=session.colours)
+        session.show(rows, lambda _: table if rows else f"no contexts in {contexts.path()}\n")
     return OK
-
-
-def _table(rows: list[dict[str, Any]], *, colours: bool) -> str:
-    cells = [
-        ["*" if row["current"] else "", row["name"], row.get("socket") or row.get("url") or contexts.DEFAULT_URL, row.get("user")]
-        for row in rows
-    ]
-    return output.table(("current", "name", "server", "user"), cells, colours=colours) if cells else f"no contexts in {contexts.path()}\n"
 
 
 def _without_secrets(members: dict[str, str]) -> dict[str, str]:
     return {name: "(set)" if name in contexts.SECRETS else value for name, value in members.items()}
 
 
-def _use(name: str | None) -> None:
+def _set_current(name: str | None) -> None:
+    """Write the name of the current context to the file of contexts. Raises Failure."""
     _, known = contexts.read_contexts()
     if name not in known:
         raise Failure(f"context {name} is not in {contexts.path()}; there {'are ' + ', '.join(known) if known else 'is none'}")
     path = contexts.path()
     with open(path, encoding="utf-8") as file:
         text, mode = file.read(), os.fstat(file.fileno()).st_mode & 0o777
-    files.replace(path, _with_current(text, name), mode)
-
-
-def _with_current(text: str, name: str) -> str:
-    """Return the text of the file with the line `current` set. Raises Failure for JSON."""
     lines = text.splitlines(keepends=True)
-    wanted = files.to_yaml({"current": name})
-    for place, line in enumerate(lines):
-        if line.startswith("current:"):
-            return "".join([*lines[:place], wanted, *lines[place + 1 :]])
-    if text.lstrip().startswith("{"):
-        raise Failure(f"{contexts.path()} is JSON; set its member `current` by hand")
-    return wanted + text
+    current = files.to_yaml({"current": name})
+    index = next((index for index, line in enumerate(lines) if line.startswith("current:")), None)
+    if index is not None:
+        lines[index] = current
+    elif text.lstrip().startswith("{"):
+        raise Failure(f"{path} is JSON; set its member `current` by hand")
+    else:
+        lines.insert(0, current)
+    files.replace(path, "".join(lines), mode)

@@ -1,7 +1,7 @@
 """`ctl edit`: open an object in an editor, and send the edited object back.
 
 The PUT has the ETag of the object that was shown. If somebody else has changed the object meanwhile, the command merges the shown, the
-edited and the present object member by member, and sends the result. If both sides have changed the same member, the editor opens again,
+edited and the current object member by member, and sends the result. If both sides have changed the same member, the editor opens again,
 with both values in comments.
 """
 
@@ -15,7 +15,7 @@ from typing import Any
 from dataplaneapi.ctl import files, output
 from dataplaneapi.ctl.client import query_text
 from dataplaneapi.ctl.failures import OK, Failure, RefusedCall
-from dataplaneapi.ctl.objects import Object, parsed
+from dataplaneapi.ctl.objects import Object, parse_object
 from dataplaneapi.ctl.session import Session, add_write_arguments
 
 HEAD = "# {object}. Lines that begin with # are not sent; an empty file, or one without a change, changes nothing.\n"
@@ -34,11 +34,11 @@ def edit_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_edit(session: Session) -> int:
-    asked = parsed(session.given.object)
-    if not asked.is_configured or not asked.is_one:
-        raise Failure(f"{asked} cannot be edited; only objects of the configuration can, such as backend/shop")
+    target = parse_object(session.given.object)
+    if not target.is_configured or not target.is_one:
+        raise Failure(f"{target} cannot be edited; only objects of the configuration can, such as backend/shop")
     directory = tempfile.mkdtemp(prefix="dataplaneapi-ctl-")
-    editing = _Editing(session, asked, os.path.join(directory, f"{str(asked).replace('/', '_')}.yaml"))
+    editing = _Editing(session, target, os.path.join(directory, f"{str(target).replace('/', '_')}.yaml"))
     try:
         status = editing.run()
     except BaseException as error:
@@ -57,10 +57,11 @@ def run_edit(session: Session) -> int:
 
 
 class _Editing:
-    """An object and the file that the editor opens. `is_changed`: the file contains edits that the server has not accepted."""
+    """An object and the file that the editor opens."""
 
-    def __init__(self, session: Session, asked: Object, file: str) -> None:
-        self.session, self.asked, self.file = session, asked, file
+    def __init__(self, session: Session, target: Object, file: str) -> None:
+        self.session, self.target, self.file = session, target, file
+        # Whether the file contains edits that the server has not accepted.
         self.is_changed = False
         self._last_notes = ""
 
@@ -69,7 +70,7 @@ class _Editing:
         base, tag = self._read()
         notes, shown = "", base
         while True:
-            mine = self._edit(shown, notes)
+            mine = self._run_editor(shown, notes)
             if mine is None or mine == base:
                 self.session.note("nothing was changed")
                 self.is_changed = False
@@ -80,16 +81,19 @@ class _Editing:
             except RefusedCall as refused:
                 if refused.code == 412:
                     theirs, tag = self._read()
-                    shown, conflicts = merged(base, mine, theirs)
-                    base, notes = theirs, _explained(conflicts)
+                    shown, conflicts = merge(base, mine, theirs)
+                    lines = ["Others have changed the same members; your values are below:"]
+                    for path, own, other in conflicts:
+                        lines.append(f"{path}: {_value_text(other)} is the value of others, {_value_text(own)} is yours")
+                    base, notes = theirs, _comment("\n".join(lines))
                     if not conflicts:
                         self._write(shown, "")
                         try:
                             return self._send(shown, tag)
                         except RefusedCall as again:
-                            notes = _commented(str(again))
+                            notes = _comment(str(again))
                 elif refused.code in (400, 422):
-                    shown, notes = mine, _commented(str(refused))
+                    shown, notes = mine, _comment(str(refused))
                 else:
                     raise
                 if not os.isatty(0) and notes == self._last_notes:
@@ -97,19 +101,19 @@ class _Editing:
                 self._last_notes = notes
 
     def _read(self) -> tuple[Any, str]:
-        answer = self.session.client.ask("GET", self.asked.path, self.asked.query)
+        answer = self.session.client.request("GET", self.target.path, self.target.query)
         return answer.json(), answer.headers.get("etag", "")
 
     def _send(self, body: Any, tag: str) -> int:
         if self.session.given.dry_run:
-            return self.session.plan_or_write({"method": "PUT", "path": self.asked.path + query_text(self.asked.query), "body": body})
+            return self.session.plan_or_write({"method": "PUT", "path": self.target.path + query_text(self.target.query), "body": body})
         query, headers = self.session.write_options()
-        answer = self.session.client.ask("PUT", self.asked.path, self.asked.query | query, body, **headers, If_Match=tag)
-        self.session.note(f"{self.asked} was changed")
+        answer = self.session.client.request("PUT", self.target.path, self.target.query | query, body, **headers, If_Match=tag)
+        self.session.note(f"{self.target} was changed")
         return self.session.report_write(answer)
 
-    def _edit(self, value: Any, notes: str) -> Any:
-        """Run the editor and return the object that the file contains afterwards; None for an empty file."""
+    def _run_editor(self, value: Any, notes: str) -> Any:
+        """Write an object to the file, run the editor, and return the object that the file then contains; None if it is empty."""
         self._write(value, notes)
         editor = next((os.environ[name] for name in EDITORS if os.environ.get(name)), USUAL)
         try:
@@ -132,7 +136,7 @@ class _Editing:
 
     def _write(self, value: Any, notes: str) -> None:
         with open(self.file, "w", encoding="utf-8") as file:
-            file.write(HEAD.format(object=self.asked) + notes + files.to_yaml(value))
+            file.write(HEAD.format(object=self.target) + notes + files.to_yaml(value))
 
     def remove(self) -> None:
         for name in os.listdir(os.path.dirname(self.file)):
@@ -140,21 +144,19 @@ class _Editing:
         os.rmdir(os.path.dirname(self.file))
 
 
-def _explained(conflicts: list[Conflict]) -> str:
-    lines = [f"{path}: {_shown(theirs)} is the value of others, {_shown(mine)} is yours" for path, mine, theirs in conflicts]
-    return _commented("\n".join(["Others have changed the same members; your values are below:", *lines]))
-
-
-def _shown(value: Any) -> str:
+def _value_text(value: Any) -> str:
     return "nothing" if value is ABSENT else output.cell(value)
 
 
-def _commented(text: str) -> str:
+def _comment(text: str) -> str:
     return "".join(f"# {line}\n" for line in text.splitlines())
 
 
-def merged(base: Any, mine: Any, theirs: Any, path: str = "") -> tuple[Any, list[Conflict]]:
-    """Merge two changes of `base` member by member. Return the result and the conflicts: members that both changed, which keep `mine`."""
+def merge(base: Any, mine: Any, theirs: Any, path: str = "") -> tuple[Any, list[Conflict]]:
+    """Merge two changes of `base` member by member. Return the result and the conflicts.
+
+    A conflict is a member that both sides have changed. The result has the value of `mine` for such a member.
+    """
     if mine == theirs or theirs == base:
         return mine, []
     if mine == base:
@@ -164,8 +166,8 @@ def merged(base: Any, mine: Any, theirs: Any, path: str = "") -> tuple[Any, list
     former = base if isinstance(base, dict) else {}
     result, conflicts = {}, []
     for member in [*theirs, *(name for name in mine if name not in theirs)]:
-        below = f"{path}.{member}" if path else str(member)
-        value, more = merged(former.get(member, ABSENT), mine.get(member, ABSENT), theirs.get(member, ABSENT), below)
+        full_path = f"{path}.{member}" if path else str(member)
+        value, more = merge(former.get(member, ABSENT), mine.get(member, ABSENT), theirs.get(member, ABSENT), full_path)
         conflicts += more
         if value is not ABSENT:
             result[member] = value

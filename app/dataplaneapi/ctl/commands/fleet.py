@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 from dataplaneapi.ctl import output
-from dataplaneapi.ctl.client import name as quoted
+from dataplaneapi.ctl.client import quote_name
 from dataplaneapi.ctl.failures import FAILED, OK, PENDING, Failure
 from dataplaneapi.ctl.objects import SIDECAR
 from dataplaneapi.ctl.output import Progress
@@ -16,6 +16,7 @@ from dataplaneapi.ctl.session import Session, add_message_argument, duration, gu
 FLEET = f"{SIDECAR}/fleet"
 # The pause between two polls of a release, in seconds.
 PAUSE = 0.5
+RELEASE_COLUMNS = ("number", "made", "author", "reverts", "message")
 SECRET_BYTES = 32
 ACTIONS = ("status", "release", "releases", "pause", "resume", "stop", "init", "adopt", "forget", "key")
 
@@ -49,26 +50,27 @@ def run_fleet(session: Session) -> int:
     given = session.given
     match given.action:
         case "status":
-            session.show(session.client.get(FLEET), lambda found: described(found, colours=session.colours))
+            session.show(session.client.get(FLEET), lambda fleet: fleet_text(fleet, colours=session.colours))
         case "releases":
-            session.show(session.client.get(f"{FLEET}/releases"), lambda rows: _table(rows, colours=session.colours))
+            releases = session.client.get(f"{FLEET}/releases")
+            session.show(releases, lambda rows: output.table_of_members(RELEASE_COLUMNS, rows, colours=session.colours))
         case "release":
             return _release(session)
         case "init":
-            session.show(session.client.ask("POST", f"{FLEET}/init").json(), _line)
+            session.show(session.client.request("POST", f"{FLEET}/init").json(), release_line)
         case "adopt":
-            session.show(session.client.ask("POST", f"{FLEET}/adopt", None, {"from": given.side}).json(), _line)
+            session.show(session.client.request("POST", f"{FLEET}/adopt", None, {"from": given.side}).json(), release_line)
         case "forget":
-            session.client.ask("DELETE", f"{FLEET}/nodes/{quoted(_subject(session, 'name of a node'))}")
+            session.client.request("DELETE", f"{FLEET}/nodes/{quote_name(_required_subject(session, 'name of a node'))}")
         case "key":
             session.write(f"{base64.b64encode(os.urandom(SECRET_BYTES)).decode()}\n")
         case action:
-            number = quoted(_subject(session, "number of a release"))
-            session.show(session.client.ask("POST", f"{FLEET}/releases/{number}/{action}").json(), _line)
+            number = quote_name(_required_subject(session, "number of a release"))
+            session.show(session.client.request("POST", f"{FLEET}/releases/{number}/{action}").json(), release_line)
     return OK
 
 
-def _subject(session: Session, what: str) -> str:
+def _required_subject(session: Session, what: str) -> str:
     if not session.given.subject:
         raise Failure(f"{session.given.action} needs the {what}")
     return str(session.given.subject)
@@ -82,56 +84,51 @@ def _release(session: Session) -> int:
         raise Failure(f"{given.subject} is not the number of a release")
     body["release"] = int(given.subject) if given.subject else None
     body = {name: value for name, value in body.items() if value is not None}
-    made = session.client.ask("POST", f"{FLEET}/releases", None, body).json()
-    for name in made.get("left_out", ()):
+    release = session.client.request("POST", f"{FLEET}/releases", None, body).json()
+    for name in release.get("left_out", ()):
         session.note(f"{name} is absent or holds, so the release does not include it")
-    status = OK if given.wait is None else _wait(session, made["number"], given.wait)
-    session.show(session.client.get(FLEET), lambda found: described(found, colours=session.colours))
+    status = OK if given.wait is None else _await_release(session, release["number"], given.wait)
+    session.show(session.client.get(FLEET), lambda fleet: fleet_text(fleet, colours=session.colours))
     return status
 
 
-def _wait(session: Session, number: int, seconds: float) -> int:
-    """Wait until a release is done or rolled back, at most `seconds`. Return the exit status."""
+def _await_release(session: Session, number: int, seconds: float) -> int:
+    """Block until a release is done or rolled back, at most `seconds`. Return the exit status."""
     deadline = time.monotonic() + seconds
     with Progress() as progress:
         while time.monotonic() < deadline:
-            found = session.client.get(FLEET)
-            release = found["release"]
+            fleet = session.client.get(FLEET)
+            release = fleet["release"]
             if release["number"] > number:
                 why = release.get("reason", "another one has followed")
                 session.note(f"release {number} was rolled back: {why}")
                 return OK if why.startswith("dry run") else FAILED
             if release["state"] == "done":
                 return OK
-            good = sum(node["phase"] == "good" for node in found["nodes"])
+            good = sum(node["phase"] == "good" for node in fleet["nodes"])
             progress.show(f"release {number} is {release['state']}, at stage {release['gate']} of {len(release['stages'])}: {good} good")
             time.sleep(PAUSE)
     session.note(f"release {number} is not done in time")
     return PENDING
 
 
-def _line(release: dict[str, Any]) -> str:
+def release_line(release: dict[str, Any]) -> str:
     return f"release {release['number']} is {release['state']}\n"
 
 
-def described(found: dict[str, Any], *, colours: bool) -> str:
-    """Return the status of a fleet as text: its release, the state of the store, and a table of the nodes."""
+def fleet_text(fleet: dict[str, Any], *, colours: bool) -> str:
+    """Return the status of a fleet: its release, an error of the store, and a table of the nodes."""
     lines = []
-    if release := found.get("release"):
+    if release := fleet.get("release"):
         stage = "" if release["state"] == "done" else f", at stage {release['gate']} of {len(release['stages'])}"
         by = f" by {release['author']}" if release.get("author") else ""
-        lines.append(f"group {found['group']}: release {release['number']}{by} is {release['state']}{stage}")
+        lines.append(f"group {fleet['group']}: release {release['number']}{by} is {release['state']}{stage}")
         if why := release.get("reason"):
             lines.append(f"the release before it was rolled back: {why}")
     else:
-        lines.append(f"group {found['group']} has no release yet; dataplaneapi ctl fleet init makes the first one")
-    if error := found["store"].get("error"):
-        lines.append(error if found["store"]["up"] else f"the store does not answer: {error}")
+        lines.append(f"group {fleet['group']} has no release yet; dataplaneapi ctl fleet init makes the first one")
+    if error := fleet["store"].get("error"):
+        lines.append(error if fleet["store"]["up"] else f"the store does not answer: {error}")
     columns = ("name", "release", "phase", "present", "reason")
-    rows = [[node["name"], node.get("number"), node["phase"], node.get("present"), node.get("reason")] for node in found["nodes"]]
+    rows = [[node["name"], node.get("number"), node["phase"], node.get("present"), node.get("reason")] for node in fleet["nodes"]]
     return "\n".join(lines) + "\n" + output.table(columns, rows, colours=colours)
-
-
-def _table(rows: list[dict[str, Any]], *, colours: bool) -> str:
-    columns = ("number", "made", "author", "reverts", "message")
-    return output.table(columns, [[row.get(column) for column in columns] for row in rows], colours=colours)

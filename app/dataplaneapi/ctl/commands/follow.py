@@ -12,7 +12,7 @@ import os
 import signal
 import sys
 import time
-from typing import Any, NoReturn
+from typing import Any
 
 from dataplaneapi.ctl import files
 from dataplaneapi.ctl.client import TEXT
@@ -51,7 +51,7 @@ def run_follow(session: Session) -> int:
     given = session.given
     if bool(given.owner) == given.whole:
         raise Failure("--owner NAME is required, or --whole for a whole configuration")
-    signal.signal(signal.SIGTERM, _exit)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(OK))
     follower = Follower(session, source(given.source, endpoints=given.etcd or "", status=given.status or ""))
     while True:
         is_done, is_applied = follower.step()
@@ -59,12 +59,8 @@ def run_follow(session: Session) -> int:
             return OK if is_applied else REFUSED
 
 
-def _exit(number: int, frame: object) -> NoReturn:
-    sys.exit(OK)
-
-
 class DeclaredState:
-    """A declared state: the request body, its media type, and a mark that identifies the state."""
+    """A state of a source: the request body, the media type of the body, and a mark that identifies the state."""
 
     def __init__(self, body: bytes, kind: str, mark: str) -> None:
         self.body, self.kind, self.mark = body, kind, mark
@@ -79,21 +75,21 @@ class WatchedFiles:
         self._seen: tuple[tuple[str, int, int, int], ...] = ()
 
     def read(self) -> DeclaredState | None:
-        """Wait until the files have been unchanged for STILL_SECONDS, and return their state. Raises Failure if they cannot be read."""
+        """Block until the files have been unchanged for STILL_SECONDS, and return their state; None if there is no file. Raises Failure."""
         self._seen = self._stamps()
         if not self._seen:
             return None
         while True:
             time.sleep(STILL_SECONDS)
-            now = self._stamps()
-            if now == self._seen:
+            stamps = self._stamps()
+            if stamps == self._seen:
                 break
-            self._seen = now
+            self._seen = stamps
         body, kind = read_declarations([self.path])
         return DeclaredState(body, kind, hashlib.sha256(body).hexdigest())
 
     def wait(self, seconds: float) -> None:
-        """Wait until the files have changed since `read`, at most so many seconds."""
+        """Block until the files differ from those that `read` returned, at most so many seconds."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline and self._stamps() == self._seen:
             time.sleep(min(CHECK_SECONDS, max(0.0, deadline - time.monotonic())))
@@ -105,6 +101,7 @@ class WatchedFiles:
             raise Failure(f"{self._status}: {error.strerror}") from None
 
     def _stamps(self) -> tuple[tuple[str, int, int, int], ...]:
+        """Return the name, modification time, size and inode of each existing file."""
         names = [self.path]
         if os.path.isdir(self.path):
             names += sorted(os.path.join(above, name) for above, _, file_names in os.walk(self.path) for name in file_names)
@@ -130,7 +127,7 @@ class EtcdKey:
         return DeclaredState(value, guess_media_type(value), f"revision {changed}") if value else None
 
     def wait(self, seconds: float) -> None:
-        """Wait at most so many seconds for a change. Changes since the last `read` count, so none is missed."""
+        """Block until the key has changed since the last `read`, at most so many seconds."""
         try:
             for _ in self.etcd.changes(self.key, self._revision + 1, min(seconds, WATCH_SECONDS)):
                 return
@@ -161,11 +158,12 @@ class Follower:
 
     def __init__(self, session: Session, watched: WatchedFiles | EtcdKey) -> None:
         self._session, self._source = session, watched
+        # The mark of the last state that was applied or refused, the mark of the last state that was sent, and how often it was sent.
         self._done, self._trying, self._tries = "", "", 0
         self._reported: dict[str, Any] | None = None
 
     def step(self) -> tuple[bool, bool]:
-        """Do one step. Return whether the present state is settled (applied or refused), and whether it was applied."""
+        """Read the source, and send a new state. Return whether the state was applied or refused, and whether it was applied. Blocks."""
         try:
             state = self._source.read()
         except Failure as failure:
@@ -178,7 +176,7 @@ class Follower:
         self._tries = self._tries + 1 if state.mark == self._trying else 1
         self._trying = state.mark
         try:
-            outcome = {"outcome": "applied", **self._applied(state)}
+            outcome = {"outcome": "applied", **self._send(state)}
         except Failure as failure:
             code = failure.code if isinstance(failure, RefusedCall) else None
             if code is None or code < 400 or code in PASSING or code >= 500:
@@ -191,19 +189,20 @@ class Follower:
         self._session.note(f"{state.mark}: {outcome['outcome']}{' ' + outcome['message'] if 'message' in outcome else ''}")
         return True, outcome["outcome"] == "applied"
 
-    def _applied(self, state: DeclaredState) -> dict[str, Any]:
+    def _send(self, state: DeclaredState) -> dict[str, Any]:
+        """Apply a state, and return what the report says about the result. Raises Failure."""
         given, client = self._session.given, self._session.client
         if given.whole:
             # A push with skip_version would restart the numbering.
             query = {"version": client.get(f"{CONFIGURATION}/version"), "wait": RELOAD_TIME}
-            client.ask("POST", f"{CONFIGURATION}/raw", query, state.body, TEXT)
+            client.request("POST", f"{CONFIGURATION}/raw", query, state.body, TEXT)
             return {"version": client.get(f"{CONFIGURATION}/version")}
         query = {name: getattr(given, name) for name in ("owner", "force", "max_delete", "unowned")}
-        applied = client.ask("PUT", f"{SIDECAR}/apply", {**query, "wait": RELOAD_TIME}, state.body, state.kind).json()
+        result = client.request("PUT", f"{SIDECAR}/apply", {**query, "wait": RELOAD_TIME}, state.body, state.kind).json()
         return {
             "owner": given.owner,
-            "version": applied["version"],
-            **{name: len(applied[name]) for name in ("created", "changed", "deleted")},
+            "version": result["version"],
+            **{name: len(result[name]) for name in ("created", "changed", "deleted")},
         }
 
     def _pause(self, why: str) -> None:

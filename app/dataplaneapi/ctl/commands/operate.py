@@ -4,7 +4,7 @@ import argparse
 from typing import Any
 
 from dataplaneapi.ctl import output
-from dataplaneapi.ctl.client import name as quoted
+from dataplaneapi.ctl.client import quote_name
 from dataplaneapi.ctl.commands.apply import test_lines
 from dataplaneapi.ctl.commands.show import reference_lines
 from dataplaneapi.ctl.failures import OK, Failure
@@ -29,7 +29,7 @@ def run_drain(session: Session) -> int:
     body = {name: getattr(given, name) for name in ("timeout", "then", "at_timeout", "keep_ready") if getattr(given, name) is not None}
     until = {} if given.sessions is None else {"until": {"sessions": given.sessions}}
     body = {"targets": given.target, **until, **body}
-    drain = session.client.ask("POST", f"{SIDECAR}/drains", None, body, **session.message_header()).json()
+    drain = session.client.request("POST", f"{SIDECAR}/drains", None, body, **session.message_header()).json()
     session.show_one(drain if given.wait is None else session.await_operation(drain["id"], given.wait))
     return OK
 
@@ -48,27 +48,25 @@ def run_split(session: Session) -> int:
     if not given.name:
         session.show_list("split", session.client.get(f"{SIDECAR}/splits"))
         return OK
-    path, (query, headers) = f"{SIDECAR}/splits/{quoted(given.name)}", session.write_options()
+    path, (query, headers) = f"{SIDECAR}/splits/{quote_name(given.name)}", session.write_options()
     if given.delete:
-        return session.report_write(session.client.ask("DELETE", path, query, **headers))
+        return session.report_write(session.client.request("DELETE", path, query, **headers))
     if not given.weight:
         session.show_one(session.client.get(path))
         return OK
     by = given.by
     if not by:
-        present = session.client.answer("GET", path)
-        by = present.json()["by"] if present.status == 200 else "random"
-    body = {"by": by, "weights": dict(map(_weight, given.weight))}
-    answer = session.client.ask("PUT", path, query | {"frontend": given.frontend}, body, **headers)
-    return session.report_write(answer, session.one_as_table)
-
-
-def _weight(text: str) -> tuple[str, float]:
-    name, _, weight = text.rpartition("=")
-    try:
-        return name, int(weight) if weight.isdigit() else float(weight)
-    except ValueError:
-        raise Failure(f"{text!r} is not BACKEND=WEIGHT, as in v1=95") from None
+        current = session.client.send("GET", path)
+        by = current.json()["by"] if current.status == 200 else "random"
+    weights: dict[str, float] = {}
+    for text in given.weight:
+        name, _, weight = text.rpartition("=")
+        try:
+            weights[name] = int(weight) if weight.isdigit() else float(weight)
+        except ValueError:
+            raise Failure(f"{text!r} is not BACKEND=WEIGHT, as in v1=95") from None
+    answer = session.client.request("PUT", path, query | {"frontend": given.frontend}, {"by": by, "weights": weights}, **headers)
+    return session.report_write(answer, session.object_text)
 
 
 def rename_arguments(parser: argparse.ArgumentParser) -> None:
@@ -81,13 +79,13 @@ def run_rename(session: Session) -> int:
     given = session.given
     query, headers = session.write_options()
     query |= {"dry_run": True} if given.dry_run else {}
-    answer = session.client.ask("POST", f"{SIDECAR}/rename", query, {"object": given.object, "to": given.to}, **headers)
+    answer = session.client.request("POST", f"{SIDECAR}/rename", query, {"object": given.object, "to": given.to}, **headers)
     session.show(answer.json(), renaming_text)
     return OK if given.dry_run else session.report_write(answer)
 
 
 def renaming_text(found: dict[str, Any]) -> str:
-    """Return the text of a renaming: the renamed references, other names that change with it, and the routing tests that fail."""
+    """Return a line for each reference that is renamed, each other name that changes with it, and each routing test that fails."""
     lines = [
         *reference_lines(found),
         *(f"renamed with it: {line}" for line in found.get("carried", ())),
@@ -106,7 +104,7 @@ def run_revert(session: Session) -> int:
     given = session.given
     query, headers = session.write_options()
     action = "restore" if given.all_since else "revert"
-    answer = session.client.ask("POST", f"{SIDECAR}/history/{quoted(given.id)}/{action}", query, **headers)
+    answer = session.client.request("POST", f"{SIDECAR}/history/{quote_name(given.id)}/{action}", query, **headers)
     return session.report_write(answer, lambda found: f"changes reverted: {found['changes']}\n")
 
 
@@ -119,19 +117,18 @@ def confirm_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run_confirm(session: Session) -> int:
     given = session.given
-    path, headers = f"{SIDECAR}/confirmations/{quoted(given.id or _pending(session))}", session.message_header()
+    number = given.id
+    if not number:
+        pending = [row["id"] for row in session.client.get(f"{SIDECAR}/confirmations") if row["status"] == "pending"]
+        if not pending:
+            raise Failure("no change is waiting for confirmation")
+        number = str(pending[0])
+    path, headers = f"{SIDECAR}/confirmations/{quote_name(number)}", session.message_header()
     if given.extend:
-        answer = session.client.ask("PATCH", path, None, {"timeout": given.extend}, **headers)
+        answer = session.client.request("PATCH", path, None, {"timeout": given.extend}, **headers)
     elif given.reject:
-        answer = session.client.ask("DELETE", path, None, **headers)
+        answer = session.client.request("DELETE", path, None, **headers)
     else:
-        answer = session.client.ask("POST", f"{path}/confirm", None, **headers)
+        answer = session.client.request("POST", f"{path}/confirm", None, **headers)
     session.show(answer.json(), lambda confirmation: f"confirmation {confirmation['id']} is {output.word(confirmation['status'])}\n")
     return OK
-
-
-def _pending(session: Session) -> str:
-    for confirmation in session.client.get(f"{SIDECAR}/confirmations"):
-        if confirmation["status"] == "pending":
-            return str(confirmation["id"])
-    raise Failure("no change is waiting for confirmation")

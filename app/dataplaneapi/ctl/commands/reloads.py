@@ -1,7 +1,7 @@
-"""`ctl get reload`: shows reloads with the changes that needed them, and why HAProxy refused one.
+"""`ctl get reload`: show reloads with the changes that needed them, and why HAProxy refused one.
 
-The list of the Data Plane API has only the id, the status and HAProxy's output of each reload. The records of the sidecar have the reasons
-too. A server without them, or a caller that may not read them, gets the former alone.
+The list of the Data Plane API has only the id, the status and HAProxy's output of each reload. The records of the sidecar also have the
+reasons. If the server has no such records, or the caller may not read them, only the list is shown.
 """
 
 import re
@@ -9,8 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dataplaneapi.ctl import output
-from dataplaneapi.ctl.client import Client
-from dataplaneapi.ctl.client import name as quoted
+from dataplaneapi.ctl.client import Client, quote_name
 from dataplaneapi.ctl.objects import SIDECAR, Object
 from dataplaneapi.ctl.session import Session
 
@@ -28,29 +27,30 @@ _ALERT = re.compile(r"^\[ALERT\]\s*(?:\(\d+\) : )?(.*)$", re.MULTILINE)
 Row = Mapping[str, Any]
 
 
-def show_reloads(session: Session, asked: Object) -> None:
-    """Show all listed reloads, or the one that `asked` names. Raises RefusedCall if there is no such reload."""
-    if asked.is_one:
-        record = _complete(session.client, session.client.get(asked.path))
-        session.show(record, lambda shown: output.of_one(_for_table(shown), colours=session.colours))
+def show_reloads(session: Session, target: Object) -> None:
+    """Show all reloads, or the reload that `target` names. Raises RefusedCall if there is no such reload."""
+    if target.is_one:
+        record = _add_record(session.client, session.client.get(target.path))
+        session.show(record, lambda shown: reload_text(shown, colours=session.colours))
         return
-    rows = session.client.get(asked.path)
-    records = [*rows[:-WITH_REASONS], *(_complete(session.client, row) for row in rows[-WITH_REASONS:])]
-    session.show(records, lambda shown: _table(shown, colours=session.colours))
+    rows = session.client.get(target.path)
+    records = [*rows[:-WITH_REASONS], *(_add_record(session.client, row) for row in rows[-WITH_REASONS:])]
+    session.show(records, lambda shown: reloads_table(shown, colours=session.colours))
     if not records and session.format == "table":
         session.note("no reload")
 
 
-def _complete(client: Client, row: Row) -> dict[str, Any]:
-    """Return a row of the list with what the sidecar has recorded about the reload. The contract does not require an id of each row."""
+def _add_record(client: Client, row: Row) -> dict[str, Any]:
+    """Return a row of the list with the members of the sidecar's record of the reload, if the caller may read the record."""
+    # The contract does not require an id.
     if "id" not in row:
         return dict(row)
-    answer = client.answer("GET", f"{SIDECAR}/reloads/{quoted(row['id'])}")
+    answer = client.send("GET", f"{SIDECAR}/reloads/{quote_name(row['id'])}")
     return {**row, **(answer.json() if answer.is_success else {})}
 
 
-def _table(records: list[dict[str, Any]], *, colours: bool) -> str:
-    """Return a table of reloads, with the errors of a failed one in the lines below it."""
+def reloads_table(records: list[dict[str, Any]], *, colours: bool) -> str:
+    """Return a table of reloads. The lines below a failed reload are its errors."""
     if not records:
         return ""
     rows = [[record.get("id"), output.word(record.get("status", "")), record.get("requested"), _reasons(record)] for record in records]
@@ -58,30 +58,23 @@ def _table(records: list[dict[str, Any]], *, colours: bool) -> str:
     return head + "".join(line + "".join(f"    {error}\n" for error in errors(record)) for line, record in zip(lines, records, strict=True))
 
 
-def _for_table(record: Row) -> dict[str, Any]:
-    """Return a record with its lists as texts of one line for each element."""
-    texts = {
-        "reasons": "\n".join(_reasons(record)),
-        "changes": "\n".join(map(_change, record.get("changes", ()))),
-        "error": "\n".join(errors(record)),
-        "differences": "\n".join(record.get("differences", ())),
-    }
-    whole = {**record, **texts}
-    return {name: whole[name] for name in (*SHOWN, *MORE) if whole.get(name) not in (None, "")}
+def reload_text(record: Row, *, colours: bool) -> str:
+    """Return the members of a reload, with a line for each element of a list."""
+    changes = []
+    for change in record.get("changes", ()):
+        entry = f"entry {change['entry']}" if "entry" in change else f"version {change['version']}"
+        changes.append(f"{entry} by {change.get('author', '-')}: {output.word(change['outcome'])}")
+    lists = {"reasons": _reasons(record), "changes": changes, "error": errors(record), "differences": record.get("differences", ())}
+    members = {**record, **{name: "\n".join(lines) for name, lines in lists.items()}}
+    return output.object_text({name: members[name] for name in (*SHOWN, *MORE) if members.get(name) not in (None, "")}, colours=colours)
 
 
 def _reasons(record: Row) -> list[str]:
     return [output.reason_line(reason) for reason in record.get("reasons", ())]
 
 
-def _change(change: Row) -> str:
-    """Return a change that a failed reload was to load, and what happened to it."""
-    entry = f"entry {change['entry']}" if "entry" in change else f"version {change['version']}"
-    return f"{entry} by {change.get('author', '-')}: {output.word(change['outcome'])}"
-
-
 def errors(record: Row) -> list[str]:
-    """Return HAProxy's messages about the errors of a failed reload, or else the reason that the server has recorded."""
+    """Return HAProxy's error messages of a failed reload or, if there are none, the error in the record. Return none for other reloads."""
     if record.get("status") != "failed":
         return []
     return _ALERT.findall(record.get("response") or "") or [record.get("error") or "HAProxy gave no reason"]

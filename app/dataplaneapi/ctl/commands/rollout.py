@@ -16,9 +16,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
 from dataplaneapi.ctl import contexts, output
-from dataplaneapi.ctl.client import JSON, Client
-from dataplaneapi.ctl.client import name as quoted
-from dataplaneapi.ctl.commands.apply import OPTIONS, declaration_arguments, described, differs, plan_status, read_declarations
+from dataplaneapi.ctl.client import JSON, Client, quote_name
+from dataplaneapi.ctl.commands.apply import OPTIONS, declaration_arguments, declaration_text, differs, plan_status, read_declarations
 from dataplaneapi.ctl.failures import FAILED, OK, PENDING, UNREACHABLE, Failure, RefusedCall
 from dataplaneapi.ctl.objects import SIDECAR
 from dataplaneapi.ctl.output import Progress
@@ -65,21 +64,20 @@ def run_rollout(session: Session) -> int:
         try:
             return Rollout(session, servers).run()
         finally:
-            session.show([server.shown() for server in servers], lambda rows: _table(rows, colours=session.colours))
-
-
-def _table(rows: list[dict[str, Any]], *, colours: bool) -> str:
-    columns = ("server", "version", "outcome")
-    return output.table(columns, [[row[column] for column in columns] for row in rows], colours=colours)
+            rows: list[dict[str, Any]] = []
+            for server in servers:
+                version = server.plan.get("version", "")
+                rows.append({"server": server.name, "version": version, "outcome": server.outcome, "plan": server.plan})
+            session.show(rows, lambda _: output.table_of_members(("server", "version", "outcome"), rows, colours=session.colours))
 
 
 class RolloutServer:
-    """One server of a rollout."""
+    """One server of a rollout, with its plan, its change and the confirmation of the change."""
 
     def __init__(self, name: str, seconds: float) -> None:
-        """`name` is a context, `seconds` the time for which the change waits for its confirmation."""
+        # The context, and the time after which the server rolls the change back.
         self.name, self.seconds = name, seconds
-        self.client = Client(contexts.named(name))
+        self.client = Client(contexts.stored_context(name))
         self.plan: dict[str, Any] = {}
         self.outcome = UNTOUCHED
         self.confirmation: dict[str, Any] = {}
@@ -89,23 +87,26 @@ class RolloutServer:
         # The monotonic time when requests were first counted, and their number then; None if that is unknown.
         self._counted: tuple[float, int | None] = (0.0, None)
 
-    def shown(self) -> dict[str, Any]:
-        return {"server": self.name, "version": self.plan.get("version", ""), "outcome": self.outcome, "plan": self.plan}
-
     @contextmanager
-    def named(self) -> Iterator[None]:
-        """Put the name of the server before the message of a failure."""
+    def naming_failures(self) -> Iterator[None]:
+        """Put the name of the server before the message of a failure in the body."""
         try:
             yield
         except Failure as failure:
             raise Failure(f"{self.name}: {failure}", failure.status) from None
 
-    def change(self, query: dict[str, Any], headers: dict[str, str], least: int) -> None:
-        """Apply the plan; the change then waits for its confirmation. `least`: `min_requests` of the guard. Raises Failure."""
-        self.is_idle = self._has_fewer(least)
+    def change(self, query: dict[str, Any], headers: dict[str, str], min_requests: int) -> None:
+        """Apply the plan, as a change that waits for its confirmation. `min_requests`: as in the guard. Blocks. Raises Failure."""
+        began, before = self._counted
+        if before is not None:
+            time.sleep(max(0.0, began + COUNTED - time.monotonic()))
+            after = self._requests()
+            # The counters of a new worker begin at zero.
+            if after is not None and after >= before:
+                self.is_idle = (after - before) * 60 / (time.monotonic() - began) < min_requests
         self.outcome, self._deadline = UNKNOWN, time.monotonic() + self.seconds
         try:
-            answer = self.client.ask("PUT", f"{SIDECAR}/apply", query, None, JSON, **headers)
+            answer = self.client.request("PUT", f"{SIDECAR}/apply", query, None, JSON, **headers)
         except RefusedCall as refused:
             self.outcome = ROLLED_BACK if refused.is_failed_reload else UNTOUCHED
             raise
@@ -115,8 +116,8 @@ class RolloutServer:
         else:
             self.outcome = UNCHANGED
 
-    def look(self) -> None:
-        """Poll the confirmation. Raises Failure if it is no longer pending, or if the server does not answer until the deadline."""
+    def poll(self) -> None:
+        """Poll the confirmation. Raises Failure if the confirmation is not pending, or if the server does not answer until the deadline."""
         try:
             self.confirmation = self.client.get(self._path)
         except Failure as failure:
@@ -129,19 +130,19 @@ class RolloutServer:
 
     def extend(self) -> None:
         """Move the deadline to `seconds` from now. Raises Failure."""
-        self.confirmation = self.client.ask("PATCH", self._path, body={"timeout": f"{self.seconds:g}s"}).json()
+        self.confirmation = self.client.request("PATCH", self._path, body={"timeout": f"{self.seconds:g}s"}).json()
         self._deadline = time.monotonic() + self.seconds
 
     def confirm(self) -> None:
-        """Confirm the change, so that the server keeps it. Retries until the deadline if there is no answer. Raises Failure."""
+        """Confirm the change, so that the server does not roll it back. Without an answer, retry until the deadline. Raises Failure."""
         while True:
             try:
-                self.client.ask("POST", f"{self._path}/confirm")
+                self.client.request("POST", f"{self._path}/confirm")
             except Failure as failure:
                 if failure.status == UNREACHABLE and time.monotonic() < self._deadline:
                     time.sleep(PAUSE)
                     continue
-                # An earlier call may have confirmed it although there was no answer.
+                # An earlier call without an answer may have confirmed the change.
                 with suppress(Failure):
                     self.confirmation = self.client.get(self._path)
                 if self.confirmation.get("status") != "confirmed":
@@ -154,29 +155,20 @@ class RolloutServer:
         self.outcome = UNKNOWN
         # A signal may have interrupted a call, so the connection may still receive its answer.
         self.client.close()
-        self.confirmation = self.client.ask("DELETE", self._path).json()
+        self.confirmation = self.client.request("DELETE", self._path).json()
         self.outcome = output.word(self.confirmation["status"])
 
-    def count(self) -> None:
-        """Begin to count requests."""
+    def begin_count(self) -> None:
+        """Begin to count requests, for `change`."""
         self._counted = time.monotonic(), self._requests()
 
-    def _has_fewer(self, least: int) -> bool:
-        """Return whether the server has had fewer than `least` requests a minute since the earlier reading `count`; False if unknown."""
-        began, before = self._counted
-        if before is None:
-            return False
-        time.sleep(max(0.0, began + COUNTED - time.monotonic()))
-        now = self._requests()
-        # The counters of a new worker begin at zero.
-        return now is not None and now >= before and (now - before) * 60 / (time.monotonic() - began) < least
-
     def _requests(self) -> int | None:
+        """Return how many requests the frontends have had; None if the server refuses to report that."""
         try:
-            found = self.client.get("/v3/services/haproxy/stats/native", {"type": "frontend"})
+            stats = self.client.get("/v3/services/haproxy/stats/native", {"type": "frontend"})
         except RefusedCall:
             return None
-        return sum(row["stats"].get("req_tot") or row["stats"].get("stot") or 0 for row in found["stats"])
+        return sum(row["stats"].get("req_tot") or row["stats"].get("stot") or 0 for row in stats["stats"])
 
     @property
     def seconds_left(self) -> float:
@@ -185,7 +177,7 @@ class RolloutServer:
 
     @property
     def _path(self) -> str:
-        return f"{SIDECAR}/confirmations/{quoted(self.confirmation['id'])}"
+        return f"{SIDECAR}/confirmations/{quote_name(self.confirmation['id'])}"
 
 
 class Rollout:
@@ -194,19 +186,28 @@ class Rollout:
 
     def run(self) -> int:
         """Run the rollout and return the exit status. Before it raises Failure, it rolls back the changed servers that answer."""
+        given = self._given
         status = self._plan()
-        if status != OK or self._given.dry_run:
+        if status != OK or given.dry_run:
             return status
+        query = {"confirm": f"{given.confirm:g}s", "tests": "require" if given.with_tests else None}
+        query |= {"guard": json.dumps(given.guard) if given.guard else None}
+        min_requests = (given.guard or {}).get("min_requests", MIN_REQUESTS)
         try:
             for server in self._servers:
-                with server.named():
-                    self._change(server)
+                if not differs(server.plan):
+                    server.outcome = UNCHANGED
+                    continue
+                with server.naming_failures():
+                    server.change({"plan": server.plan["plan_token"], **query}, self._session.message_header(), min_requests)
+                if server.outcome == WAITING:
+                    self._session.note(f"{server.name}: changed, and watched{' without traffic' if server.is_idle else ''}")
                 self._watch(server)
             for server in self._waiting():
-                with server.named():
+                with server.naming_failures():
                     server.extend()
             for server in self._waiting():
-                with server.named():
+                with server.naming_failures():
                     server.confirm()
         except BaseException:
             self._roll_back()
@@ -217,44 +218,33 @@ class Rollout:
         return [server for server in self._servers if server.outcome == WAITING]
 
     def _plan(self) -> int:
-        """Make the plans of all servers and show them. Return OK, or the exit status of the first refusal."""
+        """Make and show the plans of all servers. Return OK, or the exit status of the first server that refuses."""
         given, refused = self._given, OK
         body, kind = read_declarations(given.file)
         query = {name: getattr(given, name) for name in OPTIONS} | {"dry_run": True, "tests": "require" if given.with_tests else None}
         for server in self._servers:
-            with server.named():
-                server.plan = server.client.ask("PUT", f"{SIDECAR}/apply", query, body, kind).json()
+            with server.naming_failures():
+                server.plan = server.client.request("PUT", f"{SIDECAR}/apply", query, body, kind).json()
                 if given.guard and not given.dry_run:
-                    server.count()
+                    server.begin_count()
             if self._session.format == "table":
-                self._session.write(f"{server.name}:\n{described(server.plan, colours=self._session.colours)}")
+                self._session.write(f"{server.name}:\n{declaration_text(server.plan, colours=self._session.colours)}")
             if status := plan_status(server.plan):
                 refused = refused or status
                 self._session.note(f"{server.name} refuses; nothing was changed on any server")
         return refused
 
-    def _change(self, server: RolloutServer) -> None:
-        given = self._given
-        if not differs(server.plan):
-            server.outcome = UNCHANGED
-            return
-        query = {"plan": server.plan["plan_token"], "confirm": f"{given.confirm:g}s", "tests": "require" if given.with_tests else None}
-        query |= {"guard": json.dumps(given.guard) if given.guard else None}
-        server.change(query, self._session.message_header(), (given.guard or {}).get("min_requests", MIN_REQUESTS))
-        if server.outcome == WAITING:
-            self._session.note(f"{server.name}: changed, and watched{' without traffic' if server.is_idle else ''}")
-
     def _watch(self, server: RolloutServer) -> None:
-        """Wait until the guard finds a server good and the bake time is over.
+        """Block until the bake time is over and the guard finds a server good.
 
-        Raises Failure if the change of this server or of an earlier one is rolled back, or if the guard reaches no verdict in time.
+        Raises Failure if the change of this server or of an earlier server is rolled back, or if the guard reaches no verdict in time.
         """
         began = time.monotonic()
         with Progress() as progress:
             while server.outcome == WAITING:
                 for each in self._waiting():
-                    with each.named():
-                        each.look()
+                    with each.naming_failures():
+                        each.poll()
                         if each is not server and each.seconds_left < each.seconds / 2:
                             each.extend()
                 verdict = server.confirmation.get("verdict", {"result": "good", "reasons": []})
@@ -267,6 +257,7 @@ class Rollout:
                 time.sleep(PAUSE)
 
     def _roll_back(self) -> None:
+        """Roll back all changes that wait for their confirmation, and report the servers that do not answer or keep their change."""
         for server in reversed(self._waiting()):
             with suppress(Failure):
                 server.roll_back()

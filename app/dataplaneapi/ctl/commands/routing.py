@@ -1,11 +1,10 @@
 """`ctl explain` shows what HAProxy does with a request; `ctl test` runs routing tests. Both use the server's shadow HAProxy.
 
-`request_text`, `run_text` and `has_passed` present the answers, for `dataplaneapi test` as well.
+`dataplaneapi test` also uses `run_text` and `has_passed`.
 """
 
 import argparse
 import sys
-from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -47,54 +46,46 @@ def _configuration_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run_explain(session: Session) -> int:
     given = session.given
-    answer = session.client.ask("POST", f"{SIDECAR}/explain", {"transaction_id": given.transaction}, _question(given) | _config(given))
-    session.show(answer.json(), request_text)
+    question: dict[str, Any] = {"url": given.target}
+    for option in MEMBERS:
+        if (value := getattr(given, option.strip("-"))) is not None:
+            question[option.strip("-")] = value
+    for header in given.header or ():
+        name, colon, value = header.partition(":")
+        if not colon:
+            raise Failure(f"--header {header!r} is not NAME: VALUE")
+        question.setdefault("headers", {}).setdefault(name.strip(), []).append(value.strip())
+    answer = session.client.request("POST", f"{SIDECAR}/explain", {"transaction_id": given.transaction}, question | _config(given))
+    session.show(answer.json(), route_text)
     return OK
 
 
 def run_test(session: Session) -> int:
     given, path = session.given, f"{SIDECAR}/test_runs"
-    query, body = {"transaction_id": given.transaction}, _cases(given) | _config(given)
+    if given.file and given.tests:
+        raise Failure("name stored tests or --file, not both")
+    body: dict[str, Any] = _config(given)
+    if given.tests:
+        body["tests"] = given.tests
+    for name in given.file or ():
+        value = files.parse_yaml(_read_text(name), name)
+        if not isinstance(value, dict) or not isinstance(value.get("cases"), list):
+            raise Failure(f"{name} has no list of cases, as in cases: [{{request: {{url: ...}}, expect: {{status: 200}}}}]")
+        body["cases"] = body.get("cases", []) + value["cases"]
+    query = {"transaction_id": given.transaction}
     if given.junit:
-        answer = session.client.ask("POST", path, query | {"format": "junit"}, body)
+        answer = session.client.request("POST", path, query | {"format": "junit"}, body)
         files.replace(given.junit, answer.body.decode(), 0o644)
-    test_run = session.client.ask("POST", path, query, body).json()
+    test_run = session.client.request("POST", path, query, body).json()
     session.show(test_run, lambda run: run_text(run, with_coverage=given.coverage))
     return OK if has_passed(test_run, given.fail_under) else FAILED
 
 
 def _config(given: argparse.Namespace) -> dict[str, str]:
-    return {"config": _text(given.config)} if given.config else {}
+    return {"config": _read_text(given.config)} if given.config else {}
 
 
-def _question(given: argparse.Namespace) -> dict[str, Any]:
-    question = {"url": given.target} | {
-        name: value for name in (option.strip("-") for option in MEMBERS) if (value := getattr(given, name)) is not None
-    }
-    headers: dict[str, list[str]] = {}
-    for header in given.header or ():
-        name, colon, value = header.partition(":")
-        if not colon:
-            raise Failure(f"--header {header!r} is not NAME: VALUE")
-        headers.setdefault(name.strip(), []).append(value.strip())
-    return question | ({"headers": headers} if headers else {})
-
-
-def _cases(given: argparse.Namespace) -> dict[str, Any]:
-    if given.file and given.tests:
-        raise Failure("name stored tests or --file, not both")
-    if not given.file:
-        return {"tests": given.tests} if given.tests else {}
-    cases: list[Any] = []
-    for name in given.file:
-        value = files.parse_yaml(_text(name), name)
-        if not isinstance(value, dict) or not isinstance(value.get("cases"), list):
-            raise Failure(f"{name} has no list of cases, as in cases: [{{request: {{url: ...}}, expect: {{status: 200}}}}]")
-        cases += value["cases"]
-    return {"cases": cases}
-
-
-def _text(name: str) -> str:
+def _read_text(name: str) -> str:
     if name == "-":
         return sys.stdin.read()
     try:
@@ -104,45 +95,39 @@ def _text(name: str) -> str:
         raise Failure(f"{name}: {error.strerror}") from None
 
 
-def request_text(found: dict[str, Any]) -> str:
-    """Return the path of a request as text: its listener, rules, backend and response, one a line."""
-    return "".join(f"{line}\n" for line in _request_lines(found))
-
-
-def _request_lines(found: dict[str, Any]) -> Iterator[str]:
+def route_text(route: dict[str, Any]) -> str:
+    """Return how HAProxy routes a request: a line each for the listener, the rules, the backend and the response."""
     # Members named like HAProxy's keywords are read as attributes: these keywords may not be literals in the source.
-    listener = SimpleNamespace(**found["listener"])
-    yield f"{listener.frontend}, {listener.bind} ({_place(found['listener'])})"
+    listener = SimpleNamespace(**route["listener"])
+    lines = [f"{listener.frontend}, {listener.bind} ({_position(route['listener'])})"]
     section = ""
-    for rule in found["rules"]:
+    for rule in route["rules"]:
         if rule["section"] != section:
             section = rule["section"]
-            yield f"  {section}"
-        yield f"    {_line(rule)}"
+            lines.append(f"  {section}")
+        lines.append(f"    {_line(rule)}")
         for term in (SimpleNamespace(**each) for each in rule.get("because", ())):
-            yield from (f"      {term.term}: {_line(line)}" for line in term.acl)
-    if backend := found.get("backend"):
-        servers = ", ".join(map(_server, found.get("servers", ())))
-        chosen = f", here to {found['server']}" if "server" in found else ""
-        yield f"-> backend {backend}{f': {servers}' if servers else ''}{chosen}"
-    if by := found.get("answered_by"):
-        yield f"-> answered by {_line(by)}"
-    if "status" in found:
-        yield f"-> status {found['status']}" + (f", to {found['location']}" if "location" in found else "")
+            lines += [f"      {term.term}: {_line(line)}" for line in term.acl]
+    if backend := route.get("backend"):
+        servers = []
+        for server in route.get("servers", ()):
+            weight = f"weight {server['weight']}" if server.get("weight") is not None else None
+            notes = ", ".join(filter(None, (server.get("state"), weight, "a backup" if server.get("backup") else None)))
+            servers.append(f"{server['name']} ({notes})" if notes else str(server["name"]))
+        chosen = f", here to {route['server']}" if "server" in route else ""
+        lines.append(f"-> backend {backend}" + (f": {', '.join(servers)}" if servers else "") + chosen)
+    if answering := route.get("answered_by"):
+        lines.append(f"-> answered by {_line(answering)}")
+    if "status" in route:
+        lines.append(f"-> status {route['status']}" + (f", to {route['location']}" if "location" in route else ""))
     else:
-        yield "-> sent to the server" if "server" in found else "-> closed without a response"
-    for line in found["unknown"]:
-        yield f"not known here: {line['why']}, {_line(line)}"
-
-
-def _server(server: dict[str, Any]) -> str:
-    weight = f"weight {server['weight']}" if server.get("weight") is not None else None
-    notes = ", ".join(filter(None, (server.get("state"), weight, "a backup" if server.get("backup") else None)))
-    return f"{server['name']} ({notes})" if notes else str(server["name"])
+        lines.append("-> sent to the server" if "server" in route else "-> closed without a response")
+    lines += [f"not known here: {line['why']}, {_line(line)}" for line in route["unknown"]]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def run_text(run: dict[str, Any], *, with_coverage: bool) -> str:
-    """Return the failed cases with the rules that they met, and a summary. `with_coverage`: include the rules that no case reaches."""
+    """Return the failed cases with the rules that matched, and a summary. `with_coverage`: also return the rules that no case reaches."""
     lines: list[str] = []
     for case in run["cases"]:
         if not case["passed"]:
@@ -163,8 +148,8 @@ def has_passed(run: dict[str, Any], fail_under: float | None) -> bool:
 
 
 def _line(line: dict[str, Any]) -> str:
-    return f"{_place(line)}: {line['text']}"
+    return f"{_position(line)}: {line['text']}"
 
 
-def _place(line: dict[str, Any]) -> str:
+def _position(line: dict[str, Any]) -> str:
     return f"{line['file']}:{line['line']}" if "file" in line else f"line {line['line']}"

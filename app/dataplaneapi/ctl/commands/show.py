@@ -4,7 +4,7 @@ import argparse
 from typing import Any
 
 from dataplaneapi.ctl import output
-from dataplaneapi.ctl.client import name as quoted
+from dataplaneapi.ctl.client import quote_name
 from dataplaneapi.ctl.failures import DIFFERS, OK
 from dataplaneapi.ctl.objects import SIDECAR
 from dataplaneapi.ctl.session import Session, moment
@@ -31,32 +31,28 @@ def run_history(session: Session) -> int:
     given = session.given
     if given.id and given.diff:
         query = {"from": given.diff, "object": given.object}
-        session.write(session.client.ask("GET", f"{SIDECAR}/history/{quoted(given.id)}/diff", query).body.decode("utf-8", "replace"))
+        session.write(
+            session.client.request("GET", f"{SIDECAR}/history/{quote_name(given.id)}/diff", query).body.decode("utf-8", "replace")
+        )
     elif given.id:
-        session.show(session.client.get(f"{SIDECAR}/history/{quoted(given.id)}"), lambda entry: _entry(entry, colours=session.colours))
+        session.show(
+            session.client.get(f"{SIDECAR}/history/{quote_name(given.id)}"), lambda entry: entry_text(entry, colours=session.colours)
+        )
     else:
         query = {name: getattr(given, name) for name in ("object", "author", "since", "limit")} | {"refused": given.refused or None}
         rows = session.client.get(f"{SIDECAR}/history", query)
         if given.refused and session.format == "table":
-            rows = [{**row, "summary": _refusal(row)} for row in rows]
+            for row in rows:
+                reason = str(row.get("reason", "-")).partition("\n")[0]
+                row["summary"] = ": ".join(filter(None, [", ".join(row.get("objects", ())), reason]))
         session.show_list("history", rows)
     return OK
 
 
-def _refusal(row: dict[str, Any]) -> str:
-    reason = str(row.get("reason", "-")).partition("\n")[0]
-    return ": ".join(filter(None, [", ".join(row.get("objects", ())), reason]))
-
-
-def _entry(entry: dict[str, object], *, colours: bool) -> str:
+def entry_text(entry: dict[str, object], *, colours: bool) -> str:
     """Return an entry of the history, followed by its difference."""
-    text = output.of_one({name: value for name, value in entry.items() if name != "diff"}, colours=colours)
-    lines = str(entry.get("diff", "")).splitlines()
-    return text + "".join(output.coloured(line, difference_colour(line), colours=colours) + "\n" for line in lines)
-
-
-def difference_colour(line: str) -> str:
-    return output.GREEN if line.startswith("+") else output.RED if line.startswith("-") else ""
+    text = output.object_text({name: value for name, value in entry.items() if name != "diff"}, colours=colours)
+    return text + output.difference_text(str(entry.get("diff", "")).splitlines(), colours=colours)
 
 
 def lint_arguments(parser: argparse.ArgumentParser) -> None:
@@ -70,14 +66,14 @@ def run_lint(session: Session) -> int:
     query = {"transaction_id": given.transaction} if given.transaction else {}
     report = session.client.get(f"{SIDECAR}/lint", query)
     if given.sarif:
-        session.write(session.client.ask("GET", f"{SIDECAR}/lint", query | {"format": "sarif"}).body.decode())
+        session.write(session.client.request("GET", f"{SIDECAR}/lint", query | {"format": "sarif"}).body.decode())
     else:
-        session.show(report, _findings)
+        session.show(report, findings_text)
     least = SEVERITIES.index(given.fail_on) if given.fail_on else len(SEVERITIES)
     return DIFFERS if any(SEVERITIES.index(finding["severity"]) >= least for finding in report) else OK
 
 
-def _findings(report: list[dict[str, str]]) -> str:
+def findings_text(report: list[dict[str, str]]) -> str:
     lines = []
     for row in report:
         lines.append(f"{row['file']}:{row['line']}: {row['severity']}: {row['what']} [{row['id']}]\n")
@@ -96,14 +92,14 @@ def run_references(session: Session) -> int:
     return OK
 
 
-def reference_lines(found: dict[str, Any]) -> list[str]:
-    """Return a line for each reference, then for each that cannot be followed, then for each split or discovery that uses the object."""
+def reference_lines(answer: dict[str, Any]) -> list[str]:
+    """Return a line for each reference, each reference that cannot be followed, and each split or discovery that uses the object."""
     lines = []
     for name, word in REFERENCES.items():
-        for row in found.get(name, ()):
+        for row in answer.get(name, ()):
             why = f" ({row['why']})" if "why" in row else ""
             lines.append(f"{word}{row['file']}:{row['line']}: {row.get('text') or ''}{why}")
-    return [*lines, *(f"used by {user}" for user in found.get("used_by", ()))]
+    return [*lines, *(f"used by {user}" for user in answer.get("used_by", ()))]
 
 
 def run_workers(session: Session) -> int:
@@ -113,21 +109,21 @@ def run_workers(session: Session) -> int:
 
 def run_drift(session: Session) -> int:
     drift = session.client.get(f"{SIDECAR}/drift")
-    session.show(drift, _drift)
+    session.show(drift, drift_text)
     return OK if drift["in_sync"] else DIFFERS
 
 
-def _drift(found: dict[str, Any]) -> str:
+def drift_text(drift: dict[str, Any]) -> str:
     lines = [
         f"{row['object']} {row.get('member', '')}: "
         + ", ".join(f"{name} {output.cell(value)}" for name, value in row.items() if name not in ("object", "member", "cause"))
         + f" ({row['cause']})"
-        for row in found["differences"]
+        for row in drift["differences"]
     ]
-    lines += found["notes"]
-    lines += [] if found["running_known"] else ["what the worker has loaded is not known, so the file was not compared"]
-    lines += [] if found["worker_answers"] else ["HAProxy does not answer, so its worker was not compared"]
-    lines += [f"reload {found['reload_pending']} is scheduled"] if "reload_pending" in found else []
+    lines += drift["notes"]
+    lines += [] if drift["running_known"] else ["what the worker has loaded is not known, so the file was not compared"]
+    lines += [] if drift["worker_answers"] else ["HAProxy does not answer, so its worker was not compared"]
+    lines += [f"reload {drift['reload_pending']} is scheduled"] if "reload_pending" in drift else []
     return "".join(f"{line}\n" for line in lines or ["file and process agree"])
 
 

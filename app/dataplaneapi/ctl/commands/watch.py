@@ -15,12 +15,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 from dataplaneapi.ctl import files, output
-from dataplaneapi.ctl.client import Client
-from dataplaneapi.ctl.client import name as quoted
-from dataplaneapi.ctl.contexts import Context, parsed_url
+from dataplaneapi.ctl.client import Client, quote_name
+from dataplaneapi.ctl.contexts import Context, parse_url
 from dataplaneapi.ctl.failures import OK, REFUSED, UNREACHABLE, Failure
 from dataplaneapi.ctl.objects import SIDECAR
 from dataplaneapi.ctl.output import Progress
@@ -88,31 +88,39 @@ def run_events(session: Session) -> int:
     if given.post or given.cursor or given.post_token_file:
         if given.command_line:
             raise Failure("--exec excludes --post and --cursor")
-        return _post(session, query)
+        return _post_events(session, query)
     for event in event_stream(session.client, query, ends=bool(given.end_after)):
         if given.command_line:
-            _execute(session, given.command_line, event)
+            named = {f"EVENT_{name.upper()}": str(event.get(name) or "") for name in ("id", "type", "object", "time")}
+            words, sent = ["/bin/sh", "-c", given.command_line], f"{json.dumps(event)}\n".encode()
+            try:
+                status = subprocess.run(words, input=sent, env={**os.environ, **named}, check=False).returncode
+                reason = f"the command ended with {f'signal {-status}' if status < 0 else f'status {status}'}" if status else ""
+            except (OSError, ValueError) as error:
+                reason = str(error)
+            if reason:
+                session.note(f"event {event.get('id', '-')} ({event['type']}): {reason}")
         elif session.format in ("json", "yaml"):
             session.write(json.dumps(event, ensure_ascii=False) + "\n")
         else:
-            session.write(described(event, colours=session.colours))
+            session.write(event_line(event, colours=session.colours))
         sys.stdout.flush()
     return OK
 
 
 def event_stream(client: Client, query: dict[str, Any], *, after: str = "", ends: bool = False) -> Iterator[dict[str, Any]]:
-    """Yield each event once, beginning after the id `after`. Reconnects if the stream breaks off, unless `ends` is set.
+    """Yield each event once, beginning after the id `after`. If the stream breaks off, reconnect, unless `ends` is set.
 
-    The stream consists of server-sent events (HTML standard, section 9.2). Raises Failure if the server refuses the call. Without `after`,
-    it also raises Failure if the server does not answer the first call.
+    The stream consists of server-sent events (HTML standard, section 9.2). Raises Failure if the server refuses the call. If no event has
+    arrived and `after` is empty, also raises Failure if the server does not answer.
     """
     last, pause = after, FIRST_PAUSE
     while True:
         headers = {"Last_Event_ID": last} if last else {}
         # A reconnection asks for neither past events nor the snapshot again.
-        asked = {name: value for name, value in query.items() if not last or name not in ("snapshot", "since")}
+        current_query = {name: value for name, value in query.items() if not last or name not in ("snapshot", "since")}
         try:
-            for line in client.lines(f"{SIDECAR}/events", asked, **headers):
+            for line in client.lines(f"{SIDECAR}/events", current_query, **headers):
                 if line.startswith("data:"):
                     event = json.loads(line[5:])
                     last, pause = event.get("id", last), FIRST_PAUSE
@@ -131,28 +139,20 @@ def event_stream(client: Client, query: dict[str, Any], *, after: str = "", ends
         pause = min(pause * 2, LONGEST_STREAM_PAUSE)
 
 
-def _execute(session: Session, command: str, event: dict[str, Any]) -> None:
-    """Run a shell command for an event, and report its failure."""
-    named = {f"EVENT_{name.upper()}": str(event.get(name) or "") for name in ("id", "type", "object", "time")}
-    sent = f"{json.dumps(event)}\n".encode()
-    try:
-        status = subprocess.run(["/bin/sh", "-c", command], input=sent, env={**os.environ, **named}, check=False).returncode
-        reason = f"the command ended with {f'signal {-status}' if status < 0 else f'status {status}'}" if status else ""
-    except (OSError, ValueError) as error:
-        reason = str(error)
-    if reason:
-        session.note(f"event {event.get('id', '-')} ({event['type']}): {reason}")
-
-
-def _post(session: Session, query: dict[str, Any]) -> int:
+def _post_events(session: Session, query: dict[str, Any]) -> int:
+    """Send events to the receiver, beginning after the id in the cursor file. Raises Failure."""
     given = session.given
     if not given.post or not given.cursor or given.snapshot:
         raise Failure("--post URL and --cursor FILE are required together, and exclude --snapshot")
-    address = parsed_url(given.post, "--post")
+    address = parse_url(given.post, "--post")
     members = {"url": f"{address.scheme}://{address.netloc}"} | ({"token_file": given.post_token_file} if given.post_token_file else {})
     target = (address.path or "/") + (f"?{address.query}" if address.query else "")
-    cursor = _cursor(given.cursor)
-    # Without a cursor, it begins after the id of a snapshot.
+    cursor = ""
+    with suppress(FileNotFoundError), open(given.cursor, encoding="utf-8", errors="replace") as file:
+        cursor = file.read(100).strip()
+        if not (cursor.isascii() and cursor.isdecimal()):
+            raise Failure(f"{given.cursor} does not contain the id of an event; remove it to begin with new events")
+    # Without a cursor, the events begin after the id of a snapshot.
     for event in event_stream(session.client, query | {"snapshot": None if cursor else True}, after=cursor, ends=bool(given.end_after)):
         # The event that tells a slow reader of its disconnection has no id. The next connection reports the lost events.
         if not (id_ := event.get("id")):
@@ -161,31 +161,19 @@ def _post(session: Session, query: dict[str, Any]) -> int:
             session.note(f"gap: events after {cursor} and up to {id_} are lost")
             event = {name: event[name] for name in ("id", "time")} | {"type": "gap", "object": "", "data": {"after": cursor}}
         if event["type"] != "snapshot":
-            _deliver(session, Context("", members), target, event)
+            _post_event(session, Context("", members), target, event)
         cursor = id_
         files.replace(given.cursor, f"{cursor}\n")
     return OK
 
 
-def _cursor(path: str) -> str:
-    """Return the id in a cursor file; empty if there is no file. Raises Failure for any other content."""
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            text = file.read(100).strip()
-    except FileNotFoundError:
-        return ""
-    if not (text.isascii() and text.isdecimal()):
-        raise Failure(f"{path} does not contain the id of an event; remove it to begin with new events")
-    return text
-
-
-def _deliver(session: Session, receiver: Context, target: str, event: dict[str, Any]) -> None:
-    """Send an event, again and again until the receiver answers 2xx. Raises Failure if the token cannot be read."""
+def _post_event(session: Session, receiver: Context, target: str, event: dict[str, Any]) -> None:
+    """Send an event to the receiver. Block and retry until the receiver answers 2xx. Raises Failure if the token cannot be read."""
     pause, body = FIRST_PAUSE, json.dumps(event)
     while True:
         client = Client(receiver, timeout=POST_SECONDS)
         try:
-            answer = client.answer("POST", target, None, body)
+            answer = client.send("POST", target, None, body)
             if 200 <= answer.status < 300:
                 return
             reason = f"the receiver answered {answer.status}"
@@ -200,8 +188,8 @@ def _deliver(session: Session, receiver: Context, target: str, event: dict[str, 
         pause = min(pause * 2, LONGEST_POST_PAUSE)
 
 
-def described(event: dict[str, Any], *, colours: bool = False) -> str:
-    """Return an event as one line."""
+def event_line(event: dict[str, Any], *, colours: bool = False) -> str:
+    """Return an event as a line of text."""
     data = {name: value for name, value in event.get("data", {}).items() if name not in ("type", "object") and value not in (None, [], {})}
     text = " ".join(f"{name}={output.cell(value)}" for name, value in data.items())
     kind = output.coloured(f"{event['type']:<12}", output.BOLD, colours=colours)
@@ -213,9 +201,9 @@ def run_stats(session: Session) -> int:
     counters = {}
     for row in session.client.get(STATS).get("stats", ()):
         name, kind, backend = (row.get(each, "-") for each in ("name", "type", "backend_name"))
-        above = f"backend/{quoted(backend)}/" if kind == "server" else ""
+        above = f"backend/{quote_name(backend)}/" if kind == "server" else ""
         if proxy in (None, backend if "backend_name" in row else name):
-            counters[f"{above}{kind}/{quoted(name)}"] = row.get("stats", {})
+            counters[f"{above}{kind}/{quote_name(name)}"] = row.get("stats", {})
     if not counters and proxy:
         raise Failure(f"no frontend or backend {proxy!r} in the process; dataplaneapi ctl stats lists them", REFUSED)
     _show_counters(session, counters, is_screen=False)
@@ -234,7 +222,7 @@ def run_top(session: Session) -> int:
             rows = event["data"]["stats"] if event["type"] == "snapshot" else [{"object": event["object"], **event["data"]}]
             for row in rows:
                 counters.setdefault(row["object"], {}).update(row["counters"])
-            # Events with the same time come from one poll of the counters.
+            # Events with the same time come from one poll of the counters by the server.
             if event["time"] != seen:
                 seen = event["time"]
                 _show_counters(session, counters, is_screen=is_screen)
@@ -248,11 +236,11 @@ def run_top(session: Session) -> int:
 
 
 def _show_counters(session: Session, counters: dict[str, dict[str, Any]], *, is_screen: bool) -> None:
-    rows = sorted((row(name, counter) for name, counter in counters.items()), key=lambda row: _order(row[session.given.sort]))
+    rows = sorted((counters_row(name, counter) for name, counter in counters.items()), key=lambda row: sort_key(row[session.given.sort]))
     if session.format in ("json", "yaml"):
         session.show(rows, str)
         return
-    text = output.table(TOP, [[row[column] for column in TOP] for row in rows], colours=session.colours)
+    text = output.table_of_members(TOP, rows, colours=session.colours)
     if is_screen:
         lines = text.splitlines()[: output.height(sys.stdout) - 1]
         text = HOME + "".join(f"{line}{LINE_END}\n" for line in lines) + BELOW
@@ -260,7 +248,7 @@ def _show_counters(session: Session, counters: dict[str, dict[str, Any]], *, is_
     sys.stdout.flush()
 
 
-def row(name: str, counters: dict[str, Any]) -> dict[str, Any]:
+def counters_row(name: str, counters: dict[str, Any]) -> dict[str, Any]:
     """Return the columns of `top` for the counters of an object."""
     numbers = {column: counters.get(counter, 0) for column, counter in _NUMBERS.items()}
     sums = {column: sum(int(counters.get(counter) or 0) for counter in added) for column, added in _SUMS.items()}
@@ -269,6 +257,6 @@ def row(name: str, counters: dict[str, Any]) -> dict[str, Any]:
     return {"object": name, "state": state, **numbers, **requests, **sums, "ms": counters.get("ttime", 0)}
 
 
-def _order(value: Any) -> tuple[float, str]:
+def sort_key(value: Any) -> tuple[float, str]:
     """Return a sort key: numbers in descending order, names in alphabetical order."""
     return (-float(value), "") if isinstance(value, int | float) else (0.0, str(value))

@@ -21,7 +21,7 @@ MOST = 50
 
 
 def object_of(call: Call) -> str:
-    """Return the name of the object of a call, such as `backend/shop`. Return an empty text if lines cannot refer to it by name."""
+    """Return the name of the object of a call, such as `backend/shop`. Return an empty text if lines cannot refer to the object by name."""
     editor, operation = call.services.editor, call.operation
     resource = editor.resources.by_name.get(operation.resource or "")
     if resource is None or resource.file:
@@ -35,7 +35,7 @@ def object_of(call: Call) -> str:
     return name if "/".join(name.split("/")[::2]) in kinds() else ""
 
 
-def _condition_of(call: Call) -> str:
+def _acl_of(call: Call) -> str:
     """Return the name of the ACL that a call addresses by its index. Return an empty text for any other call."""
     editor = call.services.editor
     resource = editor.resources.by_name.get(call.operation.resource or "")
@@ -51,10 +51,7 @@ def _condition_of(call: Call) -> str:
 
 
 async def uses(call: Call, object_: str) -> list[str]:
-    """Return the splits and service discovery definitions that use an object.
-
-    Return only their kinds if the caller may not read everything.
-    """
+    """Return the splits and service discovery definitions that use an object; only their kinds if the caller may not read everything."""
     services = call.services
     users = [user for used_by in services.users_of_names for user in await used_by(object_)] if object_ else []
     users += services.discovery.list_uses(object_) if object_ else []
@@ -68,16 +65,16 @@ async def refuse_used(call: Call) -> None:
         raise InUse(f"{object_} is used by {', '.join(users)}; remove it there first")
 
 
-async def with_places(call: Call, error: Refused) -> Refused:
-    """Return HAProxy's refusal of a DELETE with the references to the object appended, as far as the caller may read them."""
-    if not (object_ := object_of(call) or _condition_of(call)):
+async def add_references(call: Call, error: Refused) -> Refused:
+    """Return HAProxy's refusal of a DELETE, with those references to the object appended that the caller may read."""
+    if not (object_ := object_of(call) or _acl_of(call)):
         return error
     try:
-        named = await Naming(call.services.engine).references(object_, call.document)
+        references = await Naming(call.services.engine).references(object_, call.document)
     except (BadRequest, NotFound):
         return error
     may_read = reader(call.author)
-    rows = [place for place in named.places if place.object != object_ and (may_read is None or may_read(place.object))]
+    rows = [place for place in references.places if place.object != object_ and (may_read is None or may_read(place.object))]
     if not rows:
         return error
     lines = [f"line {row.line} of {row.file}: {row.text}" for row in rows[:MOST]]
@@ -86,16 +83,16 @@ async def with_places(call: Call, error: Refused) -> Refused:
 
 
 def naming_of(services: Services) -> Naming:
-    """Return a `Naming` whose renamings also update service discovery, and what features store under the name of an object."""
+    """Return a `Naming` whose renamings also update service discovery, and the data that features store under the name of an object."""
     return Naming(services.engine, [services.discovery, *services.followers])
 
 
-def permit(by: Author, object_: str, to: str) -> None:
-    """Raise Forbidden unless the caller may change a part of the object, under its old name and under its new name `to`.
+def permit(author: Author, object_: str, to: str) -> None:
+    """Raise Forbidden unless the author may change some part of the object, both under its old name and under its new name `to`.
 
-    The commit authorizes each single change later.
+    The commit authorizes each change.
     """
-    rights = by.rights
+    rights = author.rights
     if isinstance(rights, Rights):
         names = (object_, spelled(*parsed(object_)[:-1], to))
         rights.permit([changed(name, ()) for name in names if not rights.may_change_within(name)])
@@ -111,5 +108,5 @@ async def renaming_of(call: Call, to: str) -> Renaming:
 
 
 async def rename(call: Call, renaming: Renaming) -> Outcome:
-    """Commit a change that begins with a renaming."""
+    """Commit the change of a renaming, which may have further edits."""
     return await naming_of(call.services).rename(renaming, renaming.change.reload)

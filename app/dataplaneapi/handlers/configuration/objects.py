@@ -58,7 +58,7 @@ class Target:
         return editor_of(self.place)
 
     def extent(self, document: Document) -> int:
-        """Return how many characters of the configuration a read of the target parses: those of its section, or all."""
+        """Return how many characters of the configuration must be parsed to read the target: those of its section, or all."""
         above, name = self.parent or (None, "")
         size: int = document.extent(above.section, name) if above and above.kind == "section" else document.size
         return size
@@ -72,11 +72,11 @@ class Target:
     def check_exists(self, document: Document, situation: str) -> None:
         self.editor.check_exists(document, self.resource, self.parent, self.key, situation)
 
-    def named(self, key: Any) -> "Target":
+    def with_key(self, key: Any) -> "Target":
         return replace(self, key=key)
 
-    def other_name(self, document: Document, body: Mapping[str, Any]) -> str:
-        """Return the new name of the object in a body. Return an empty text if the object keeps its name or cannot be renamed."""
+    def new_name(self, document: Document, body: Mapping[str, Any]) -> str:
+        """Return the name in a body if that renames the object. Return an empty text if the name is the same or cannot change."""
         name = body.get(self.resource.key)
         if (
             self.resource.kind in ("indexed", "singleton")
@@ -90,15 +90,15 @@ class Target:
         is_section = self.resource.kind == "section" and document.find(self.resource.section, str(self.key)) is not None
         return name if is_section or self.editor.has_written_name(document, self.resource, self.parent, self.key) else ""
 
-    def as_named_in(self, body: Mapping[str, Any], document: Document) -> dict[str, Any]:
-        """Return the object after an edit, under the name in `body` if the object had no written name before."""
+    def edited_object(self, body: Mapping[str, Any], document: Document) -> dict[str, Any]:
+        """Return the object from the document after an edit. If the object has no written name, it is found by the name in `body`."""
         name, kinds = body.get(self.resource.key), ("named", "section")
         is_new = (
             name not in (None, "", self.key)
             and self.resource.kind in kinds
             and not self.editor.has_written_name(document, self.resource, self.parent, self.key)
         )
-        return (self.named(name) if is_new else self).object(document)
+        return (self.with_key(name) if is_new else self).object(document)
 
     def added_object(self, before: Document, after: Document) -> dict[str, Any]:
         assert self.parent is not None
@@ -107,29 +107,27 @@ class Target:
 
 
 def target_of(call: Call, *, one: bool) -> Target:
-    """Return the object that a call addresses or, without `one`, the collection. The last name in the path is the key of the object."""
+    """Return the object or, if `one` is False, the collection that a call addresses. The last name in the path is the key of the object."""
     resource, parent, key = place_of(call.operation, call.values, call.services.editor, one=one)
     return Target(resource, parent, key, bool(call.query.full_section))
 
 
 async def read_all(call: ReadCall) -> Response:
     """Return a collection, filtered by the query parameters that have the names of members."""
-    target = target_of(call, one=False)
-    document = call.document
-    return await run_in_thread_if(target.extent(document) > LARGE, _list_response, call, target, document)
+    target, document = target_of(call, one=False), call.document
+    filters = {name: call.values[name] for name in call.operation.filters if name in call.values}
 
+    def respond() -> Response:
+        objects = [object_ for object_ in target.objects(document) if all(object_.get(name) == value for name, value in filters.items())]
+        unparsed = target.editor.unparsed(document, target.resource, target.parent)
+        headers: list[Header] = [(UNPARSED_LINES, ",".join(map(str, unparsed)).encode())] if unparsed else []
+        return json_response(200, objects, headers, cacheable=not call.transaction_id)
 
-def _list_response(call: Call, target: Target, document: Document) -> Response:
-    wanted = {name: call.values[name] for name in call.operation.filters if name in call.values}
-    objects = [object_ for object_ in target.objects(document) if all(object_.get(name) == value for name, value in wanted.items())]
-    unparsed = target.editor.unparsed(document, target.resource, target.parent)
-    headers: list[Header] = [(UNPARSED_LINES, ",".join(map(str, unparsed)).encode())] if unparsed else []
-    return json_response(200, objects, headers, cacheable=not call.transaction_id)
+    return await run_in_thread_if(target.extent(document) > LARGE, respond)
 
 
 async def read_one(call: ReadCall) -> Response:
-    target = target_of(call, one=True)
-    document = call.document
+    target, document = target_of(call, one=True), call.document
     return await run_in_thread_if(
         target.extent(document) > LARGE, lambda: json_response(200, target.object(document), cacheable=not call.transaction_id)
     )
@@ -179,51 +177,54 @@ class WriteHandler:
 
 async def build_replace(call: Call) -> Write:
     target, document, renaming = await _find_target(call)
-    return await run_in_thread_if(target.extent(document) > LARGE, _built_replace, call, target, document, renaming)
 
+    def build() -> Write:
+        edits, renamed, after_renaming = _apply_renaming(target, document, renaming)
+        body = rebased(call.body, target.object(document), renamed.object(after_renaming)) if renaming else call.body
+        body = _with_sent_zeros(call, body, after_renaming, renamed)
+        replacement = Replace(renamed.place, body, renamed.full, call.services.editor, claims=renaming is None)
+        return Write(
+            [*edits, replacement],
+            200,
+            lambda _, after: renamed.edited_object(body, after),
+            silent=renamed.resource.silent,
+            renaming=renaming,
+        )
 
-def _built_replace(call: Call, target: Target, document: Document, renaming: Renaming | None) -> Write:
-    edits, named, now = _apply_renaming(target, document, renaming)
-    body = rebased(call.body, target.object(document), named.object(now)) if renaming else call.body
-    body = _with_sent_zeros(call, body, now, named)
-
-    def stored(_: Document, after: Document) -> Any:
-        return named.as_named_in(body, after)
-
-    return Write(
-        [*edits, Replace(named.place, body, named.full, call.services.editor, claims=renaming is None)],
-        200,
-        stored,
-        silent=named.resource.silent,
-        renaming=renaming,
-    )
+    return await run_in_thread_if(target.extent(document) > LARGE, build)
 
 
 async def build_patch(call: Call) -> Write:
-    """Build the write of a PATCH: merge the body into the present object, validate the result as for a PUT, and write what differs."""
+    """Merge the body of a PATCH into the current object, validate the result as for a PUT, and return the write of what differs."""
     target, document, renaming = await _find_target(call)
-    return await run_in_thread_if(target.extent(document) > LARGE, _built_patch, call, target, document, renaming)
+    declared, services = call.operation.body, call.services
+    assert declared is not None
 
+    def build() -> Write:
+        edits, renamed, after_renaming = _apply_renaming(target, document, renaming)
+        current = find_value(after_renaming, renamed.place, full=renamed.full)
+        body = call.body
+        # If the object is missing, the edit refuses the change later.
+        if current is not None:
+            base: Mapping[str, Any] = current
+            if (resource := services.editor.resources.by_name[call.operation.resource or ""]).section:
+                base = validation.without_stale(current, call.body, services.editor.aliases(resource))
+            whole = validation.merged(base, call.body)
+            shaped = validated(whole, declared.schema, services.schemas, unwritable=call.operation.unwritable, present=lambda: base)
+            body = with_sent_zeros(shaped, whole, base)
+        members = {name: body.get(name) for name in [*(current or ()), *body] if current is None or body.get(name) != current.get(name)}
+        patch = Patch(renamed.place, members, renamed.full, services.editor)
+        return Write([*edits, patch], 200, lambda _, after: renamed.edited_object(body, after), renaming=renaming)
 
-def _built_patch(call: Call, target: Target, document: Document, renaming: Renaming | None) -> Write:
-    edits, named, after = _apply_renaming(target, document, renaming)
-    now = find_value(after, named.place, full=named.full)
-    # If the object is missing, the edit refuses the change later.
-    body = call.body if now is None else _merged(call, now, call.body)
-    members = {name: body.get(name) for name in [*(now or ()), *body] if now is None or body.get(name) != now.get(name)}
-
-    def stored(_: Document, after: Document) -> Any:
-        return named.as_named_in(body, after)
-
-    return Write([*edits, Patch(named.place, members, named.full, call.services.editor)], 200, stored, renaming=renaming)
+    return await run_in_thread_if(target.extent(document) > LARGE, build)
 
 
 async def _find_target(call: Call) -> tuple[Target, Document, Renaming | None]:
-    """Return the target of a call, its document, and the renaming if the body has another name than the path. Raises ApiError."""
+    """Return the target and the document of a call, and the renaming if the body has another name than the path. Raises ApiError."""
     target, document = target_of(call, one=True), call.document
     if "replace" in target.resource.existence_first:
         await run_in_thread_if(document.size > LARGE, target.check_exists, document, "absent_replace")
-    to = await run_in_thread_if(target.extent(document) > LARGE, target.other_name, document, call.body)
+    to = await run_in_thread_if(target.extent(document) > LARGE, target.new_name, document, call.body)
     if to and merges(call) and call.values.get(PARAMETER):
         text = f"{PARAMETER}=merge in query is not supported by a write that renames, because later writes may refer to the object"
         raise ApiError(400, f"{text}: send it without {PARAMETER}, with ?version={call.services.engine.version()}")
@@ -235,25 +236,14 @@ def _apply_renaming(target: Target, document: Document, renaming: Renaming | Non
     if renaming is None:
         return [], target, document
     edits = renaming.change.edits
-    return edits, target.named(renaming.name), applied(edits, document)
-
-
-def _merged(call: Call, now: Mapping[str, Any], part: Mapping[str, Any]) -> Any:
-    """Return the body of the PUT that is equivalent to a PATCH. Raises ApiError if the whole object is invalid."""
-    declared, services = call.operation.body, call.services
-    assert declared is not None
-    if (resource := services.editor.resources.by_name[call.operation.resource or ""]).section:
-        now = validation.without_stale(now, part, services.editor.aliases(resource))
-    whole = validation.merged(now, part)
-    shaped = validated(whole, declared.schema, services.schemas, unwritable=call.operation.unwritable, present=lambda: now)
-    return with_sent_zeros(shaped, whole, now)
+    return edits, target.with_key(renaming.name), applied(edits, document)
 
 
 def _with_sent_zeros(call: Call, body: Any, document: Document, target: Target) -> Any:
-    """Return the body with the zeros restored that the client has sent and the present object has (see `validation.with_sent_zeros`)."""
-    if not has_zero(call.sent) or (now := find_value(document, target.place, full=target.full)) is None:
+    """Return the body with those zeros restored that both the client has sent and the current object has."""
+    if not has_zero(call.sent) or (current := find_value(document, target.place, full=target.full)) is None:
         return body
-    return with_sent_zeros(body, call.sent, now)
+    return with_sent_zeros(body, call.sent, current)
 
 
 async def build_replace_all(call: Call) -> Write:
@@ -283,7 +273,7 @@ class DeleteHandler(WriteHandler):
         try:
             return await super().__call__(call)
         except Refused as error:
-            raise await naming.with_places(call, error) from None
+            raise await naming.add_references(call, error) from None
 
 
 replace_one, patch_one, replace_all, delete_one = (
@@ -296,7 +286,18 @@ replace_one, patch_one, replace_all, delete_one = (
 
 async def change_of(call: Call, write: Write) -> Change:
     """Return the change that makes a write, with what the call expects of the current version. Raises ApiError and Forbidden."""
-    reload, expect = Reload.NOW if call.query.force_reload else Reload.AUTO, await _expected(call)
+    reload, version = Reload.NOW if call.query.force_reload else Reload.AUTO, call.query.version or 0
+    # Raises ApiError if the call cannot be merged.
+    is_merged = merges(call)
+    expect: Expect = ANY
+    if IF_MATCH in call.values:
+        document = call.document
+        target = target_of(call, one=call.operation.is_of_one and conflicts.compares_one(call))
+        forms = (target.full, not target.full) if target.resource.full_section else (False,)
+        is_large = target.extent(document) > LARGE
+        expect = await run_in_thread_if(is_large, conflicts.expected_object, call, document, target.place, forms)
+    elif version:
+        expect = Rebase(version) if is_merged else Version(version)
     if write.renaming:
         return replace(write.renaming.change, operations=[*write.edits, *write.renaming.change.files], expect=expect, reload=reload)
     skips_same = call.operation.action == PATCH and reload is Reload.AUTO
@@ -329,24 +330,6 @@ async def make_write(call: Call, write: Write) -> Response:
     return await run_in_thread_if(after.size > LARGE, lambda: json_response(status, stored(before, after), headers))
 
 
-async def _expected(call: Call) -> Expect:
-    """Return what a call expects of the configuration that it changes: an ETag, a version, or nothing."""
-    version, is_merged = call.query.version or 0, merges(call)
-    if IF_MATCH in call.values:
-        document = call.document
-        target = target_of(call, one=call.operation.is_of_one and conflicts.compares_one(call))
-        forms = (target.full, not target.full) if target.resource.full_section else (False,)
-        return await run_in_thread_if(target.extent(document) > LARGE, conflicts.expected_object, call, document, target.place, forms)
-    if not version:
-        return ANY
-    return Rebase(version) if is_merged else Version(version)
-
-
-def _needs_no_version(call: Call) -> bool:
-    """Return whether a write may omit the version, because it has `If-Match` or patches an object that has no index."""
-    return IF_MATCH in call.values or (call.operation.action == PATCH and target_of(call, one=True).resource.kind != "indexed")
-
-
 def check_version_or_transaction(
     call: Call,
     transaction_id: str | None,
@@ -354,14 +337,16 @@ def check_version_or_transaction(
     current: int | None = None,
     version_path: str = "/v3/services/haproxy/configuration/version",
 ) -> None:
-    """Raise ApiError (400) if a write has both a version and a transaction, or neither although it needs one.
+    """Raise ApiError (400) if a write has both a version and a transaction, or neither although the write needs one of them.
 
-    The message says how to send one. For a file other than the configuration, `current` is its version, and `version_path` the path that
-    returns it.
+    For a file other than the configuration, `current` is the version of that file, and `version_path` the path that returns the version.
     """
     if transaction_id and version:
         raise ApiError(400, "both version and transaction specified, specify only one")
-    if transaction_id or version or _needs_no_version(call):
+    # A PATCH of an object without an index needs no version.
+    if transaction_id or version or IF_MATCH in call.values:
+        return
+    if call.operation.action == PATCH and target_of(call, one=True).resource.kind != "indexed":
         return
     known = {parameter.name for parameter in call.operation.parameters}
     unknown = (name for name in call.sent_query if name not in known)

@@ -31,7 +31,7 @@ async def read(call: ReadCall) -> Response:
 
 
 async def replace(call: JsonCall) -> Response:
-    """Replace the configuration by a text or, with `only_validate`, only validate it. The body of the response is the configuration."""
+    """Replace the configuration by a text or, with `only_validate`, validate the text. The body of the response is the configuration."""
     engine, file = call.services.engine, call.query.file
     if call.query.only_validate:
         _check_lines(call)
@@ -48,7 +48,7 @@ async def replace(call: JsonCall) -> Response:
 
 
 async def _push_change(call: Call) -> Change:
-    """Return the change that replaces the configuration. Raises ApiError."""
+    """Return the change that replaces the configuration. Raises ApiError, with 412 if the text does not match `If-Match`."""
     _check_lines(call)
     engine, file = call.services.engine, call.query.file
     if not call.query.skip_version:
@@ -57,7 +57,11 @@ async def _push_change(call: Call) -> Change:
     put = await engine.text(call.body, file=file, keeps_version=not is_next, actions=call.values.get("X-Runtime-Actions", ""))
     expect: Expect = ANY
     if IF_MATCH in call.values:
-        expect = await _expected_text(call, file)
+        await engine.notice()
+        document, name = engine.document, engine.resolve_file(file)
+        if not await run_in_thread(lambda: conflicts.matches_text(call, engine.raw(file=file))):
+            raise conflicts.precondition_failed(call)
+        expect = ExpectedText.from_document(document, name, version)
     elif is_next:
         expect = Rebase(version) if is_merged else Version(version)
     reload = Reload.NONE if call.query.skip_reload else Reload.NOW if call.query.force_reload else Reload.AUTO
@@ -69,7 +73,7 @@ def _check_lines(call: Call) -> None:
         raise ApiError(400, "invalid configuration: no newline character found")
 
 
-async def _check(call: Call) -> bool:
+async def check_replace(call: Call) -> bool:
     engine = call.services.engine
     if call.query.only_validate:
         _check_lines(call)
@@ -78,22 +82,12 @@ async def _check(call: Call) -> bool:
     return await engine.check_change(await _push_change(call))
 
 
-CHECKS = {"replace": _check}
+CHECKS = {"replace": check_replace}
 
 
 async def _readable_text(call: Call, file: str) -> bytes:
     """Return the current configuration, or an empty text if the caller may not read everything."""
     return b"" if reader(call.author) else await run_in_thread(call.services.engine.raw, file=file)
-
-
-async def _expected_text(call: Call, file: str) -> Expect:
-    """Return the expectation that the text does not change before the commit. Raises ApiError (412) if it does not match `If-Match`."""
-    engine = call.services.engine
-    await engine.notice()
-    document, name = engine.document, engine.resolve_file(file)
-    if not await run_in_thread(lambda: conflicts.matches_text(call, engine.raw(file=file))):
-        raise conflicts.precondition_failed(call)
-    return ExpectedText.from_document(document, name, call.query.version or 0)
 
 
 def _text_response(status: int, data: bytes, reload_id: str | None = None) -> Response:

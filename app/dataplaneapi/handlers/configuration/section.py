@@ -16,7 +16,7 @@ from dataplaneapi.handlers.configuration.objects import (
 
 async def build_create(call: Call) -> Write:
     target = target_of(call, one=False)
-    made = target.named(call.body.get(target.resource.key))
+    made = target.with_key(call.body.get(target.resource.key))
     return create_write(call, target, lambda _, after: made.object(after))
 
 

@@ -12,6 +12,7 @@ from haproxy_native.errors import NoTransaction, Unreadable
 
 @contextmanager
 def missing_is_404() -> Iterator[None]:
+    """Raise ApiError (404) if the body raises NoTransaction."""
     try:
         yield
     except NoTransaction as error:
@@ -63,21 +64,21 @@ async def delete(call: JsonCall) -> Response:
     return empty(204)
 
 
-async def _check_start(call: Call) -> bool:
+async def check_start(call: Call) -> bool:
     call.services.engine.check_start(call.query.version, author=call.author)
     return False
 
 
-async def _check_commit(call: Call) -> bool:
+async def check_commit(call: Call) -> bool:
     is_forced = bool(call.query.force_reload)
     with missing_is_404():
         return await call.services.engine.check_commit(call.path.id, author=call.author, force_reload=is_forced, merges=merges(call))
 
 
-async def _check_deletion(call: Call) -> bool:
+async def check_deletion(call: Call) -> bool:
     with missing_is_404():
         call.services.engine.context.transactions.to_delete(call.path.id, call.author)
     return False
 
 
-CHECKS = {"start": _check_start, "commit": _check_commit, "delete": _check_deletion}
+CHECKS = {"start": check_start, "commit": check_commit, "delete": check_deletion}

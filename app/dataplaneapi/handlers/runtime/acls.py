@@ -34,11 +34,11 @@ async def read_entries(call: ReadCall) -> Response:
     parent = call.path.parent_name
     where = f"cannot retrieve ACL files entries for {parent}:"
     async with asking(call, where) as runtime:
-        there = [{"id": reference, "value": pattern} for reference, pattern in await lists.read_acl(runtime, await _name(call))]
-    if not there:
+        entries = [{"id": reference, "value": pattern} for reference, pattern in await lists.read_acl(runtime, await _loaded_name(call))]
+    if not entries:
         # Clients detect an empty ACL by this response.
         raise NotFound(f"{where} not found")
-    return json_response(200, there)
+    return json_response(200, entries)
 
 
 async def read_entry(call: ReadCall) -> Response:
@@ -46,8 +46,8 @@ async def read_entry(call: ReadCall) -> Response:
     parent, entry = call.path.parent_name, call.path.id
     where = f"cannot retrieve ACL file entry for {parent}:"
     async with asking(call, where) as runtime:
-        there = await lists.read_acl(runtime, await _name(call))
-    if (value := next((pattern for row in there if entry in row for pattern in row[1:]), None)) is None:
+        rows = await lists.read_acl(runtime, await _loaded_name(call))
+    if (value := next((pattern for row in rows if entry in row for pattern in row[1:]), None)) is None:
         raise NotFound(f"{where} {entry} not found")
     return json_response(200, {"value": value})
 
@@ -73,7 +73,7 @@ async def delete_entry(call: JsonCall) -> Response:
 
 async def replace_entries(call: JsonCall) -> Response:
     """Replace all patterns at once. HAProxy collects the new patterns in a new version of the ACL, and then switches to that version."""
-    values = [_pattern_of(entry, f"{place}.") for place, entry in enumerate(call.body)]
+    values = [_pattern_of(entry, f"{index}.") for index, entry in enumerate(call.body)]
     async with _acl_to_change(call, "") as acl:
         await acl.replace(values, sync=_syncs_file(call))
     return json_response(201, call.body)
@@ -83,17 +83,17 @@ async def replace_entries(call: JsonCall) -> Response:
 async def _acl_to_change(call: Call, where: str) -> AsyncIterator[LiveAcl]:
     async with asking(call, where):
         try:
-            context, stores, name = call.services.engine.context, call.services.engine.stores, await _name(call)
+            context, stores, name = call.services.engine.context, call.services.engine.stores, await _loaded_name(call)
             acl = await find_acl(context, stores, call.path.parent_name)
-            place = acl_path(context, stores, acl) if acl and name == acl.file else ""
-            yield LiveAcl(context, stores, name, call.author, place)
+            path = acl_path(context, stores, acl) if acl and name == acl.file else ""
+            yield LiveAcl(context, stores, name, call.author, path)
         except RefusedAtRuntime as error:
             if isinstance(error.__cause__, RuntimeRefused):
                 raise error.__cause__ from None
             raise
 
 
-async def _name(call: Call) -> str:
+async def _loaded_name(call: Call) -> str:
     """Return the name by which HAProxy knows the ACL in the path: `#<id>` or its file.
 
     If HAProxy has not loaded such an ACL, it will refuse the returned name.
@@ -111,10 +111,11 @@ def _syncs_file(call: Call) -> bool:
     return bool(call.query.force_sync)
 
 
-def _pattern_of(entry: Mapping[str, Any], place: str) -> str:
+def _pattern_of(entry: Mapping[str, Any], prefix: str) -> str:
+    """Return the pattern of an entry in the body. Raises ApiError, whose message has `prefix` before the name of the member."""
     value: str | None = entry.get("value")
     if not value:
-        raise ApiError(422, f"{place}value in body is required and must not be empty")
+        raise ApiError(422, f"{prefix}value in body is required and must not be empty")
     return value
 
 
@@ -122,19 +123,19 @@ def _as_dict(acl: lists.LoadedAcl) -> dict[str, str]:
     return {"id": acl.id, "storage_name": acl.name, "description": acl.description}
 
 
-async def _check_new_entry(call: Call) -> None:
+async def check_new_entry(call: Call) -> None:
     async with _acl_to_change(call, "") as acl:
         call.author.permit(acl.touch(_pattern_of(call.body, ""), CREATE))
 
 
-async def _check_entry(call: Call) -> None:
+async def check_delete_entry(call: Call) -> None:
     async with _acl_to_change(call, "") as acl:
         call.author.permit(acl.touch(call.path.id, DELETE))
 
 
-async def _check_entries(call: Call) -> None:
+async def check_all_entries(call: Call) -> None:
     async with _acl_to_change(call, "") as acl:
         permit_change(call, acl.object)
 
 
-CHECKS = {"create_entry": _check_new_entry, "delete_entry": _check_entry, "replace_entries": _check_entries}
+CHECKS = {"create_entry": check_new_entry, "delete_entry": check_delete_entry, "replace_entries": check_all_entries}

@@ -27,8 +27,8 @@ async def renew(call: JsonCall) -> Response:
     return empty(200)
 
 
-async def _check(call: Call) -> None:
+async def check_renew(call: Call) -> None:
     permit_change(call, spelled("certificate", call.query.certificate))
 
 
-CHECKS = {"renew": _check}
+CHECKS = {"renew": check_renew}

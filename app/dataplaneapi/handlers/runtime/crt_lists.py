@@ -40,20 +40,20 @@ def _object(name: str) -> str:
 
 
 def _new_entry(call: Call) -> crt_list.CrtListLine:
-    """Return the entry to add. Raises ApiError if it names no certificate."""
+    """Return the entry in the body. Raises ApiError if the entry names no certificate."""
     entry = crt_list.entry_of(call.body)
     if not entry.file:
         raise ApiError(400, "missing certificate file name")
     return entry
 
 
-async def _check_new(call: Call) -> None:
+async def check_new(call: Call) -> None:
     _new_entry(call)
     permit_change(call, _object(call.query.name))
 
 
-async def _check_deletion(call: Call) -> None:
+async def check_deletion(call: Call) -> None:
     permit_change(call, _object(call.query.name))
 
 
-CHECKS = {"add_entry": _check_new, "delete_entry": _check_deletion}
+CHECKS = {"add_entry": check_new, "delete_entry": check_deletion}

@@ -16,7 +16,7 @@ Work = Callable[[Runtime], Awaitable[Sequence[MemberChange] | None]]
 
 
 def permit_change(call: Call, object_: str, members: Iterable[str] = ()) -> None:
-    """Raise Forbidden unless the author may change the object in the process or, if `members` is not empty, these members of it."""
+    """Raise Forbidden unless the author may change the object in the process; if `members` is not empty, only these members."""
     call.author.permit(changed(object_, members) if members else Touch(object_, CHANGE, frozenset((ANY,))))
 
 
@@ -28,10 +28,10 @@ async def change(
     members: Iterable[str] = (),
     classed: bool = True,
 ) -> None:
-    """Commit `work` on an object, such as `backend/app/server/s1`, with the errors and the time limits of `asking`. Raises Forbidden.
+    """Commit `work` on an object, such as `backend/app/server/s1`, with the errors and the time limits of `asking`.
 
-    `members` are the members that `work` may change, which the author must be allowed to change; by default the whole object. `work`
-    returns the changes of members for the history, or None.
+    `work` changes only `members`, or the whole object if `members` is empty. Its result, if not None, is stored in the history. Raises
+    Forbidden if the author may not change these members or the object.
     """
 
     async def apply() -> Sequence[MemberChange] | None:

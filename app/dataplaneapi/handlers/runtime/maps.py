@@ -31,11 +31,14 @@ async def read_list(call: ReadCall) -> Response:
     store = _store(call)
     async with asking(call) as runtime:
         loaded = await lists.list_maps(runtime)
-    owned = [(map_, store.file_loaded_as(call.services.engine.context, map_.name)) for map_ in loaded]
-    managed = [_map_row(map_) | {"storage_name": own.name} for map_, own in owned if own]
-    others = [_map_row(map_) for map_, own in owned if own is None] if call.query.include_unmanaged else []
-    order = {map_.name: place for place, map_ in enumerate(loaded)}
-    return json_response(200, sorted(managed + others, key=lambda row: order[row["file"]]))
+    rows = []
+    for map_ in loaded:
+        file = store.file_loaded_as(call.services.engine.context, map_.name)
+        if file:
+            rows.append(_map_row(map_) | {"storage_name": file.name})
+        elif call.query.include_unmanaged:
+            rows.append(_map_row(map_))
+    return json_response(200, rows)
 
 
 async def read(call: ReadCall) -> Response:
@@ -77,7 +80,10 @@ async def read_entry(call: ReadCall) -> Response:
     if staged := _staged_map(call, "parent_name"):
         return json_response(200, _entry_row(await staged.existing(call.path.id)))
     async with _map_to_change(call, "parent_name") as live:
-        return json_response(200, _entry_row(await _existing_entry(call, live)))
+        entry = await live.entry(call.path.id)
+        if entry is None:
+            raise NotFound(f"{call.services.engine.runtime.address} {call.path.id} not found")
+        return json_response(200, _entry_row(entry))
 
 
 async def create_entry(call: JsonCall) -> Response:
@@ -100,16 +106,19 @@ async def delete_entry(call: JsonCall) -> Response:
 
 
 @asynccontextmanager
-async def _map_to_change(call: Call, named: str) -> AsyncIterator[LiveMap | StagedMap]:
-    """Yield the map that the path names: in the process or, inside a transaction or batch, as staged. Raises ApiError."""
-    if staged := _staged_map(call, named):
+async def _map_to_change(call: Call, parameter: str) -> AsyncIterator[LiveMap | StagedMap]:
+    """Yield the map in the process or, inside a transaction or batch, the staged file of the map. Raises ApiError.
+
+    `parameter` is the parameter of the path with the name of the map.
+    """
+    if staged := _staged_map(call, parameter):
         if not (_syncs_file(call) or call.query.force_delete):
             raise ApiError(400, "a transaction can change only the map's file: send force_sync=true")
         yield staged
         return
     async with asking(call) as runtime:
         try:
-            yield await _find_loaded_map(call, named)
+            yield await _find_loaded_map(call, parameter)
         except RefusedAtRuntime as error:
             if isinstance(error.__cause__, RuntimeRefused):
                 raise error.__cause__ from None
@@ -118,30 +127,23 @@ async def _map_to_change(call: Call, named: str) -> AsyncIterator[LiveMap | Stag
             raise ApiError(409, f"{runtime.address} already exists") from None
 
 
-async def _find_loaded_map(call: Call, named: str) -> LiveMap:
-    """Return the loaded map that the path names. Raises Forbidden for a GET if the caller may not read the map or entry.
+async def _find_loaded_map(call: Call, parameter: str) -> LiveMap:
+    """Return the loaded map that the path names. Raises Forbidden if the call is a GET and the caller may not read the map or entry.
 
     The commit authorizes changes.
     """
-    live, rights = await find_map(call.services.engine.context, _store(call), call.values[named], call.author), call.author.rights
+    live, rights = await find_map(call.services.engine.context, _store(call), call.values[parameter], call.author), call.author.rights
     if isinstance(rights, Rights) and call.operation.method == "GET":
         rights.require(READ, f"{live.object}/entry/{encoded(entry)}" if (entry := call.values.get("id")) else live.object)
     return live
 
 
-async def _existing_entry(call: Call, live: LiveMap | StagedMap) -> MapEntry:
-    entry = await live.entry(call.path.id)
-    if entry is None:
-        raise NotFound(f"{call.services.engine.runtime.address} {call.path.id} not found")
-    return entry
-
-
-def _staged_map(call: Call, named: str) -> StagedMap | None:
-    """Return the map that the path names as the transaction or batch of the call has staged it. Return None outside of both."""
+def _staged_map(call: Call, parameter: str) -> StagedMap | None:
+    """Return the map that the path names, with the changes staged by the transaction or batch of the call. Return None outside of both."""
     if not call.is_part:
         return None
     store = _store(call)
-    return StagedMap(call.services.engine.context, call.within(store), store.path_of(call.values[named]), call.author)
+    return StagedMap(call.services.engine.context, call.within(store), store.path_of(call.values[parameter]), call.author)
 
 
 def _store(call: Call) -> MapStore:
@@ -162,7 +164,7 @@ def _entry_row(entry: MapEntry) -> dict[str, Any]:
     return {"key": entry.key, "value": entry.value}
 
 
-async def _check(call: Call) -> None:
+async def check_change(call: Call) -> None:
     """Raise Forbidden unless the caller may change the entry that the call names or, if it names none, the whole map."""
     is_entry = "parent_name" in call.values
     verb, key = _VERBS[call.operation.method], (call.values.get("id") or call.body.get("key", "")) if is_entry else ""
@@ -178,4 +180,4 @@ async def _check(call: Call) -> None:
 
 
 _VERBS = {"POST": CREATE, "PUT": CHANGE, "DELETE": DELETE}
-CHECKS = dict.fromkeys(("fill", "clear", "create_entry", "replace_entry", "delete_entry"), _check)
+CHECKS = dict.fromkeys(("fill", "clear", "create_entry", "replace_entry", "delete_entry"), check_change)

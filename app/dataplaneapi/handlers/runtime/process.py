@@ -14,7 +14,6 @@ from dataplaneapi.api.runtime_call import asking, read_long
 from haproxy_native.errors import BadValue, RuntimeFailure, RuntimeRefused, RuntimeUnconfigured
 from haproxy_native.runtime import responses as answers
 from haproxy_native.runtime.argument import argument
-from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.dumps import STATISTICS_HEAD, StatisticsDump
 from haproxy_native.runtime.responses import process_info
 from haproxy_native.threads import run_in_thread
@@ -41,34 +40,29 @@ async def stats(call: ReadCall) -> Response:
     if name and kind == "server" and not parent:
         raise ApiError(400, "Parent backend required when filtering by server")
 
-    def wanted(row: str, row_name: str, proxy: str) -> bool:
-        if kind and row != kind:
+    def is_selected(row_kind: str, row_name: str, proxy: str) -> bool:
+        if kind and row_kind != kind:
             return False
         return (not name or row_name == name) and (kind != "server" or not parent or proxy == parent)
 
     counters = StatisticsDump(
         {name: property_["type"] == "integer" for name, property_ in _properties(call, "native_stat_stats").items()},
-        wanted if kind else None,
+        is_selected if kind else None,
     )
     try:
         async with asking(call, seconds=None) as runtime:
-            await _read_counters(runtime, kind, parent, counters)
+            # HAProxy filters the rows by kind and, for servers, if possible by the backend.
+            if kind == "server" and parent:
+                # HAProxy selects the first proxy of that name. If that is a frontend, there are no rows, and all servers are read below.
+                with suppress(RuntimeRefused, BadValue):
+                    await read_long(runtime, f"show stat {argument(parent)} {_BITS[kind]} -1", STATISTICS_HEAD, counters)
+            if not counters.objects:
+                await read_long(runtime, f"show stat -1 {_BITS[kind]} -1" if kind else "show stat", STATISTICS_HEAD, counters)
     except RuntimeUnconfigured:
         raise
     except RuntimeFailure as error:
         return json_response(500, {"error": str(error), "runtimeAPI": call.services.engine.runtime.worker_place})
     return Response(200, await run_in_thread(counters.answer, runtime.worker_place))
-
-
-async def _read_counters(runtime: Runtime, kind: str | None, parent: str | None, counters: StatisticsDump) -> None:
-    """Read counters into `counters`. HAProxy filters the rows by `kind` and, for servers, if possible by the backend `parent`."""
-    if kind == "server" and parent:
-        # HAProxy selects the first proxy of that name. If that is a frontend, there are no rows, and all servers are read below.
-        with suppress(RuntimeRefused, BadValue):
-            await read_long(runtime, f"show stat {argument(parent)} {_BITS[kind]} -1", STATISTICS_HEAD, counters)
-        if counters.objects:
-            return
-    await read_long(runtime, f"show stat -1 {_BITS[kind]} -1" if kind else "show stat", STATISTICS_HEAD, counters)
 
 
 def _properties(call: Call, schema: str) -> Mapping[str, Any]:

@@ -25,8 +25,13 @@ DELETE_SECONDS = 1.0
 
 
 async def read_list(call: ReadCall) -> Response:
+    backend = call.path.parent_name
     async with asking(call) as runtime:
-        return json_response(200, [as_dict(call, server) for server in await _servers(runtime, call.path.parent_name)])
+        try:
+            servers = await runtime.servers(backend)
+        except RuntimeMissing:
+            raise NotFound(f"no data for {backend}: not found") from None
+        return json_response(200, [as_dict(call, server) for server in servers])
 
 
 async def read(call: ReadCall) -> Response:
@@ -36,15 +41,15 @@ async def read(call: ReadCall) -> Response:
 
 async def create(call: JsonCall) -> Response:
     backend, name = call.path.parent_name, _new_name(call)
-    # Values that cannot be sent are ignored here. `work` refuses them, after the permission for the object is checked.
+    # Values that HAProxy cannot receive are ignored here. `work` refuses them, after the permission for the object is checked.
     _permit_values(call)
 
     async def work(runtime: Runtime) -> None:
         try:
-            made = add_server_commands(backend, call.body, runtime.capabilities)
+            texts = add_server_commands(backend, call.body, runtime.capabilities)
         except NotExpressible as word:
             raise BadRequest(f"only HAProxy can resolve {word}") from None
-        await commands.apply(runtime, made)
+        await commands.apply(runtime, texts)
         _record_drift(call, f"{backend}/{name}", None, await _server(runtime, backend, name))
 
     await change(call, _object(backend, name), work, classed=False)
@@ -52,10 +57,10 @@ async def create(call: JsonCall) -> Response:
 
 
 async def replace(call: JsonCall) -> Response:
-    """Send the members that differ: state, then weight, then address. If HAProxy refuses one, the preceding ones are rolled back."""
+    """Send the members that differ: state, then weight, then address. If HAProxy refuses a member, the members before are rolled back."""
     backend, name = call.path.parent_name, call.path.name
     shown: dict[str, Any] = {}
-    changing = _sent_members(call)
+    members = _sent_members(call)
 
     async def work(runtime: Runtime) -> list[MemberChange]:
         before = await _server(runtime, backend, name)
@@ -66,7 +71,7 @@ async def replace(call: JsonCall) -> Response:
         shown.update(as_dict(call, after))
         return changed
 
-    await change(call, _object(backend, name), work, members=changing or (*MEMBERS, HEALTH), classed=False)
+    await change(call, _object(backend, name), work, members=members or (*MEMBERS, HEALTH), classed=False)
     return json_response(200, shown)
 
 
@@ -84,9 +89,9 @@ async def delete(call: JsonCall) -> Response:
 
 
 def _record_drift(call: Call, server: str, before: ServerState | None, after: ServerState | None) -> None:
-    """Record as drift that a server in the process differs from the configuration that the process has loaded."""
-    was, now = before.settings if before else "", after.settings if after else ""
-    call.services.engine.context.running.step(Drifted(f"server {server}", was, now))
+    """Record that a server in the process differs from the configuration that the process has loaded."""
+    old, new = before.settings if before else "", after.settings if after else ""
+    call.services.engine.context.running.step(Drifted(f"server {server}", old, new))
 
 
 def _new_name(call: Call) -> str:
@@ -100,6 +105,7 @@ def _new_name(call: Call) -> str:
 
 
 def _permit_values(call: Call) -> None:
+    """Raise Forbidden if the body has an expression that the author may not write."""
     with suppress(BadValue, NotExpressible):
         if has_new_expression([""], [server_line(call.body)]):
             call.author.permit(EXPRESSIONS)
@@ -114,13 +120,6 @@ def _object(backend: str, name: str) -> str:
     return spelled("backend", backend, "server", name)
 
 
-async def _servers(runtime: Runtime, backend: str) -> list[ServerState]:
-    try:
-        return await runtime.servers(backend)
-    except RuntimeMissing:
-        raise NotFound(f"no data for {backend}: not found") from None
-
-
 async def _server(runtime: Runtime, backend: str, name: str) -> ServerState:
     try:
         return next(server for server in await runtime.servers(backend) if server.name == name)
@@ -129,23 +128,23 @@ async def _server(runtime: Runtime, backend: str, name: str) -> ServerState:
 
 
 def as_dict(call: Call, server: ServerState) -> dict[str, Any]:
-    """Return a server as the schema `runtime_server` declares it: the attributes of `server` that have the names of members."""
+    """Return the attributes of `server` that the schema `runtime_server` declares, except those that are None."""
     members = call.services.schemas.resolve({"$ref": "#/components/schemas/runtime_server"})["properties"]
     shown = {name: getattr(server, name) for name in members}
     return {name: value for name, value in shown.items() if value is not None} | {"id": str(server.id)}
 
 
-async def _check_new(call: Call) -> None:
+async def check_new(call: Call) -> None:
     permit_change(call, _object(call.path.parent_name, _new_name(call)))
     _permit_values(call)
 
 
-async def _check_change(call: Call) -> None:
+async def check_change(call: Call) -> None:
     permit_change(call, _object(call.path.parent_name, call.path.name), _sent_members(call) or (*MEMBERS, HEALTH))
 
 
-async def _check_deletion(call: Call) -> None:
+async def check_deletion(call: Call) -> None:
     permit_change(call, _object(call.path.parent_name, call.path.name))
 
 
-CHECKS = {"create": _check_new, "replace": _check_change, "delete": _check_deletion}
+CHECKS = {"create": check_new, "replace": check_change, "delete": check_deletion}

@@ -1,7 +1,6 @@
 """Read the stick tables of the running HAProxy, and read and set their entries. The configuration determines which data a table stores."""
 
 import re
-from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -41,7 +40,12 @@ async def read(call: ReadCall) -> Response:
 
 async def read_entries(call: ReadCall) -> Response:
     name, key, known = call.path.parent_name, call.query.key, call.services.schemas.resolve(ENTRY)["properties"]
-    filters = list(_filters(call.query.filter or ""))
+    # `conn_cnt gt 0,data.gpc0 eq 1` becomes `data.conn_cnt gt 0 data.gpc0 eq 1`.
+    filters = []
+    for part in (call.query.filter or "").split(","):
+        words = part.split()
+        if words:
+            filters += [argument(word) for word in [f"data.{words[0].removeprefix('data.')}", *words[1:]]]
     async with asking(call, classed=False) as runtime:
         selection = " ".join(filters)
         if key:
@@ -53,7 +57,12 @@ async def read_entries(call: ReadCall) -> Response:
     entries = list(stick_tables.parse_entries(shown, frozenset(known)))
     if key:
         entries = [entry for entry in entries if entry["key"] == key]
-    return json_response(200, _page(entries, call.query.offset or 0, call.query.count))
+    offset, count = call.query.offset or 0, call.query.count
+    if offset < 0 or (count is not None and count < 0):
+        raise BadRequest("offset and count must not be negative")
+    if entries and offset >= len(entries):
+        raise BadRequest(f"Offset {offset} is larger than the slice size {len(entries)}")
+    return json_response(200, entries[offset : offset + count if count else None])
 
 
 async def create_entry(call: JsonCall) -> Response:
@@ -75,30 +84,22 @@ async def create_entry(call: JsonCall) -> Response:
         try:
             await runtime.execute(command)
         except RuntimeRefused as error:
-            is_there = await _has_key(runtime, path)
-            raise stick_tables.explain_refusal(error, data, runtime.capabilities, has_key=is_there) from None
+            has_key = False
+            with suppress(RuntimeFailure):
+                has_key = any(stick_tables.parse_entries(await runtime.read_dump(f"show table {path}", HEAD), frozenset()))
+            raise stick_tables.explain_refusal(error, data, runtime.capabilities, has_key=has_key) from None
         if table and table.type == "string":
-            await _check_length(runtime, path, key, made=True)
+            await _check_length(runtime, path, key, is_set=True)
 
     await change(call, spelled("stick_table", name, "entry", key), work, classed=False)
     return empty(204)
 
 
-async def _has_key(runtime: Runtime, path: str) -> bool:
-    """Return whether a table has a key; False if HAProxy does not say."""
-    with suppress(RuntimeFailure):
-        return any(stick_tables.parse_entries(await runtime.read_dump(f"show table {path}", HEAD), frozenset()))
-    return False
-
-
-async def _check_length(runtime: Runtime, path: str, key: str, *, made: bool = False) -> None:
-    """Raise BadRequest if the table truncates the key to its key length.
-
-    `made` means that the key has been set. Then the entry of the truncated key is removed first.
-    """
+async def _check_length(runtime: Runtime, path: str, key: str, *, is_set: bool = False) -> None:
+    """Raise BadRequest if the table truncates the key. If the key `is_set`, first remove the entry of the truncated key."""
     for entry in stick_tables.parse_entries(await runtime.read_dump(f"show table {path}", HEAD), frozenset()):
         if entry["key"] != key:
-            if made:
+            if is_set:
                 await runtime.execute(f"clear table {path}")
             raise BadRequest(f"{runtime.address} bad request: the table would store the key {key!r} as {entry['key']!r}")
 
@@ -112,7 +113,7 @@ async def _table(runtime: Runtime, name: str) -> Table | None:
 
 
 def _stored_key(runtime: Runtime, table: Table | None, key: str) -> str:
-    """Return the key as the table stores it. Raises BadRequest if the key does not match the key type of the table."""
+    """Return a key in the form in which the table stores keys. Raises BadRequest if the key does not match the key type of the table."""
     try:
         return stick_tables.stored_key(table.type, key) if table else key
     except BadValue as error:
@@ -123,69 +124,47 @@ def _key_and_data(body: dict[str, Any] | None) -> tuple[str, dict[str, Any]]:
     """Return the key, and the data under the names of HAProxy, such as `gpc0`, or `gpc[2]` in an array. Raises ApiError."""
     if body is None:
         raise ApiError(400, "value is required but missing")
-    given = {member: value for member, value in body["data_type"].items() if member not in _ABOUT}
-    return body["key"], dict(_datum(member, value) for member, value in given.items())
-
-
-def _datum(member: str, value: Any) -> tuple[str, Any]:
-    if not isinstance(value, dict):
-        return member, value
-    if "value" not in value:
-        raise ApiError(422, f'Error at "/data_type/{member}": property "value" is missing')
-    place = value.get("idx", 0)
-    return f"{member}[{place}]" if place else member, value["value"]
-
-
-def _filters(text: str) -> Iterator[str]:
-    """Convert `conn_cnt gt 0,data.gpc0 eq 1` to HAProxy's filters: `data.conn_cnt gt 0` and `data.gpc0 eq 1`."""
-    for part in text.split(","):
-        words = part.split()
-        if words:
-            yield " ".join(argument(word) for word in [f"data.{words[0].removeprefix('data.')}", *words[1:]])
-
-
-def _page(entries: list[dict[str, Any]], offset: int, count: int | None) -> list[dict[str, Any]]:
-    if offset < 0 or (count is not None and count < 0):
-        raise BadRequest("offset and count must not be negative")
-    if entries and offset >= len(entries):
-        raise BadRequest(f"Offset {offset} is larger than the slice size {len(entries)}")
-    return entries[offset : offset + count if count else None]
+    data = {}
+    for member, value in body["data_type"].items():
+        if member in _ABOUT:
+            continue
+        if not isinstance(value, dict):
+            data[member] = value
+            continue
+        if "value" not in value:
+            raise ApiError(422, f'Error at "/data_type/{member}": property "value" is missing')
+        index = value.get("idx", 0)
+        data[f"{member}[{index}]" if index else member] = value["value"]
+    return body["key"], data
 
 
 def _as_dict(call: Call, table: Table) -> dict[str, Any]:
+    """Return a table with its fields, if the configuration of a backend of the same name declares what the table stores."""
+    editor, document = call.services.editor, call.services.engine.document
+    stored = ""
+    with suppress(Missing):
+        backend = editor.get_object(document, editor.resources[BACKENDS], None, table.name)
+        member, declared = STORED_IN
+        stored = str((backend.get(member) or {}).get(declared) or "")
+    fields = []
+    # Such as `conn_cnt`, `conn_rate(10s)`, or the arrays `gpt(3)` and `gpc_rate(2,10s)`.
+    for match in _STORED.finditer(stored):
+        parts = [part.strip() for part in (match["inside"] or "").split(",") if part.strip()]
+        is_rate = match["field"].endswith("_rate")
+        field: dict[str, Any] = {"field": match["field"], "type": "rate" if is_rate else "counter"}
+        if is_rate and parts:
+            with suppress(ValueError, Unknowable):
+                field["period"] = Duration().read(parts.pop())
+        if parts and parts[0].isdecimal():
+            field["idx"] = int(parts[0])
+        fields.append(field)
     shown = {"name": table.name, "type": table.type, "size": table.size, "used": table.used}
-    fields = [_field(match["field"], match["inside"]) for match in _STORED.finditer(_store(call, table.name))]
     return {"fields": fields, **shown} if fields else shown
 
 
-def _store(call: Call, name: str) -> str:
-    """Return what the stick table of a backend stores according to the configuration, such as `gpc0,conn_rate(10s)`.
-
-    Return an empty text if the backend has no stick table.
-    """
-    editor, document = call.services.editor, call.services.engine.document
-    try:
-        backend = editor.get_object(document, editor.resources[BACKENDS], None, name)
-    except Missing:
-        return ""
-    table, member = STORED_IN
-    return str((backend.get(table) or {}).get(member) or "")
-
-
-def _field(name: str, inside: str | None) -> dict[str, Any]:
-    """Return a field of a table, such as `conn_cnt`, `conn_rate(10s)`, or an array: `gpt(3)`, `gpc_rate(2,10s)`."""
-    parts = [part.strip() for part in (inside or "").split(",") if part.strip()]
-    is_rate = name.endswith("_rate")
-    field: dict[str, Any] = {"field": name, "type": "rate" if is_rate else "counter"}
-    if is_rate and parts:
-        with suppress(ValueError, Unknowable):
-            field["period"] = Duration().read(parts.pop())
-    return field | ({"idx": int(parts[0])} if parts and parts[0].isdecimal() else {})
-
-
-async def _check_entry(call: Call) -> None:
+async def check_entry(call: Call) -> None:
     key, _ = _key_and_data(call.body)
     permit_change(call, spelled("stick_table", call.path.parent_name, "entry", key))
 
 
-CHECKS = {"create_entry": _check_entry}
+CHECKS = {"create_entry": check_entry}

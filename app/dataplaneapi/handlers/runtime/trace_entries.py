@@ -20,11 +20,11 @@ async def build_create(call: Call) -> Write:
 
 async def build_delete(call: Call) -> Write:
     text, entries = _place(call).resource.key, _entries(_section(call))
-    wanted = " ".join(call.body[text].split())
-    at = next((at for at, entry in enumerate(entries) if entry[text] == wanted), None)
-    if at is None:
-        raise Missing(f"trace entry does not exists: '{wanted}'")
-    return Write([_put(call, entries[:at] + entries[at + 1 :])], 204)
+    line = " ".join(call.body[text].split())
+    index = next((index for index, entry in enumerate(entries) if entry[text] == line), None)
+    if index is None:
+        raise Missing(f"trace entry does not exists: '{line}'")
+    return Write([_put(call, entries[:index] + entries[index + 1 :])], 204)
 
 
 create, delete = WriteHandler(build_create), WriteHandler(build_delete)

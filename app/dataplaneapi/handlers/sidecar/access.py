@@ -10,16 +10,26 @@ from dataplaneapi.api.errors import ApiError, response_to
 from dataplaneapi.api.responses import Response, json_response
 from dataplaneapi.auth.caller import CallAuthor, Caller
 from dataplaneapi.settings.roles import USERS
-from haproxy_native.access.rights import VERBS, AccessRule, Rights
+from haproxy_native.access.rights import VERBS, Rights
 from haproxy_native.errors import Forbidden, NativeError
 
 
 async def whoami(call: ReadCall) -> Response:
-    by = call.author
-    shown: dict[str, Any] = {"name": by.name, "address": by.address, "limited": isinstance(by.rights, Rights)}
-    if isinstance(by.rights, Rights):
-        shown |= {"roles": list(by.rights.roles), "rules": [_rule(rule) for rule in by.rights.rules]}
-    if token := by.caller.token:
+    author = call.author
+    shown: dict[str, Any] = {"name": author.name, "address": author.address, "limited": isinstance(author.rights, Rights)}
+    if isinstance(author.rights, Rights):
+        rules = []
+        for rule in author.rights.rules:
+            members = {
+                "objects": rule.objects,
+                "may": [verb for verb in VERBS if verb in rule.may],
+                "fields": None if rule.fields is None else sorted(rule.fields),
+                "reload": "any" if rule.reloads else "never",
+                "max_objects": rule.most,
+            }
+            rules.append(present(members))
+        shown |= {"roles": list(author.rights.roles), "rules": rules}
+    if token := author.caller.token:
         shown |= {"token": token.id, "creator": token.creator, "expires": timestamp(token.expires)}
     if call.services.settings.read_only:
         shown["read_only"] = True
@@ -27,43 +37,32 @@ async def whoami(call: ReadCall) -> Response:
 
 
 async def check(call: JsonCall) -> Response:
-    """Check a call without making it. Return whether it would be allowed and reload HAProxy, or why it would be refused."""
+    """Check a call without making it. Return whether the call would be allowed and, if so, whether the call would reload HAProxy."""
     described = DescribedCall(call.body["method"], call.body["path"], call.sent.get("body"), call.body.get("content_type", ""))
-    by = _checked_author(call)
+    author = _author_to_check(call)
     try:
-        return json_response(200, present({"allowed": True, "reload": await check_described_call(call, described, by)}))
+        return json_response(200, present({"allowed": True, "reload": await check_described_call(call, described, author)}))
     except (ApiError, NativeError) as error:
         refusal = response_to(error)
     return json_response(200, {"allowed": False, "code": refusal.status_code, "reason": refusal.value["message"]})
 
 
-def _checked_author(call: Call) -> CallAuthor:
+def _author_to_check(call: Call) -> CallAuthor:
     """Return the author whose permissions are checked: the caller, or the user or role in the body, which only admins may name.
 
     Raises ApiError (422) and Forbidden.
     """
-    by, user, role = call.author, call.body.get("user"), call.body.get("role")
+    author, user, role = call.author, call.body.get("user"), call.body.get("role")
     if user is None and role is None:
-        return by
+        return author
     if user is not None and role is not None:
         raise ApiError(422, "user and role in body: send one of the two")
-    if isinstance(by.rights, Rights) and not by.rights.are_all:
-        raise Forbidden(f"role {', '.join(by.rights.roles)} may not check the permissions of others; role admin may")
+    if isinstance(author.rights, Rights) and not author.rights.are_all:
+        raise Forbidden(f"role {', '.join(author.rights.roles)} may not check the permissions of others; role admin may")
     roles = call.services.roles
     if user is not None:
         rights = call.services.bearers.rights_now(roles, USERS, user)
-        return replace(by, name=user, group=USERS, rights=rights, caller=Caller(USERS, user))
+        return replace(author, name=user, group=USERS, rights=rights, caller=Caller(USERS, user))
     if roles is None or role not in roles.rules:
         raise ApiError(422, f"role in body: unknown role {role[:50]!r}; expected one of {', '.join(roles.rules) if roles else 'none'}")
-    return replace(by, name="", group="", rights=roles.of([role]), caller=Caller())
-
-
-def _rule(rule: AccessRule) -> dict[str, Any]:
-    members = {
-        "objects": rule.objects,
-        "may": [verb for verb in VERBS if verb in rule.may],
-        "fields": None if rule.fields is None else sorted(rule.fields),
-        "reload": "any" if rule.reloads else "never",
-        "max_objects": rule.most,
-    }
-    return present(members)
+    return replace(author, name="", group="", rights=roles.of([role]), caller=Caller())

@@ -30,10 +30,8 @@ from haproxy_native.changes.expect import Rebase, Version
 from haproxy_native.changes.operations import Edit, applied
 from haproxy_native.commit.change import Change, Reload, Texts
 from haproxy_native.commit.permission import permit
-from haproxy_native.commit.preview import Preview
 from haproxy_native.commit.transaction_commit import edits_of
 from haproxy_native.errors import NativeError, Stale
-from haproxy_native.request_context import Author
 from haproxy_native.threads import LARGE, run_in_thread, run_in_thread_if
 from haproxy_native.transactions.staged import Staged
 
@@ -87,12 +85,19 @@ class BatchState:
     edits: list[Edit] = field(default_factory=list)
 
     async def serve(self, call: Call) -> Response:
-        """Serve one call. A write of the configuration edits `document`. The handlers of other calls use `staged`."""
+        """Serve one call. A write of the configuration edits `document`; the handlers of other calls use `staged`. Raises Forbidden."""
         handler = call.operation.handler
         if not isinstance(handler, WriteHandler):
             return await handler(call)
         write, before = await handler.build(call), self.document
-        self.document = await run_in_thread_if(before.size > LARGE, _applied, call.author, write.edits, before)
+
+        def apply() -> Document:
+            edited = applied(write.edits, before)
+            # The commit checks later whether the author may cause a reload.
+            permit(call.author, Texts(before, edited))
+            return edited
+
+        self.document = await run_in_thread_if(before.size > LARGE, apply)
         self.edits += write.edits
         if (stored := write.stored) is None:
             return empty(write.done)
@@ -100,19 +105,9 @@ class BatchState:
         return await run_in_thread_if(after.size > LARGE, lambda: json_response(write.done, stored(before, after)))
 
 
-def _applied(by: Author, edits: Iterable[Edit], before: Document) -> Document:
-    """Return the document after the edits of one call. Raises Forbidden if the author may not make one of them.
-
-    The commit checks later whether the author may cause a reload.
-    """
-    after = applied(edits, before)
-    permit(by, Texts(before, after))
-    return after
-
-
 async def create(call: JsonCall) -> Response:
     call.exchange.answer_within(ANSWER_SECONDS)
-    steps = _steps(call)
+    steps = _parse_steps(call)
     for attempt in range(1, ATTEMPTS + 1):
         try:
             return await _attempt(call, steps)
@@ -122,45 +117,47 @@ async def create(call: JsonCall) -> Response:
     raise AssertionError
 
 
-def _steps(call: Call) -> list[BatchStep]:
-    """Return the calls of a batch. Raises ApiError."""
+def _parse_steps(call: Call) -> list[BatchStep]:
+    """Return the calls in the body. Raises ApiError if a call cannot be part of a batch."""
     if not call.body:
         raise ApiError(422, "body contains no call: send a list of {method, path, body}")
     if len(call.body) > MOST:
         raise ApiError(413, f"body contains {len(call.body)} calls, more than {MOST}; send them in several batches")
-    return [_step(call, number, described) for number, described in enumerate(call.sent)]
-
-
-def _step(call: Call, number: int, sent: Any) -> BatchStep:
-    """Return one call of a batch. Raises ApiError if it cannot be part of a batch."""
-    described = DescribedCall(sent["method"], sent["path"], sent.get("body"), sent.get("content_type", ""), sent.get("file", ""))
-    # The error of the only call needs no number.
-    prefix = f"call {number} ({described.method} {described.path[:200]}): " if len(call.sent) > 1 else ""
-    if described.method == "GET":
-        raise ApiError(400, f"{prefix}a batch accepts only writes: send the GET separately", index=number)
-    try:
-        operation, values = described.find_operation(call.services)
-    except ApiError as error:
-        raise ApiError(error.status, f"{prefix}{error.message}", headers=error.headers, index=number) from None
-    if not operation.is_batched:
-        raise ApiError(
-            400,
-            f"{prefix}a batch accepts only writes of configuration objects and stored files; send this call separately",
-            index=number,
-        )
-    if given := [name for name in BATCH_PARAMETERS if name in query_values(described.query)]:
-        raise ApiError(400, f"{prefix}{given[0]} in query belongs to the batch: send it with POST /v3/sidecar/batch", index=number)
-    return BatchStep(number, described, operation, values, prefix)
+    steps = []
+    for number, sent in enumerate(call.sent):
+        described = DescribedCall(sent["method"], sent["path"], sent.get("body"), sent.get("content_type", ""), sent.get("file", ""))
+        # The error of the only call needs no number.
+        prefix = f"call {number} ({described.method} {described.path[:200]}): " if len(call.sent) > 1 else ""
+        if described.method == "GET":
+            raise ApiError(400, f"{prefix}a batch accepts only writes: send the GET separately", index=number)
+        try:
+            operation, values = described.find_operation(call.services)
+        except ApiError as error:
+            raise ApiError(error.status, f"{prefix}{error.message}", headers=error.headers, index=number) from None
+        if not operation.is_batched:
+            what = "a batch accepts only writes of configuration objects and stored files; send this call separately"
+            raise ApiError(400, f"{prefix}{what}", index=number)
+        if given := [name for name in BATCH_PARAMETERS if name in query_values(described.query)]:
+            raise ApiError(400, f"{prefix}{given[0]} in query belongs to the batch: send it with POST /v3/sidecar/batch", index=number)
+        steps.append(BatchStep(number, described, operation, values, prefix))
+    return steps
 
 
 async def _attempt(call: Call, steps: list[BatchStep]) -> Response:
+    """Build and commit or plan the change of a batch, and answer. Raises Stale if another commit came first."""
     engine = call.services.engine
     async with _build_change(call, steps) as (change, answers):
         if call.query.dry_run:
-            return await run_in_thread(_plan_response, call, steps, answers, await engine.plan(change))
+            preview = await engine.plan(change)
+
+            def respond() -> Response:
+                planned = _result_rows(steps, answers, is_live=not preview.reloads)
+                return json_response(200, {"version": engine.version(), **as_dict(call.author, preview), "results": planned})
+
+            return await run_in_thread(respond)
         outcome = await engine.commit(change)
     reload_id = None if outcome.live else outcome.reload_id
-    results = await run_in_thread(_rows_of_results, steps, answers, is_live=reload_id is None)
+    results = await run_in_thread(_result_rows, steps, answers, is_live=reload_id is None)
     reasons = [reason_as_dict(reason) for reason in outcome.reasons]
     shown = {"version": outcome.version, "reload": reload_id is not None, "reasons": reasons, "results": results}
     headers = [(RELOAD_ID, reload_id.encode())] if reload_id else []
@@ -169,7 +166,7 @@ async def _attempt(call: Call, steps: list[BatchStep]) -> Response:
 
 @asynccontextmanager
 async def _build_change(call: Call, steps: list[BatchStep]) -> AsyncIterator[tuple[Change, list[CallAnswer]]]:
-    """Yield the change that makes all calls, and their responses. Remove the staged files afterwards. Raises ApiError."""
+    """Yield the change that makes all calls, and the responses to the calls. Remove the staged files afterwards. Raises ApiError."""
     is_merged, force_reload = merges(call), bool(call.query.force_reload)
     base, version = await call.services.engine.base(call.query.version, merges=is_merged)
     state = BatchState(base, Staged())
@@ -184,7 +181,7 @@ async def _build_change(call: Call, steps: list[BatchStep]) -> AsyncIterator[tup
 
 
 async def _serve_step(call: Call, step: BatchStep, state: BatchState) -> CallAnswer:
-    """Make a call on the result of the calls before it. If it is refused, raise ApiError with the error and the number of the call."""
+    """Make a call on the result of the calls before. If the call is refused, raise ApiError with the error and the number of the call."""
     incoming = step.described.incoming(call, step.operation, step.values, call.author)
     incoming.strict, incoming.base, incoming.staged = call.strict, state.document, state.staged
     response: Response
@@ -200,30 +197,24 @@ async def _serve_step(call: Call, step: BatchStep, state: BatchState) -> CallAns
     raise ApiError(response.status_code, step.prefix + message, **{**members, "index": step.number})
 
 
-def _rows_of_results(steps: list[BatchStep], answers: list[CallAnswer], *, is_live: bool) -> list[dict[str, Any]]:
-    """Return the result of each call as if it were made alone. Either all calls are in effect, or all wait for the same reload."""
-    return [_result_row(step, answer, is_live=is_live) for step, answer in zip(steps, answers, strict=True)]
+def _result_rows(steps: list[BatchStep], answers: list[CallAnswer], *, is_live: bool) -> list[dict[str, Any]]:
+    """Return the result of each call as if the call were made alone. `is_live`: all calls are in effect; else all wait for one reload."""
+    rows = []
+    for step, answer in zip(steps, answers, strict=True):
+        status = step.operation.in_effect if is_live else 202
+        ignored = {name.decode(): value.decode() for name, value in answer.ignored if name in (PARAMETERS, MEMBERS)}
+        body = json.loads(answer.body) if answer.body and status != 204 else None
+        rows.append(present({"status": status, "body": body, "headers": ignored or None}))
+    return rows
 
 
-def _result_row(step: BatchStep, answer: CallAnswer, *, is_live: bool) -> dict[str, Any]:
-    status = step.operation.in_effect if is_live else 202
-    ignored = {name.decode(): value.decode() for name, value in answer.ignored if name in (PARAMETERS, MEMBERS)}
-    body = json.loads(answer.body) if answer.body and status != 204 else None
-    return present({"status": status, "body": body, "headers": ignored or None})
-
-
-def _plan_response(call: Call, steps: list[BatchStep], answers: list[CallAnswer], preview: Preview) -> Response:
-    results = _rows_of_results(steps, answers, is_live=not preview.reloads)
-    return json_response(200, {"version": call.services.engine.version(), **as_dict(call.author, preview), "results": results})
-
-
-async def _check(call: Call) -> bool:
+async def check_create(call: Call) -> bool:
     engine = call.services.engine
-    async with _build_change(call, _steps(call)) as (change, _):
+    async with _build_change(call, _parse_steps(call)) as (change, _):
         if call.query.dry_run:
             await engine.permit_plan(change)
             return False
         return await engine.check_change(change)
 
 
-CHECKS = {"create": _check}
+CHECKS = {"create": check_create}

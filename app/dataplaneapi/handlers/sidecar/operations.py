@@ -9,7 +9,6 @@ from haproxy_native.access.initiator import Initiator
 from haproxy_native.access.rights import Rights
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.operations.operations import BackgroundOperation
-from haproxy_native.request_context import Author
 
 # Seconds. The time limit of a response is the time that it waits for the end of the operation, plus this.
 ANSWER_SECONDS = 10.0
@@ -23,19 +22,14 @@ async def list_all(call: ReadCall) -> Response:
 async def read(call: ReadCall) -> Response:
     seconds = call.query.wait or 0.0
     call.exchange.answer_within(seconds + ANSWER_SECONDS)
-    operation = await call.services.operations.ended(call.path.id, seconds)
-    shown = as_dict(operation)
-    if not _is_open_to(call.author, operation):
-        shown = {name: value for name, value in shown.items() if name != "error"} | {"progress": {}}
+    background = await call.services.operations.ended(call.path.id, seconds)
+    shown, author = as_dict(background), call.author
+    if isinstance(author.rights, Rights) and not author.rights.may_read(spelled("operation", background.id)):
+        # A caller that has started an operation may see what the operation works on.
+        initiator = Initiator.from_dict(background.by)
+        if not author.name or (initiator.group, initiator.name) != (author.group, author.name):
+            shown = {name: value for name, value in shown.items() if name != "error"} | {"progress": {}}
     return json_response(200, shown)
-
-
-def _is_open_to(by: Author, background: BackgroundOperation) -> bool:
-    """Return whether the caller may see what an operation works on, because it may read the operation or has started it."""
-    if not isinstance(by.rights, Rights) or by.rights.may_read(spelled("operation", background.id)):
-        return True
-    initiator = Initiator.from_dict(background.by)
-    return bool(by.name) and (initiator.group, initiator.name) == (by.group, by.name)
 
 
 async def cancel(call: JsonCall) -> Response:
@@ -44,7 +38,7 @@ async def cancel(call: JsonCall) -> Response:
 
 
 async def started(call: Call, background: BackgroundOperation) -> Response:
-    """Wait until a new operation is stored, so that it survives a restart, and answer 202."""
+    """Wait until a new operation is stored, so that the operation survives a restart, and answer 202."""
     await call.services.operations.written()
     return json_response(202, as_dict(background), [(LOCATION, f"/v3/sidecar/operations/{background.id}".encode())])
 

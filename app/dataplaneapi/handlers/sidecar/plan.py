@@ -12,7 +12,6 @@ from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Response, json_response
 from dataplaneapi.api.upload import Parts, TextOrFormCall, UploadCall, file_operation, form_operations
 from haproxy_native.changes.operations import PutText, text_as_sent
-from haproxy_native.check.messages import Message
 from haproxy_native.commit.change import Change, Operation, Validation
 from haproxy_native.commit.permission import GateVerdict
 from haproxy_native.commit.preview import FilePreview, Preview
@@ -35,8 +34,11 @@ async def plan(call: TextOrFormCall) -> Response:
     shown = await run_in_thread(as_dict, call.author, preview)
     if isinstance(call.body, Parts):
         shown.setdefault("files", [])
-    if call.query.add:
-        shown |= await run_in_thread(_planned_text, call, operations)
+    if call.query.add and reader(call.author) is None:
+        # The caller can send the text as the configuration, if no other file changes too.
+        main, texts = engine.resolve_file(""), {put.name: put.text for put in operations if isinstance(put, PutText)}
+        if texts.keys() == {main}:
+            shown["text"] = await run_in_thread(lambda: texts[main].data.decode(errors="replace"))
     if preview.conflict:
         shown["conflict"] = str(preview.conflict)
     if isinstance(preview.conflict, Collided):
@@ -47,9 +49,15 @@ async def plan(call: TextOrFormCall) -> Response:
 
 @asynccontextmanager
 async def _operations_to_plan(call: Call) -> AsyncIterator[Sequence[Operation]]:
-    """Yield the operations that the call sends. They do not include those of its transaction. Raises ApiError."""
+    """Yield the operations to plan, apart from those of the call's transaction. Raises ApiError."""
+    engine = call.services.engine
     if call.query.add:
-        yield await _lines_to_add(call)
+        # The lines with which HAProxy logs state changes of servers to a ring.
+        if named := [name for name in ("transaction_id", "file") if call.values.get(name)] or ["body"] * (call.body is not None):
+            raise ApiError(400, f"add in query plans lines for the current configuration: omit {named[0]}")
+        await engine.notice()
+        added = await run_in_thread(state_ring.texts_with_lines, engine.document)
+        yield [PutText(name, text_as_sent(text)) for name, text in added.items()]
     elif isinstance(call.body, Parts):
         async with form_operations(call) as operations:
             if call.transaction_id is not None and any(isinstance(each, PutText) for each in operations):
@@ -60,31 +68,12 @@ async def _operations_to_plan(call: Call) -> AsyncIterator[Sequence[Operation]]:
     elif call.body is None:
         yield []
     else:
-        name = call.services.engine.resolve_file(call.query.file)
+        name = engine.resolve_file(call.query.file)
         yield [PutText(name, await run_in_thread(text_as_sent, call.body))]
 
 
-async def _lines_to_add(call: Call) -> Sequence[Operation]:
-    """Return the operations that add the lines with which HAProxy logs state changes of servers to a ring. Raises ApiError."""
-    if named := [name for name in ("transaction_id", "file") if call.values.get(name)] or ["body"] * (call.body is not None):
-        raise ApiError(400, f"add in query plans lines for the current configuration: omit {named[0]}")
-    engine = call.services.engine
-    await engine.notice()
-    texts = await run_in_thread(state_ring.texts_with_lines, engine.document)
-    return [PutText(name, text_as_sent(text)) for name, text in texts.items()]
-
-
-def _planned_text(call: Call, operations: Sequence[Operation]) -> dict[str, str]:
-    """Return the planned text of the main file as the member `text`, which the caller can send as the configuration.
-
-    Return no member if another file changes too, or if the caller may not read everything.
-    """
-    main, texts = call.services.engine.resolve_file(""), {put.name: put.text.data for put in operations if isinstance(put, PutText)}
-    return {"text": texts[main].decode(errors="replace")} if texts.keys() == {main} and reader(call.author) is None else {}
-
-
 def with_files(shown: Mapping[str, Any], files: Sequence[FilePreview]) -> dict[str, Any]:
-    """Return the plan of a configuration with the plans of stored files added. If any part needs a reload, there are no commands."""
+    """Add the plans of stored files to the plan of a configuration. If any of them needs a reload, the result has no commands."""
     plans = [file_plan(file.plan) for file in files]
     reasons = [*shown["reasons"], *(reason for plan in plans if not plan["commands"] for reason in plan["reasons"])]
     commands = [] if reasons else [command for plan in plans for command in plan["commands"]] + shown["commands"]
@@ -96,32 +85,37 @@ async def plan_file(call: UploadCall) -> Response:
     async with file_operation(call) as put:
         preview = await call.services.engine.plan(Change([put], validation=Validation.NEVER, author=call.author))
     (file,) = preview.files
-    return json_response(200, file_plan(file.plan) | of_tests(call.author, preview.tests))
+    return json_response(200, file_plan(file.plan) | tests_member(call.author, preview.tests))
 
 
-def as_dict(by: Author, preview: Preview) -> dict[str, Any]:
-    return {
+def as_dict(author: Author, preview: Preview) -> dict[str, Any]:
+    """Return a plan as clients get it, with those failed tests that the author may read."""
+    messages = []
+    for message in preview.messages:
+        members = message.as_dict()
+        messages.append({"severity": members.pop("level"), **members})
+    shown = {
         "diff": preview.diff,
         "effects": [present(effect.as_dict()) for effect in preview.effects],
         "commands": list(preview.commands),
         "reload": preview.reloads,
         "reasons": [reason_as_dict(reason) for reason in preview.reasons],
         "valid": preview.valid,
-        "messages": [_message(message) for message in preview.messages],
-        **of_tests(by, preview.tests),
-    } | ({"files": [_file(file) for file in preview.files]} if preview.files else {})
+        "messages": messages,
+        **tests_member(author, preview.tests),
+    }
+    files = []
+    for file in preview.files:
+        row = {"store": file.store.name, "name": file.path.name, **file_plan(file.plan)}
+        files.append(row if file.diff is None else row | {"diff": file.diff})
+    return shown | {"files": files} if files else shown
 
 
-def _file(preview: FilePreview) -> dict[str, Any]:
-    shown = {"store": preview.store.name, "name": preview.path.name, **file_plan(preview.plan)}
-    return shown if preview.diff is None else shown | {"diff": preview.diff}
-
-
-def of_tests(by: Author, verdict: GateVerdict | None) -> dict[str, Any]:
-    """Return the member `tests` of a plan. Return no member if no routing tests are required."""
+def tests_member(author: Author, verdict: GateVerdict | None) -> dict[str, Any]:
+    """Return the member `tests` of a plan; an empty dictionary if no routing tests are required."""
     if verdict is None:
         return {}
-    members = {"failed_tests": readable_tests(by, verdict.failed), "failed_before": list(verdict.failed_before)}
+    members = {"failed_tests": readable_tests(author, verdict.failed), "failed_before": list(verdict.failed_before)}
     return {"tests": members | ({"untested": verdict.untested} if verdict.untested else {})}
 
 
@@ -136,13 +130,8 @@ def reason_as_dict(reason: Reason) -> dict[str, Any]:
     return {name: value for name, value in members.items() if value}
 
 
-def _message(message: Message) -> dict[str, Any]:
-    members = message.as_dict()
-    return {"severity": members.pop("level"), **members}
-
-
-async def _check(call: Call) -> bool:
-    """Raise Forbidden unless the caller may have HAProxy evaluate the planned configuration. Return False: a plan reloads nothing."""
+async def check_plan(call: Call) -> bool:
+    """Raise Forbidden unless the caller may have HAProxy evaluate the planned configuration. Return False, because a plan never reloads."""
     engine = call.services.engine
     async with _operations_to_plan(call) as operations:
         if call.transaction_id:
@@ -151,10 +140,10 @@ async def _check(call: Call) -> bool:
     return False
 
 
-async def _check_file(call: Call) -> bool:
+async def check_plan_file(call: Call) -> bool:
     async with file_operation(call) as put:
         await call.services.engine.permit_plan(Change([put], author=call.author))
     return False
 
 
-CHECKS = {"plan": _check, "plan_file": _check_file}
+CHECKS = {"plan": check_plan, "plan_file": check_plan_file}

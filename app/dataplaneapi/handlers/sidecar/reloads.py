@@ -32,10 +32,7 @@ async def read(call: ReadCall) -> Response:
 
 
 def as_dict(record: dict[str, Any], raw: str) -> dict[str, Any]:
-    """Return a record for clients.
-
-    `raw` is a template for the path of the configuration after a change. Changes that have an entry in the history get that path.
-    """
+    """Return a record as clients get it. `raw` is a template for the path of the configuration after a change in the history."""
     shown = {name: timestamp(value) if name in TIMES else value for name, value in record.items()}
     if changes := record.get("changes"):
         shown["changes"] = [change | {"raw": raw.format(**change)} if "entry" in change else change for change in changes]

@@ -18,9 +18,10 @@ ROLES = "role in body must be the name of a role, or a list of names"
 
 
 async def read_list(call: ReadCall) -> Response:
-    return json_response(
-        200, [_as_dict(call, token) for token in call.services.bearers.tokens.all() if _is_own(call, token) or _may_read(call, token)]
-    )
+    rights, tokens = call.author.rights, call.services.bearers.tokens.all()
+    if isinstance(rights, Rights):
+        tokens = [token for token in tokens if _is_own(call, token) or rights.may_read(f"token/{token.id}")]
+    return json_response(200, [_as_dict(call, token) for token in tokens])
 
 
 async def read(call: ReadCall) -> Response:
@@ -29,8 +30,8 @@ async def read(call: ReadCall) -> Response:
 
 async def create(call: JsonCall) -> Response:
     names, networks, seconds = _requested_token(call)
-    by, note = call.author, call.body.get("note", "")
-    token, secret = await call.services.bearers.tokens.create(names, by.group, by.name, seconds, networks, note)
+    author, note = call.author, call.body.get("note", "")
+    token, secret = await call.services.bearers.tokens.create(names, author.group, author.name, seconds, networks, note)
     note_name(call, f"token/{token.id}")
     return json_response(201, _as_dict(call, token) | {"secret": secret})
 
@@ -40,7 +41,13 @@ def _requested_token(call: Call) -> tuple[list[str], list[str], float]:
     caller, body = call.author.caller, call.body
     if caller.no_tokens:
         raise Forbidden(caller.no_tokens)
-    names, networks = _roles(call, body.get("role")), [_network(text) for text in body.get("from", ())]
+    names, networks = _permitted_roles(call, body.get("role")), []
+    for text in body.get("from", ()):
+        try:
+            networks.append(str(network(text)))
+        except ValueError as error:
+            message = f"from in body must be a network or an address, as in 10.0.0.0/8: {str(error)[:100]}"
+            raise ApiError(422, message) from None
     seconds = duration("ttl", body["ttl"])
     if not 1 <= seconds <= LONGEST_SECONDS:
         raise ApiError(422, f"ttl in body must be from 1s to {LONGEST_SECONDS / 3600:.0f}h, not {body['ttl'][:50]}")
@@ -56,10 +63,10 @@ async def revoke(call: JsonCall) -> Response:
     return empty(204)
 
 
-def _roles(call: Call, given: Any) -> list[str]:
-    """Return the roles of a new token. Return none if the settings have no roles.
+def _permitted_roles(call: Call, given: Any) -> list[str]:
+    """Return the names of a new token's roles; an empty list if the settings have no roles. `given` is the member `role` of the body.
 
-    Raises Forbidden if the roles permit more than the caller may do, and ApiError (409, 422).
+    Raises Forbidden if a role permits more than the caller may do, and ApiError (409, 422).
     """
     roles, rights = call.services.roles, call.author.rights
     if roles is None or not isinstance(rights, Rights):
@@ -81,18 +88,10 @@ def _roles(call: Call, given: Any) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _network(text: str) -> str:
-    """Return a network in its canonical form. Raises ApiError (422)."""
-    try:
-        return str(network(text))
-    except ValueError as error:
-        raise ApiError(422, f"from in body must be a network or an address, as in 10.0.0.0/8: {str(error)[:100]}") from None
-
-
 def _permitted_token(call: Call, verb: str) -> Token:
-    """Return the token that the path names. Raises Forbidden if the caller may not use `verb` on it, even if it does not exist.
+    """Return the token that the path names. Raises Forbidden if the caller may not use `verb` on a token of that id, and NotFound.
 
-    Callers may use any verb on their own tokens. Raises NotFound.
+    Callers may use any verb on their own tokens.
     """
     id_, rights = call.path.id, call.author.rights
     token = call.services.bearers.tokens.get(id_)
@@ -104,17 +103,12 @@ def _permitted_token(call: Call, verb: str) -> Token:
 
 
 def _is_own(call: Call, token: Token) -> bool:
-    """Return whether the token is the caller's own.
+    """Return whether a token belongs to the caller.
 
-    That is a caller that authenticates with the token, or the user or client certificate that has created it.
+    If the caller authenticates with a token, only that token does. Otherwise, the tokens that the user or certificate has created do.
     """
     caller = call.author.caller
     return caller.token.id == token.id if caller.token else (caller.group, caller.name) == (token.group, token.creator)
-
-
-def _may_read(call: Call, token: Token) -> bool:
-    rights = call.author.rights
-    return not isinstance(rights, Rights) or rights.may_read(f"token/{token.id}")
 
 
 def _as_dict(call: Call, token: Token) -> dict[str, Any]:
@@ -135,14 +129,14 @@ def _as_dict(call: Call, token: Token) -> dict[str, Any]:
     )
 
 
-async def _check_new(call: Call) -> bool:
+async def check_new(call: Call) -> bool:
     _requested_token(call)
     return False
 
 
-async def _check_revocation(call: Call) -> bool:
+async def check_revocation(call: Call) -> bool:
     _permitted_token(call, DELETE)
     return False
 
 
-CHECKS = {"create": _check_new, "revoke": _check_revocation}
+CHECKS = {"create": check_new, "revoke": check_revocation}

@@ -15,7 +15,7 @@ async def list_all(call: ReadCall) -> Response:
 async def create(call: UploadCall) -> Response:
     data = b"".join([piece async for piece in call.body.pieces()])
     path, outcome = await call.services.spoe.create(call.body.name, data, call.author)
-    return json_response(201, str(path), scheduled(outcome))
+    return json_response(201, str(path), reload_headers(outcome))
 
 
 async def read(call: ReadCall) -> Response:
@@ -31,23 +31,23 @@ async def version(call: ReadCall) -> Response:
     return json_response(200, call.services.spoe.file(call.path.parent_name).version(call.query.transaction_id))
 
 
-def scheduled(outcome: Outcome) -> list[Header]:
-    """Return the header with the id of the reload that applies the change. On these paths the status does not show a pending reload."""
+def reload_headers(outcome: Outcome) -> list[Header]:
+    """Return the header with the id of the reload that applies the change. Return no header if the change needs no reload."""
     return [(RELOAD_ID, outcome.reload_id.encode())] if outcome.reload_id else []
 
 
 def permit(call: Call, name: str) -> None:
-    """Raise Forbidden unless the author of a call may change the SPOE file, which need not exist."""
+    """Raise Forbidden unless the author of a call may change the SPOE file. The file need not exist."""
     call.author.permit(Touch(spelled("spoe", name), CHANGE, frozenset((ANY,))))
 
 
-async def _check_new(call: Call) -> None:
+async def check_new(call: Call) -> None:
     permit(call, call.body.name.rpartition("/")[2])
 
 
-async def _check(call: Call) -> None:
+async def check_deletion(call: Call) -> None:
     permit(call, call.path.name)
     call.services.spoe.file(call.path.name)
 
 
-CHECKS = {"create": _check_new, "delete": _check}
+CHECKS = {"create": check_new, "delete": check_deletion}

@@ -6,7 +6,7 @@ from typing import Any
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.responses import Response, empty, json_response
 from dataplaneapi.handlers.configuration.objects import Document, check_version_or_transaction
-from dataplaneapi.handlers.spoe.files import permit, scheduled
+from dataplaneapi.handlers.spoe.files import permit, reload_headers
 from haproxy_native.changes.operations import Edit
 from haproxy_native.editing.resources import Resource
 from haproxy_native.errors import Refused
@@ -73,21 +73,21 @@ def _delete_edit(call: Call) -> Edit:
 
 
 async def make_edit(call: Call, edit: Edit, done: int, stored: Callable[[Document], Any] | None = None) -> Response:
-    """Make an edit and answer with the status `done`. `stored(document)` returns the body from the document after the edit.
+    """Make an edit and answer with the status `done`. `stored(document)` returns the body of the answer; None means no body.
 
-    None: no body.
+    The document is the file after the edit.
     """
     file = call.services.spoe.file(call.path.parent_name)
     transaction_id, version = call.transaction_id, call.query.version or 0
     _check_version(call, file)
     outcome = await file.write([edit], author=call.author, version=version or None, transaction_id=transaction_id)
     if stored is None:
-        return empty(done, scheduled(outcome))
-    return json_response(done, stored(file.read(transaction_id)), scheduled(outcome))
+        return empty(done, reload_headers(outcome))
+    return json_response(done, stored(file.read(transaction_id)), reload_headers(outcome))
 
 
 def check_of(build: Callable[[Call], Edit]) -> Callable[[Call], Awaitable[None]]:
-    """Return the check of the edit that `build` returns."""
+    """Return a check that authorizes the edit that `build` returns."""
 
     async def check(call: Call) -> None:
         file, transaction_id, version = call.services.spoe.file(call.path.parent_name), call.transaction_id, call.query.version or 0

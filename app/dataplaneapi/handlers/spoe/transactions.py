@@ -2,7 +2,7 @@
 
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.responses import Response, empty, json_response
-from dataplaneapi.handlers.spoe.files import permit, scheduled
+from dataplaneapi.handlers.spoe.files import permit, reload_headers
 from haproxy_native.spoe.file import SpoeFile
 
 
@@ -30,7 +30,7 @@ async def commit(call: JsonCall) -> Response:
     """Commit a transaction. As in the Data Plane API, the body contains the version that the transaction started from."""
     is_forced = bool(call.query.force_reload)
     transaction, outcome = await file(call).commit_transaction(call.path.id, author=call.author, force_reload=is_forced)
-    return json_response(202 if outcome.reload_id else 200, transaction.as_dict(), scheduled(outcome))
+    return json_response(202 if outcome.reload_id else 200, transaction.as_dict(), reload_headers(outcome))
 
 
 async def delete(call: JsonCall) -> Response:
@@ -39,19 +39,19 @@ async def delete(call: JsonCall) -> Response:
     return empty(204)
 
 
-async def _check_start(call: Call) -> bool:
+async def check_start(call: Call) -> bool:
     file(call).check_edit([], author=call.author, version=call.query.version)
     return False
 
 
-async def _check_commit(call: Call) -> None:
+async def check_commit(call: Call) -> None:
     file(call).check_transaction(call.path.id, author=call.author, commit=True)
     permit(call, call.path.parent_name)
 
 
-async def _check_deletion(call: Call) -> bool:
+async def check_deletion(call: Call) -> bool:
     file(call).check_transaction(call.path.id, author=call.author, commit=False)
     return False
 
 
-CHECKS = {"start": _check_start, "commit": _check_commit, "delete": _check_deletion}
+CHECKS = {"start": check_start, "commit": check_commit, "delete": check_deletion}

@@ -11,9 +11,9 @@ from dataplaneapi.api.upload import UploadCall
 from dataplaneapi.handlers.storage.files import (
     answer_outcome,
     check_deletion,
-    check_new,
-    check_other,
-    described,
+    check_replacement,
+    check_upload,
+    file_row,
     outcome_response,
     reload_of,
     store_of,
@@ -36,15 +36,15 @@ def certificates_of(call: Call) -> CertificateStore:
 
 async def read(call: ReadCall) -> Response:
     store = certificates_of(call)
-    return json_response(200, _described(store, *await _content(store, store.find(call.path.name))))
+    return json_response(200, _certificate_row(store, *await _read_certificates(store, store.find(call.path.name))))
 
 
 async def create(call: UploadCall) -> Response:
-    return await _stored(call, certificates_of(call).upload_new(call.body.name, call.author), 201)
+    return await _store(call, certificates_of(call).upload_new(call.body.name, call.author), 201)
 
 
 async def replace(call: UploadCall) -> Response:
-    return await _stored(call, certificates_of(call).upload_existing(call.path.name, call.author), 200)
+    return await _store(call, certificates_of(call).upload_existing(call.path.name, call.author), 200)
 
 
 async def delete(call: JsonCall) -> Response:
@@ -57,22 +57,23 @@ async def delete(call: JsonCall) -> Response:
     return outcome_response(outcome, 204)
 
 
-async def _stored(call: Call, upload: Upload, done: int) -> Response:
+async def _store(call: Call, upload: Upload, done: int) -> Response:
+    """Store an upload, and answer with the status `done`, or with 202 if the certificate waits for a reload."""
     store = certificates_of(call)
     outcome = await store_upload(call, upload, reload_of(call))
     if outcome.live:
         await store.load_unreferenced(call.services.engine.context, upload.path)
-    content, path, size = await _content(store, upload.path)
+    content, path, size = await _read_certificates(store, upload.path)
     headers: list[Header] = []
     if content.warning:
         logger.warning("%s: %s", path, content.warning)
         headers.append((WARNING, f'299 - "{content.warning}"'.encode("ascii", "replace")))
-    about = _described(store, content, path, size)
+    about = _certificate_row(store, content, path, size)
     return answer_outcome(outcome, json_response(done, about, headers), json_response(202, about, headers))
 
 
-async def _content(store: CertificateStore, path: Path) -> tuple[CertificateFile, Path, int]:
-    """Return the certificates in a file, the path of the file, and its size in bytes. Raises Missing if the file does not exist."""
+async def _read_certificates(store: CertificateStore, path: Path) -> tuple[CertificateFile, Path, int]:
+    """Return the certificates in a file, the path of the file, and the size of the file in bytes. Raises Missing if there is no file."""
     try:
         content, size = await asyncio.to_thread(store.read, path)
     except OSError:
@@ -80,13 +81,8 @@ async def _content(store: CertificateStore, path: Path) -> tuple[CertificateFile
     return content, path, size
 
 
-def _described(store: CertificateStore, content: CertificateFile, path: Path, size: int) -> dict[str, Any]:
-    return described(path, store.description, size) | content.described()
+def _certificate_row(store: CertificateStore, content: CertificateFile, path: Path, size: int) -> dict[str, Any]:
+    return file_row(path, store.description, size) | content.described()
 
 
-async def _check_new(call: Call) -> None:
-    """Check that the file may be stored. Return None, since its content determines whether it needs a reload."""
-    await check_new(call)
-
-
-CHECKS = {"create": _check_new, "replace": check_other, "delete": check_deletion}
+CHECKS = {"create": check_upload, "replace": check_replacement, "delete": check_deletion}

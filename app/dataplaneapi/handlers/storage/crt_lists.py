@@ -6,9 +6,9 @@ from dataplaneapi.api.responses import Response, empty, json_response
 from dataplaneapi.api.upload import UploadCall
 from dataplaneapi.handlers.storage.files import (
     answer_outcome,
-    check_new,
-    check_other,
-    described,
+    check_replacement,
+    check_upload,
+    file_row,
     outcome_response,
     reload_of,
     store_of,
@@ -26,11 +26,11 @@ def lists_of(call: Call) -> CrtListStore:
 
 
 async def create(call: UploadCall) -> Response:
-    return await _stored(call, lists_of(call).upload_new(call.body.name, call.author), 201)
+    return await _store(call, lists_of(call).upload_new(call.body.name, call.author), 201)
 
 
 async def replace(call: UploadCall) -> Response:
-    return await _stored(call, lists_of(call).upload_existing(call.path.name, call.author), 200)
+    return await _store(call, lists_of(call).upload_existing(call.path.name, call.author), 200)
 
 
 async def entries(call: ReadCall) -> Response:
@@ -62,16 +62,11 @@ async def delete_entry(call: JsonCall) -> Response:
     return outcome_response(outcome, 204)
 
 
-async def _stored(call: Call, upload: Upload, done: int) -> Response:
-    """Store an upload. The `size` in the response is that of the upload. The stored file may have a final newline in addition."""
+async def _store(call: Call, upload: Upload, done: int) -> Response:
+    """Store an upload. The response has the size of the upload, although the stored file may have one more newline."""
     outcome = await store_upload(call, upload, reload_of(call))
-    description = described(upload.path, lists_of(call).description, upload.size)
-    return answer_outcome(outcome, json_response(done, description), json_response(202, description))
+    row = file_row(upload.path, lists_of(call).description, upload.size)
+    return answer_outcome(outcome, json_response(done, row), json_response(202, row))
 
 
-async def _check_new(call: Call) -> None:
-    """Check that the file may be stored. Return None, since its content determines whether it needs a reload."""
-    await check_new(call)
-
-
-CHECKS = {"create": _check_new, "replace": check_other}
+CHECKS = {"create": check_upload, "replace": check_replacement}

@@ -34,7 +34,7 @@ def store_of(call: Call) -> Store:
 
 async def list_all(call: ReadCall) -> Response:
     store = store_of(call)
-    return json_response(200, [described(path, store.description) for path in store.files()])
+    return json_response(200, [file_row(path, store.description) for path in store.files()])
 
 
 async def read(call: ReadCall) -> Response:
@@ -50,7 +50,7 @@ async def create(call: UploadCall) -> Response:
     store = store_of(call)
     upload = store.upload_new(call.body.name, call.author)
     await store_upload(call, upload, Reload.LATER)
-    return json_response(201, described(upload.path, store.created, upload.size))
+    return json_response(201, file_row(upload.path, store.created, upload.size))
 
 
 async def replace(call: UploadCall) -> Response:
@@ -80,7 +80,8 @@ def outcome_response(outcome: Outcome, done: int) -> Response:
     return answer_outcome(outcome, empty(done), empty(202))
 
 
-def described(path: Path, description: str, size: int | None = None) -> dict[str, Any]:
+def file_row(path: Path, description: str, size: int | None = None) -> dict[str, Any]:
+    """Return a file as a row of the list of files; with its size in bytes, if given."""
     about = {"description": description, "file": str(path), "storage_name": path.name}
     return about if size is None else about | {"size": size}
 
@@ -98,14 +99,19 @@ def answer_outcome(outcome: Outcome, done: Response, scheduled: Response) -> Res
     return scheduled
 
 
-async def check_new(call: Call) -> bool:
-    """Check that a new file of that name may be stored. Return False, since a new file needs no reload."""
+async def check_upload(call: Call) -> None:
+    """Check that a new file of that name may be stored. The content determines whether the file needs a reload."""
     store_of(call).upload_new(call.body.name, call.author).discard()
+
+
+async def check_new(call: Call) -> bool:
+    """Check that a new file of that name may be stored. Return False, because a new file in this store needs no reload."""
+    await check_upload(call)
     return False
 
 
-async def check_other(call: Call) -> None:
-    """Check that the caller may change the file. The commit checks whether the content needs further permissions or a reload."""
+async def check_replacement(call: Call) -> None:
+    """Check that the caller may change the file. The content determines whether the change needs a reload or further permissions."""
     store_of(call).upload_existing(call.path.name, call.author).discard()
 
 
@@ -113,4 +119,4 @@ async def check_deletion(call: Call) -> None:
     store_of(call).check_deletion(call.path.name, call.author)
 
 
-CHECKS = {"create": check_new, "replace": check_other, "delete": check_deletion}
+CHECKS = {"create": check_new, "replace": check_replacement, "delete": check_deletion}

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from dataplaneapi.ctl.commands.edit import ABSENT, merged
+from dataplaneapi.ctl.commands.edit import ABSENT, merge
 
 BASE = {"name": "a", "weight": 1, "port": 1, "check": {"inter": 1, "rise": 2}}
 
@@ -20,7 +20,7 @@ BASE = {"name": "a", "weight": 1, "port": 1, "check": {"inter": 1, "rise": 2}}
     ],
 )
 def test_what_one_has_changed_is_taken(mine: dict[str, Any], theirs: dict[str, Any], result: dict[str, Any]) -> None:
-    found, conflicts = merged(BASE, made(mine), made(theirs))
+    found, conflicts = merge(BASE, made(mine), made(theirs))
     assert (found, conflicts) == (made(result), [])
 
 
@@ -34,7 +34,7 @@ def test_what_one_has_changed_is_taken(mine: dict[str, Any], theirs: dict[str, A
     ],
 )
 def test_where_both_have_changed_it_mine_stands_and_is_named(mine: Any, theirs: Any, path: str, values: tuple[Any, Any]) -> None:
-    found, conflicts = merged(BASE, made(mine), made(theirs))
+    found, conflicts = merge(BASE, made(mine), made(theirs))
     assert found == made(mine)
     assert conflicts == [(path, *values)]
 

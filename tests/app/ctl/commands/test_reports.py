@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from dataplaneapi.ctl.commands.routing import has_passed, request_text, run_text
+from dataplaneapi.ctl.commands.routing import has_passed, route_text, run_text
 
 RULE = {"line": 5, "text": "use_backend shop if a", "section": "frontend site"}
 COVERAGE: dict[str, Any] = {"rules": 2, "reached": 1, "share": 0.5, "unreached": [{**RULE, "line": 6, "file": "/b.cfg"}]}
@@ -20,7 +20,7 @@ def test_the_way_of_a_request() -> None:
         "location": "/new",
         "unknown": [{**RULE, "why": "chance"}],
     }
-    assert request_text(found).splitlines() == [
+    assert route_text(found).splitlines() == [
         "site, :80 (line 3)",
         "  frontend site",
         "    line 5: use_backend shop if a",
@@ -32,9 +32,9 @@ def test_the_way_of_a_request() -> None:
         "not known here: chance, line 5: use_backend shop if a",
     ]
     bare = {"listener": {"frontend": "site", "bind": ":80", "line": 3}, "rules": [], "unknown": []}
-    assert request_text(bare).splitlines()[-1] == "-> closed without a response"
-    assert request_text(bare | {"server": "one", "backend": "tcp"}).splitlines()[-1] == "-> sent to the server"
-    assert "-> answered by line 5: use_backend shop if a\n" in request_text(bare | {"answered_by": RULE, "status": 403})
+    assert route_text(bare).splitlines()[-1] == "-> closed without a response"
+    assert route_text(bare | {"server": "one", "backend": "tcp"}).splitlines()[-1] == "-> sent to the server"
+    assert "-> answered by line 5: use_backend shop if a\n" in route_text(bare | {"answered_by": RULE, "status": 403})
 
 
 def test_a_run() -> None:

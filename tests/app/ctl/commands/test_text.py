@@ -1,7 +1,7 @@
 """The lines of an object in a configuration."""
 
 from dataplaneapi.ctl.commands.get import lines_of
-from dataplaneapi.ctl.objects import parsed
+from dataplaneapi.ctl.objects import parse_object
 
 TEXT = """\
 # _version=3
@@ -26,18 +26,18 @@ peers other
 
 
 def test_sections_with_the_comments_above_them() -> None:
-    assert lines_of(TEXT, parsed(["frontend/site"])).startswith("# about site\nfrontend site\n")
-    assert lines_of(TEXT, parsed(["backend"])).endswith("    backend_is_no_section 1\n")
-    assert lines_of(TEXT, parsed(["peers/other"])) == "# about peers\npeers other\n    peer x 127.0.0.1:3\n"
-    assert lines_of(TEXT, parsed(["backend/nope"])) == ""
-    assert "log 127" in lines_of(TEXT, parsed(["global"]))
+    assert lines_of(TEXT, parse_object(["frontend/site"])).startswith("# about site\nfrontend site\n")
+    assert lines_of(TEXT, parse_object(["backend"])).endswith("    backend_is_no_section 1\n")
+    assert lines_of(TEXT, parse_object(["peers/other"])) == "# about peers\npeers other\n    peer x 127.0.0.1:3\n"
+    assert lines_of(TEXT, parse_object(["backend/nope"])) == ""
+    assert "log 127" in lines_of(TEXT, parse_object(["global"]))
 
 
 def test_lines_by_name_and_by_place() -> None:
-    assert lines_of(TEXT, parsed(["backend/shop/server/b"])) == "    server b 127.0.0.1:2\n"
-    assert lines_of(TEXT, parsed(["backend/shop/server"])).count("server") == 2
-    assert lines_of(TEXT, parsed(["frontend/site/bind/one"])) == "    bind :80 name one\n"
-    assert lines_of(TEXT, parsed(["frontend/site/bind/:81"])) == "    bind :81\n"
-    assert lines_of(TEXT, parsed(["frontend/site/http_request_rule/0"])) == "    http-request deny\n"
-    assert lines_of(TEXT, parsed(["global/log_target/0"])) == "    log 127.0.0.1 local0\n"
-    assert lines_of(TEXT, parsed(["peers/other/peer_entry/x"])) == "    peer x 127.0.0.1:3\n"
+    assert lines_of(TEXT, parse_object(["backend/shop/server/b"])) == "    server b 127.0.0.1:2\n"
+    assert lines_of(TEXT, parse_object(["backend/shop/server"])).count("server") == 2
+    assert lines_of(TEXT, parse_object(["frontend/site/bind/one"])) == "    bind :80 name one\n"
+    assert lines_of(TEXT, parse_object(["frontend/site/bind/:81"])) == "    bind :81\n"
+    assert lines_of(TEXT, parse_object(["frontend/site/http_request_rule/0"])) == "    http-request deny\n"
+    assert lines_of(TEXT, parse_object(["global/log_target/0"])) == "    log 127.0.0.1 local0\n"
+    assert lines_of(TEXT, parse_object(["peers/other/peer_entry/x"])) == "    peer x 127.0.0.1:3\n"

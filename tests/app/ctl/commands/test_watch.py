@@ -93,13 +93,13 @@ def test_top_takes_a_screen_of_its_own_and_gives_it_back(ctl: Ctl) -> None:
 
 
 def test_numbers_are_sorted_from_the_greatest_on() -> None:
-    assert sorted([1, 10, 2], key=watch._order) == [10, 2, 1]
-    assert sorted(["b", "a"], key=watch._order) == ["a", "b"]
+    assert sorted([1, 10, 2], key=watch.sort_key) == [10, 2, 1]
+    assert sorted(["b", "a"], key=watch.sort_key) == ["a", "b"]
 
 
 def test_denied_requests_errors_and_failed_responses_are_counted_apart() -> None:
     counters = {"dreq": 2, "dresp": 1, "ereq": 3, "econ": 4, "eresp": 5, "hrsp_5xx": 6, "ttime": 7, "status": "OPEN"}
-    assert {name: watch.row("frontend/x", counters)[name] for name in ("denied", "errors", "5xx", "ms")} == {
+    assert {name: watch.counters_row("frontend/x", counters)[name] for name in ("denied", "errors", "5xx", "ms")} == {
         "denied": 3,
         "errors": 12,
         "5xx": 6,
