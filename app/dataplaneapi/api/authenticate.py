@@ -76,7 +76,7 @@ class Shares:
     async def __call__(self, exchange: Exchange, next: Next) -> Response:
         """Pass on a request and send its response. Raises ShareExceeded."""
         endpoint, caller = exchange.connection.endpoint, shares.Account.from_author(exchange.author)
-        with self._requests[endpoint.place].hold(caller) as requests, self._bodies.hold(caller) as exchange.body_share:
+        with self._requests[endpoint.socket_address].hold(caller) as requests, self._bodies.hold(caller) as exchange.body_share:
             requests.add(1, endpoint.limit)
             response = await next(exchange)
             await exchange.respond(response)

@@ -211,7 +211,7 @@ class StreamResponse(Response):
         channel.at_end = self._close
         channel.answer_within(self._patience)
         if channel.recording:
-            channel.recording.forget()
+            channel.recording.discard()
             channel.recording = None
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
         async with aclosing(self._parts(self._counting(channel.write_part))) as parts:

@@ -21,8 +21,8 @@ PROBE_PATHS = frozenset({"/livez", "/readyz", "/metrics"})
 GRACE_SECONDS, POLL_SECONDS = 1.0, 0.1
 
 
-class ConnectionSlot:
-    """A connection's slot, or its wait for one. `has_slot` is whether the connection has a slot, which counts against the limit.
+class AcceptedConnection:
+    """An accepted connection. `has_slot` is whether the connection has a slot, which counts against the limit.
 
     The protocol sets two callbacks. `on_slot` is called when the connection gets the slot that it has requested, and `on_evicted` when the
     connection must be closed.
@@ -37,7 +37,7 @@ class ConnectionSlot:
         self.on_evicted: Callable[[], object] = bool
 
     def request(self, *, is_probe: bool) -> bool:
-        """Request a slot if the connection has none. Return whether its request can be served now. If not, a callback follows."""
+        """Request a slot if the connection has none. Return whether its request can be served at once. If not, a callback follows."""
         self.is_probe = is_probe
         if not self.has_slot and not is_probe:
             self.is_waiting = True
@@ -52,14 +52,14 @@ class ConnectionSlot:
 class Acceptor:
     """Accepts the connections of a listening socket.
 
-    `protocol` creates the protocol of a connection, which must call `release` of its slot at the end. `limit` returns the number of slots,
-    or 0 for no limit. `context` returns the TLS context for the next connection, or None without TLS.
+    `protocol` creates the protocol of a connection, which must call `release` of the connection at its end. `limit` returns the number of
+    slots, or 0 for no limit. `context` returns the TLS context for the next connection, or None without TLS.
     """
 
     def __init__(
         self,
         listening: socket.socket,
-        protocol: Callable[[ConnectionSlot], asyncio.Protocol],
+        protocol: Callable[[AcceptedConnection], asyncio.Protocol],
         limit: Callable[[], int],
         context: Callable[[], ssl.SSLContext | None],
     ) -> None:
@@ -67,7 +67,7 @@ class Acceptor:
         self._loop = asyncio.get_running_loop()
         self._open, self._watching, self._closed = 0, False, False
         # Connections without a slot, oldest first.
-        self._without_slot: dict[ConnectionSlot, None] = {}
+        self._without_slot: dict[AcceptedConnection, None] = {}
         self._handshakes: set[asyncio.Task[None]] = set()
         listening.setblocking(False)
         self.watch()
@@ -114,7 +114,7 @@ class Acceptor:
 
     def _accept_pending(self) -> None:
         for _ in range(AT_ONCE):
-            if not self._has_room():
+            if self._is_full and len(self._without_slot) >= RESERVED and time.monotonic() - self._oldest().since < GRACE_SECONDS:
                 self._pause()
                 self._loop.call_later(POLL_SECONDS, self.watch)
                 return
@@ -128,70 +128,68 @@ class Acceptor:
                 return
 
     def _accept(self) -> bool:
-        """Accept a connection. Return False if there is none."""
+        """Accept a connection and begin its handshake. Return False if no connection is pending.
+
+        If RESERVED connections have no slot, and there is no free slot either, close the oldest connection without a slot.
+        """
         try:
             connection, _ = self._socket.accept()
         except (BlockingIOError, InterruptedError):
             return False
         except ConnectionAbortedError:
             return True
-        self._begin_connection(connection)
-        return True
-
-    @property
-    def _is_full(self) -> bool:
-        limit = self._limit()
-        return bool(limit) and self._open >= limit
-
-    def _begin_connection(self, connection: socket.socket) -> None:
         connection.setblocking(False)
         if connection.family != socket.AF_UNIX:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        slot = ConnectionSlot(self, has_slot=not self._is_full)
-        if slot.has_slot:
+        accepted = AcceptedConnection(self, has_slot=not self._is_full)
+        if accepted.has_slot:
             self._open += 1
         else:
             if len(self._without_slot) >= RESERVED:
                 oldest = self._oldest()
                 del self._without_slot[oldest]
                 oldest.on_evicted()
-            self._without_slot[slot] = None
-        task = self._loop.create_task(self._connect(connection, slot))
-        slot.on_evicted = task.cancel
+            self._without_slot[accepted] = None
+        task = self._loop.create_task(self._shake_hands(connection, accepted))
+        accepted.on_evicted = task.cancel
         self._handshakes.add(task)
         task.add_done_callback(self._handshakes.discard)
+        return True
 
-    async def _connect(self, connection: socket.socket, slot: ConnectionSlot) -> None:
+    async def _shake_hands(self, connection: socket.socket, accepted: AcceptedConnection) -> None:
         try:
             context = self._context()
             patience = HANDSHAKE_SECONDS if context else None
-            await self._loop.connect_accepted_socket(lambda: self._protocol(slot), connection, ssl=context, ssl_handshake_timeout=patience)
+            await self._loop.connect_accepted_socket(
+                lambda: self._protocol(accepted), connection, ssl=context, ssl_handshake_timeout=patience
+            )
         except (OSError, asyncio.CancelledError) as error:
             logger.info("a connection failed before its first request: %s", error or "the handshake took too long")
             connection.close()
-            slot.release()
+            accepted.release()
 
-    def _has_room(self) -> bool:
-        """Return whether another connection can be accepted, if necessary by closing the oldest connection without a slot."""
-        return not self._is_full or len(self._without_slot) < RESERVED or time.monotonic() - self._oldest().since >= GRACE_SECONDS
+    @property
+    def _is_full(self) -> bool:
+        limit = self._limit()
+        return bool(limit) and self._open >= limit
 
-    def _oldest(self) -> ConnectionSlot:
-        """Return the oldest connection without a slot. Return one with a probe only if all of them have probes."""
-        return next((slot for slot in self._without_slot if not slot.is_probe), next(iter(self._without_slot)))
+    def _oldest(self) -> AcceptedConnection:
+        """Return the oldest connection without a slot. Prefer connections that do not request a probe."""
+        return next((each for each in self._without_slot if not each.is_probe), next(iter(self._without_slot)))
 
     def fill(self) -> None:
         """Assign free slots to requests that wait for one, the oldest connection first."""
-        for slot in [slot for slot in self._without_slot if slot.is_waiting]:
+        for accepted in [each for each in self._without_slot if each.is_waiting]:
             if self._is_full:
                 return
-            del self._without_slot[slot]
-            self._open, slot.has_slot = self._open + 1, True
-            slot.on_slot()
+            del self._without_slot[accepted]
+            self._open, accepted.has_slot = self._open + 1, True
+            accepted.on_slot()
 
-    def release(self, slot: ConnectionSlot) -> None:
-        """Make the slot of a closed connection free, and assign it to a waiting request."""
-        if slot.has_slot:
+    def release(self, accepted: AcceptedConnection) -> None:
+        """Make the slot of a closed connection free, and assign the slot to a waiting request."""
+        if accepted.has_slot:
             self._open -= 1
-            slot.has_slot = False
-        self._without_slot.pop(slot, None)
+            accepted.has_slot = False
+        self._without_slot.pop(accepted, None)
         self.watch()

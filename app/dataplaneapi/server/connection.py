@@ -17,7 +17,7 @@ LARGEST = 1 << 16
 class Outlet:
     """A wrapper of the transport, through which uvicorn writes a response.
 
-    uvicorn calls `close` instead of that of the transport after the last response of a connection.
+    After the last response of a connection, uvicorn calls `close` of the wrapper, and not `close` of the transport.
     """
 
     def __init__(self, transport: asyncio.Transport, close: Callable[[], None]) -> None:
@@ -40,7 +40,7 @@ class RecordingOutlet:
             self._written.clear()
         self._write(data)
 
-    def forget(self) -> None:
+    def discard(self) -> None:
         """Discard the record, and record nothing that is written later."""
         self._size = LARGEST + 1
         self._written.clear()
@@ -118,7 +118,7 @@ def connection(endpoint: Endpoint, certificate: Mapping[str, Any] | None) -> Con
 
 def names(certificate: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     """Return (kind, value) of each name in a certificate: the alternative names, URIs first, then the common name."""
-    others = certificate.get("subjectAltName", ())
-    known = [(kind, value) for wanted in _ORDER for kind, value in others if kind == wanted]
-    known += [(kind, value) for part in certificate.get("subject", ()) for kind, value in part if kind == "commonName"]
-    return tuple(dict.fromkeys(known))
+    alternative_names = certificate.get("subjectAltName", ())
+    result = [(kind, value) for next_kind in _ORDER for kind, value in alternative_names if kind == next_kind]
+    result += [(kind, value) for part in certificate.get("subject", ()) for kind, value in part if kind == "commonName"]
+    return tuple(dict.fromkeys(result))
