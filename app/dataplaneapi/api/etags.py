@@ -4,7 +4,6 @@ import hashlib
 import os
 import re
 import time
-from collections.abc import Iterator
 from typing import BinaryIO
 
 SIZE = 16
@@ -31,11 +30,7 @@ def is_well_formed(header: str) -> bool:
 
 def holds(header: str, tag: str, *, weakly: bool = False) -> bool:
     """Return whether a header matches this tag. Compare `If-Match` strongly, and `If-None-Match` weakly (section 8.8.3.2)."""
-    return header.strip() == ANY or any(tag_ == tag and (weakly or not is_weak) for is_weak, tag_ in _tags(header))
-
-
-def _tags(header: str) -> Iterator[tuple[bool, str]]:
-    return ((bool(weak), tag) for weak, tag in _EACH.findall(header))
+    return header.strip() == ANY or any(tag_ == tag and (weakly or not weak_mark) for weak_mark, tag_ in _EACH.findall(header))
 
 
 class FileTags:
@@ -45,10 +40,7 @@ class FileTags:
         self._tags: dict[_Stamp, str] = {}
 
     def of(self, file: BinaryIO) -> str:
-        """Return the tag of an open file. Blocks while it reads the file. Raises OSError.
-
-        The position of the file must be its beginning, and is again afterwards.
-        """
+        """Return the tag of an open file, whose position is its beginning before and after. Blocks for the disk. Raises OSError."""
         stamp = _stamp(file)
         if (known := self._tags.get(stamp)) is not None:
             return known
@@ -65,5 +57,5 @@ class FileTags:
 
 
 def _stamp(file: BinaryIO) -> _Stamp:
-    of = os.fstat(file.fileno())
-    return of.st_dev, of.st_ino, of.st_size, of.st_mtime_ns, of.st_ctime_ns
+    status = os.fstat(file.fileno())
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns

@@ -112,12 +112,10 @@ class Operation:
     @cached_property
     def handler(self) -> Handler:
         """The handler. The first use imports its module. Raises MissingHandler."""
-        if self.handler_name:
-            table = vars(_module(self._handled_by[0]))
-        else:
-            module = self._handled_by[0]
-            table = vars(_module(module)).get("ACTIONS", {}) if module else {}
-        name = self._handled_by[1]
+        module, name = self._handled_by
+        table = vars(_module(module)) if module else {}
+        if not self.handler_name:
+            table = table.get("ACTIONS", {})
         if name not in table:
             raise MissingHandler(f"no handler for {self.method} {self.path}")
         function: Handler = table[name]
@@ -175,7 +173,7 @@ class Operation:
 
     @cached_property
     def tag(self) -> str:
-        """The group of operations in the document that it belongs to."""
+        """The tag of the operation in the document, which groups operations."""
         return str(next(iter(self.declared.get("tags", ())), ""))
 
     @cached_property
@@ -239,17 +237,17 @@ class Operation:
         declared = self._resolve(self.declared["requestBody"])
         content = declared["content"]
         schema = next(iter(content.values())).get("schema", {})
-        return Body(
-            tuple(content), self._schema_by_resource() or schema, declared.get("required", False), declared.get("x-takes-one", False)
-        )
-
-    def _schema_by_resource(self) -> Mapping[str, Any] | None:
-        """Return the schema of the resource for a PATCH, and if the document declares the body only as an object. Else return None."""
         about = self.bundle.get("x-resources", {}).get(self.resource or "", {})
-        return {"$ref": f"#/components/schemas/{about['schema']}"} if "body" in about or self.action == PATCH else None
+        if "body" in about or self.action == PATCH:
+            # The body of a PATCH, and a body that the document declares only as an object, have the schema of the resource.
+            schema = {"$ref": f"#/components/schemas/{about['schema']}"}
+        return Body(tuple(content), schema, declared.get("required", False), declared.get("x-takes-one", False))
 
     def answer(self, status: int, media_type: str) -> Mapping[str, Any]:
-        """Return the schema of an answer, or an empty one if the document declares none. For a list it may be that of an element."""
+        """Return the schema of an answer, or an empty schema if the document declares none.
+
+        If the answer is a list, the schema may be that of its elements.
+        """
         if status < 300 and media_type == "application/json" and (about := self.bundle.get("x-resources", {}).get(self.resource or "")):
             return {"$ref": f"#/components/schemas/{about['schema']}"}
         responses = self.declared.get("responses", {})
@@ -273,11 +271,12 @@ class Operation:
 
 
 def _module(name: str) -> Any:
-    place = f"dataplaneapi.{name}" if name.startswith(FEATURES) else f"dataplaneapi.handlers.{name}"
+    """Import a module of handlers and return it. Return a class without handlers if the module does not exist."""
+    full_name = f"dataplaneapi.{name}" if name.startswith(FEATURES) else f"dataplaneapi.handlers.{name}"
     try:
-        return import_module(place)
+        return import_module(full_name)
     except ModuleNotFoundError as error:
-        if error.name != place:
+        if error.name != full_name:
             raise
         return object
 
@@ -296,46 +295,45 @@ def served_document() -> Mapping[str, Any]:
 
 
 def without_features(bundle: Mapping[str, Any], missing: Collection[str]) -> Mapping[str, Any]:
-    """Return the document without the operations and parameters of these features."""
+    """Return the document without the operations and parameters of the features in `missing`."""
     if not missing:
         return bundle
     parameters = bundle["components"]["parameters"]
     gone = {f"#/components/parameters/{name}" for name, declared in parameters.items() if declared.get("x-feature") in missing}
     paths: dict[str, Any] = {}
     for path, methods in bundle["paths"].items():
-        kept = {name: _without(declared, gone) for name, declared in methods.items() if _feature_of(declared) not in missing}
-        if not kept.keys().isdisjoint(METHODS):
-            paths[path] = kept
-    left = {name: declared for name, declared in parameters.items() if declared.get("x-feature") not in missing}
-    return {**bundle, "paths": paths, "components": {**bundle["components"], "parameters": left}}
+        served: dict[str, Any] = {}
+        for name, declared in methods.items():
+            handler = declared.get("x-operation", {}).get("handler", "") if isinstance(declared, Mapping) else ""
+            feature = handler.removeprefix(FEATURES).partition(".")[0] if handler.startswith(FEATURES) else ""
+            if feature not in missing:
+                served[name] = _without_parameters(declared, gone)
+        if not served.keys().isdisjoint(METHODS):
+            paths[path] = served
+    remaining = {name: declared for name, declared in parameters.items() if declared.get("x-feature") not in missing}
+    return {**bundle, "paths": paths, "components": {**bundle["components"], "parameters": remaining}}
 
 
-def _feature_of(declared: Any) -> str:
-    """Return the feature of an operation. Return an empty text for an operation of the core, and for any other entry of a path."""
-    handler = declared.get("x-operation", {}).get("handler", "") if isinstance(declared, Mapping) else ""
-    return handler.removeprefix(FEATURES).partition(".")[0] if handler.startswith(FEATURES) else ""
-
-
-def _without(declared: Any, gone: Collection[str]) -> Any:
+def _without_parameters(declared: Any, gone: Collection[str]) -> Any:
     """Return an operation, or the parameters of a path, without the parameters that `gone` refers to."""
     if isinstance(declared, list):
         return [each for each in declared if each.get("$ref") not in gone]
     if not isinstance(declared, Mapping):
         return declared
-    lists = {name: _without(declared[name], gone) for name in ("parameters", "x-further-parameters") if name in declared}
+    lists = {name: _without_parameters(declared[name], gone) for name in ("parameters", "x-further-parameters") if name in declared}
     return {**declared, **lists}
 
 
 class RouteNode:
     """A node in the tree of paths."""
 
-    __slots__ = ("fixed", "named", "operations")
+    __slots__ = ("fixed", "operations", "parameter")
 
     def __init__(self) -> None:
         # Nodes by the next segment.
         self.fixed: dict[str, RouteNode] = {}
         # The node if the next segment is a path parameter.
-        self.named: RouteNode | None = None
+        self.parameter: RouteNode | None = None
         # The operations whose path ends here, by method.
         self.operations: dict[str, Operation] = {}
 
@@ -353,17 +351,14 @@ class RouteIndex:
         # Beginnings of paths that continue with the name of an object.
         self._above_objects = tuple({operation.above_object for operation in self.operations if operation.above_object})
         for operation in self.operations:
-            self._plant(operation)
-
-    def _plant(self, operation: Operation) -> None:
-        node = self.root
-        for segment in segments_of(operation.path):
-            if segment.startswith("{"):
-                node.named = node.named or RouteNode()
-                node = node.named
-            else:
-                node = node.fixed.setdefault(segment, RouteNode())
-        node.operations[operation.method] = operation
+            node = self.root
+            for segment in segments_of(operation.path):
+                if segment.startswith("{"):
+                    node.parameter = node.parameter or RouteNode()
+                    node = node.parameter
+                else:
+                    node = node.fixed.setdefault(segment, RouteNode())
+            node.operations[operation.method] = operation
 
     def walk(self, raw_path: str) -> tuple[RouteNode, list[str]] | None:
         """Return the node of a path, and the percent-encoded values of its parameters. Return None for an unknown path.
@@ -380,7 +375,7 @@ class RouteIndex:
         for segment in (rest.removesuffix("/")).split("/") if rest else ():
             following = node.fixed.get(segment)
             if following is None:
-                if (following := node.named) is None or not segment:
+                if (following := node.parameter) is None or not segment:
                     return None
                 names.append(segment)
             node = following
@@ -392,33 +387,30 @@ class RouteIndex:
         Raises ApiError (404 or 405), whose message suggests another path or method.
         """
         text = raw_path.decode("latin-1")
-        place = self.walk(text)
-        if place is None or not place[0].operations:
-            raise self._not_found(unquote(text), query)
-        node, names = place
+        node, names = self.walk(text) or (None, [])
+        if node is None or not node.operations:
+            path = unquote(text)
+            if path in (BASE, BASE + "/"):
+                raise ApiError(404, "no matching operation was found")
+            advice = self._guide(path, query) if self._guide else ""
+            raise ApiError(404, f"path {path} was not found" + (f"; {advice}" if advice else ""))
         operation = node.operations.get(method)
         if operation is None:
             raise self._not_allowed(method, text, node)
         return operation, {name: decoded(text) for name, text in zip(operation.names, names, strict=True)}
 
     def _not_allowed(self, method: str, raw_path: str, node: RouteNode) -> ApiError:
-        """Return the error 405. It lists the methods of the path, and suggests the collection or element if that has the method."""
+        """Return the error 405, which lists the methods of the path. It suggests the collection or the elements if they have the method."""
         allowed = [each.upper() for each in METHODS if each.upper() in node.operations]
         path, first = raw_path.removesuffix("/"), ", ".join(allowed[:-1])
         text = f"method {method} is not allowed for path {unquote(raw_path)}, which has {first + ' and ' if first else ''}{allowed[-1]}"
-        if node.named and (operation := node.named.operations.get(method)):
+        if node.parameter and (operation := node.parameter.operations.get(method)):
             text += f"; did you mean {method} {path}/{segments_of(operation.path)[-1]}?"
         elif next(iter(node.operations.values())).path.endswith("}"):
             collection = path.rpartition("/")[0]
-            if (place := self.walk(collection)) and method in place[0].operations:
+            if (found := self.walk(collection)) and method in found[0].operations:
                 text += f"; did you mean {method} {collection}?"
         return ApiError(405, text, headers=[(ALLOW, ", ".join(allowed).encode())])
-
-    def _not_found(self, path: str, query: bytes) -> ApiError:
-        if path in (BASE, BASE + "/"):
-            return ApiError(404, "no matching operation was found")
-        advice = self._guide(path, query) if self._guide else ""
-        return ApiError(404, f"path {path} was not found" + (f"; {advice}" if advice else ""))
 
 
 def segments_of(path: str) -> list[str]:

@@ -7,7 +7,7 @@ ends with a newline. A response without a body has no content type.
 import asyncio
 import json
 import os
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
 from contextlib import aclosing
 from itertools import chain
 from typing import Any, BinaryIO, Self
@@ -90,12 +90,12 @@ class Response(StarletteResponse):
     async def send_to(self, channel: Channel, send: Send, known: str | None = None) -> None:
         """Send the response, or 304 if `known` matches its ETag.
 
-        `known` is the value of `If-None-Match`, or empty if the request has no such header. If it is None, the response is sent without an
-        ETag.
+        `known` is the value of `If-None-Match`, or an empty text if the request lacks this header. With None, the response gets no ETag.
         """
         if known is not None:
             if self.etag is None:
-                self.tag(await self._hash())
+                in_thread = len(self.body) > HASHED_AT_ONCE
+                self.tag(await asyncio.to_thread(tag_of, self.body) if in_thread else tag_of(self.body))
             if self.is_known(known):
                 await self.unmodified().send_to(channel, send)
                 return
@@ -104,9 +104,6 @@ class Response(StarletteResponse):
     async def complete(self) -> Self:
         """Encode the body unless it is bytes already. Return the response itself."""
         return self
-
-    async def _hash(self) -> str:
-        return tag_of(self.body) if len(self.body) <= HASHED_AT_ONCE else await asyncio.to_thread(tag_of, self.body)
 
     def tagged(self) -> Self:
         """Add the ETag of the body. Return the response itself."""
@@ -172,10 +169,9 @@ class FileResponse(Response):
     async def send_to(self, channel: Channel, send: Send, known: str | None = None) -> None:
         """Send the file. Raises OSError if the file becomes shorter meanwhile."""
         with self._file:
+            if known is not None and self.etag is None:
+                self.tag(await asyncio.to_thread(_file_tags.of, self._file))
             await super().send_to(channel, send, known)
-
-    async def _hash(self) -> str:
-        return await asyncio.to_thread(_file_tags.of, self._file)
 
     async def _send_body(self, send: Send) -> None:
         left, file = self._size, wrap(self._file)
@@ -214,18 +210,16 @@ class StreamResponse(Response):
             channel.recording.discard()
             channel.recording = None
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
-        async with aclosing(self._parts(self._counting(channel.write_part))) as parts:
-            async for part in parts:
-                await send({"type": "http.response.body", "body": part, "more_body": True})
-        await send({"type": "http.response.body", "body": b""})
 
-    def _counting(self, write: WritePart | None) -> WritePart | None:
-        def counted(data: bytes) -> bool:
-            is_written = write is not None and write(data)
+        def write_counted(data: bytes) -> bool:
+            is_written = channel.write_part is not None and channel.write_part(data)
             self.written += len(data) if is_written else 0
             return is_written
 
-        return counted if write else None
+        async with aclosing(self._parts(write_counted if channel.write_part else None)) as parts:
+            async for part in parts:
+                await send({"type": "http.response.body", "body": part, "more_body": True})
+        await send({"type": "http.response.body", "body": b""})
 
 
 def chunk(part: bytes) -> bytes:
@@ -263,13 +257,22 @@ def _encoded(data: Any) -> Iterator[str]:
         yield from (_ENCODE(data[start : start + HALF])[1:-1] for start in range(0, len(data), HALF))
         yield '"'
     elif isinstance(data, dict):
-        for place, (name, value) in enumerate(data.items()):
-            yield ("," if place else "{") + _ENCODE(str(name)) + ":"
+        for index, (name, value) in enumerate(data.items()):
+            yield ("," if index else "{") + _ENCODE(str(name)) + ":"
             yield from _encoded(value)
         yield "}"
     else:
+        # Each call encodes as many members as `is_large` allows.
         yield "["
-        yield from _members(data)
+        start, number = 0, FIRST
+        while start < len(data):
+            members = data[start : start + number]
+            if is_large(members) and len(members) > 1:
+                number = len(members) // 2
+                continue
+            yield "," if start else ""
+            yield from _encoded(members[0]) if is_large(members) else [_ENCODE(members)[1:-1]]
+            start, number = start + len(members), min(2 * number, MEMBERS)
         yield "]"
 
 
@@ -287,19 +290,6 @@ def is_large(data: Any) -> bool:
         if left < 0:
             return True
     return False
-
-
-def _members(data: Sequence[Any]) -> Iterator[str]:
-    """Yield the encoded members of a list. Each call encodes as many members as `is_large` allows."""
-    start, number = 0, FIRST
-    while start < len(data):
-        some = data[start : start + number]
-        if is_large(some) and len(some) > 1:
-            number = len(some) // 2
-            continue
-        yield "," if start else ""
-        yield from [_ENCODE(some)[1:-1]] if not is_large(some) else _encoded(some[0])
-        start, number = start + len(some), min(2 * number, MEMBERS)
 
 
 def json_response(status: int, data: Any, headers: Iterable[Header] = (), *, cacheable: bool = False) -> Reply:
