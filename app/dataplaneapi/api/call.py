@@ -20,7 +20,7 @@ from dataplaneapi.api.normalize import ResolvedSchemas
 from dataplaneapi.api.operations import IF_MATCH, PATCH, Operation
 from dataplaneapi.api.parameter_values import PathValues, QueryValues
 from dataplaneapi.api.place import parent_in_query, place_of, present_value
-from dataplaneapi.api.validation import check_outermost, part_of, validated
+from dataplaneapi.api.validation import check_outermost, validated, validated_patch
 from dataplaneapi.auth.caller import CallAuthor
 from haproxy_native.access.rights import Rights
 from haproxy_native.editing.object_names import ObjectPlace, name_of
@@ -36,13 +36,7 @@ if TYPE_CHECKING:
 
 JSON = "application/json"
 AnyStore = TypeVar("AnyStore", bound=Store)
-
-
 View = Callable[[Any, bytes], Any]
-
-
-def _unfiltered(answer: Any, kind: bytes) -> Any:
-    return answer
 
 
 @dataclass(slots=True)
@@ -98,7 +92,7 @@ class Call:
     # Whether unknown parameters and members are an error.
     strict: bool = False
     # `view(answer, media_type)` removes from a JSON value or a text what the caller may not see.
-    view: View = _unfiltered
+    view: View = field(default=lambda answer, kind: answer, repr=False)
     # In a batch, the configuration and stored files after the preceding calls. None: those of the transaction, or the current ones.
     base: Document | None = field(default=None, repr=False)
     staged: Staged | None = None
@@ -216,19 +210,19 @@ async def json_call(incoming: Arriving) -> Call:
     _check_parent(call)
     unwritable = call.operation.unwritable
     unknown = partial(ignored.members, embedded=_embedded(call), strict=call.strict, headers=call.exchange.ignored)
-    validate_whole = partial(validated, present=partial(_replaced_value, call), optional=partial(_is_optional, call))
-    validate_body = part_of if call.operation.action == PATCH else validate_whole
+
+    def replaced() -> Any:
+        is_put = call.operation.method == "PUT"
+        return present_value(call.operation, call.values, services, call.base) if is_put else None
+
+    validate_whole = partial(validated, present=replaced, optional=partial(_is_optional, call))
+    validate_body = validated_patch if call.operation.action == PATCH else validate_whole
     body = await run_in_thread_if(large, validate_body, value, declared.schema, services.schemas, unwritable=unwritable, unknown=unknown)
     return replace(call, body=body, sent=sent)
 
 
-def _replaced_value(call: Call) -> Any:
-    """Return the value that the body of a PUT replaces. Return None for other methods."""
-    return present_value(call.operation, call.values, call.services, call.base) if call.operation.method == "PUT" else None
-
-
 def _is_optional(call: Call, path: tuple[Any, ...]) -> bool:
-    """Return whether the member at a place in the body may be missing although its schema requires it (`Resource.optional`)."""
+    """Return whether the member at a path in the body may be missing although its schema requires the member (`Resource.optional`)."""
     resources, operation = call.services.editor.resources, call.operation
     resource = resources.by_name.get(operation.resource or "")
     if resource is None or not path:
@@ -262,7 +256,7 @@ def _check_force(call: Call) -> None:
 
 
 def _check_parent(call: Call) -> None:
-    """Refuse a call whose parent is missing, before body and version are checked, if the resource declares that (`existence_first`)."""
+    """Raise an error for a call whose parent is missing, if the resource declares that this is checked first (`existence_first`)."""
     operation, editor = call.operation, call.services.editor
     resource = editor.resources.by_name.get(operation.resource or "")
     if operation.action == "create" and resource and "create" in resource.existence_first and (parent := _parent(call)):

@@ -42,7 +42,11 @@ def parameters(operation: "Operation", query: Mapping[str, list[str]], *, strict
     unknown = sorted(query.keys() - set(known))
     if operation.method != "GET":
         for name in unknown:
-            _check_guards(operation, name, known)
+            for guard, spellings in operation.guards.items():
+                if any(distance(name, spelling, NEAR) <= NEAR for spelling in spellings):
+                    plan = "; try it with POST /v3/sidecar/plan" if operation.has_options else ""
+                    meant = f'did you mean "{guard}"?' if guard in known else f"this operation has no such parameter{plan}."
+                    raise ApiError(400, f"{name[:LONGEST]} in query is not known; {meant} Nothing has been changed.")
     ignored = dict.fromkeys(unknown, known)
     if strict and ignored:
         raise ApiError(422, "\n".join(_messages(ignored, "query")))
@@ -50,9 +54,9 @@ def parameters(operation: "Operation", query: Mapping[str, list[str]], *, strict
 
 
 def members(shaped: "Shaped", embedded: Iterable[str], *, strict: bool, headers: list[Header]) -> list[str]:
-    """Report the unknown members of a body: return a message for each if `strict`, else add the header that lists them to `headers`.
+    """Report the unknown members of a body, and the members in `embedded`, which are read only with `full_section=true`.
 
-    Also report the members in `embedded`, which are known but read only with `full_section=true`.
+    If `strict`, return a message for each. Otherwise add the header that lists them to `headers`, and return no messages.
     """
     ignored: dict[str, Known] = {}
     for path, names in shaped.unknown.items():
@@ -64,33 +68,25 @@ def members(shaped: "Shaped", embedded: Iterable[str], *, strict: bool, headers:
     return []
 
 
-def _check_guards(operation: "Operation", name: str, known: Iterable[str]) -> None:
-    for guard, spellings in operation.guards.items():
-        if any(distance(name, spelling, NEAR) <= NEAR for spelling in spellings):
-            plan = "; try it with POST /v3/sidecar/plan" if operation.has_options else ""
-            meant = f'did you mean "{guard}"?' if guard in known else f"this operation has no such parameter{plan}."
-            raise ApiError(400, f"{name[:LONGEST]} in query is not known; {meant} Nothing has been changed.")
-
-
-def _messages(ignored: Mapping[str, Known], place: str) -> Iterator[str]:
+def _messages(ignored: Mapping[str, Known], location: str) -> Iterator[str]:
     for name, known in list(ignored.items())[:MOST]:
         likely, why = _likely_name(name, known), "is read" if known is WHOLE else "is not known"
         hint = f" with {WHOLE} only" if known is WHOLE else f'; did you mean "{likely}"?' if likely else ""
-        yield f"{name[:LONGEST]} in {place} {why}{hint}"
+        yield f"{name[:LONGEST]} in {location} {why}{hint}"
     if len(ignored) > MOST:
-        yield f"{len(ignored) - MOST} more in {place} are not known"
+        yield f"{len(ignored) - MOST} more in {location} are not known"
 
 
 def _header(header: HeaderName, ignored: Mapping[str, Known]) -> list[Header]:
-    """Return the header, such as `wieght (weight?), colour`, with the characters percent-encoded that a header cannot contain."""
+    """Return the header, such as `wieght (weight?), colour`. Characters that a header cannot contain are percent-encoded."""
     if not ignored:
         return []
-    named = []
+    names = []
     for name, known in list(ignored.items())[:MOST]:
         likely = _likely_name(name, known)
-        named.append(quote(name[:LONGEST], safe="[]/:@", errors="surrogatepass") + (f" ({likely}?)" if likely else ""))
+        names.append(quote(name[:LONGEST], safe="[]/:@", errors="surrogatepass") + (f" ({likely}?)" if likely else ""))
     more = [f"and {len(ignored) - MOST} more"] if len(ignored) > MOST else []
-    return [(header, ", ".join(named + more).encode())]
+    return [(header, ", ".join(names + more).encode())]
 
 
 def _likely_name(name: str, known: Known) -> str | None:

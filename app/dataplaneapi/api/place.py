@@ -33,14 +33,19 @@ def place_of(operation: Operation, values: Mapping[str, Any], editor: Editor, *,
 
 
 def present_value(operation: Operation, values: Mapping[str, Any], services: "Services", base: Document | None = None) -> Any:
-    """Return the object of an operation as a GET returns it, or None if it does not exist. `base` is that of the `Call`."""
+    """Return the object of an operation as a GET returns it, or None if the object does not exist. `base` is that of the `Call`."""
     resource = services.editor.resources.by_name.get(operation.resource or "")
+    transaction = values.get("transaction_id")
     try:
         if resource is None or resource.file:
-            return _spoe_object(operation, values, services)
+            scope_editor = services.scope_editor
+            if operation.resource not in scope_editor.resources.by_name or "name" not in values:
+                return None
+            file = services.spoe.file(values["parent_name"]).read(transaction)
+            return scope_editor.get_object(file, values["scope_name"], scope_editor.resources[operation.resource], values["name"])
         one = operation.is_of_one or resource.kind == "singleton"
         resource, parent, key = place_of(operation, values, services.editor, one=one)
-        document = services.engine.read(values.get("transaction_id")) if base is None else base
+        document = services.engine.read(transaction) if base is None else base
         editor: Any = Sites(services.editor) if resource.kind == "view" else services.editor
         full = bool(values.get("full_section"))
         if one:
@@ -50,17 +55,11 @@ def present_value(operation: Operation, values: Mapping[str, Any], services: "Se
         return None
 
 
-def _spoe_object(operation: Operation, values: Mapping[str, Any], services: "Services") -> Any:
-    """Return an object of a SPOE file, or None if the operation is not for one object. Raises NativeError."""
-    editor = services.scope_editor
-    if operation.resource not in editor.resources.by_name or "name" not in values:
-        return None
-    document = services.spoe.file(values["parent_name"]).read(values.get("transaction_id"))
-    return editor.get_object(document, values["scope_name"], editor.resources[operation.resource], values["name"])
-
-
 def parent_in_query(operation: Operation, query: bytes, editor: Editor) -> dict[str, str]:
-    """Return the query parameter that names the parent section, with its normalized value, or nothing if no parameter names it."""
+    """Return the query parameter that names the parent section, with its normalized value.
+
+    Return an empty dictionary if no parameter of the query names the parent.
+    """
     resource = editor.resources.by_name.get(operation.resource or "")
     name = resource.parent_parameter if resource and operation.parent is not None else ""
     if not name or name in operation.names:
@@ -94,7 +93,7 @@ def with_known_names(operation: Operation, values: Mapping[str, str], services: 
 def object_of(operation: Operation, values: Mapping[str, Any], services: "Services", body: Any = None) -> str:
     """Return the name of the object that an operation is for, by its parameters and the body of a POST.
 
-    Return an empty text if they do not name it.
+    Return an empty text if parameters and body do not name the object.
     """
     if operation.store:
         store = services.engine.stores.get(operation.store)
