@@ -196,7 +196,7 @@ async def answer_within_rights(call: Call, next: Handler) -> Response:
         response = response_to(error)
     except NativeError as error:
         if not rights.may(READ, ALL):
-            error = without_others(error, rights.may_read)
+            error = without_unreadable(error, rights.may_read)
         if isinstance(error, BreaksTests) and not rights.may(SECRETS, ALL):
             # The first line is the number of failed tests. The others may contain secrets; the member `failed_tests` repeats them masked.
             error = BreaksTests(error.detail.partition("\n")[0], failed=error.failed, failed_before=error.failed_before)
@@ -206,7 +206,7 @@ async def answer_within_rights(call: Call, next: Handler) -> Response:
     return await response.complete()
 
 
-def without_others(error: NativeError, may_read: Callable[[str], bool]) -> NativeError:
+def without_unreadable(error: NativeError, may_read: Callable[[str], bool]) -> NativeError:
     """Return the error without the messages of HAProxy about sections that the caller may not read.
 
     `may_read(name)` returns whether the caller may read the object of that name.

@@ -65,7 +65,7 @@ class OperationRoute(APIRoute):
         self.operation, self.app = operation, None
         self.path, self.methods, self.tags = operation.path, {operation.method}, [operation.tag]
 
-    def prepared(self) -> ASGIApp:
+    def load_app(self) -> ASGIApp:
         """Return the ASGI application that serves the operation. The first call takes longer, because FastAPI analyses the handler."""
         if self.app is None:
             handler = with_layers(self.operation)
@@ -181,7 +181,7 @@ class Route:
         values = with_known_names(operation, values, self._services)
         exchange.operation, exchange.path_values = operation, values
         note_object(exchange, values, self._services)
-        exchange.route = self._routes[operation].prepared()
+        exchange.route = self._routes[operation].load_app()
         return await next(exchange)
 
 

@@ -98,23 +98,24 @@ class Parts(File):
     def __init__(self, receive: Receive, limit: int, seconds: float, boundary: bytes) -> None:
         super().__init__(receive, limit, seconds)
         self._events: list[Part | bytes] = []
-        self._field = self._value = b""
+        # The name and value of the header that is arriving.
+        self._field, self._value = bytearray(), bytearray()
         self._part = Part("", None)
         self._ended, self._number = False, 0
         callbacks = {
-            "on_header_field": self._header_field,
-            "on_header_value": self._header_value,
-            "on_header_end": self._header_end,
-            "on_headers_finished": self._headers_finished,
-            "on_part_data": self._part_data,
-            "on_end": self._end,
+            "on_header_field": lambda data, start, end: self._field.extend(data[start:end]),
+            "on_header_value": lambda data, start, end: self._value.extend(data[start:end]),
+            "on_header_end": self._finish_header,
+            "on_headers_finished": self._begin_part,
+            "on_part_data": lambda data, start, end: self._events.append(data[start:end]),
+            "on_end": self._finish_form,
         }
         self._parser = MultipartParser(boundary, callbacks)  # type: ignore[arg-type]
 
     async def parts(self) -> AsyncIterator[Part | bytes]:
         """Yield each part, followed by the pieces of its content."""
         while self._more:
-            for each in self.parsed(await self._receive_piece()):
+            for each in self.parse(await self._receive_piece()):
                 yield each
 
     def check_ended(self) -> None:
@@ -122,7 +123,7 @@ class Parts(File):
         if not self._ended:
             raise ApiError(400, "the form ends before its closing boundary")
 
-    def parsed(self, data: bytes) -> list[Part | bytes]:
+    def parse(self, data: bytes) -> list[Part | bytes]:
         """Return the parts, and the pieces of their content, in the next bytes of the form. Raises ApiError."""
         self._events = []
         try:
@@ -131,30 +132,22 @@ class Parts(File):
             raise ApiError(400, f"the form cannot be read: {error}") from None
         return self._events
 
-    def _header_field(self, data: bytes, start: int, end: int) -> None:
-        self._field += data[start:end]
-
-    def _header_value(self, data: bytes, start: int, end: int) -> None:
-        self._value += data[start:end]
-
-    def _header_end(self) -> None:
+    def _finish_header(self) -> None:
         if self._field.lower() == b"content-disposition":
-            _, options = parse_options_header(self._value)
+            _, options = parse_options_header(bytes(self._value))
             file = options[b"filename"].decode("utf-8", "surrogateescape") if b"filename" in options else None
             self._part = Part(options.get(b"name", b"").decode("utf-8", "replace"), file)
-        self._field = self._value = b""
+        self._field.clear()
+        self._value.clear()
 
-    def _headers_finished(self) -> None:
+    def _begin_part(self) -> None:
         self._number += 1
         if self._number > MOST_PARTS:
             raise ApiError(413, f"the form exceeds the maximum allowed number of {MOST_PARTS} parts")
         self._events.append(self._part)
         self._part = Part("", None)
 
-    def _part_data(self, data: bytes, start: int, end: int) -> None:
-        self._events.append(data[start:end])
-
-    def _end(self) -> None:
+    def _finish_form(self) -> None:
         self._ended = True
 
 
@@ -181,7 +174,7 @@ class Form(Parts):
         raise ApiError(400, f"http: no such file; {advice}")
 
     async def pieces(self) -> AsyncIterator[bytes]:
-        """Yield the content, then receive the form to its end, to detect a form that is cut short."""
+        """Yield the content, then receive the form to its end. Raises ApiError (400) for a form that is cut short."""
         is_file = True
         async for event in self._rest:
             if isinstance(event, Part):
@@ -221,7 +214,7 @@ async def text_or_form_call(incoming: Arriving) -> Call:
 
 
 def _limit(call: Call, headers: Headers) -> int:
-    """Return the size limit of the body in bytes; 0 for none. Raises ApiError (413) if Content-Length exceeds it."""
+    """Return the size limit of the body in bytes, or 0 for no limit. Raises ApiError (413) if Content-Length exceeds the limit."""
     limit = FILE_BYTES if call.services.settings.max_body_size is None else call.services.settings.max_body_size
     length = header(headers, b"content-length")
     if length.isdigit() and limit and int(length) > limit:
@@ -301,7 +294,10 @@ class ConfigurationForm:
         self._part = f"part {part.name}" + (f", {part.file}" if part.file else "")
         try:
             if part.name == CONFIGURATION:
-                self._text = self._begin_text(part)
+                name = self._call.services.engine.resolve_file(part.file or self._call.query.file)
+                if name in self.texts:
+                    raise BadRequest("the form already has a part for this file of the configuration")
+                self._text = name
             else:
                 self._upload = upload = await asyncio.to_thread(self._begin_file, part)
                 self.uploads[upload.path] = upload
@@ -335,31 +331,21 @@ class ConfigurationForm:
             except BadRequest as error:
                 raise ApiError(400, f"{self._part}: {error.detail}") from None
 
-    def _begin_text(self, part: Part) -> str:
-        name = self._call.services.engine.resolve_file(part.file or self._call.query.file)
-        if name in self.texts:
-            raise BadRequest("the form already has a part for this file of the configuration")
-        return name
-
     def _begin_file(self, part: Part) -> Upload:
         """Begin the upload of a file. Blocks for the disk. Raises Exists, BadRequest and Forbidden."""
-        store = self._store(part.name)
+        if part.name not in STORES:
+            raise BadRequest(f"unknown, send {_known_parts()}")
+        stores: Mapping[str, Store] = self._call.services.engine.stores
+        if part.name not in stores:
+            raise BadRequest(f"there is no directory for {part.name}: set dataplaneapi.resources.{STORES[part.name]}")
         if not part.file:
             raise BadRequest("no file name: each of these parts needs one")
         if not is_file_name(part.file):
             raise BadRequest("the file name points outside the directory; send only its last part")
-        upload = store.upload(part.file, self._call.author)
+        upload = stores[part.name].upload(part.file, self._call.author)
         if upload.path in self.uploads:
             raise BadRequest(f"the form already has a part for {upload.path.name}")
         return upload
-
-    def _store(self, name: str) -> Store:
-        if name not in STORES:
-            raise BadRequest(f"unknown, send {_known_parts()}")
-        stores: Mapping[str, Store] = self._call.services.engine.stores
-        if name not in stores:
-            raise BadRequest(f"there is no directory for {name}: set dataplaneapi.resources.{STORES[name]}")
-        return stores[name]
 
 
 def _known_parts() -> str:

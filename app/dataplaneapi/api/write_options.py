@@ -19,7 +19,7 @@ ANSWER_SECONDS = 30.0
 
 
 async def write_options(call: Call, next: Handler) -> Response:
-    """Serve a write with the options that the call has. Raises ApiError."""
+    """Serve a write with the options that the call has. Raises ApiError if an option is invalid in the call."""
     asked = [option for option in call.services.write_options if option.is_asked(call)]
     if not asked:
         return await next(call)
@@ -50,7 +50,7 @@ class Wait(WriteOption):
         the wait ends as after a timeout, because the change has been made.
         """
         response, seconds = await next(call), call.query.wait or 0.0
-        reload_id = _reload_id(response)
+        reload_id = next((value.decode() for name, value in response.raw_headers if name == RELOAD_ID), None)
         if reload_id is None or response.status_code != 202:
             return response
         call.exchange.answer_within(seconds + ANSWER_SECONDS)
@@ -64,19 +64,11 @@ class Wait(WriteOption):
             raise ReloadFailed(record.failure)
         if record.status == IN_PROGRESS:
             return response
-        response.raw_headers = [header for header in response.raw_headers if header[0] != RELOAD_ID]
-        response.status_code = call.operation.in_effect
-        return response if response.status_code != 204 else empty(204, _headers_without_body(response))
-
-
-def _reload_id(response: Response) -> str | None:
-    """Return the id of the reload in the header of a response, or None."""
-    return next((value.decode() for name, value in response.raw_headers if name == RELOAD_ID), None)
-
-
-def _headers_without_body(response: Response) -> list[tuple[bytes, bytes]]:
-    """Return the headers of a response without those that describe a body."""
-    return [header for header in response.raw_headers if header[0].lower() not in (b"content-type", b"content-length")]
+        headers = [header for header in response.raw_headers if header[0] != RELOAD_ID]
+        if call.operation.in_effect == 204:
+            return empty(204, [header for header in headers if header[0].lower() not in (b"content-type", b"content-length")])
+        response.status_code, response.raw_headers = call.operation.in_effect, headers
+        return response
 
 
 async def _wait_for_reload(call: Call, reload_id: str, deadline: float, gone: asyncio.Event) -> ReloadRecord:

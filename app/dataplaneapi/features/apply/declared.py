@@ -282,7 +282,7 @@ def form_parts(data: bytes, kind: str) -> list[tuple[Part, bytes]]:
     """Parse a form and return its parts with their contents. `kind` is its Content-Type. Blocks. Raises ApiError."""
     form, parts = Parts(_nothing, 0, 0, boundary(kind)), list[tuple[Part, list[bytes]]]()
     for start in range(0, len(data), LARGE):
-        for each in form.parsed(data[start : start + LARGE]):
+        for each in form.parse(data[start : start + LARGE]):
             if isinstance(each, Part):
                 parts.append((each, []))
             else:
