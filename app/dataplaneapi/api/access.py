@@ -104,7 +104,7 @@ def parent_of_list(operation: Operation, call: Call) -> str:
 def readable_part(call: Call, rights: Rights, answer: Any) -> Any:
     """Return the part of a JSON answer that the caller may read.
 
-    Raises Forbidden if the caller may not read a row of a list by position, or the only object of an answer.
+    Raises Forbidden if the answer is a single object, or a list by position, and the caller may not read the object or every row.
     """
     operation = call.operation
     if operation.rows == OBJECTS and isinstance(answer, Mapping):
@@ -137,7 +137,7 @@ def readable_part(call: Call, rights: Rights, answer: Any) -> Any:
 
 
 def name_from_template(template: str, values: Mapping[str, Any]) -> str:
-    """Return the name of an object from a template such as `map/{name}`. A placeholder that `values` does not contain becomes empty."""
+    """Return the name of an object from a template such as `map/{name}`. Placeholders that `values` does not contain become empty."""
     return template.format_map(_Names({name: encoded(value) for name, value in values.items() if isinstance(value, str | int)}))
 
 
@@ -152,7 +152,7 @@ def _is_of_configuration(call: Call) -> bool:
 
 
 def _readable_members(rights: Rights, value: Any) -> Any:
-    """Return the readable part of a value, or None if the value describes an object that the caller may not read."""
+    """Return the part of a value that the caller may read. Return None if the value describes an object that the caller may not read."""
     if isinstance(value, list):
         return [part for element in value if (part := _readable_members(rights, element)) is not None]
     if not isinstance(value, Mapping):
@@ -177,7 +177,7 @@ _VERBS = {"GET": READ, "HEAD": READ, "POST": CREATE, "PUT": CHANGE, "PATCH": CHA
 
 
 async def answer_within_rights(call: Call, next: Handler) -> Response:
-    """Check that the author may make the call, pass it on, and return the response without anything that the author may not see.
+    """Check that the author may make the call, pass the call on, and return the part of its response that the author may see.
 
     Raises Forbidden.
     """
@@ -235,9 +235,9 @@ def require_role(by: Author, operation: Operation) -> None:
 
 
 def _require(operation: Operation, call: Call, rights: Rights) -> None:
-    """Raise Forbidden unless the caller may call the operation for its object, which need not exist.
+    """Raise Forbidden unless the caller may call the operation for its object. The object need not exist.
 
-    The commit checks the changes later.
+    This does not check the effects of a change, which the commit checks later.
     """
     verb = READ if operation.action == PATCH else _verb_of(operation)
     if (transaction := call.query.transaction_id) and (verb == READ or operation.rows):
@@ -272,9 +272,9 @@ def _verb_of(operation: Operation) -> str:
 
 
 def view_of(call: Call, rights: Rights, status: int, *, is_read: bool) -> View | None:
-    """Return a function that removes from an answer what the caller may not see, or None if the caller may see all of it.
+    """Return a function that removes from an answer what the caller may not see. Return None if the caller may see the whole answer.
 
-    `is_read`: whether the operation reads, so that its answer shows only objects that the caller may read.
+    If `is_read`, the answer shows only objects that the caller may read.
     """
     operation, hides_secrets = call.operation, not rights.may(SECRETS, ALL)
     hides_objects = is_read and status == 200 and not rights.may(READ, ALL)
@@ -307,7 +307,6 @@ async def _apply_view(view: View, response: Response) -> None:
 
 
 def visible_text(view: View, text: bytes) -> bytes:
-    """Return the part of a text that the caller may see."""
     return str(view(text.decode("utf-8", "surrogateescape"), TEXT)).encode("utf-8", "surrogateescape")
 
 

@@ -38,7 +38,7 @@ class Authenticate:
 def author_of(exchange: Exchange, services: Services) -> CallAuthor:
     """Return the author of a request, with the permissions of the caller's roles.
 
-    The caller is the user or token that the credentials identify. On a listener without `basic_auth`, the certificate of the client names
+    The credentials identify the caller, which is a user or a token. On a listener without `basic_auth`, the certificate of the client names
     the caller.
     """
     over = exchange.connection

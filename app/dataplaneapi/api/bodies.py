@@ -96,7 +96,7 @@ _SCANNED, _LARGE = 1 << 12, 1 << 18
 
 
 def _scan(text: str, at: int, keys: dict[str, str]) -> tuple[Any, int]:
-    """Return the value at the index `at` and the index after it, like `JSONDecoder.scan_once`. Raises Abandoned.
+    """Return the value at the index `at`, and the index after the value, like `JSONDecoder.scan_once`. Raises Abandoned.
 
     A list or object that is longer than _SCANNED characters is decoded element by element.
     """
@@ -114,7 +114,7 @@ def _scan(text: str, at: int, keys: dict[str, str]) -> tuple[Any, int]:
 
 
 def _is_nested_deeper(value: Any, depth: int) -> bool:
-    """Return whether lists and objects are nested deeper than `depth` levels. A loop instead of recursion bounds the stack."""
+    """Return whether lists and objects are nested deeper than `depth` levels."""
     level = [value]
     for _ in range(depth + 1):
         level = [
@@ -129,7 +129,7 @@ ACCEPT_PATCH = HeaderName(b"Accept-Patch")
 
 
 def check_accept(accept: str, available: Collection[str]) -> None:
-    """Raise ApiError (406) unless a range of an `Accept` header covers one of the types. Ignore weights (`q=`)."""
+    """Raise ApiError (406) if an `Accept` header covers none of the available types. Weights (`q=`) are ignored."""
     if not accept.strip():
         return
     for range_ in (part.partition(";")[0].strip().lower() for part in accept.split(",")):
@@ -141,9 +141,9 @@ def check_accept(accept: str, available: Collection[str]) -> None:
 
 
 def check_content_type(sent: str, accepted: Collection[str], *, patch: bool = False) -> None:
-    """Raise ApiError (415) unless the operation accepts the type of the body.
+    """Raise ApiError (415) unless the type of the body is accepted. The message names the header to send.
 
-    The message names the header to send. The response to a PATCH lists the accepted types in `Accept-Patch`.
+    With `patch`, the response lists the accepted types in `Accept-Patch`.
     """
     if sent.partition(";")[0].strip().lower() in accepted:
         return
@@ -201,7 +201,10 @@ def of_yaml(data: bytes) -> Any:
 
 @cache
 def _constructor() -> Any:
-    """Return ruamel's safe constructor with a limit on merged members. Without the limit, a few lines of nested merges fill the memory."""
+    """Return ruamel's safe constructor with a limit on merged members.
+
+    Without the limit, a few lines of nested merges would fill the memory.
+    """
     from ruamel.yaml.constructor import ConstructorError, SafeConstructor
     from ruamel.yaml.nodes import MappingNode, ScalarNode
 
@@ -229,7 +232,7 @@ def _constructor() -> Any:
 
 
 def _json_value(value: Any, counted: list[int], depth: int) -> Any:
-    """Return a YAML value as a JSON value. `counted`, a list of one element, is the number of values so far.
+    """Return a YAML value as a JSON value. `counted` is a list of one element: the number of values so far, which is increased.
 
     Raises ApiError (422) for a value that JSON lacks, and if aliases expand to too many values.
     """

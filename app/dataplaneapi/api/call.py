@@ -52,7 +52,10 @@ class Incoming:
     staged: Staged | None = None
 
     async def body(self, limit: int) -> bytes:
-        """Wait for the whole body and return it. It may have up to `limit` bytes; 0 is no limit. Raises ApiError and ShareExceeded."""
+        """Wait for the whole body and return it. `limit` is the most bytes that the body may have; 0 means no limit.
+
+        Raises ApiError and ShareExceeded.
+        """
         exchange = self.exchange
         return await bodies.read(
             exchange.receive, exchange.raw_headers, limit, exchange.connection.endpoint.read_timeout, exchange.body_share
@@ -64,7 +67,7 @@ class Incoming:
 
 
 async def arriving(request: Request) -> Incoming:
-    """Return the request that FastAPI passes on. This is the FastAPI dependency of the functions that create a `Call`."""
+    """Return the request that FastAPI passes on. Each function that creates a `Call` depends on this function."""
     return Incoming(request.app.services, exchange_of(request.scope))
 
 
@@ -108,7 +111,7 @@ class Call:
         return self.staged is not None or bool(self.transaction_id)
 
     def within(self, store: AnyStore) -> AnyStore:
-        """Return the store as the call sees it: with the files that its transaction or batch has staged. Raises NoTransaction."""
+        """Return the store with the files that the transaction or batch of the call has staged. Raises NoTransaction."""
         if self.staged is not None:
             return store.with_staged(self.staged, self.author)
         if not self.transaction_id:
@@ -182,7 +185,7 @@ def _check_conditions(operation: Operation, values: Mapping[str, Any], headers: 
 
 
 async def json_call(incoming: Arriving) -> Call:
-    """Return a call with its body. If the operation declares a body, receive, decode and validate it. Raises ApiError."""
+    """Return a call with its validated body. If the operation declares no body, the call has none. Raises ApiError."""
     call, services = await read_call(incoming), incoming.services
     declared = call.operation.body
     if declared is None:
@@ -234,7 +237,7 @@ def _is_optional(call: Call, path: tuple[Any, ...]) -> bool:
 
 
 def _embedded(call: Call) -> list[str]:
-    """Return the members that contain the children of a section, if the call is for the section without its children."""
+    """Return the members of a section that contain its children, if the call reads the section without them, or else an empty list."""
     resources, name = call.services.editor.resources, call.operation.resource or ""
     if name not in resources.by_name or call.operation.parent or call.query.full_section:
         return []
@@ -242,7 +245,7 @@ def _embedded(call: Call) -> list[str]:
 
 
 def _largest_body(call: Call) -> int:
-    """Return the size limit of the body in bytes; 0 for none."""
+    """Return the size limit of the body in bytes, or 0 for no limit."""
     setting, declared = call.services.settings.max_body_size, call.operation.body
     if setting is not None or declared is None:
         return setting or 0
@@ -275,7 +278,9 @@ def _names_parent(call: Call, parameter: parameters.Parameter) -> bool:
 
 
 def _parent(call: Call) -> tuple[Resource, str] | None:
-    """Return the section that contains the object of the call. Return None if the call has no parent or the caller may not read it."""
+    """Return the section that contains the object of the call. Return None for a top-level object, or if the caller may not read the
+    section.
+    """
     if call.operation.parent is None:
         return None
     _, parent, _ = place_of(call.operation, call.values, call.services.editor, one=False)
@@ -288,7 +293,7 @@ def _parent(call: Call) -> tuple[Resource, str] | None:
 async def strict_call(incoming: Arriving) -> Call:
     """Return a call with a JSON or YAML body, in which unknown members are an error. Raises ApiError.
 
-    The body is None if the client sent none. Use this for operations where nobody would notice that a misspelt member was ignored.
+    The body is None if the client sent none. Use this for operations where an ignored misspelling would go unnoticed.
     """
     call = await read_call(incoming)
     declared, limit = call.operation.body, call.services.settings.max_body_size

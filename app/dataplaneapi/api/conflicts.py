@@ -31,7 +31,10 @@ PARAMETER, MERGE = "on_conflict", "merge"
 
 
 def merges(call: Call) -> bool:
-    """Return whether a write on an old version is merged. Raises ApiError if the parameter contradicts the rest of the call."""
+    """Return whether a write that is based on an old version is merged into the current version.
+
+    Raises ApiError (400) if the parameter `on_conflict` contradicts the rest of the call.
+    """
     asked = call.values.get(PARAMETER)
     if asked and call.query.transaction_id:
         raise ApiError(400, f"{PARAMETER} belongs to the commit of a transaction: send it with the PUT that commits it")
@@ -41,10 +44,7 @@ def merges(call: Call) -> bool:
 
 
 async def explain_collisions(call: Call, next: Handler) -> Response:
-    """Pass on a write.
-
-    If it collides with another change, raise ApiError (409), which lists the collisions and the author of the change.
-    """
+    """Pass on a write. If the write collides with another change, raise ApiError (409), which lists the collisions and their authors."""
     try:
         return await next(call)
     except Collided as error:
@@ -60,7 +60,7 @@ async def explain_collisions(call: Call, next: Handler) -> Response:
 
 
 async def conflicts_of(call: Call, error: Collided) -> list[dict[str, Any]]:
-    """Return a row for each collision: both values, and the author of the last change. Values that the caller may not read are omitted."""
+    """Return a row for each collision, with both values and the author of the last change. Omit values that the caller may not read."""
 
     def newest_entries(journal: Journal) -> dict[str, Entry]:
         """Return the newest entry of each object that was changed after the version that the change is based on."""
@@ -111,12 +111,15 @@ _OF_ONE = ("replace", PATCH, "delete")
 
 
 def compares_one(call: Call) -> bool:
-    """Return whether `If-Match` of a write is compared with one object or text, rather than with a collection."""
+    """Return whether `If-Match` of a write is compared with the ETag of one object or text. Otherwise it is compared with that of a
+    collection.
+    """
     return not call.operation.resource or call.operation.action in _OF_ONE
 
 
 def expected_object(call: Call, document: Document, place: ObjectPlace, forms: Iterable[bool]) -> Expect:
-    """Return what the commit of a write with `If-Match` expects: the value with the ETag, or an expectation that always fails.
+    """Return what the commit of a write with `If-Match` expects: the value with that ETag. If no value has it, the expectation always
+    fails.
 
     `forms` lists the forms in which GET returns the object: True for a section with its children, False for a section without them. Raises
     Forbidden if the caller may not read the object.
@@ -135,7 +138,7 @@ def expected_object(call: Call, document: Document, place: ObjectPlace, forms: I
 
 
 def matches_text(call: Call, text: bytes) -> bool:
-    """Return whether `If-Match` contains the ETag of the text that a GET returns to the caller for `text`."""
+    """Return whether `If-Match` contains the ETag of a text. The ETag is that of the part which the caller may see."""
     return holds(call.values[IF_MATCH], tag_of(visible_text(call.view, text)))
 
 

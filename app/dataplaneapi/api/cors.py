@@ -22,7 +22,7 @@ Headers = Mapping[bytes, bytes]
 
 
 async def other_sites(services: Services, exchange: Exchange, next: Next) -> Response:
-    """Answer preflight requests, and refuse writes by pages of other sites unless their origin is allowed. Pass on other requests."""
+    """Answer preflight requests, refuse writes by pages of other sites whose origin is not allowed, and pass on all other requests."""
     origins = services.settings.cors_origins
     return preflight(exchange, origins) or refusal(exchange, origins) or await next(exchange)
 
@@ -32,7 +32,7 @@ def is_preflight(exchange: Exchange) -> bool:
 
 
 def preflight(exchange: Exchange, origins: Collection[str]) -> Response | None:
-    """Return the response to a preflight request; None for any other request."""
+    """Return the response to a preflight request. Return None for any other request."""
     if not is_preflight(exchange):
         return None
     sent = exchange.headers
@@ -46,7 +46,7 @@ def preflight(exchange: Exchange, origins: Collection[str]) -> Response | None:
 
 
 def headers(exchange: Exchange, origins: Collection[str]) -> list[Header]:
-    """Return the CORS headers of a response. Return none for a preflight request, since `preflight` adds its headers."""
+    """Return the CORS headers of a response. Return no headers for a preflight request, because `preflight` adds them."""
     if is_preflight(exchange):
         return []
     sent = exchange.headers
@@ -70,7 +70,7 @@ def _is_allowed(sent: Headers, origins: Collection[str]) -> bool:
 
 
 def _is_own(origin: bytes, host: bytes) -> bool:
-    """Return whether an origin has the host and port of this server. The scheme may differ, since a proxy may have terminated TLS."""
+    """Return whether an origin has the host and port of this server. The scheme may differ, because a proxy may have terminated TLS."""
     scheme, _, place = origin.lower().partition(b"://")
     default = b":443" if scheme == b"https" else b":80"
     return bool(place) and place.removesuffix(default) == host.lower().removesuffix(default)

@@ -75,7 +75,7 @@ class DescribedCall:
         return path.encode(), query.encode()
 
     def incoming(self, call: Call, operation: Operation, values: Mapping[str, str], author: CallAuthor) -> Incoming:
-        """Return the described call as a request by `author`. `call` is the call whose body describes it."""
+        """Return the described call as a request by `author`. `call` is the call whose body describes the request."""
         kind = self.content_type or (TEXT if isinstance(self.body, str) else JSON)
         if self.file:
             kind = f"{MULTIPART}; boundary={self._boundary}"
@@ -92,9 +92,10 @@ class DescribedCall:
 
 
 async def check_described_call(call: Call, described: DescribedCall, author: CallAuthor) -> bool | None:
-    """Check a described call by this author without making it. Return whether it would reload HAProxy, or None if that is unknown.
+    """Check a described call by this author, but do not make the call. `call` is the call whose body describes it.
 
-    `call` is the call whose body describes it. Raises the ApiError or NativeError with which the described call would be refused.
+    Return whether the described call would reload HAProxy, or None if that is unknown. Raises the ApiError or NativeError with which it
+    would be refused.
     """
     operation, values = described.find_operation(call.services)
     require_role(author, operation)

@@ -26,7 +26,7 @@ _BREAKS = ("\n", "; ", ": ", ", ", " ")
 def summarized(message: str) -> str:
     """Return the message with a first line of at most LONGEST characters.
 
-    If the line is longer, shorten the long names and values in it. If it is still too long, break the line.
+    If the first line is longer, shorten the long names and values in it. If the line is then still too long, break it.
     """
     line, end, rest = message.partition("\n")
     if len(line) <= LONGEST:

@@ -29,12 +29,12 @@ def is_well_formed(header: str) -> bool:
 
 
 def holds(header: str, tag: str, *, weakly: bool = False) -> bool:
-    """Return whether a header matches this tag. Compare `If-Match` strongly, and `If-None-Match` weakly (section 8.8.3.2)."""
+    """Return whether a header matches an entity tag. `If-Match` is compared strongly, and `If-None-Match` weakly (section 8.8.3.2)."""
     return header.strip() == ANY or any(tag_ == tag and (weakly or not weak_mark) for weak_mark, tag_ in _EACH.findall(header))
 
 
 class FileTags:
-    """A cache of the tags of files. The key is device, inode, size and timestamps, so that a changed file is hashed again."""
+    """A cache of the tags of files. The key is device, inode, size and timestamps, so a file that has changed is hashed again."""
 
     def __init__(self) -> None:
         self._tags: dict[_Stamp, str] = {}

@@ -78,7 +78,7 @@ class StoredCall:
 
 
 class CallStore:
-    """The store of the calls with a key and their responses.
+    """The store of the calls with a key, and of their responses.
 
     The name of a call is `Account.holder` of its caller, a dash, and a digest of the call. If the store is full, it deletes the oldest call
     of the caller with the most calls, so that no caller can displace the calls of others.
@@ -90,7 +90,9 @@ class CallStore:
         self._in_memory: dict[str, StoredCall] = {}
 
     async def find(self, name: str) -> StoredCall | None:
-        """Return the call of this name, or None if the last day has none. Raises Unusable if the database cannot be read."""
+        """Return the call of this name. Return None if no such call was made during the last day. Raises Unusable if the database cannot be
+        read.
+        """
 
         def select(state: State) -> StoredCall | None:
             row = state.execute("SELECT data, body FROM call WHERE name = ?", (name,)).fetchone()
@@ -155,7 +157,7 @@ class CallStore:
         self._database.post(delete)
 
     async def _run(self, work: Work[Result]) -> Result:
-        """Run work that precedes the call. Raises Unusable, which says that the call was not made."""
+        """Run work in the database before a call is made. Raises Unusable, whose message says that nothing was done."""
         try:
             return await self._database.run(work)
         except Unusable as error:
@@ -187,10 +189,10 @@ _UNAVAILABLE = 503
 
 
 class Idempotency:
-    """The layer that makes a call with a key once.
+    """The layer that makes each call with a key only once.
 
-    `entry_of(request_id, since)` returns the id of the history entry that the request has created since this Unix time, or None. It never
-    raises.
+    `entry_of(request_id, since)` returns the id of the history entry that the request has created since the Unix time `since`, or None. It
+    never raises an exception.
     """
 
     def __init__(self, store: CallStore, entry_of: Callable[[str, float], Awaitable[int | None]]) -> None:
@@ -257,7 +259,7 @@ def rights_digest(by: Author | None) -> str:
 
 
 def _call_name(exchange: Exchange, key: bytes) -> str:
-    """Return the name under which a call is stored (see `CallStore`). Its digest covers caller, method, path with query, and key."""
+    """Return the name under which a call is stored (see `CallStore`). The digest in it covers caller, method, path with query, and key."""
     by = exchange.author
     assert by is not None
     path, query = exchange.raw_path.decode("latin-1"), exchange.query.decode("latin-1")
@@ -304,7 +306,7 @@ class HashedBody:
     async def digest(self) -> str:
         """Receive the rest of the body and return the digest of the whole body. Raises ApiError (400, 408).
 
-        Return an empty text if the operation has no body.
+        Return an empty text, and receive nothing, if the operation has no body.
         """
         if not self._is_read:
             return ""

@@ -29,14 +29,14 @@ Known = Collection[str]
 
 
 def is_strict(query: Mapping[str, list[str]], setting: bool) -> bool:
-    """Return the value of `strict` in the query, or the setting if the query has none."""
+    """Return the value of the parameter `strict`. Return the setting if the query does not contain the parameter."""
     return BOOLEANS.get(query.get(STRICT, [""])[-1], setting)
 
 
 def parameters(operation: "Operation", query: Mapping[str, list[str]], *, strict: bool) -> list[Header]:
-    """Return the header that lists the unknown parameters of a query, or no header if there are none.
+    """Return the header that lists the unknown parameters of a query. Return no header if all parameters are known.
 
-    Raises ApiError: 400 for a parameter of a write that resembles a guard, 422 for any unknown parameter if `strict`.
+    Raises ApiError: 400 for a parameter of a write that resembles a guard; 422 for any unknown parameter if `strict`.
     """
     known: Known = {parameter.name for parameter in operation.parameters if parameter.place == "query"} | {STRICT}
     unknown = sorted(query.keys() - set(known))

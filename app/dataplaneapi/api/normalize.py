@@ -78,9 +78,9 @@ class Member:
 
 
 class ResolvedSchemas:
-    """The schemas of the document. References are followed, and the parts of `allOf` joined, on first use.
+    """The schemas of the document. On first use of a schema, its references are followed and the parts of its `allOf` are joined.
 
-    `longest` is the most characters that a key, or a text without `maxLength`, may have. 0 is no limit.
+    `longest` is the most characters that a key may have, and a text without `maxLength`. 0 means no limit.
     """
 
     def __init__(self, schemas: Mapping[str, Any], longest: int = 0) -> None:
@@ -90,7 +90,7 @@ class ResolvedSchemas:
         self._objects: dict[int, tuple[Mapping[str, Any], dict[str, Member]]] = {}
 
     def resolve(self, schema: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the schema with a reference or `allOf` at its top level resolved. Nested schemas are not resolved."""
+        """Return the schema after following a reference, or joining `allOf`, at its top level. Nested schemas are not resolved."""
         if name := name_of(schema):
             if name not in self._resolved:
                 self._resolved[name] = self._join_parts(self._schemas[name])
@@ -108,13 +108,13 @@ class ResolvedSchemas:
         return ({"type": kinds[0]} if kinds else {}) | joined | ({"properties": members} if members else {}) | required
 
     def shape(self, value: Any, schema: Mapping[str, Any]) -> Shaped:
-        """Normalize a body."""
+        """Normalize a body, and collect the messages about its errors."""
         shaped = Shaped(value)
         shaped.value = self._normalize(value, self.resolve(schema), self.kind(schema), "", shaped)
         return shaped
 
     def with_declared_names(self, value: Any, schema: Mapping[str, Any]) -> Any:
-        """Return the value with its members named as in the schema, at every level. Drop unknown members, but keep empty values."""
+        """Return the value with its members, at every level, named as in the schema. Drop unknown members, but keep empty values."""
         resolved = self.resolve(schema)
         if not isinstance(value, dict):
             return value
@@ -221,9 +221,9 @@ def _below(path: str, name: str) -> str:
 
 
 def _with_declared_case(value: Mapping[str, Any], members: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the value, in which a member that differs from a known member only in case has the known name.
+    """Return an object in which members that differ from a declared name only in case have the declared name.
 
-    A member is not renamed if the known member is sent as well.
+    A member is not renamed if the object contains the declared name as well.
     """
     lowered = {name.lower(): name for name in members}
     meant = {name: name if name in members else lowered.get(name.lower(), name) for name in value}

@@ -132,10 +132,10 @@ class Operation:
 
     @cached_property
     def check(self) -> Check | None:
-        """The function that checks a call without making it, if the operation has one.
+        """The function that checks a call of this operation but does not make it. None if the operation has no such function.
 
-        It is the attribute `check` of the handler, or the entry of CHECKS in the handler's module under the handler's name. It raises the
-        error with which the call would be refused. It returns whether the call would reload HAProxy, or None if that is unknown.
+        The function is the attribute `check` of the handler, or the entry of CHECKS in the handler's module under the handler's name. It
+        raises the error with which the call would be refused. It returns whether the call would reload HAProxy, or None if that is unknown.
         """
         module, name = self._handled_by
         check: Check | None = getattr(self.handler, "check", None) or vars(_module(module)).get("CHECKS", {}).get(name)
@@ -143,7 +143,7 @@ class Operation:
 
     @cached_property
     def reader(self) -> Callable[[Any], Awaitable[Any]]:
-        """The dependency of the handler's parameter: a function that creates the handler's `Call` from an `Incoming`."""
+        """The function that creates the handler's `Call` from an `Incoming`. It is the dependency of the handler's parameter."""
         handler = self.handler if isfunction(self.handler) else type(self.handler).__call__
         annotations = get_type_hints(handler, include_extras=True)
         (depends,) = (each.__metadata__[0] for name, each in annotations.items() if name != "return")
@@ -178,7 +178,7 @@ class Operation:
 
     @cached_property
     def collections(self) -> tuple[tuple[str, str], ...]:
-        """The collections in the path that a parameter follows, as (singular, parameter), such as ("backend", "name").
+        """The collections in the path that a parameter follows, as (singular, name of the parameter), such as ("backend", "name").
 
         `entries` are omitted, because their keys are the content of a map.
         """
@@ -187,7 +187,7 @@ class Operation:
 
     @property
     def is_batched(self) -> bool:
-        """Whether the operation can be part of a batch: whether it writes objects of the configuration or stored files."""
+        """Whether the operation can be part of a batch. It can be if it writes objects of the configuration or stored files."""
         about = self.bundle.get("x-resources", {}).get(self.resource or "", {"file": ""})
         return self.writes and (bool(self.store) or "file" not in about)
 
@@ -208,7 +208,7 @@ class Operation:
 
     @cached_property
     def filters(self) -> tuple[str, ...]:
-        """The query parameters of a list that filter it by the member of the same name."""
+        """The query parameters by which a list can be filtered. Each is compared with the member of the same name."""
         declared = map(self._resolve, self.declared.get("parameters", []))
         return tuple(parameter["name"] for parameter in declared if parameter.get("x-filters"))
 
@@ -220,9 +220,10 @@ class Operation:
 
     @cached_property
     def guards(self) -> dict[str, tuple[str, ...]]:
-        """The parameters that restrain a write, such as `dry_run`, with all spellings to recognize. They include those of all writes.
+        """The parameters that restrain a write, such as `dry_run`, by name. The value is all spellings to recognize.
 
-        For an operation without the options of a change, they include these options, which would be ignored otherwise.
+        These are the parameters that restrain every write, and those of this operation. If the operation does not have the options of a
+        change, these options are included too, because the operation would ignore them.
         """
         beyond = ["everywhere"] + ["sidecar"] * ("Sidecar" in self.declared.get("tags", ())) + ["here"] * (not self.has_options)
         everywhere = [each for each in self.bundle["components"]["parameters"].values() if each.get("x-guards") in beyond]
@@ -259,7 +260,7 @@ class Operation:
 
     @cached_property
     def media_types(self) -> frozenset[str]:
-        """The media types of the answers, including JSON, the type of errors."""
+        """The media types of the answers. JSON is included, because errors are JSON."""
         answers = (self._resolve(response).get("content", {}) for response in self.declared.get("responses", {}).values())
         return frozenset(kind for content in answers for kind in content) | {"application/json"}
 
@@ -290,12 +291,12 @@ def operations(bundle: Mapping[str, Any]) -> Iterator[Operation]:
 
 @cache
 def served_document() -> Mapping[str, Any]:
-    """Return the document without the operations of missing features."""
+    """Return the document, but leave out the operations of missing features."""
     return without_features(bundle(), missing())
 
 
 def without_features(bundle: Mapping[str, Any], missing: Collection[str]) -> Mapping[str, Any]:
-    """Return the document without the operations and parameters of the features in `missing`."""
+    """Return the document, but leave out the operations and parameters of the features in `missing`."""
     if not missing:
         return bundle
     parameters = bundle["components"]["parameters"]
@@ -315,7 +316,7 @@ def without_features(bundle: Mapping[str, Any], missing: Collection[str]) -> Map
 
 
 def _without_parameters(declared: Any, gone: Collection[str]) -> Any:
-    """Return an operation, or the parameters of a path, without the parameters that `gone` refers to."""
+    """Return an operation, or the parameters of a path, but leave out the parameters that the references in `gone` name."""
     if isinstance(declared, list):
         return [each for each in declared if each.get("$ref") not in gone]
     if not isinstance(declared, Mapping):
@@ -339,7 +340,7 @@ class RouteNode:
 
 
 class RouteIndex:
-    """The index of the operations by path. It does not change after its construction.
+    """The index of the operations by path. The index does not change after its construction.
 
     `guide(path, query)` returns the advice that ends the message of a 404, or an empty text.
     """
@@ -361,7 +362,7 @@ class RouteIndex:
             node.operations[operation.method] = operation
 
     def walk(self, raw_path: str) -> tuple[RouteNode, list[str]] | None:
-        """Return the node of a path, and the percent-encoded values of its parameters. Return None for an unknown path.
+        """Return the node of a path, and the percent-encoded values of the parameters in the path. Return None for an unknown path.
 
         One trailing slash is ignored.
         """
@@ -400,7 +401,10 @@ class RouteIndex:
         return operation, {name: decoded(text) for name, text in zip(operation.names, names, strict=True)}
 
     def _not_allowed(self, method: str, raw_path: str, node: RouteNode) -> ApiError:
-        """Return the error 405, which lists the methods of the path. It suggests the collection or the elements if they have the method."""
+        """Return the error 405, which lists the methods of the path.
+
+        The message suggests the path of the collection or of its elements, if that path has the method.
+        """
         allowed = [each.upper() for each in METHODS if each.upper() in node.operations]
         path, first = raw_path.removesuffix("/"), ", ".join(allowed[:-1])
         text = f"method {method} is not allowed for path {unquote(raw_path)}, which has {first + ' and ' if first else ''}{allowed[-1]}"

@@ -87,7 +87,7 @@ def convert(
 ) -> dict[str, Any]:
     """Return the values of the parameters that were sent, by name. Raises ApiError (400).
 
-    An empty optional string counts as not sent, except that it is an error in a parameter that restrains a write.
+    An empty optional string counts as not sent. In a parameter that restrains a write, it is an error.
     """
     values: dict[str, Any] = {}
     for parameter in parameters:
@@ -169,7 +169,7 @@ def _violation(parameter: Parameter, value: Any) -> str | None:
 
 
 def matches(pattern: str, text: str) -> bool:
-    """Return whether a text matches a pattern of the document. `$` does not match before a final line break, and `\\d` is ASCII only."""
+    """Return whether a text matches a pattern of the document. `$` matches only at the end of the text, and `\\d` only ASCII digits."""
     return _compiled(pattern).search(text) is not None
 
 

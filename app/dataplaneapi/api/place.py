@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def place_of(operation: Operation, values: Mapping[str, Any], editor: Editor, *, one: bool) -> tuple[Resource, Parent, Any]:
     """Return (resource, parent section, key) of an operation's object or collection.
 
-    With `one`, the last name in the path is the key of the object. For a collection, and an object without a name, the key is None.
+    With `one`, the last name in the path is the key of the object. The key of a collection, or of an object without a name, is None.
     """
     resource = editor.resources[operation.resource or ""]
     names = list(operation.names)
@@ -33,7 +33,7 @@ def place_of(operation: Operation, values: Mapping[str, Any], editor: Editor, *,
 
 
 def present_value(operation: Operation, values: Mapping[str, Any], services: "Services", base: Document | None = None) -> Any:
-    """Return the object of an operation as a GET returns it, or None if the object does not exist. `base` is that of the `Call`."""
+    """Return the object of an operation as a GET returns it, or None if the object does not exist. `base` is `Call.base`."""
     resource = services.editor.resources.by_name.get(operation.resource or "")
     transaction = values.get("transaction_id")
     try:
@@ -69,7 +69,7 @@ def parent_in_query(operation: Operation, query: bytes, editor: Editor) -> dict[
 
 
 def with_known_names(operation: Operation, values: Mapping[str, str], services: "Services") -> dict[str, str]:
-    """Return the values of a path, in which the name of an object or stored file is replaced by its canonical name.
+    """Return the values of the path parameters, with the canonical name of the object or stored file.
 
     Permissions, the audit log, the history, handlers and the store use only the canonical name.
     """

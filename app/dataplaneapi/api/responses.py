@@ -23,7 +23,7 @@ from haproxy_native.threads import LARGE, run_in_thread_if
 
 
 class HeaderName(bytes):
-    """A header name that is sent as it is spelled. Uvicorn calls `lower` on the names it sends, but scripts grep for `Reload-Id:`."""
+    """A header name that keeps its spelling. Uvicorn calls `lower` on the names that it sends, but scripts search for `Reload-Id:`."""
 
     def lower(self) -> bytes:
         return self
@@ -57,7 +57,10 @@ _ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def protection(sent: Iterable[Header]) -> list[Header]:
-    """Return the headers that protect a response in browsers and caches, with `no-store` unless `sent` has a Cache-Control."""
+    """Return the headers that protect a response in browsers and caches.
+
+    `no-store` is one of them, unless `sent`, the headers of the response, contain Cache-Control.
+    """
     return [NOSNIFF, NO_FRAMES] if any(name == CACHE_CONTROL for name, _ in sent) else [NOSNIFF, NO_FRAMES, NO_STORE]
 
 
@@ -158,7 +161,7 @@ class FileResponse(Response):
     """A response with the content of a file, which it reads while it is sent."""
 
     def __init__(self, file: BinaryIO) -> None:
-        """Create the response. It owns `file` and closes it after sending it. Raises OSError."""
+        """Create the response. The response owns `file`, and closes the file after sending it. Raises OSError."""
         super().__init__(200, b"", OCTETS)
         self._file, self._size = file, os.fstat(file.fileno()).st_size
         self.raw_headers[-1] = (CONTENT_LENGTH, b"%d" % self._size)
@@ -192,9 +195,11 @@ Parts = Callable[[WritePart | None], AsyncGenerator[bytes]]
 class StreamResponse(Response):
     """A response whose body is a stream of parts. Each part is sent as soon as `parts` yields it.
 
-    The argument of `parts` is a function that writes a `chunk` between two parts without waiting, or None if the connection has no such
-    function. `close` is called when the client disconnects or the server stops. It must make `parts` end soon. The server closes the
-    connection if `patience` seconds pass between two parts, because `parts` yields none or the client reads too slowly.
+    The argument of `parts` is a function that writes a `chunk` between two parts and does not wait. It is None if the connection has no
+    such function.
+
+    `close` is called when the client disconnects or the server stops, and must make `parts` end soon. The server closes the connection if
+    `patience` seconds pass between two parts, because `parts` yields none or the client reads too slowly.
     """
 
     def __init__(self, parts: Parts, close: Callable[[], None], media_type: bytes, headers: Iterable[Header], patience: float) -> None:
@@ -233,10 +238,9 @@ def to_json(data: Any) -> bytes:
 
 
 def json_pieces(data: Any) -> Iterator[bytes]:
-    """Yield the encoded data in pieces of at most about LARGE characters.
+    """Yield the encoded data in pieces of at most about LARGE characters. Raises Abandoned between two pieces.
 
-    One call of the encoder in C blocks the event loop, even from a thread. The pieces keep each call short. Raises Abandoned between two
-    pieces.
+    One call of the encoder in C blocks the event loop, even from a thread. Pieces keep each call short.
     """
     part, size = list[str](), 0
     for piece in chain(_encoded(data), "\n"):
@@ -277,7 +281,7 @@ def _encoded(data: Any) -> Iterator[str]:
 
 
 def is_large(data: Any) -> bool:
-    """Return whether the data is too large to encode in one call, by the number of its values and the length of its texts."""
+    """Return whether data has too many values, or too long texts, to be encoded in one call."""
     left, parts = LARGE // 16, [data]
     while parts:
         part = parts.pop()
@@ -293,7 +297,7 @@ def is_large(data: Any) -> bool:
 
 
 def json_response(status: int, data: Any, headers: Iterable[Header] = (), *, cacheable: bool = False) -> Reply:
-    """Return a response with this data as JSON. `cacheable`: whether it remains valid until the configuration changes."""
+    """Return a response with this data as JSON. If `cacheable`, the response remains valid until the configuration changes."""
     reply = Reply(status, data, headers)
     reply.cacheable = cacheable
     return reply

@@ -53,10 +53,10 @@ class CallLayer(Protocol):
 
 
 class OperationRoute(APIRoute):
-    """The route of an operation, which FastAPI analyses when the operation is first called.
+    """The route of an operation. FastAPI analyses the route when the operation is called for the first time.
 
-    FastAPI analyses the dependencies of a path function when it creates a route. At the start that would take 0.4 ms for each of more than
-    800 operations.
+    FastAPI normally analyses the dependencies of a path function when it creates a route. At the start that would take 0.4 ms for each of
+    more than 800 operations.
     """
 
     app: Any
@@ -66,7 +66,7 @@ class OperationRoute(APIRoute):
         self.path, self.methods, self.tags = operation.path, {operation.method}, [operation.tag]
 
     def load_app(self) -> ASGIApp:
-        """Return the ASGI application that serves the operation. The first call takes longer, because FastAPI analyses the handler."""
+        """Return the ASGI application that serves the operation. The first call is slower, because FastAPI analyses the handler."""
         if self.app is None:
             handler = with_layers(self.operation)
             super().__init__(self.path, handler, methods=[self.operation.method], tags=self.tags, response_model=None)
@@ -135,7 +135,7 @@ class Stack:
 
 
 class ResponseCapture:
-    """An ASGI `send` function, `receive`, that stores the response which FastAPI sends."""
+    """A receiver of ASGI messages: its method `receive` is the `send` function of FastAPI, and stores the response that FastAPI sends."""
 
     response: Response
 
@@ -145,7 +145,7 @@ class ResponseCapture:
 
 
 async def errors(exchange: Exchange, next: Next) -> Response:
-    """Answer exceptions: known errors by the table of api/errors.py, and any other exception with a 500, which is logged."""
+    """Answer exceptions: known errors by the table of api/errors.py, and any other exception with a 500 after logging it."""
     try:
         return await next(exchange)
     except (ApiError, NativeError) as error:
@@ -198,7 +198,7 @@ class RouteOfExchange(BaseRoute):
 
 
 def with_layers(operation: Operation) -> Handler:
-    """Return the handler of an operation inside the layers that its calls pass through."""
+    """Return the handler of an operation, wrapped in the layers that its calls pass through."""
     serve = handler = operation.handler
     for layer, is_for in reversed(AROUND_HANDLERS):
         if is_for(operation):
@@ -219,7 +219,7 @@ async def role(exchange: Exchange, next: Next) -> Response:
 
 
 async def abandonable_reads(exchange: Exchange, next: Next) -> Response:
-    """Cancel a request that changes nothing when its client disconnects."""
+    """Pass on a request. If the request changes nothing, and its client disconnects, cancel the request."""
     work = next(exchange)
     return await (while_connected(exchange, work) if exchange.matched.is_read(exchange.query) else work)
 
@@ -227,7 +227,7 @@ async def abandonable_reads(exchange: Exchange, next: Next) -> Response:
 async def while_connected(exchange: Exchange, work: Awaitable[Result]) -> Result:
     """Return the result of the work. If the client disconnects first, cancel the work and end its computations in threads.
 
-    Raises what the work raises, and ApiError (400) if the client disconnects first.
+    Raises the exceptions of the work. Raises ApiError (400) if the client disconnects first.
     """
     task = asyncio.current_task()
     assert task
@@ -251,7 +251,7 @@ async def while_connected(exchange: Exchange, work: Awaitable[Result]) -> Result
 
 
 async def read_only(services: Services, exchange: Exchange, next: Next) -> Response:
-    """Refuse all writes except dry runs on a read-only server, before the request is validated. Raises Forbidden."""
+    """Refuse writes on a read-only server, before they are validated. Pass on reads and dry runs. Raises Forbidden."""
     if not services.settings.read_only:
         return await next(exchange)
     operation = exchange.matched

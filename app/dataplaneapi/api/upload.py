@@ -152,7 +152,7 @@ class Parts(File):
 
 
 class Form(Parts):
-    """A file in the part `file_upload` of a form. Other parts are ignored."""
+    """A form with a file in the part `file_upload`. Other parts are ignored."""
 
     def __init__(self, receive: Receive, limit: int, seconds: float, boundary: bytes) -> None:
         super().__init__(receive, limit, seconds, boundary)
@@ -203,7 +203,7 @@ async def upload_call(incoming: Arriving) -> Call:
 
 
 async def text_or_form_call(incoming: Arriving) -> Call:
-    """Return a call whose body is Parts if the client sends a form. Otherwise return what `json_call` returns. Raises ApiError."""
+    """Return a call whose body is Parts if the client sends a form, or else the call that `json_call` returns. Raises ApiError."""
     kind = incoming.header(b"content-type")
     if kind.partition(";")[0].strip().lower() != MULTIPART:
         return await json_call(incoming)
@@ -242,7 +242,10 @@ CONFIGURATION = "configuration"
 
 @asynccontextmanager
 async def form_operations(call: Call) -> AsyncIterator[Sequence[Operation]]:
-    """Yield the operations of the form in a call, and remove its drafts afterwards. Raises ApiError, which names the part."""
+    """Yield the operations of the form in a call, as a context manager that removes the drafts of its files at the end.
+
+    Raises ApiError, whose message names the part.
+    """
     async with drafts_aside():
         form = ConfigurationForm(call)
         try:
@@ -261,7 +264,7 @@ async def form_operations(call: Call) -> AsyncIterator[Sequence[Operation]]:
 
 @asynccontextmanager
 async def file_operation(call: Call) -> AsyncIterator[PutFile]:
-    """Yield the operation that stores the file in a call, and remove its draft afterwards. Raises ApiError."""
+    """Yield the operation that stores the file in a call, as a context manager that removes the draft at the end. Raises ApiError."""
     stores: Mapping[str, Store] = call.services.engine.stores
     if (store := stores.get(call.path.store)) is None:
         raise ApiError(404, f"there is no store {call.path.store}; expected one of {', '.join(stores)}")
@@ -276,7 +279,10 @@ async def file_operation(call: Call) -> AsyncIterator[PutFile]:
 
 
 class ConfigurationForm:
-    """The texts and files of a form. Call `begin` and `append` as parts arrive, and `end` after the last. Then discard `uploads`."""
+    """The texts and files of a form, as they arrive.
+
+    Call `begin` and `append` for each part, and `end` after the last part. Finally, discard each of the `uploads`.
+    """
 
     def __init__(self, call: Call) -> None:
         self.texts: dict[str, PutText] = {}

@@ -147,9 +147,9 @@ def validated_patch(
     unwritable: int = 422,
     unknown: Callable[[Shaped], Iterable[str]] = lambda shaped: (),
 ) -> Any:
-    """Return the body of a PATCH with its members named as in the schema, including members that are null.
+    """Return the body of a PATCH with its members named as in the schema, including members that are null. Raises ApiError.
 
-    Check only types and names. All other constraints are checked after the patch is merged into the object. Raises ApiError.
+    Only types and names are checked. All other constraints are checked after the patch is merged into the object.
     """
     shaped = _shaped(value, schema, schemas)
     shaped.value = dict.fromkeys(value) | shaped.value
@@ -228,9 +228,9 @@ def violations(
 
 
 def fits_as_word(value: Any, pattern: str) -> bool:
-    """Return whether a text is one word of HAProxy that fits a pattern, apart from blanks and variables in quotes.
+    """Return whether a text is one word of HAProxy that fits a pattern when its blanks and variables in quotes are disregarded.
 
-    The patterns exclude blanks and variables because they are not allowed outside quotes: HAProxy would split the line at a blank.
+    The patterns exclude blanks and variables because they are not allowed outside quotes. HAProxy would split the line at a blank.
     """
     if not isinstance(value, str) or not has_quotes(value) or not is_word(value):
         return False
@@ -238,7 +238,7 @@ def fits_as_word(value: Any, pattern: str) -> bool:
 
 
 def _is_in_address(value: Any, path: Location, schema: Mapping[str, Any], schemas: ResolvedSchemas) -> bool:
-    """Return whether the missing member, such as a port, is or may be part of the value of another member, such as an address."""
+    """Return whether a missing member, such as a port, is or may be part of the value of another member, such as an address."""
     *parent, member = path
     declared = list(schemas.at(schema, tuple(parent)))[-1].get("properties", {})
     codecs = [(name, CODECS.get(each.get("x-haproxy", {}).get("codec", ""))) for name, each in declared.items()]
@@ -249,9 +249,9 @@ def _is_in_address(value: Any, path: Location, schema: Mapping[str, Any], schema
 
 
 def _present_values(present: Any, path: Location) -> list[Any]:
-    """Return the present values at a path. If the path passes through a list, return those of all its elements.
+    """Return the values of the present object at a path. If the path passes through a list, return the values of all its elements.
 
-    The result for a value that normalization drops, such as 0, also contains ABSENT.
+    The result contains ABSENT if a value is missing or a zero, because normalization drops zeros.
     """
     if not path:
         return [present] if present else [present, ABSENT]
@@ -264,7 +264,7 @@ def _present_values(present: Any, path: Location) -> list[Any]:
 
 
 def _split_large(value: Any, schema: Mapping[str, Any], schemas: ResolvedSchemas) -> tuple[Any, list[tuple[Location, str, Any]]]:
-    """Return the value with its lists and maps truncated to AT_ONCE elements, and the rest as (location, name of the schema, element).
+    """Return the value with its lists and maps truncated to AT_ONCE elements, and the other elements as (location, schema name, element).
 
     A model validates in one call of native code, which blocks the event loop, and a section may have thousands of elements.
     """
@@ -319,7 +319,7 @@ def _new_errors(
 
 
 def _location_in(value: Any, path: Location) -> Location:
-    """Return the location of an error with the names as in the value. Pydantic replaces bytes that are not UTF-8 by U+FFFD."""
+    """Return the location of an error with the names that the value has. Pydantic replaces bytes in names that are not UTF-8 by U+FFFD."""
     location: list[str | int] = []
     for step in path:
         if isinstance(value, dict) and step not in value and "\ufffd" in str(step):
@@ -358,7 +358,7 @@ def _message(path: Location, error: Mapping[str, Any], schema: Mapping[str, Any]
 
 
 def _is_sent_empty(path: Location, shaped: Shaped) -> bool:
-    """Return whether the body, as sent, has an empty text at a path. Normalization drops it."""
+    """Return whether the body, as sent, has an empty text at a path. Such a text is dropped by normalization."""
     try:
         return bool(functools.reduce(lambda value, step: value[step], path, shaped.sent) == "")
     except (LookupError, TypeError):

@@ -46,8 +46,8 @@ class Wait(WriteOption):
     async def serve(self, call: Call, next: Handler) -> Response:
         """Make the write, and wait for its reload for at most `wait` seconds. Raises ReloadFailed.
 
-        If the reload succeeds in time, the status of the response is that of a change in effect instead of 202. If the client disconnects,
-        the wait ends as after a timeout, because the change has been made.
+        If the reload succeeds in time, the status is that of a change in effect, not 202. If the client disconnects, stop waiting as after
+        a timeout, because the change has been made.
         """
         response, seconds = await next(call), call.query.wait or 0.0
         reload_id = next((value.decode() for name, value in response.raw_headers if name == RELOAD_ID), None)
@@ -74,7 +74,7 @@ class Wait(WriteOption):
 async def _wait_for_reload(call: Call, reload_id: str, deadline: float, gone: asyncio.Event) -> ReloadRecord:
     """Wait until the reload has ended, the deadline has passed or the client has disconnected. Return the record of the reload.
 
-    If the reload failed and only another change was rolled back, wait for the reload that applies the change of this call instead.
+    A failed reload may have rolled back only the changes of others. Then wait for the reload that applies the change of this call.
     """
     while (record := call.services.records.get(reload_id)).status == IN_PROGRESS and time.monotonic() < deadline and not gone.is_set():
         with suppress(TimeoutError):

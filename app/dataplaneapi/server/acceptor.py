@@ -45,7 +45,7 @@ class AcceptedConnection:
         return self.has_slot or is_probe
 
     def release(self) -> None:
-        """Return the slot at the end of the connection."""
+        """Give up the slot at the end of the connection."""
         self._acceptor.release(self)
 
 
@@ -80,7 +80,7 @@ class Acceptor:
     def drain(self) -> None:
         """Refuse new connections, and accept those in the backlog.
 
-        A Unix socket is shut down first, because its backlog can still be accepted after that. The shutdown of a TCP socket resets its
+        A Unix socket is shut down first, because its backlog can still be accepted afterwards. The shutdown of a TCP socket resets its
         backlog, so the backlog is accepted first. A connection that arrives between the last `accept` and the shutdown is lost. Sockets of
         a service manager are not drained, and lose no connection.
         """
@@ -101,7 +101,7 @@ class Acceptor:
         await asyncio.gather(*self._handshakes, return_exceptions=True)
 
     def watch(self) -> None:
-        """Assign free slots to waiting requests, and resume accepting connections. Call this after the limit was raised, for example."""
+        """Assign free slots to waiting requests, and resume accepting connections. Call this, for example, after raising the limit."""
         self.fill()
         if not self._watching and not self._closed:
             self._watching = True

@@ -59,7 +59,7 @@ class Commands:
 
 @asynccontextmanager
 async def opened(path: str, commands: Commands) -> AsyncIterator[None]:
-    """Answer commands on a Unix socket at `path` until the body ends. Do nothing if `path` is empty. Raises SettingsError."""
+    """Answer commands on a Unix socket at `path` while the body runs. Do nothing if `path` is empty. Raises SettingsError."""
     if not path:
         yield
         return

@@ -171,7 +171,7 @@ def open_all(endpoints: Iterable[Endpoint]) -> list[Listener]:
 
 
 def _open_tcp(host: str, port: int) -> socket.socket:
-    """Bind a TCP socket. Prefer an IPv4 address of the host, as most clients expect for `localhost`. Raises SettingsError."""
+    """Bind a TCP socket. Prefer an IPv4 address of the host, because most clients expect that for `localhost`. Raises SettingsError."""
     try:
         # Bytes, because `getaddrinfo` would encode a text with the codec `idna`, whose import takes 4 ms.
         name = host.encode() if host.isascii() else host
@@ -193,10 +193,10 @@ def _open_tcp(host: str, port: int) -> socket.socket:
 
 
 def open_unix(path: str, mode: int | None) -> socket.socket:
-    """Bind a Unix socket to a path. `mode` is the mode of its file, or None for the mode that the umask permits.
+    """Bind a Unix socket to a path. `mode` is the mode of the socket file, or None for the mode that the umask permits.
 
-    The file never has a wider mode, not even briefly. The socket file of a server that has ended is replaced. Raises SettingsError, also if
-    the path is in use.
+    The file never has a wider mode, not even briefly. The socket file of a server that has ended is replaced. Raises SettingsError, for
+    example if another process listens on the path.
     """
     opened = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:

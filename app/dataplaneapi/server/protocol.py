@@ -195,7 +195,9 @@ class Protocol(HttpToolsProtocol):
         self._accepted.release()
 
     def shutdown(self) -> None:
-        """Close the connection after the responses in progress. Close an idle connection after a short wait, since a request may arrive."""
+        """Close the connection after the responses in progress. An idle connection is closed after a short wait, since a request may
+        arrive.
+        """
         self._stopping = True
         if self._active is not None:
             self.cycle.keep_alive = False
@@ -274,7 +276,7 @@ class Protocol(HttpToolsProtocol):
             self._feed(head + data[offered.args[0] :])
 
     def _count_head(self, size: int) -> None:
-        """Record how many bytes of an incomplete head have arrived. 0: the head is complete. Raises RequestRefused if they are too many."""
+        """Record how many bytes of an incomplete head have arrived, or 0 for a complete head. Raises RequestRefused for too many bytes."""
         growth, self._head_bytes = size - self._head_bytes, size
         self.server_state.half_heads.add(growth)
         if size and self._endpoint.max_header_size and size > self._endpoint.max_header_size:
@@ -340,7 +342,10 @@ class Protocol(HttpToolsProtocol):
         self._start(cycle, app)
 
     def _start(self, cycle: RequestResponseCycle, app: Any) -> None:
-        """Call the application. The deadline includes the time for the body, because the body has none if the application ignores it."""
+        """Call the application.
+
+        The deadline includes the time for the body, because an application that ignores the body sets no deadline for it.
+        """
         seconds = 0.0 if cycle.more_body and not self._endpoint.read_timeout else self._patience
         self._deadline.within(seconds + self._endpoint.read_timeout if cycle.more_body else seconds, self._time_out_answer)
 
@@ -362,7 +367,7 @@ class Protocol(HttpToolsProtocol):
         self._deadline.within(seconds, self._time_out_answer)
 
     def _write_part(self, chunk: bytes) -> bool:
-        """Write a chunk of the current response without waiting. Return False if it cannot be written now."""
+        """Write a chunk of the current response, but do not wait. Return False if the chunk cannot be written at once."""
         cycle = self._active
         if cycle is None or not cycle.chunked_encoding or cycle.response_complete or self.flow.write_paused or self.transport.is_closing():
             return False
@@ -414,7 +419,10 @@ class Protocol(HttpToolsProtocol):
             self._refuse(408, f"request did not arrive within {self._endpoint.read_timeout:g} seconds")
 
     def _refuse(self, status: int, message: str) -> None:
-        """Send an error response and close the connection. If earlier responses are in progress, close it after these without the error."""
+        """Send an error response and close the connection.
+
+        If earlier responses are in progress, send no error response, and close the connection after the last of them.
+        """
         level = logging.INFO if status == 408 else logging.WARNING
         logger.log(level, "bad request from %s: %d %s", self._peer, status, message)
         broken = self.cycle if self._in_body else None
@@ -437,7 +445,7 @@ class Protocol(HttpToolsProtocol):
             last.keep_alive = False
 
     def _disconnect_application(self, cycle: RequestResponseCycle) -> None:
-        """Report to the application that the client has disconnected, and discard what the application sends from now on."""
+        """Report to the application that the client has disconnected. Discard what the application still sends."""
         cycle.disconnected = True
         cycle.message_event.set()
         self._cancel_work(cycle)
@@ -460,7 +468,7 @@ class Protocol(HttpToolsProtocol):
         super().resume_writing()
 
     def timeout_keep_alive_handler(self) -> None:
-        """Close an idle connection. Abort it if the client has not read the last response, which otherwise would keep it open."""
+        """Close an idle connection. If the client has not read the last response, abort the connection, because a close would wait."""
         if self.transport.get_write_buffer_size():
             self.transport.abort()
         super().timeout_keep_alive_handler()

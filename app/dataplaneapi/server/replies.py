@@ -14,7 +14,7 @@ _DATE = b"\r\ndate: "
 
 
 def is_whole(data: bytes) -> bool:
-    """Return whether a packet may be exactly one complete request without a body."""
+    """Return whether a packet may be exactly one complete GET request."""
     return data.startswith(b"GET ") and data.find(b"\r\n\r\n") == len(data) - 4
 
 
@@ -49,7 +49,9 @@ class CachedReply:
 
 
 class Replies:
-    """The cached replies by the bytes of their request. A reply that would exceed MOST_BYTES clears the cache first."""
+    """The cached replies, by the bytes of their request. If a reply would increase the cache to more than MOST_BYTES, `add` clears the
+    cache first.
+    """
 
     def __init__(self) -> None:
         self._size = 0
