@@ -50,14 +50,14 @@ class Wait(WriteOption):
         a timeout, because the change has been made.
         """
         response, seconds = await next(call), call.query.wait or 0.0
-        reload_id = next((value.decode() for name, value in response.raw_headers if name == RELOAD_ID), None)
-        if reload_id is None or response.status_code != 202:
+        reload_ids = [value.decode() for name, value in response.raw_headers if name == RELOAD_ID]
+        if not reload_ids or response.status_code != 202:
             return response
         call.exchange.answer_within(seconds + ANSWER_SECONDS)
         gone = asyncio.Event()
         call.exchange.when_gone = gone.set
         try:
-            record = await _wait_for_reload(call, reload_id, time.monotonic() + seconds, gone)
+            record = await _wait_for_reload(call, reload_ids[0], time.monotonic() + seconds, gone)
         finally:
             call.exchange.when_gone = None
         if record.status == FAILED and not record.keeps_those_of(call.author.request_id):
