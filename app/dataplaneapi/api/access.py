@@ -28,7 +28,6 @@ from dataplaneapi.api.place import object_of, place_of
 from dataplaneapi.api.responses import (
     CONFIGURATION_CHECKSUM,
     CONTENT_LENGTH,
-    CONTENT_TYPE,
     JSON,
     TEXT,
     Reply,
@@ -227,11 +226,11 @@ def without_unreadable(error: NativeError, may_read: Callable[[str], bool]) -> N
     return Refused("\n".join(lines) or HIDDEN, place=error.place, alerts=own)
 
 
-def require_role(by: Author, operation: Operation) -> None:
+def require_role(author: Author, operation: Operation) -> None:
     """Raise Forbidden for a caller without a role, unless the operation is for ANYONE."""
-    if isinstance(by.rights, Rights) and not by.rights.rules and operation.access != ANYONE:
-        who = f"{by.name!r} has no role" if by.name else "a caller without a name has no role"
-        raise Forbidden(by.rights.why or f"{who}; an administrator can assign one in the settings, as role of a user or in role_of")
+    if isinstance(author.rights, Rights) and not author.rights.rules and operation.access != ANYONE:
+        who = f"{author.name!r} has no role" if author.name else "a caller without a name has no role"
+        raise Forbidden(author.rights.why or f"{who}; an administrator can assign one in the settings, as role of a user or in role_of")
 
 
 def _require(operation: Operation, call: Call, rights: Rights) -> None:
@@ -255,14 +254,14 @@ def _require(operation: Operation, call: Call, rights: Rights) -> None:
         raise Forbidden(rights.refusal(_verb_of(operation), object_), object_=object_)
 
 
-def reader(by: Author) -> Callable[[str], bool] | None:
+def reader(author: Author) -> Callable[[str], bool] | None:
     """Return a function that returns whether the author may read the object of a name. Return None if the author may read all objects."""
-    return by.rights.may_read if isinstance(by.rights, Rights) and not by.rights.may_read(ALL) else None
+    return author.rights.may_read if isinstance(author.rights, Rights) and not author.rights.may_read(ALL) else None
 
 
-def readable_tests(by: Author, failed: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def readable_tests(author: Author, failed: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return the failed tests as the caller may see them: only their names unless the caller may read everything."""
-    if reader(by) is None:
+    if reader(author) is None:
         return [dict(test) for test in failed]
     return [{member: test[member] for member in ("test", "name", "passed") if member in test} for test in failed]
 
@@ -293,17 +292,16 @@ async def _apply_view(view: View, response: Response) -> None:
     if isinstance(response, Reply):
         response.value = await run_in_thread_if(is_large(response.value), lambda: view(_with_lists(response.value), JSON))
         return
-    kind = next((value.partition(b";")[0] for name, value in response.raw_headers if name == CONTENT_TYPE), b"")
-    body = bytes(response.body)
+    kind, body = response.content_type, bytes(response.body)
     if not body or kind not in (JSON, TEXT):
         return
-    seen = await run_in_thread_if(
+    visible = await run_in_thread_if(
         len(body) > LARGE, lambda: to_json(view(decode(body), JSON)) if kind == JSON else visible_text(view, body)
     )
-    if seen != body:
+    if visible != body:
         # The checksum covers the secrets, so it does not match the masked text.
         headers = [header for header in response.raw_headers if header[0] not in (CONTENT_LENGTH, CONFIGURATION_CHECKSUM)]
-        response.body, response.raw_headers = seen, [*headers, (CONTENT_LENGTH, b"%d" % len(seen))]
+        response.body, response.raw_headers = visible, [*headers, (CONTENT_LENGTH, b"%d" % len(visible))]
 
 
 def visible_text(view: View, text: bytes) -> bytes:

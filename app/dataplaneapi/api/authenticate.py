@@ -27,8 +27,8 @@ class Authenticate:
     async def __call__(self, exchange: Exchange, next: Next) -> Response:
         authorization, gate, address = exchange.headers.get(b"authorization", b""), self._services.gate, exchange.address
         if exchange.connection.endpoint.basic_auth:
-            known = gate.admits_at_once(authorization, address)
-            if not known and (refusal := await gate.refusal(authorization, address)) is not None:
+            is_admitted = gate.admits_at_once(authorization, address)
+            if not is_admitted and (refusal := await gate.refusal(authorization, address)) is not None:
                 return refusal
             exchange.authenticated = True
         exchange.author = author_of(exchange, self._services)
@@ -41,9 +41,9 @@ def author_of(exchange: Exchange, services: Services) -> CallAuthor:
     The credentials identify the caller, which is a user or a token. On a listener without `basic_auth`, the certificate of the client names
     the caller.
     """
-    over = exchange.connection
-    known = services.gate.caller(exchange.headers.get(b"authorization", b"")) if over.endpoint.basic_auth else None
-    caller = known or Caller(SPIFFE if over.is_spiffe else CERTIFICATES, over.name)
+    connection = exchange.connection
+    caller = services.gate.caller(exchange.headers.get(b"authorization", b"")) if connection.endpoint.basic_auth else None
+    caller = caller or Caller(SPIFFE if connection.is_spiffe else CERTIFICATES, connection.name)
     return CallAuthor(
         caller.name,
         exchange.address,

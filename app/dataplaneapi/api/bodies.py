@@ -209,8 +209,8 @@ def _constructor() -> Any:
     from ruamel.yaml.nodes import MappingNode, ScalarNode
 
     class Constructor(SafeConstructor):
-        def __init__(self, *arguments: Any, **named: Any) -> None:
-            super().__init__(*arguments, **named)
+        def __init__(self, *arguments: Any, **keywords: Any) -> None:
+            super().__init__(*arguments, **keywords)
             self._flat, self._merged = set[int](), 0
 
         def flatten_mapping(self, node: Any) -> None:

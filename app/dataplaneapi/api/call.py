@@ -134,11 +134,6 @@ class Call:
         return QueryValues(self.values)
 
 
-def header(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> str:
-    """Return all values of a header, joined by commas."""
-    return ",".join([value.decode("latin-1") for key, value in headers if key == name])
-
-
 async def read_call(incoming: Arriving) -> Call:
     """Check parameters, `Accept` and conditional headers, and return the call without its body. Raises ApiError."""
     services, exchange = incoming.services, incoming.exchange
@@ -272,7 +267,7 @@ def _names_parent(call: Call, parameter: parameters.Parameter) -> bool:
     HAProxy has loaded such a section, so its name does not have to match the pattern for new names.
     """
     names = call.operation.names
-    if parameter.place != "path" or names[:1] != (parameter.name,) or not (parent := _parent(call)):
+    if parameter.location != "path" or names[:1] != (parameter.name,) or not (parent := _parent(call)):
         return False
     return call.services.editor.section(call.document, *parent) is not None
 

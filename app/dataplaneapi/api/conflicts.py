@@ -35,12 +35,12 @@ def merges(call: Call) -> bool:
 
     Raises ApiError (400) if the parameter `on_conflict` contradicts the rest of the call.
     """
-    asked = call.values.get(PARAMETER)
-    if asked and call.query.transaction_id:
+    mode = call.values.get(PARAMETER)
+    if mode and call.query.transaction_id:
         raise ApiError(400, f"{PARAMETER} belongs to the commit of a transaction: send it with the PUT that commits it")
-    if asked == MERGE and IF_MATCH in call.values:
+    if mode == MERGE and IF_MATCH in call.values:
         raise ApiError(400, f"{IF_MATCH} and {PARAMETER}=merge exclude each other: send one of the two")
-    return (asked or call.services.settings.on_conflict) == MERGE and IF_MATCH not in call.values
+    return (mode or call.services.settings.on_conflict) == MERGE and IF_MATCH not in call.values
 
 
 async def explain_collisions(call: Call, next: Handler) -> Response:
@@ -148,7 +148,7 @@ def precondition_failed(call: Call) -> ApiError:
     path = call.operation.at(call.values)
     if not compares_one(call) and call.operation.is_of_one:
         path = path.rpartition("/")[0]
-    required = [parameter.name for parameter in call.operation.parameters if parameter.place == "query" and parameter.required]
+    required = [parameter.name for parameter in call.operation.parameters if parameter.location == "query" and parameter.required]
     query = urlencode({name: call.values[name] for name in ("transaction_id", "file", *required) if name in call.values})
     url = f"/v3{path}" + (f"?{query}" if query else "")
     return ApiError(

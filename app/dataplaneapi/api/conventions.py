@@ -51,9 +51,9 @@ def page(call: Call, rows: Sequence[Mapping[str, Any]]) -> Response:
     `rows` must be sorted by `id`, a number, in descending order. If more rows follow, the header `Link` has the query of the next page.
     """
     before, limit = call.query.before, call.query.limit
-    left = rows if not before else [row for row in rows if int(row["id"]) < int(before)]
-    shown, links = left[:limit], list[Header]()
-    if len(left) > len(shown):
+    older = rows if not before else [row for row in rows if int(row["id"]) < int(before)]
+    shown, links = older[:limit], list[Header]()
+    if len(older) > len(shown):
         query = {**call.sent_query, "before": [shown[-1]["id"]]}
         links = [(LINK, f'<?{urlencode(query, doseq=True)}>; rel="next"'.encode())]
     return json_response(200, shown, links)

@@ -42,8 +42,8 @@ class FileTags:
     def of(self, file: BinaryIO) -> str:
         """Return the tag of an open file, whose position is its beginning before and after. Blocks for the disk. Raises OSError."""
         stamp = _stamp(file)
-        if (known := self._tags.get(stamp)) is not None:
-            return known
+        if (cached := self._tags.get(stamp)) is not None:
+            return cached
         digest = hashlib.blake2b(digest_size=SIZE)
         while piece := file.read(PIECE):
             digest.update(piece)

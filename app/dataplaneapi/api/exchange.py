@@ -148,12 +148,12 @@ class Exchange(Channel):
 
     def copy_for(self, request_id: str, client: Peer, server: Peer, address: str) -> Self:
         """Return a copy of this finished exchange for a later request with the same reply. The arguments describe the later request."""
-        other = copy.copy(self)
-        other.request_id, other.client, other.server, other.address = request_id, client, server, address
+        copied = copy.copy(self)
+        copied.request_id, copied.client, copied.server, copied.address = request_id, client, server, address
         # `Route` does not run for a cached reply. None makes `publish_event` record the object of the request.
-        other.path_values = None
-        other.sent_headers = [(name, request_id.encode() if name == REQUEST_ID else value) for name, value in self.sent_headers]
-        return other
+        copied.path_values = None
+        copied.sent_headers = [(name, request_id.encode() if name == REQUEST_ID else value) for name, value in self.sent_headers]
+        return copied
 
 
 Next = Callable[[Exchange], Awaitable[Response]]

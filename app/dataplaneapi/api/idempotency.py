@@ -33,7 +33,7 @@ from dataplaneapi.api.bodies import decode
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.exchange import Exchange, Next
 from dataplaneapi.api.operations import Operation
-from dataplaneapi.api.responses import CONTENT_TYPE, JSON, RETRY_AFTER, TEXT, HeaderName, Response, to_json
+from dataplaneapi.api.responses import JSON, RETRY_AFTER, TEXT, HeaderName, Response, to_json
 from haproxy_native import shares
 from haproxy_native.access.rights import Rights
 from haproxy_native.disk.database import Database, Result, State, Tables, Work
@@ -252,19 +252,19 @@ def key_of(exchange: Exchange) -> bytes | None:
     return key
 
 
-def rights_digest(by: Author | None) -> str:
+def rights_digest(author: Author | None) -> str:
     """Return a digest of the author's permissions, or an empty text if roles do not limit them."""
-    rights = by.rights if by else None
+    rights = author.rights if author else None
     return hashlib.sha256(json.dumps(asdict(rights), default=sorted).encode()).hexdigest()[:16] if isinstance(rights, Rights) else ""
 
 
 def _call_name(exchange: Exchange, key: bytes) -> str:
     """Return the name under which a call is stored (see `CallStore`). The digest in it covers caller, method, path with query, and key."""
-    by = exchange.author
-    assert by is not None
+    author = exchange.author
+    assert author is not None
     path, query = exchange.raw_path.decode("latin-1"), exchange.query.decode("latin-1")
-    call = [by.group, by.name, exchange.method, path, query, key.decode("latin-1")]
-    return f"{Account.from_author(by).holder}-{hashlib.sha256(json.dumps(call).encode()).hexdigest()}"
+    call = [author.group, author.name, exchange.method, path, query, key.decode("latin-1")]
+    return f"{Account.from_author(author).holder}-{hashlib.sha256(json.dumps(call).encode()).hexdigest()}"
 
 
 class HashedBody:
@@ -324,7 +324,7 @@ class HashedBody:
 
 def holds_secret(operation: Operation, response: Response) -> bool:
     """Return whether the response contains a secret, which is masked for callers that may not see secrets."""
-    kind = next((value.partition(b";")[0] for name, value in response.raw_headers if name == CONTENT_TYPE), b"")
+    kind = response.content_type
     if kind not in (JSON, TEXT):
         return False
     body, schema = bytes(response.body), operation.answer(response.status_code, kind.decode())

@@ -38,7 +38,7 @@ def parameters(operation: "Operation", query: Mapping[str, list[str]], *, strict
 
     Raises ApiError: 400 for a parameter of a write that resembles a guard; 422 for any unknown parameter if `strict`.
     """
-    known: Known = {parameter.name for parameter in operation.parameters if parameter.place == "query"} | {STRICT}
+    known: Known = {parameter.name for parameter in operation.parameters if parameter.location == "query"} | {STRICT}
     unknown = sorted(query.keys() - set(known))
     if operation.method != "GET":
         for name in unknown:

@@ -225,9 +225,12 @@ def _with_declared_case(value: Mapping[str, Any], members: Mapping[str, Any]) ->
 
     A member is not renamed if the object contains the declared name as well.
     """
-    lowered = {name.lower(): name for name in members}
-    meant = {name: name if name in members else lowered.get(name.lower(), name) for name in value}
-    return {meant[name] if name in members or meant[name] not in value else name: member_value for name, member_value in value.items()}
+    by_lower_case = {name.lower(): name for name in members}
+    result = {}
+    for name, member_value in value.items():
+        declared = name if name in members else by_lower_case.get(name.lower(), name)
+        result[name if declared in value else declared] = member_value
+    return result
 
 
 def _report_type(value: Any, kind: str, schema: Mapping[str, Any], path: str, shaped: Shaped) -> Any:

@@ -300,7 +300,7 @@ def without_features(bundle: Mapping[str, Any], missing: Collection[str]) -> Map
     if not missing:
         return bundle
     parameters = bundle["components"]["parameters"]
-    gone = {f"#/components/parameters/{name}" for name, declared in parameters.items() if declared.get("x-feature") in missing}
+    removed = {f"#/components/parameters/{name}" for name, declared in parameters.items() if declared.get("x-feature") in missing}
     paths: dict[str, Any] = {}
     for path, methods in bundle["paths"].items():
         served: dict[str, Any] = {}
@@ -308,20 +308,20 @@ def without_features(bundle: Mapping[str, Any], missing: Collection[str]) -> Map
             handler = declared.get("x-operation", {}).get("handler", "") if isinstance(declared, Mapping) else ""
             feature = handler.removeprefix(FEATURES).partition(".")[0] if handler.startswith(FEATURES) else ""
             if feature not in missing:
-                served[name] = _without_parameters(declared, gone)
+                served[name] = _without_parameters(declared, removed)
         if not served.keys().isdisjoint(METHODS):
             paths[path] = served
     remaining = {name: declared for name, declared in parameters.items() if declared.get("x-feature") not in missing}
     return {**bundle, "paths": paths, "components": {**bundle["components"], "parameters": remaining}}
 
 
-def _without_parameters(declared: Any, gone: Collection[str]) -> Any:
-    """Return an operation, or the parameters of a path, but leave out the parameters that the references in `gone` name."""
+def _without_parameters(declared: Any, removed: Collection[str]) -> Any:
+    """Return an operation, or the parameters of a path, but leave out the parameters that the references in `removed` name."""
     if isinstance(declared, list):
-        return [each for each in declared if each.get("$ref") not in gone]
+        return [each for each in declared if each.get("$ref") not in removed]
     if not isinstance(declared, Mapping):
         return declared
-    lists = {name: _without_parameters(declared[name], gone) for name in ("parameters", "x-further-parameters") if name in declared}
+    lists = {name: _without_parameters(declared[name], removed) for name in ("parameters", "x-further-parameters") if name in declared}
     return {**declared, **lists}
 
 
@@ -412,7 +412,7 @@ class RouteIndex:
             text += f"; did you mean {method} {path}/{segments_of(operation.path)[-1]}?"
         elif next(iter(node.operations.values())).path.endswith("}"):
             collection = path.rpartition("/")[0]
-            if (found := self.walk(collection)) and method in found[0].operations:
+            if (match := self.walk(collection)) and method in match[0].operations:
                 text += f"; did you mean {method} {collection}?"
         return ApiError(405, text, headers=[(ALLOW, ", ".join(allowed).encode())])
 

@@ -31,7 +31,7 @@ class Parameter:
 
     name: str
     # `path`, `query` or `header`.
-    place: str
+    location: str
     required: bool = False
     # The type of the schema, or DURATION. The value of a duration is in seconds.
     kind: str = "string"
@@ -92,9 +92,9 @@ def convert(
     values: dict[str, Any] = {}
     for parameter in parameters:
         name = parameter.name
-        if parameter.place == "path":
+        if parameter.location == "path":
             values[name] = _convert(parameter, path[name])
-        elif parameter.place == "query":
+        elif parameter.location == "query":
             sent = query.get(name, [])
             if not sent and parameter.required:
                 raise ApiError(400, f"Query argument {name} is required, but not found")
@@ -129,7 +129,7 @@ def check(
         sent = values.get(parameter.name)
         for value in sent if isinstance(sent, list) else [] if sent is None else [sent]:
             if (reason := _violation(parameter, value)) and not is_known(parameter):
-                raise ApiError(400, f"{parameter.name} in {parameter.place}: {reason}")
+                raise ApiError(400, f"{parameter.name} in {parameter.location}: {reason}")
 
 
 def _convert(parameter: Parameter, text: str) -> Any:

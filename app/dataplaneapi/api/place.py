@@ -64,8 +64,8 @@ def parent_in_query(operation: Operation, query: bytes, editor: Editor) -> dict[
     name = resource.parent_parameter if resource and operation.parent is not None else ""
     if not name or name in operation.names:
         return {}
-    given = query_values(query).get(name, [""])[0]
-    return {name: normalized(given)} if given else {}
+    value = query_values(query).get(name, [""])[0]
+    return {name: normalized(value)} if value else {}
 
 
 def with_known_names(operation: Operation, values: Mapping[str, str], services: "Services") -> dict[str, str]:

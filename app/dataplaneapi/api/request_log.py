@@ -76,15 +76,15 @@ def event_of(exchange: Exchange, *, reads: bool) -> RequestAnswered | None:
 
     Return None for a public path, if a commit has published an event for the request, and for a read unless `reads`.
     """
-    by, operation = exchange.author, exchange.operation
-    if by is None or by.request is None:
+    author, operation = exchange.author, exchange.operation
+    if author is None or author.request is None:
         return _login(exchange)
-    if operation is None or by.request.is_recorded:
+    if operation is None or author.request.is_recorded:
         return None
     is_reading = operation.is_read(exchange.query) or exchange.is_replayed
     if is_reading and not reads:
         return None
-    return RequestAnswered(by, outcome_of(exchange.status), reason_of(exchange), READ if is_reading else CHANGE)
+    return RequestAnswered(author, outcome_of(exchange.status), reason_of(exchange), READ if is_reading else CHANGE)
 
 
 def _login(exchange: Exchange) -> RequestAnswered | None:
@@ -96,8 +96,8 @@ def _login(exchange: Exchange) -> RequestAnswered | None:
         return None
     credentials = parse_basic(authorization)
     name = credentials[0][:LONGEST_LOGIN] if credentials else ""
-    by = Author(address=exchange.address, request_id=exchange.request_id, request=Request(exchange.raw_path.decode("latin-1")))
-    return RequestAnswered(by, LIMITED if exchange.status == 429 else REFUSED, reason_of(exchange), LOGIN, name)
+    author = Author(address=exchange.address, request_id=exchange.request_id, request=Request(exchange.raw_path.decode("latin-1")))
+    return RequestAnswered(author, LIMITED if exchange.status == 429 else REFUSED, reason_of(exchange), LOGIN, name)
 
 
 def outcome_of(status: int) -> str:
@@ -155,8 +155,8 @@ def version_of(services: Services, exchange: Exchange) -> int:
     If the query names no transaction, return the current version.
     """
     query = exchange.query
-    named = query_values(query).get("transaction_id", [""])[0] if b"transaction_id=" in query else ""
-    return services.engine.version(named or None)
+    transaction = query_values(query).get("transaction_id", [""])[0] if b"transaction_id=" in query else ""
+    return services.engine.version(transaction or None)
 
 
 def operation_of(exchange: Exchange) -> str:

@@ -47,7 +47,7 @@ class ResponseCache:
             self._size += size
 
 
-async def cached(services: Services, cache: ResponseCache, exchange: Exchange, next: Next) -> Response:
+async def answer_from_cache(services: Services, cache: ResponseCache, exchange: Exchange, next: Next) -> Response:
     """Answer a GET from the cache, and add responses to the cache. Pass on callers with roles, because their responses differ."""
     if exchange.method != "GET":
         return await next(exchange)
@@ -56,9 +56,9 @@ async def cached(services: Services, cache: ResponseCache, exchange: Exchange, n
     if exchange.author.rights is not None:
         return await next(exchange)
     key = (exchange.raw_path, exchange.query, exchange.headers.get(b"accept"))
-    if (known := cache.get(document, key)) is not None:
-        exchange.operation = known.operation
-        return known
+    if (stored := cache.get(document, key)) is not None:
+        exchange.operation = stored.operation
+        return stored
     response = await next(exchange)
     if response.cacheable and not exchange.ignored:
         response.operation = exchange.operation

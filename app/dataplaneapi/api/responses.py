@@ -86,20 +86,26 @@ class Response(StarletteResponse):
         if status >= 200 and status not in (204, 304):
             self.raw_headers.append((CONTENT_LENGTH, b"%d" % len(self.body)))
 
+    @property
+    def content_type(self) -> bytes:
+        """The media type of the body, without parameters. Empty if the response has no body."""
+        return next((value.partition(b";")[0] for name, value in self.raw_headers if name == CONTENT_TYPE), b"")
+
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the response to the layers around FastAPI, which send it with `send_to`. FastAPI calls this."""
         await send({"type": RESPONSE, "response": self})
 
-    async def send_to(self, channel: Channel, send: Send, known: str | None = None) -> None:
-        """Send the response, or 304 if `known` matches its ETag.
+    async def send_to(self, channel: Channel, send: Send, if_none_match: str | None = None) -> None:
+        """Send the response, or 304 if `if_none_match` matches its ETag.
 
-        `known` is the value of `If-None-Match`, or an empty text if the request lacks this header. With None, the response gets no ETag.
+        `if_none_match` is the value of the request header, or an empty text if the request lacks the header. If it is None, the response
+        gets no ETag.
         """
-        if known is not None:
+        if if_none_match is not None:
             if self.etag is None:
                 in_thread = len(self.body) > HASHED_AT_ONCE
                 self.tag(await asyncio.to_thread(tag_of, self.body) if in_thread else tag_of(self.body))
-            if self.is_known(known):
+            if self.is_known(if_none_match):
                 await self.unmodified().send_to(channel, send)
                 return
         await self._send_body(send)
@@ -119,9 +125,9 @@ class Response(StarletteResponse):
             self.etag = etag
             self.raw_headers.append((ETAG, etag.encode()))
 
-    def is_known(self, known: str) -> bool:
-        """Return whether `known`, the value of `If-None-Match`, matches the ETag of this response. An empty value matches none."""
-        return bool(known) and holds(known, self.etag or "", weakly=True)
+    def is_known(self, if_none_match: str) -> bool:
+        """Return whether `if_none_match`, the value of the request header, matches the ETag. An empty value matches no ETag."""
+        return bool(if_none_match) and holds(if_none_match, self.etag or "", weakly=True)
 
     def unmodified(self) -> "Response":
         """Return the response 304 (Not Modified) with the headers of this response."""
@@ -169,12 +175,12 @@ class FileResponse(Response):
     def close(self) -> None:
         self._file.close()
 
-    async def send_to(self, channel: Channel, send: Send, known: str | None = None) -> None:
+    async def send_to(self, channel: Channel, send: Send, if_none_match: str | None = None) -> None:
         """Send the file. Raises OSError if the file becomes shorter meanwhile."""
         with self._file:
-            if known is not None and self.etag is None:
+            if if_none_match is not None and self.etag is None:
                 self.tag(await asyncio.to_thread(_file_tags.of, self._file))
-            await super().send_to(channel, send, known)
+            await super().send_to(channel, send, if_none_match)
 
     async def _send_body(self, send: Send) -> None:
         left, file = self._size, wrap(self._file)
@@ -207,7 +213,7 @@ class StreamResponse(Response):
         self.raw_headers.pop()
         self._parts, self._close, self._patience = parts, close, patience
 
-    async def send_to(self, channel: Channel, send: Send, known: str | None = None) -> None:
+    async def send_to(self, channel: Channel, send: Send, if_none_match: str | None = None) -> None:
         """Send the parts, without an ETag."""
         channel.at_end = self._close
         channel.answer_within(self._patience)

@@ -8,7 +8,7 @@ Inside these layers FastAPI creates the `Call` that the handler of the operation
 of a call, outermost first.
 
 Exceptions from a handler and from the layers of a call are answered by FastAPI's exception handlers (api/application.py). Exceptions from
-the layers of a request are answered by the layer `errors`. Both use the table of api/errors.py.
+the layers of a request are answered by the layer `answer_errors`. Both use the table of api/errors.py.
 """
 
 import asyncio
@@ -32,10 +32,10 @@ from dataplaneapi.api.exchange import Exchange, Layer, Next, exchange_of, peer
 from dataplaneapi.api.operations import READS, Handler, Operation
 from dataplaneapi.api.place import with_known_names
 from dataplaneapi.api.request_log import RequestLog, common_headers, note_created, note_object
-from dataplaneapi.api.response_cache import ReplyCache, ResponseCache, cached
+from dataplaneapi.api.response_cache import ReplyCache, ResponseCache, answer_from_cache
 from dataplaneapi.api.responses import RESPONSE, Response
 from dataplaneapi.api.services import Services
-from dataplaneapi.api.write_options import write_options
+from dataplaneapi.api.write_options import serve_write_options
 from dataplaneapi.server.connection import EXCHANGE
 from haproxy_native.abandonment import abandonable
 from haproxy_native.disk.file import drafts_aside
@@ -82,17 +82,17 @@ def around_fastapi(services: Services, reply_cache: ReplyCache, cache: ResponseC
     return (
         reply_cache,
         RequestLog(services),
-        errors,
-        certificate,
-        partial(cors.other_sites, services),
-        partial(public, services),
+        answer_errors,
+        check_certificate,
+        partial(cors.check_origin, services),
+        partial(answer_public_paths, services),
         Authenticate(services),
         Shares(),
-        partial(cached, services, cache),
+        partial(answer_from_cache, services, cache),
         Route(services, routes),
-        role,
-        abandonable_reads,
-        partial(read_only, services),
+        check_role,
+        abandon_reads,
+        partial(refuse_writes, services),
         services.idempotency,
     )
 
@@ -101,7 +101,7 @@ def around_fastapi(services: Services, reply_cache: ReplyCache, cache: ResponseC
 AROUND_HANDLERS: Sequence[tuple[CallLayer, Callable[[Operation], bool]]] = (
     (note_created, lambda operation: operation.method == "POST" and bool(operation.resource)),
     (answer_within_rights, lambda operation: True),
-    (write_options, lambda operation: operation.method != "GET"),
+    (serve_write_options, lambda operation: operation.method != "GET"),
     (explain_collisions, lambda operation: operation.method != "GET"),
 )
 
@@ -144,7 +144,7 @@ class ResponseCapture:
         self.response = message["response"]
 
 
-async def errors(exchange: Exchange, next: Next) -> Response:
+async def answer_errors(exchange: Exchange, next: Next) -> Response:
     """Answer exceptions: known errors by the table of api/errors.py, and any other exception with a 500 after logging it."""
     try:
         return await next(exchange)
@@ -155,17 +155,17 @@ async def errors(exchange: Exchange, next: Next) -> Response:
         return response_to(error)
 
 
-async def certificate(exchange: Exchange, next: Next) -> Response:
+async def check_certificate(exchange: Exchange, next: Next) -> Response:
     """Refuse a client whose certificate has no permitted name (403)."""
     refused = exchange.connection.refused
     return error_response(403, refused) if refused else await next(exchange)
 
 
-async def public(services: Services, exchange: Exchange, next: Next) -> Response:
+async def answer_public_paths(services: Services, exchange: Exchange, next: Next) -> Response:
     """Answer requests that need no credentials, such as probes and public pages."""
     for answer in services.public:
-        if found := answer(exchange):
-            return found if isinstance(found, Response) else await found
+        if answered := answer(exchange):
+            return answered if isinstance(answered, Response) else await answered
     return await next(exchange)
 
 
@@ -211,14 +211,14 @@ def with_layers(operation: Operation) -> Handler:
     return within_layers
 
 
-async def role(exchange: Exchange, next: Next) -> Response:
+async def check_role(exchange: Exchange, next: Next) -> Response:
     """Refuse a caller without a role. Raises Forbidden."""
     assert exchange.author is not None
     require_role(exchange.author, exchange.matched)
     return await next(exchange)
 
 
-async def abandonable_reads(exchange: Exchange, next: Next) -> Response:
+async def abandon_reads(exchange: Exchange, next: Next) -> Response:
     """Pass on a request. If the request changes nothing, and its client disconnects, cancel the request."""
     work = next(exchange)
     return await (while_connected(exchange, work) if exchange.matched.is_read(exchange.query) else work)
@@ -250,7 +250,7 @@ async def while_connected(exchange: Exchange, work: Awaitable[Result]) -> Result
     raise ApiError(400, "the client disconnected before the answer was ready")
 
 
-async def read_only(services: Services, exchange: Exchange, next: Next) -> Response:
+async def refuse_writes(services: Services, exchange: Exchange, next: Next) -> Response:
     """Refuse writes on a read-only server, before they are validated. Pass on reads and dry runs. Raises Forbidden."""
     if not services.settings.read_only:
         return await next(exchange)

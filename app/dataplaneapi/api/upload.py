@@ -8,7 +8,7 @@ written to drafts, which the commit publishes. Each part is checked when it begi
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,7 +21,7 @@ from python_multipart.multipart import parse_options_header
 from starlette.types import Receive
 
 from dataplaneapi.api.bodies import FILE_BYTES, WHOLE_BYTES, check_content_encoding, check_content_type, too_large
-from dataplaneapi.api.call import Arriving, Call, header, json_call, read_call
+from dataplaneapi.api.call import Arriving, Call, Incoming, json_call, read_call
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.open_engine import STORES
 from haproxy_native.changes.file_operations import PutFile
@@ -37,7 +37,6 @@ PART = "file_upload"
 MULTIPART = "multipart/form-data"
 # The most parts of a form, and the most bytes of its boundary (RFC 2046 permits 70).
 MOST_PARTS, LONGEST_BOUNDARY = 10_000, 256
-Headers = Iterable[tuple[bytes, bytes]]
 
 
 class File:
@@ -189,7 +188,7 @@ async def upload_call(incoming: Arriving) -> Call:
     call, receive = await read_call(incoming), incoming.exchange.receive
     declared = call.operation.body
     assert declared is not None
-    limit, kind = _limit(call, incoming.exchange.raw_headers), incoming.header(b"content-type")
+    limit, kind = _limit(call, incoming), incoming.header(b"content-type")
     seconds = call.services.settings.read_timeout
     file = File(receive, limit, seconds)
     if declared.required:
@@ -209,14 +208,14 @@ async def text_or_form_call(incoming: Arriving) -> Call:
         return await json_call(incoming)
     call = await read_call(incoming)
     check_content_encoding(incoming.header(b"content-encoding"))
-    limit = _limit(call, incoming.exchange.raw_headers)
+    limit = _limit(call, incoming)
     return replace(call, body=Parts(incoming.exchange.receive, limit, call.services.settings.read_timeout, boundary(kind)))
 
 
-def _limit(call: Call, headers: Headers) -> int:
+def _limit(call: Call, incoming: Incoming) -> int:
     """Return the size limit of the body in bytes, or 0 for no limit. Raises ApiError (413) if Content-Length exceeds the limit."""
     limit = FILE_BYTES if call.services.settings.max_body_size is None else call.services.settings.max_body_size
-    length = header(headers, b"content-length")
+    length = incoming.header(b"content-length")
     if length.isdigit() and limit and int(length) > limit:
         raise too_large(limit)
     return limit

@@ -271,13 +271,14 @@ def _split_large(value: Any, schema: Mapping[str, Any], schemas: ResolvedSchemas
     rest: list[tuple[Location, str, Any]] = []
     own = dict(value) if isinstance(value, dict) else value
     members = schemas.resolve(schema).get("properties", {}) if isinstance(value, dict) else {}
-    large = [member for member, held in value.items() if isinstance(held, dict | list) and len(held) > AT_ONCE] if members else []
-    for member in large:
-        held, declared = value[member], schemas.resolve(members.get(member, {}))
+    for member, collection in value.items() if members else ():
+        if not isinstance(collection, dict | list) or len(collection) <= AT_ONCE:
+            continue
+        declared = schemas.resolve(members.get(member, {}))
         element = declared.get("items") or declared.get("additionalProperties")
         if isinstance(element, Mapping) and (name := name_of(element)):
-            pairs = list(held.items()) if isinstance(held, dict) else list(enumerate(held))
-            own[member] = dict(pairs[:AT_ONCE]) if isinstance(held, dict) else held[:AT_ONCE]
+            pairs = list(collection.items()) if isinstance(collection, dict) else list(enumerate(collection))
+            own[member] = dict(pairs[:AT_ONCE]) if isinstance(collection, dict) else collection[:AT_ONCE]
             rest += [((member, key), name, element) for key, element in pairs[AT_ONCE:]]
     return own, rest
 

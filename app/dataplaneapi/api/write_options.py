@@ -18,13 +18,13 @@ POLL_SECONDS = 0.05
 ANSWER_SECONDS = 30.0
 
 
-async def write_options(call: Call, next: Handler) -> Response:
+async def serve_write_options(call: Call, next: Handler) -> Response:
     """Serve a write with the options that the call has. Raises ApiError if an option is invalid in the call."""
-    asked = [option for option in call.services.write_options if option.is_asked(call)]
-    if not asked:
+    used = [option for option in call.services.write_options if option.is_asked(call)]
+    if not used:
         return await next(call)
     check_options(call)
-    for option in reversed(asked):
+    for option in reversed(used):
         next = partial(option.serve, next=next)
     return await next(call)
 
@@ -32,8 +32,8 @@ async def write_options(call: Call, next: Handler) -> Response:
 def check_options(call: Call) -> None:
     """Raise ApiError if an option is invalid in this call."""
     options = call.services.write_options
-    if call.query.transaction_id and (given := [name for option in options for name in option.of_commits(call)]):
-        raise ApiError(400, f"{given[0]} belongs to the commit of a transaction: send it with the PUT that commits it")
+    if call.query.transaction_id and (names := [name for option in options for name in option.of_commits(call)]):
+        raise ApiError(400, f"{names[0]} belongs to the commit of a transaction: send it with the PUT that commits it")
     for option in options:
         option.check(call)
 
@@ -54,10 +54,10 @@ class Wait(WriteOption):
         if not reload_ids or response.status_code != 202:
             return response
         call.exchange.answer_within(seconds + ANSWER_SECONDS)
-        gone = asyncio.Event()
-        call.exchange.when_gone = gone.set
+        disconnected = asyncio.Event()
+        call.exchange.when_gone = disconnected.set
         try:
-            record = await _wait_for_reload(call, reload_ids[0], time.monotonic() + seconds, gone)
+            record = await _wait_for_reload(call, reload_ids[0], time.monotonic() + seconds, disconnected)
         finally:
             call.exchange.when_gone = None
         if record.status == FAILED and not record.keeps_those_of(call.author.request_id):
@@ -71,14 +71,16 @@ class Wait(WriteOption):
         return response
 
 
-async def _wait_for_reload(call: Call, reload_id: str, deadline: float, gone: asyncio.Event) -> ReloadRecord:
+async def _wait_for_reload(call: Call, reload_id: str, deadline: float, disconnected: asyncio.Event) -> ReloadRecord:
     """Wait until the reload has ended, the deadline has passed or the client has disconnected. Return the record of the reload.
 
     A failed reload may have rolled back only the changes of others. Then wait for the reload that applies the change of this call.
     """
-    while (record := call.services.records.get(reload_id)).status == IN_PROGRESS and time.monotonic() < deadline and not gone.is_set():
+    record = call.services.records.get(reload_id)
+    while record.status == IN_PROGRESS and time.monotonic() < deadline and not disconnected.is_set():
         with suppress(TimeoutError):
-            await asyncio.wait_for(gone.wait(), POLL_SECONDS)
+            await asyncio.wait_for(disconnected.wait(), POLL_SECONDS)
+        record = call.services.records.get(reload_id)
     if record.rest_reload_id and record.keeps_those_of(call.author.request_id):
-        return await _wait_for_reload(call, record.rest_reload_id, deadline, gone)
+        return await _wait_for_reload(call, record.rest_reload_id, deadline, disconnected)
     return record

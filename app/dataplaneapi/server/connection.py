@@ -107,13 +107,13 @@ def connection(endpoint: Endpoint, certificate: Mapping[str, Any] | None) -> Con
     """Return the Connection of a client. `certificate` is what `ssl.SSLSocket.getpeercert()` returns."""
     if not certificate:
         return Connection(endpoint)
-    known = names(certificate)
-    name = known[0][1] if known else str(certificate.get("serialNumber", ""))
-    refused = "" if endpoint.allows(known) else f"client certificate {name!r} is not among tls_client_names"
+    client_names = names(certificate)
+    name = client_names[0][1] if client_names else str(certificate.get("serialNumber", ""))
+    refused = "" if endpoint.allows(client_names) else f"client certificate {name!r} is not among tls_client_names"
     # The name identifies the caller and appears in logs.
     if not name.isprintable():
         refused = f"client certificate {name!r} has a name with characters that cannot be printed"
-    return Connection(endpoint, name, refused, bool(spiffe_id(known)))
+    return Connection(endpoint, name, refused, bool(spiffe_id(client_names)))
 
 
 def names(certificate: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:

@@ -150,8 +150,8 @@ class Protocol(HttpToolsProtocol):
     )
     server_state: ListenerState
 
-    def __init__(self, endpoint: Endpoint, accepted: AcceptedConnection, *arguments: Any, **named: Any) -> None:
-        super().__init__(*arguments, **named)
+    def __init__(self, endpoint: Endpoint, accepted: AcceptedConnection, *arguments: Any, **keywords: Any) -> None:
+        super().__init__(*arguments, **keywords)
         self._endpoint, self._accepted = endpoint, accepted
         self.timeout_keep_alive = endpoint.cleanup_timeout  # type: ignore[assignment]
         self._deadline = Deadline(self.loop)

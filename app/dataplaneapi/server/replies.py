@@ -44,8 +44,8 @@ class CachedReply:
 
     def with_date_and_id(self, date: bytes, request_id: bytes) -> bytes:
         """Return the reply with this date and request id."""
-        before, between, behind = self.parts
-        return b"".join((before, date, between, request_id, behind))
+        begin, middle, end = self.parts
+        return b"".join((begin, date, middle, request_id, end))
 
 
 class Replies:
@@ -62,8 +62,8 @@ class Replies:
 
     def add(self, recording: RecordingOutlet, document: object, version: int, generation: int, exchange: Exchange) -> None:
         """Cache the recorded reply, unless it closes the connection, is too large, or lacks the date or the request id."""
-        known = self._replies.get(recording.packet)
-        if known and known.document is document and known.generation == generation:
+        former = self._replies.get(recording.packet)
+        if former and former.document is document and former.generation == generation:
             return
         reply, id_ = recording.written, exchange.request_id.encode()
         head_end = reply.find(b"\r\n\r\n")

@@ -158,9 +158,9 @@ class Serving:
             served.listener.apply(endpoint, identity)
             served.server.follow(settings.graceful_timeout)
         self._settings = settings
-        kept = [served for served, _ in remaining]
-        removed = [served for served in self._served if served not in kept]
-        self._served = [*kept, *(self._serve(listener) for listener in added)]
+        staying = [served for served, _ in remaining]
+        removed = [served for served in self._served if served not in staying]
+        self._served = [*staying, *(self._serve(listener) for listener in added)]
         _raise_file_limit([served.listener.endpoint for served in self._served])
         await _drain(removed)
 
