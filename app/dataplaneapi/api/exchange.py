@@ -1,6 +1,6 @@
 """Define `Exchange`: a request, what the layers have determined about it, and its response.
 
-`Stack` creates the exchange and stores it in the ASGI scope under `EXCHANGE`, the only key of ours there.
+`Stack` creates the exchange and stores it in the ASGI scope under `EXCHANGE`, the only key that this server adds to a scope.
 """
 
 import copy

@@ -15,7 +15,7 @@ from dataplaneapi.api.responses import Header, HeaderName
 from dataplaneapi.did_you_mean import distance, nearest
 
 if TYPE_CHECKING:
-    from dataplaneapi.api.normalize import Shaped
+    from dataplaneapi.api.normalize import NormalizedBody
     from dataplaneapi.api.operations import Operation
 
 PARAMETERS, MEMBERS = HeaderName(b"X-Ignored-Parameters"), HeaderName(b"X-Ignored-Members")
@@ -53,15 +53,15 @@ def parameters(operation: "Operation", query: Mapping[str, list[str]], *, strict
     return _header(PARAMETERS, ignored)
 
 
-def members(shaped: "Shaped", embedded: Iterable[str], *, strict: bool, headers: list[Header]) -> list[str]:
+def members(body: "NormalizedBody", embedded: Iterable[str], *, strict: bool, headers: list[Header]) -> list[str]:
     """Report the unknown members of a body, and the members in `embedded`, which are read only with `full_section=true`.
 
     If `strict`, return a message for each. Otherwise add the header that lists them to `headers`, and return no messages.
     """
     ignored: dict[str, Known] = {}
-    for path, names in shaped.unknown.items():
-        ignored |= {f"{path}.{name}" if path else name: shaped.known[path] for name in sorted(names)}
-    ignored |= {name: WHOLE for name in embedded if name in shaped.value}
+    for path, names in body.unknown.items():
+        ignored |= {f"{path}.{name}" if path else name: body.known[path] for name in sorted(names)}
+    ignored |= {name: WHOLE for name in embedded if name in body.value}
     if strict:
         return list(_messages(ignored, "body"))
     headers += _header(MEMBERS, ignored)

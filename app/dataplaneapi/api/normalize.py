@@ -37,7 +37,7 @@ _LINE_BREAKS = str.maketrans("", "", "\r\n")
 
 
 @dataclass
-class Shaped:
+class NormalizedBody:
     """A normalized body, and the messages about what is wrong with it."""
 
     # The body as sent, and the normalized body.
@@ -107,11 +107,11 @@ class ResolvedSchemas:
         required = {"required": [name for part in [*parts, joined] for name in part.get("required", ())]}
         return ({"type": kinds[0]} if kinds else {}) | joined | ({"properties": members} if members else {}) | required
 
-    def shape(self, value: Any, schema: Mapping[str, Any]) -> Shaped:
+    def normalize(self, value: Any, schema: Mapping[str, Any]) -> NormalizedBody:
         """Normalize a body, and collect the messages about its errors."""
-        shaped = Shaped(value)
-        shaped.value = self._normalize(value, self.resolve(schema), self.kind(schema), "", shaped)
-        return shaped
+        body = NormalizedBody(value)
+        body.value = self._normalize(value, self.resolve(schema), self.kind(schema), "", body)
+        return body
 
     def with_declared_names(self, value: Any, schema: Mapping[str, Any]) -> Any:
         """Return the value with its members, at every level, named as in the schema. Drop unknown members, but keep empty values."""
@@ -154,52 +154,53 @@ class ResolvedSchemas:
             resolved = self.resolve(inner) if isinstance(inner, Mapping) else {}
             yield resolved
 
-    def _normalize(self, value: Any, schema: Mapping[str, Any], kind: str, path: str, shaped: Shaped) -> Any:
-        """Return the normalized value at a path, or ABSENT. Add messages about it to `shaped`."""
+    def _normalize(self, value: Any, schema: Mapping[str, Any], kind: str, path: str, body: NormalizedBody) -> Any:
+        """Return the normalized value at a path, or ABSENT. Add messages about it to `body`."""
         if value is None or kind == "any":
             return ABSENT if value is None else value
-        if isinstance(value, str) and self._is_too_long(value, schema, path, shaped):
+        if isinstance(value, str) and self._is_too_long(value, schema, path, body):
             return ABSENT
         if kind in _TYPES:
-            return _normalize_scalar(value, kind, schema, path, shaped)
+            return _normalize_scalar(value, kind, schema, path, body)
         if kind == "array" and isinstance(value, list):
             items = self.resolve(schema.get("items", {}))
             inner = self.kind(items)
-            elements = [self._normalize(each, items, inner, _below(path, str(index)), shaped) for index, each in enumerate(value)]
+            elements = [self._normalize(each, items, inner, _below(path, str(index)), body) for index, each in enumerate(value)]
             return [{} if element is ABSENT else element for element in elements if element is not ABSENT or inner == "object"]
         if kind != "array" and isinstance(value, dict):
-            normalize = self._normalize_object if "properties" in schema else self._normalize_map
-            return normalize(value, schema, path, shaped)
-        return _report_type(value, kind, schema, path, shaped)
+            if "properties" in schema:
+                return self._normalize_object(value, schema, path, body)
+            return self._normalize_map(value, schema, path, body)
+        return _report_type(value, kind, schema, path, body)
 
-    def _is_too_long(self, text: str, schema: Mapping[str, Any], path: str, shaped: Shaped) -> bool:
+    def _is_too_long(self, text: str, schema: Mapping[str, Any], path: str, body: NormalizedBody) -> bool:
         longest = schema.get("maxLength", self._longest)
         if not longest or len(text) <= longest:
             return False
-        shaped.oversized.append(f"{path} in body should be at most {longest} chars long")
+        body.oversized.append(f"{path} in body should be at most {longest} chars long")
         return True
 
-    def _normalize_object(self, value: dict[str, Any], schema: Mapping[str, Any], path: str, shaped: Shaped) -> Any:
+    def _normalize_object(self, value: dict[str, Any], schema: Mapping[str, Any], path: str, body: NormalizedBody) -> Any:
         members = self._members(schema)
         sent_value = value if value.keys() <= members.keys() else _with_declared_case(value, members)
         normalized = {}
         for name in sorted(sent_value.keys() & members.keys(), key=lambda name: members[name].position):
             member = members[name]
-            element = self._normalize(sent_value[name], member.schema, member.kind, _below(path, name), shaped)
+            element = self._normalize(sent_value[name], member.schema, member.kind, _below(path, name), body)
             if not member.is_absent(element):
                 normalized[name] = element
         if unknown := sent_value.keys() - members.keys():
-            shaped.unknown[path], shaped.known[path] = unknown, members
+            body.unknown[path], body.known[path] = unknown, members
         for name in sorted(name for name in unknown if sent_value[name]):
             # The member may be sent under a former name, or with dashes for underscores.
             spelling = name.replace("-", "_")
             current = (known for known, member in members.items() if known.replace("-", "_") == spelling or name in member.former_names)
             meant = next(current, None)
             if meant and meant not in normalized:
-                shaped.misnamed.append(f'{_below(path, name)} in body is not known; did you mean "{meant}"?')
+                body.misnamed.append(f'{_below(path, name)} in body is not known; did you mean "{meant}"?')
         return normalized
 
-    def _normalize_map(self, value: dict[str, Any], schema: Mapping[str, Any], path: str, shaped: Shaped) -> Any:
+    def _normalize_map(self, value: dict[str, Any], schema: Mapping[str, Any], path: str, body: NormalizedBody) -> Any:
         inner = schema.get("additionalProperties")
         if not isinstance(inner, Mapping) or not (inner := self.resolve(inner)).keys() & {
             "properties",
@@ -211,8 +212,8 @@ class ResolvedSchemas:
         if self.kind(inner) == "object" and "properties" not in inner:
             return value
         kind, where = self.kind(inner), f"a key of {path}"
-        keys = [key for key in value if not self._is_too_long(key, {}, where, shaped)]
-        normalized = {key: self._normalize(value[key], inner, kind, _below(path, key), shaped) for key in keys}
+        keys = [key for key in value if not self._is_too_long(key, {}, where, body)]
+        normalized = {key: self._normalize(value[key], inner, kind, _below(path, key), body) for key in keys}
         return {key: element for key, element in normalized.items() if element is not ABSENT}
 
 
@@ -233,7 +234,7 @@ def _with_declared_case(value: Mapping[str, Any], members: Mapping[str, Any]) ->
     return result
 
 
-def _report_type(value: Any, kind: str, schema: Mapping[str, Any], path: str, shaped: Shaped) -> Any:
+def _report_type(value: Any, kind: str, schema: Mapping[str, Any], path: str, body: NormalizedBody) -> Any:
     """Add the message about a wrong type, with the unit of a number or the words of a short enum. Return ABSENT."""
     words = [str(choice) for choice in schema.get("enum", ())]
     expected = _EXPECTED_TYPES[kind]
@@ -244,22 +245,22 @@ def _report_type(value: Any, kind: str, schema: Mapping[str, Any], path: str, sh
     elif 0 < len(words) <= _FEW:
         expected += f" ({' or '.join(words)})"
     where = f"{path} in body" if path else "value"
-    shaped.mistyped.append(f"{where} must be {expected}, not {_TYPE_NAMES.get(type(value), 'that')}")
+    body.mistyped.append(f"{where} must be {expected}, not {_TYPE_NAMES.get(type(value), 'that')}")
     return ABSENT
 
 
-def _normalize_scalar(value: Any, kind: str, schema: Mapping[str, Any], path: str, shaped: Shaped) -> Any:
+def _normalize_scalar(value: Any, kind: str, schema: Mapping[str, Any], path: str, body: NormalizedBody) -> Any:
     if schema.get("x-seconds") and isinstance(value, int | float) and not isinstance(value, bool):
         # A number without a unit is in seconds, which a text without a unit is as well.
         value = str(value)
     if not isinstance(value, _TYPES[kind]) or (isinstance(value, bool) and kind != "boolean"):
-        return _report_type(value, kind, schema, path, shaped)
+        return _report_type(value, kind, schema, path, body)
     if isinstance(value, int) and kind == "integer" and not -_INT64 <= value < _INT64:
-        shaped.mistyped.append(f"{path} in body must be an integer of 64 bits")
+        body.mistyped.append(f"{path} in body must be an integer of 64 bits")
         return ABSENT
     escaped = schema.get("x-haproxy", {}).get("escaped") or schema.get("x-lines")
     if isinstance(value, str) and (reason := unwritable(value.translate(_LINE_BREAKS) if escaped else value)):
-        shaped.unwritable.append(f"{path} in body must not contain {reason}")
+        body.unwritable.append(f"{path} in body must not contain {reason}")
     return value
 
 

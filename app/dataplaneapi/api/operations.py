@@ -80,7 +80,7 @@ class Operation:
         self.resource: str | None = about.get("resource")
         self.parent: str | None = about.get("parent")
         self.action: str | None = about.get("action")
-        # The file store that it uses, and the kind of service discovery source. Empty if it uses none.
+        # The file store that the operation uses, and the kind of service discovery source. Empty if it uses none.
         self.store: str = about.get("store", "")
         self.source: str = about.get("source", "")
         # The status of the refusal of a text that cannot be part of a line of a file or of a runtime command.
@@ -96,9 +96,9 @@ class Operation:
         self.access: str = about.get("access", EFFECTS if self.resource else "")
         # Which objects the answer shows: a template, OBJECTS or COUNTERS (api/access.py).
         self.rows: str = about.get("rows", "")
-        # The part of the path before the name of an object. The slashes of that name may be encoded.
+        # The part of the path before the name of an object, in which slashes may be percent-encoded.
         self.above_object: str = about.get("above_object", "")
-        # Whether a read-only server refuses it.
+        # Whether a read-only server refuses the operation.
         self.writes: bool = about.get("writes", method not in ("GET", "HEAD"))
         # Whether the options of a change, such as `confirm`, have an effect.
         self.has_options: bool = about.get("options", True)

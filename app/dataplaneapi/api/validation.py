@@ -16,7 +16,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from dataplaneapi.api.errors import ApiError
-from dataplaneapi.api.normalize import ABSENT, ResolvedSchemas, Shaped
+from dataplaneapi.api.normalize import ABSENT, NormalizedBody, ResolvedSchemas
 from dataplaneapi.api.parameters import matches
 from dataplaneapi.did_you_mean import nearest
 from haproxy_native.grammar.codecs import CODECS
@@ -121,7 +121,7 @@ def validated(
     schemas: ResolvedSchemas,
     *,
     unwritable: int = 422,
-    unknown: Callable[[Shaped], Iterable[str]] = lambda shaped: (),
+    unknown: Callable[[NormalizedBody], Iterable[str]] = lambda body: (),
     present: Callable[[], Any] = lambda: None,
     optional: Callable[[Location], bool] = lambda path: False,
 ) -> Any:
@@ -133,10 +133,10 @@ def validated(
     Raises ApiError: 400 for wrong types, the status `unwritable` for texts that no line of a file can contain, 422 for any other violation.
     If the document declares the schema inline in the operation, wrong types are 422 too.
     """
-    shaped = _shaped(value, schema, schemas)
-    violated = _inline_violations(shaped, schema) if "properties" in schema else violations(shaped, schema, schemas, present, optional)
-    _raise_if_wrong([*violated, *shaped.misnamed, *unknown(shaped)], shaped, unwritable)
-    return shaped.value
+    body = _normalize(value, schema, schemas)
+    violated = _inline_violations(body, schema) if "properties" in schema else violations(body, schema, schemas, present, optional)
+    _raise_if_wrong([*violated, *body.misnamed, *unknown(body)], body, unwritable)
+    return body.value
 
 
 def validated_patch(
@@ -145,33 +145,33 @@ def validated_patch(
     schemas: ResolvedSchemas,
     *,
     unwritable: int = 422,
-    unknown: Callable[[Shaped], Iterable[str]] = lambda shaped: (),
+    unknown: Callable[[NormalizedBody], Iterable[str]] = lambda body: (),
 ) -> Any:
     """Return the body of a PATCH with its members named as in the schema, including members that are null. Raises ApiError.
 
     Only types and names are checked. All other constraints are checked after the patch is merged into the object.
     """
-    shaped = _shaped(value, schema, schemas)
-    shaped.value = dict.fromkeys(value) | shaped.value
-    _raise_if_wrong([*shaped.misnamed, *unknown(shaped)], shaped, unwritable)
+    body = _normalize(value, schema, schemas)
+    body.value = dict.fromkeys(value) | body.value
+    _raise_if_wrong([*body.misnamed, *unknown(body)], body, unwritable)
     return schemas.with_declared_names(value, schema)
 
 
-def _shaped(value: Any, schema: Mapping[str, Any], schemas: ResolvedSchemas) -> Shaped:
-    shaped = schemas.shape(value, schema)
-    if shaped.mistyped:
-        mistyped = shaped.mistyped[:MOST]
+def _normalize(value: Any, schema: Mapping[str, Any], schemas: ResolvedSchemas) -> NormalizedBody:
+    body = schemas.normalize(value, schema)
+    if body.mistyped:
+        mistyped = body.mistyped[:MOST]
         apart = "; " if sum(map(len, mistyped)) <= LONG else "\n"
         raise ApiError(422 if "properties" in schema else 400, "failed to decode request body: " + apart.join(mistyped))
-    if shaped.oversized:
-        raise ApiError(422, "\n".join(shaped.oversized[:MOST]))
-    return shaped
+    if body.oversized:
+        raise ApiError(422, "\n".join(body.oversized[:MOST]))
+    return body
 
 
-def _raise_if_wrong(wrong: Iterable[str], shaped: Shaped, unwritable: int) -> None:
+def _raise_if_wrong(wrong: Iterable[str], body: NormalizedBody, unwritable: int) -> None:
     texts = dict.fromkeys(wrong)
-    if texts or shaped.unwritable:
-        raise ApiError(422 if texts else unwritable, "\n".join([*texts, *shaped.unwritable]))
+    if texts or body.unwritable:
+        raise ApiError(422 if texts else unwritable, "\n".join([*texts, *body.unwritable]))
 
 
 def check_outermost(value: Any, schema: Mapping[str, Any], schemas: ResolvedSchemas) -> None:
@@ -183,18 +183,18 @@ def check_outermost(value: Any, schema: Mapping[str, Any], schemas: ResolvedSche
         raise ApiError(422, f"value must be {'an array' if kind == 'array' else 'an object'}, not {str(value)[:80]!r}")
 
 
-def _inline_violations(shaped: Shaped, schema: Mapping[str, Any]) -> Iterable[str]:
+def _inline_violations(body: NormalizedBody, schema: Mapping[str, Any]) -> Iterable[str]:
     for name, declared in schema["properties"].items():
-        value, pattern = shaped.value.get(name), None if declared.get("x-existing") else declared.get("pattern")
+        value, pattern = body.value.get(name), None if declared.get("x-existing") else declared.get("pattern")
         if value is None and name in schema.get("required", ()):
-            reason = "value must not be empty" if _is_sent_empty((name,), shaped) else f'property "{name}" is missing'
+            reason = "value must not be empty" if _is_sent_empty((name,), body) else f'property "{name}" is missing'
             yield f'Error at "/{name}": {reason}'
         elif value is not None and pattern and not matches(pattern, value):
             yield f'Error at "/{name}": string doesn\'t match the regular expression "{pattern}"'
 
 
 def violations(
-    shaped: Shaped,
+    body: NormalizedBody,
     schema: Mapping[str, Any],
     schemas: ResolvedSchemas,
     present: Callable[[], Any] = lambda: None,
@@ -212,17 +212,17 @@ def violations(
         path, is_missing = tuple(error["loc"]), error["type"] == "missing"
         if is_missing and optional(path):
             return False
-        value = _value_at(shaped.value, path)
+        value = _value_at(body.value, path)
         if value in _present_values(present_object(), path):
             return False
         if error["type"] == "string_pattern_mismatch":
             return not fits_as_word(value, str(error["ctx"]["pattern"]))
-        return not is_missing or not _is_in_address(shaped.value, path, schema, schemas)
+        return not is_missing or not _is_in_address(body.value, path, schema, schemas)
 
-    for index, value in enumerate(shaped.value) if is_list else [(None, shaped.value)]:
+    for index, value in enumerate(body.value) if is_list else [(None, body.value)]:
         prefix = () if index is None else (index,)
         errors = _new_errors(name, value, schema, schemas, prefix, is_new)
-        yield from (_message(tuple(error["loc"]), error, schema, schemas, shaped) for error in errors)
+        yield from (_message(tuple(error["loc"]), error, schema, schemas, body) for error in errors)
         if is_list and errors:
             return
 
@@ -330,7 +330,7 @@ def _location_in(value: Any, path: Location) -> Location:
     return tuple(location)
 
 
-def _message(path: Location, error: Mapping[str, Any], schema: Mapping[str, Any], schemas: ResolvedSchemas, shaped: Shaped) -> str:
+def _message(path: Location, error: Mapping[str, Any], schema: Mapping[str, Any], schemas: ResolvedSchemas, body: NormalizedBody) -> str:
     """Return the message for an error, with the word or member that the client may have meant.
 
     If an enum has many words, they follow on a second line.
@@ -339,7 +339,7 @@ def _message(path: Location, error: Mapping[str, Any], schema: Mapping[str, Any]
     name = ".".join(map(str, path))
     kind = error["type"]
     if kind in ("literal_error", "enum"):
-        words, sent = [str(choice) for choice in declared.get("enum", ())], _value_at(shaped.value, path)
+        words, sent = [str(choice) for choice in declared.get("enum", ())], _value_at(body.value, path)
         text = f"{name} in body should be one of [{' '.join(words)}]"
         likely = nearest(sent[:64], words) if isinstance(sent, str) else None
         hint = f'; did you mean "{likely}"?' if likely else ""
@@ -348,20 +348,20 @@ def _message(path: Location, error: Mapping[str, Any], schema: Mapping[str, Any]
         return f'{name[-100:]} in body is "{str(sent)[:64]}", which is none of its {len(words)} words{hint}\n{text}'
     write = _TEXTS.get(kind)
     violation = write({**declared, **error.get("ctx", {})}) if write else f"is wrong: {error['msg']}"
-    if kind == "missing" and _is_sent_empty(path, shaped):
+    if kind == "missing" and _is_sent_empty(path, body):
         violation += " and must not be empty"
     elif kind == "missing":
         missing = str(path[-1])
-        unknown = shaped.unknown.get(".".join(map(str, path[:-1])), set())
+        unknown = body.unknown.get(".".join(map(str, path[:-1])), set())
         if likely := next((each for each in sorted(unknown) if nearest(each, [missing])), None):
             violation += f' (there is "{likely}", which is not known; did you mean "{missing}"?)'
     return f"{name} in body {violation}"
 
 
-def _is_sent_empty(path: Location, shaped: Shaped) -> bool:
+def _is_sent_empty(path: Location, body: NormalizedBody) -> bool:
     """Return whether the body, as sent, has an empty text at a path. Such a text is dropped by normalization."""
     try:
-        return bool(functools.reduce(lambda value, step: value[step], path, shaped.sent) == "")
+        return bool(functools.reduce(lambda value, step: value[step], path, body.sent) == "")
     except (LookupError, TypeError):
         return False
 

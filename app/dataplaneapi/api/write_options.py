@@ -14,7 +14,7 @@ from haproxy_native.errors import ReloadFailed
 from haproxy_native.reload.records import FAILED, IN_PROGRESS, ReloadRecord
 
 POLL_SECONDS = 0.05
-# Seconds. The time limit of the answer is `wait` and this.
+# Seconds. The time limit of the answer is `wait` plus this.
 ANSWER_SECONDS = 30.0
 
 

@@ -14,7 +14,10 @@ import time
 from collections.abc import Callable
 
 logger = logging.getLogger(__name__)
-AT_ONCE, HANDSHAKE_SECONDS, PAUSE_SECONDS, RESERVED = 64, 10.0, 1.0, 64
+# The most connections to accept before other tasks of the event loop run, and the most connections without a slot.
+AT_ONCE, RESERVED = 64, 64
+# The time limit of a TLS handshake, and the pause after an error of `accept`.
+HANDSHAKE_SECONDS, PAUSE_SECONDS = 10.0, 1.0
 # Paths that are answered without a slot and without a password.
 PROBE_PATHS = frozenset({"/livez", "/readyz", "/metrics"})
 # If RESERVED connections have no slot, the oldest may be closed for a new one after GRACE_SECONDS. POLL_SECONDS is the polling interval.

@@ -69,7 +69,7 @@ class Connection:
 
 
 UNKNOWN = Connection(Endpoint())
-# The key of the Channel of a request in its ASGI scope. It is the only key of ours there.
+# The key of the Channel of a request in its ASGI scope. This server adds no other key to a scope.
 EXCHANGE = "exchange"
 WritePart = Callable[[bytes], bool]
 
