@@ -144,7 +144,7 @@ class Program:
         async with contextlib.AsyncExitStack() as parts:
             app = await parts.enter_async_context(opened(settings))
             commands = debug_socket.Commands(app.services.engine, lambda: self.settings)
-            await parts.enter_async_context(debug_socket.opened(settings.debug_socket_path, commands))
+            await parts.enter_async_context(debug_socket.serve_commands(settings.debug_socket_path, commands))
             self._parts = parts.pop_all()
         self.settings, self.engine, self.app = settings, app.services.engine, app
         self._start(self._warn_if_refused())

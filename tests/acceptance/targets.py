@@ -16,7 +16,7 @@ def target(operation: Operation, random: Random, *, sane: bool = False) -> str:
     for name in operation.names:
         value = "0" if name == "index" else SANE_NAME if sane else random.choice(INDEXES if name == "index" else NAMES)
         path = path.replace("{" + name + "}", quote(value, safe=""))
-    asked = {each.name: "one" for each in operation.parameters if each.place == "query" and each.required}
+    asked = {each.name: "one" for each in operation.parameters if each.location == "query" and each.required}
     if any(each.name == "end_after" for each in operation.parameters):
         # Without this parameter, the answer would not end.
         asked["end_after"] = "0"

@@ -199,7 +199,7 @@ def test_permission_comes_before_existence(client: Client, limited: None) -> Non
             if isinstance(body, dict) and "name" in body:
                 body = body | {"name": name}
             path = "/v3" + re.sub(r"\{[^}]*\}", lambda part: "0" if part[0] == "{index}" else name, operation.path)  # noqa: B023
-            query = "".join(f"&{each.name}={name}" for each in operation.parameters if each.place == "query" and each.required)
+            query = "".join(f"&{each.name}={name}" for each in operation.parameters if each.location == "query" and each.required)
             answer = asked(client, operation.method, f"{path}?version={client.engine.version(None)}{query}", body)
             assert answer.status in (403, 422), (operation, path, body, answer.body)
             written += answer.status == 403

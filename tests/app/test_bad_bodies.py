@@ -111,7 +111,7 @@ def where(operation: Operation, query: str) -> str:
     path = "/v3" + operation.path
     for name in operation.names:
         path = path.replace("{" + name + "}", "0" if name == "index" else "one")
-    asked = [f"{each.name}=one" for each in operation.parameters if each.place == "query" and each.required]
+    asked = [f"{each.name}=one" for each in operation.parameters if each.location == "query" and each.required]
     return f"{path}?{'&'.join([*asked, query])}"
 
 

@@ -28,7 +28,6 @@ from dataplaneapi.api.place import object_of, place_of
 from dataplaneapi.api.responses import (
     CONFIGURATION_CHECKSUM,
     CONTENT_LENGTH,
-    CONTENT_TYPE,
     JSON,
     TEXT,
     Reply,
@@ -55,7 +54,7 @@ _NAMED_BY_CALLER = frozenset(("conflicts", "taken"))
 
 
 def object_to_read(operation: Operation, call: Call) -> str:
-    """Return the name of the object that the caller must be allowed to read.
+    """Return the name of the object that a caller needs the permission to read.
 
     Return ALL if the answer may show any object, and an empty text if the answer is filtered instead. Raises BadRequest.
     """
@@ -80,7 +79,7 @@ def object_to_read(operation: Operation, call: Call) -> str:
 def object_to_change(operation: Operation, call: Call) -> str:
     """Return the name of the object that a call changes as a whole or in part.
 
-    Return an empty text if the call names no such object. A call for a site, for example, changes a frontend and its backends.
+    Return an empty text if the call does not name a single object. A call for a site, for example, changes a frontend and its backends.
     """
     resource = call.services.editor.resources.by_name.get(operation.resource or "")
     if resource and resource.file:
@@ -91,7 +90,7 @@ def object_to_change(operation: Operation, call: Call) -> str:
 
 
 def parent_of_list(operation: Operation, call: Call) -> str:
-    """Return the name of the object that contains the rows of a list. Return an empty text for any other call and a top-level list."""
+    """Return the name of the object that contains the rows of a list. Return an empty text for a top-level list and any other call."""
     if operation.rows:
         above, _, _ = operation.rows.rpartition("/")[0].rpartition("/")
         return name_from_template(above, call.values) if "{" in above else ""
@@ -104,19 +103,31 @@ def parent_of_list(operation: Operation, call: Call) -> str:
 def readable_part(call: Call, rights: Rights, answer: Any) -> Any:
     """Return the part of a JSON answer that the caller may read.
 
-    Raises Forbidden if the caller may not read a row of a list by position, or the only object of an answer.
+    Raises Forbidden if the answer is a single object, or a list by position, and the caller may not read the object or every row.
     """
-    if call.operation.rows == OBJECTS:
-        return _readable_objects(rights, answer)
-    if call.operation.rows == COUNTERS:
-        return {**answer, "stats": [row for row in answer.get("stats", ()) if rights.may(READ, _counted_object(row))]}
+    operation = call.operation
+    if operation.rows == OBJECTS and isinstance(answer, Mapping):
+        part = _readable_members(rights, answer)
+        if part is None:
+            raise Forbidden(rights.refusal(READ, answer.get("object", ALL)))
+        return part
+    if operation.rows == OBJECTS:
+        return [part for row in answer if (part := _readable_members(rights, row)) is not None]
+    if operation.rows == COUNTERS:
+        rows = []
+        for row in answer.get("stats", ()):
+            kind, name = row.get("type", ""), row.get("name", "")
+            parts = ("backend", row.get("backend_name", ""), "server", name) if kind == "server" else (kind, name)
+            if rights.may(READ, spelled(*parts)):
+                rows.append(row)
+        return {**answer, "stats": rows}
     if not isinstance(answer, list):
         return answer
-    if call.operation.rows:
-        return [row for row in answer if rights.may(READ, name_from_template(call.operation.rows, {**call.values, **row}))]
+    if operation.rows:
+        return [row for row in answer if rights.may(READ, name_from_template(operation.rows, {**call.values, **row}))]
     if not _is_of_configuration(call):
         return answer
-    resource, parent, _ = place_of(call.operation, call.values, call.services.editor, one=call.operation.is_of_one)
+    resource, parent, _ = place_of(operation, call.values, call.services.editor, one=operation.is_of_one)
     if resource.kind != "indexed":
         return [row for row in answer if rights.may(READ, name_of(ObjectPlace(resource, parent, row[resource.key])))]
     for position in range(len(answer)):
@@ -125,7 +136,7 @@ def readable_part(call: Call, rights: Rights, answer: Any) -> Any:
 
 
 def name_from_template(template: str, values: Mapping[str, Any]) -> str:
-    """Return the name of an object from a template such as `map/{name}`. A placeholder that `values` does not contain becomes empty."""
+    """Return the name of an object from a template such as `map/{name}`. Placeholders that `values` does not contain become empty."""
     return template.format_map(_Names({name: encoded(value) for name, value in values.items() if isinstance(value, str | int)}))
 
 
@@ -134,30 +145,15 @@ class _Names(dict[str, str]):
         return ""
 
 
-def _counted_object(row: Mapping[str, Any]) -> str:
-    proxy, name = row.get("backend_name", ""), row.get("name", "")
-    return spelled("backend", proxy, "server", name) if row.get("type") == "server" else spelled(row.get("type", ""), name)
-
-
 def _is_of_configuration(call: Call) -> bool:
     resource = call.services.editor.resources.by_name.get(call.operation.resource or "")
     return resource is not None and resource.kind != "view" and not resource.file
 
 
-def _readable_objects(rights: Rights, answer: Any) -> Any:
-    """Return the readable rows of a list, or the readable part of a single object. Raises Forbidden if the single object is unreadable."""
-    if isinstance(answer, Mapping):
-        left = _readable_members(rights, answer)
-        if left is None:
-            raise Forbidden(rights.refusal(READ, answer.get("object", ALL)))
-        return left
-    return [left for row in answer if (left := _readable_members(rights, row)) is not None]
-
-
 def _readable_members(rights: Rights, value: Any) -> Any:
-    """Return the readable part of a value, or None if the value describes an object that the caller may not read."""
+    """Return the part of a value that the caller may read. Return None if the value describes an object that the caller may not read."""
     if isinstance(value, list):
-        return [left for element in value if (left := _readable_members(rights, element)) is not None]
+        return [part for element in value if (part := _readable_members(rights, element)) is not None]
     if not isinstance(value, Mapping):
         return value
     if "object" in value and not rights.may(READ, value["object"]):
@@ -180,7 +176,7 @@ _VERBS = {"GET": READ, "HEAD": READ, "POST": CREATE, "PUT": CHANGE, "PATCH": CHA
 
 
 async def answer_within_rights(call: Call, next: Handler) -> Response:
-    """Check that the author may make the call, pass it on, and return the response without anything that the author may not see.
+    """Check that the author may make the call, pass the call on, and return the part of its response that the author may see.
 
     Raises Forbidden.
     """
@@ -195,27 +191,24 @@ async def answer_within_rights(call: Call, next: Handler) -> Response:
         call = replace(call, view=view_of(call, rights, 200, is_read=True) or call.view)
     try:
         response = await next(call)
-    except (ApiError, NativeError) as error:
-        response = _refusal(call, rights, error)
+    except ApiError as error:
+        response = response_to(error)
+    except NativeError as error:
+        if not rights.may(READ, ALL):
+            error = without_unreadable(error, rights.may_read)
+        if isinstance(error, BreaksTests) and not rights.may(SECRETS, ALL):
+            # The first line is the number of failed tests. The others may contain secrets; the member `failed_tests` repeats them masked.
+            error = BreaksTests(error.detail.partition("\n")[0], failed=error.failed, failed_before=error.failed_before)
+        response = response_to(error)
     if view := view_of(call, rights, response.status_code, is_read=_verb_of(operation) == READ or bool(operation.rows)):
-        await _hide_invisible(view, response)
+        await _apply_view(view, response)
     return await response.complete()
 
 
-def _refusal(call: Call, rights: Rights, error: ApiError | NativeError) -> Response:
-    """Return the response to an error, without the messages of HAProxy and the test results that the caller may not see."""
-    if isinstance(error, NativeError) and not rights.may(READ, ALL):
-        error = without_others(error, rights.may_read)
-    if isinstance(error, BreaksTests) and not rights.may(SECRETS, ALL):
-        # The first line is the number of failed tests. The others may contain secrets; the member `failed_tests` repeats them masked.
-        error = BreaksTests(error.detail.partition("\n")[0], failed=error.failed, failed_before=error.failed_before)
-    return response_to(error)
-
-
-def without_others(error: NativeError, may_read: Callable[[str], bool]) -> NativeError:
+def without_unreadable(error: NativeError, may_read: Callable[[str], bool]) -> NativeError:
     """Return the error without the messages of HAProxy about sections that the caller may not read.
 
-    `may_read` is a predicate for names of objects: whether the caller may read the object.
+    `may_read(name)` returns whether the caller may read the object of that name.
     """
     if isinstance(error, ReloadFailed):
         return ReloadFailed("Reload failed: only callers that may read everything see HAProxy's message")
@@ -233,17 +226,17 @@ def without_others(error: NativeError, may_read: Callable[[str], bool]) -> Nativ
     return Refused("\n".join(lines) or HIDDEN, place=error.place, alerts=own)
 
 
-def require_role(by: Author, operation: Operation) -> None:
+def require_role(author: Author, operation: Operation) -> None:
     """Raise Forbidden for a caller without a role, unless the operation is for ANYONE."""
-    if isinstance(by.rights, Rights) and not by.rights.rules and operation.access != ANYONE:
-        who = f"{by.name!r} has no role" if by.name else "a caller without a name has no role"
-        raise Forbidden(by.rights.why or f"{who}; an administrator can assign one in the settings, as role of a user or in role_of")
+    if isinstance(author.rights, Rights) and not author.rights.rules and operation.access != ANYONE:
+        who = f"{author.name!r} has no role" if author.name else "a caller without a name has no role"
+        raise Forbidden(author.rights.why or f"{who}; an administrator can assign one in the settings, as role of a user or in role_of")
 
 
 def _require(operation: Operation, call: Call, rights: Rights) -> None:
-    """Raise Forbidden unless the caller may call the operation for its object, which need not exist.
+    """Raise Forbidden unless the caller may call the operation for its object. The object need not exist.
 
-    The commit checks the changes later.
+    This does not check the effects of a change, which the commit checks later.
     """
     verb = READ if operation.action == PATCH else _verb_of(operation)
     if (transaction := call.query.transaction_id) and (verb == READ or operation.rows):
@@ -261,14 +254,14 @@ def _require(operation: Operation, call: Call, rights: Rights) -> None:
         raise Forbidden(rights.refusal(_verb_of(operation), object_), object_=object_)
 
 
-def reader(by: Author) -> Callable[[str], bool] | None:
-    """Return a predicate for names of objects: whether the caller may read the object. Return None if the caller may read all objects."""
-    return by.rights.may_read if isinstance(by.rights, Rights) and not by.rights.may_read(ALL) else None
+def reader(author: Author) -> Callable[[str], bool] | None:
+    """Return a function that returns whether the author may read the object of a name. Return None if the author may read all objects."""
+    return author.rights.may_read if isinstance(author.rights, Rights) and not author.rights.may_read(ALL) else None
 
 
-def readable_tests(by: Author, failed: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def readable_tests(author: Author, failed: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return the failed tests as the caller may see them: only their names unless the caller may read everything."""
-    if reader(by) is None:
+    if reader(author) is None:
         return [dict(test) for test in failed]
     return [{member: test[member] for member in ("test", "name", "passed") if member in test} for test in failed]
 
@@ -278,9 +271,9 @@ def _verb_of(operation: Operation) -> str:
 
 
 def view_of(call: Call, rights: Rights, status: int, *, is_read: bool) -> View | None:
-    """Return a function that removes from an answer what the caller may not see, or None if the caller may see all of it.
+    """Return a function that removes from an answer what the caller may not see. Return None if the caller may see the whole answer.
 
-    `is_read`: whether the operation reads, so that its answer shows only objects that the caller may read.
+    If `is_read`, the answer shows only objects that the caller may read.
     """
     operation, hides_secrets = call.operation, not rights.may(SECRETS, ALL)
     hides_objects = is_read and status == 200 and not rights.may(READ, ALL)
@@ -294,34 +287,29 @@ def view_of(call: Call, rights: Rights, status: int, *, is_read: bool) -> View |
     return view if hides_objects or hides_secrets else None
 
 
-async def _hide_invisible(view: View, response: Response) -> None:
+async def _apply_view(view: View, response: Response) -> None:
     """Remove from a response, in place, what its caller may not see. Raises Forbidden."""
     if isinstance(response, Reply):
-        response.value = await run_in_thread_if(is_large(response.value), lambda: view(_as_decoded(response.value), JSON))
+        response.value = await run_in_thread_if(is_large(response.value), lambda: view(_with_lists(response.value), JSON))
         return
-    kind, body = _media_type(response), bytes(response.body)
+    kind, body = response.content_type, bytes(response.body)
     if not body or kind not in (JSON, TEXT):
         return
-    seen = await run_in_thread_if(
+    visible = await run_in_thread_if(
         len(body) > LARGE, lambda: to_json(view(decode(body), JSON)) if kind == JSON else visible_text(view, body)
     )
-    if seen != body:
+    if visible != body:
         # The checksum covers the secrets, so it does not match the masked text.
         headers = [header for header in response.raw_headers if header[0] not in (CONTENT_LENGTH, CONFIGURATION_CHECKSUM)]
-        response.body, response.raw_headers = seen, [*headers, (CONTENT_LENGTH, b"%d" % len(seen))]
+        response.body, response.raw_headers = visible, [*headers, (CONTENT_LENGTH, b"%d" % len(visible))]
 
 
 def visible_text(view: View, text: bytes) -> bytes:
-    """Return the part of a text that the caller may see."""
     return str(view(text.decode("utf-8", "surrogateescape"), TEXT)).encode("utf-8", "surrogateescape")
 
 
-def _as_decoded(value: Any) -> Any:
-    """Return a value with its tuples replaced by lists, as JSON would decode it, because the filters recognize only lists."""
+def _with_lists(value: Any) -> Any:
+    """Return a value with its tuples replaced by lists, because the filters recognize only lists."""
     if isinstance(value, dict):
-        return {name: _as_decoded(member) for name, member in value.items()}
-    return [_as_decoded(each) for each in value] if isinstance(value, list | tuple) else value
-
-
-def _media_type(response: Response) -> bytes:
-    return next((value.partition(b";")[0] for name, value in response.raw_headers if name == CONTENT_TYPE), b"")
+        return {name: _with_lists(member) for name, member in value.items()}
+    return [_with_lists(each) for each in value] if isinstance(value, list | tuple) else value

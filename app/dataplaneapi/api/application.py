@@ -75,7 +75,7 @@ async def _answer_invalid_request(request: Request, error: Exception) -> Respons
     return error_response(422, "\n".join(f"{detail['loc'][-1]} in {detail['loc'][0]}: {detail['msg']}" for detail in error.errors()))
 
 
-# These functions answer exceptions in handlers. The layer `errors` in api/stack.py logs and answers any other exception.
+# These functions answer exceptions in handlers. The layer `answer_errors` in api/stack.py logs and answers any other exception.
 HANDLERS: dict[int | type[Exception], Any] = {
     ApiError: _answer_known_error,
     NativeError: _answer_known_error,

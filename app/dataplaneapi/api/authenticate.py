@@ -27,8 +27,8 @@ class Authenticate:
     async def __call__(self, exchange: Exchange, next: Next) -> Response:
         authorization, gate, address = exchange.headers.get(b"authorization", b""), self._services.gate, exchange.address
         if exchange.connection.endpoint.basic_auth:
-            known = gate.admits_at_once(authorization, address)
-            if not known and (refusal := await gate.refusal(authorization, address)) is not None:
+            is_admitted = gate.admits_at_once(authorization, address)
+            if not is_admitted and (refusal := await gate.refusal(authorization, address)) is not None:
                 return refusal
             exchange.authenticated = True
         exchange.author = author_of(exchange, self._services)
@@ -38,12 +38,12 @@ class Authenticate:
 def author_of(exchange: Exchange, services: Services) -> CallAuthor:
     """Return the author of a request, with the permissions of the caller's roles.
 
-    The caller is the user or token that the credentials identify. On a listener without `basic_auth`, the certificate of the client names
+    The credentials identify the caller, which is a user or a token. On a listener without `basic_auth`, the certificate of the client names
     the caller.
     """
-    over = exchange.connection
-    known = services.gate.caller(exchange.headers.get(b"authorization", b"")) if over.endpoint.basic_auth else None
-    caller = known or Caller(SPIFFE if over.is_spiffe else CERTIFICATES, over.name)
+    connection = exchange.connection
+    caller = services.gate.caller(exchange.headers.get(b"authorization", b"")) if connection.endpoint.basic_auth else None
+    caller = caller or Caller(SPIFFE if connection.is_spiffe else CERTIFICATES, connection.name)
     return CallAuthor(
         caller.name,
         exchange.address,
@@ -76,7 +76,7 @@ class Shares:
     async def __call__(self, exchange: Exchange, next: Next) -> Response:
         """Pass on a request and send its response. Raises ShareExceeded."""
         endpoint, caller = exchange.connection.endpoint, shares.Account.from_author(exchange.author)
-        with self._requests[endpoint.place].hold(caller) as requests, self._bodies.hold(caller) as exchange.body_share:
+        with self._requests[endpoint.socket_address].hold(caller) as requests, self._bodies.hold(caller) as exchange.body_share:
             requests.add(1, endpoint.limit)
             response = await next(exchange)
             await exchange.respond(response)

@@ -27,35 +27,32 @@ _memory = cache(memory)
 async def read(receive: Receive, headers: Iterable[Header], limit: int, seconds: float, share: Holding | None = None) -> bytes:
     """Wait for the whole body and return it.
 
-    `limit` is in bytes. 0 as `limit` or `seconds` means no limit. `share` counts the bytes for the caller. Raises ApiError: 413 as soon as
-    the body is known to be too large, 408 if it does not arrive in time. Raises ShareExceeded if the bodies of the caller's concurrent
-    requests are together too large.
+    `limit` is in bytes. 0 as `limit` or `seconds` means no limit. `share` counts the bytes for the caller.
+
+    Raises ApiError: 413 if the body is too large, as soon as this is known; 408 if the body does not arrive in time; 400 if the client
+    disconnects. Raises ShareExceeded if the bodies of the caller's concurrent requests are together too large.
     """
     announced = next((value for name, value in headers if name == b"content-length"), b"")
     if limit and announced.isdigit() and int(announced) > limit:
         raise too_large(limit)
+    chunks, size, total = [], 0, max(_memory() // 16, 4 * (limit or WHOLE_BYTES))
     try:
         async with asyncio.timeout(seconds or None):
-            return await _collect(receive, limit, share)
+            while True:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    raise ApiError(400, "the client disconnected before its request was complete")
+                chunk = message.get("body", b"")
+                size += len(chunk)
+                if limit and size > limit:
+                    raise too_large(limit)
+                if share:
+                    share.add(len(chunk), total)
+                chunks.append(chunk)
+                if not message.get("more_body"):
+                    return b"".join(chunks)
     except TimeoutError:
         raise ApiError(408, f"request body did not arrive within {seconds:g} seconds") from None
-
-
-async def _collect(receive: Receive, limit: int, share: Holding | None) -> bytes:
-    chunks, size, total = [], 0, max(_memory() // 16, 4 * (limit or WHOLE_BYTES))
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise ApiError(400, "the client disconnected before its request was complete")
-        chunk = message.get("body", b"")
-        size += len(chunk)
-        if limit and size > limit:
-            raise too_large(limit)
-        if share:
-            share.add(len(chunk), total)
-        chunks.append(chunk)
-        if not message.get("more_body"):
-            return b"".join(chunks)
 
 
 def too_large(limit: int) -> ApiError:
@@ -65,16 +62,18 @@ def too_large(limit: int) -> ApiError:
 def decode(data: bytes) -> Any:
     """Return the first JSON value of a body. Raises ApiError (400) and, for a large body in a thread, Abandoned.
 
-    Like the Data Plane API, it ignores anything after the value, and the last of duplicate members takes precedence.
+    As in the Data Plane API, anything after the value is ignored, and the last of duplicate members takes precedence.
     """
     try:
         text = data.decode("utf-8").lstrip(" \t\r\n")
-        value = _raw_decode(text) if len(text) > _LARGE else _DECODER.raw_decode(text)[0]
+        value = _scan(text, 0, {})[0] if len(text) > _LARGE else _DECODER.raw_decode(text)[0]
+    except StopIteration as error:
+        raise _undecodable(str(json.JSONDecodeError("Expecting value", text, error.value))) from None
     except RecursionError:
         raise _undecodable(f"nested deeper than {DEEPEST} levels") from None
     except ValueError as error:
         raise _undecodable(str(error)) from None
-    if data.count(b"[") + data.count(b"{") > DEEPEST and _deeper_than(value, DEEPEST):
+    if data.count(b"[") + data.count(b"{") > DEEPEST and _is_nested_deeper(value, DEEPEST):
         raise _undecodable(f"nested deeper than {DEEPEST} levels")
     return value
 
@@ -96,16 +95,8 @@ _OBJECT: Callable[..., tuple[Any, int]] = json.decoder.JSONObject  # type: ignor
 _SCANNED, _LARGE = 1 << 12, 1 << 18
 
 
-def _raw_decode(text: str) -> Any:
-    """Decode the first value of a large text. Large lists and objects are decoded element by element."""
-    try:
-        return _scan(text, 0, {})[0]
-    except StopIteration as error:
-        raise json.JSONDecodeError("Expecting value", text, error.value) from None
-
-
 def _scan(text: str, at: int, keys: dict[str, str]) -> tuple[Any, int]:
-    """Return the value at the index `at` and the index after it, like `JSONDecoder.scan_once`. Raises Abandoned.
+    """Return the value at the index `at`, and the index after the value, like `JSONDecoder.scan_once`. Raises Abandoned.
 
     A list or object that is longer than _SCANNED characters is decoded element by element.
     """
@@ -122,8 +113,8 @@ def _scan(text: str, at: int, keys: dict[str, str]) -> tuple[Any, int]:
     return _OBJECT((text, at + 1), _DECODER.strict, inner, None, None, keys)
 
 
-def _deeper_than(value: Any, depth: int) -> bool:
-    """Return whether lists and objects are nested deeper than `depth` levels. A loop instead of recursion bounds the stack."""
+def _is_nested_deeper(value: Any, depth: int) -> bool:
+    """Return whether lists and objects are nested deeper than `depth` levels."""
     level = [value]
     for _ in range(depth + 1):
         level = [
@@ -138,27 +129,27 @@ ACCEPT_PATCH = HeaderName(b"Accept-Patch")
 
 
 def check_accept(accept: str, available: Collection[str]) -> None:
-    """Raise ApiError (406) unless a range of an `Accept` header covers one of the types. Ignore weights (`q=`)."""
-    ranges = [part.partition(";")[0].strip().lower() for part in accept.split(",")]
-    if not accept.strip() or any(_covers(range_, kind) for range_ in ranges for kind in available):
+    """Raise ApiError (406) if an `Accept` header covers none of the available types. Weights (`q=`) are ignored."""
+    if not accept.strip():
         return
+    for range_ in (part.partition(";")[0].strip().lower() for part in accept.split(",")):
+        if range_ in ("*/*", "*", *available):
+            return
+        if range_.endswith("/*") and any(kind.startswith(range_[:-1]) for kind in available):
+            return
     raise ApiError(406, f"unsupported media type requested, only [{' '.join(sorted(available))}] are available")
 
 
-def _covers(wanted: str, kind: str) -> bool:
-    return wanted in (kind, "*/*", "*") or (wanted.endswith("/*") and kind.startswith(wanted[:-1]))
+def check_content_type(sent: str, accepted: Collection[str], *, patch: bool = False) -> None:
+    """Raise ApiError (415) unless the type of the body is accepted. The message names the header to send.
 
-
-def check_content_type(sent: str, wanted: Collection[str], *, patch: bool = False) -> None:
-    """Raise ApiError (415) unless the operation accepts the type of the body.
-
-    The message names the header to send. The response to a PATCH lists the accepted types in `Accept-Patch`.
+    With `patch`, the response lists the accepted types in `Accept-Patch`.
     """
-    if sent.partition(";")[0].strip().lower() in wanted:
+    if sent.partition(";")[0].strip().lower() in accepted:
         return
-    shown = sent.partition(";")[0] if any(kind.startswith("multipart/") for kind in wanted) else sent
-    remedy = " or ".join(f"Content-Type: {kind}" for kind in sorted(wanted))
-    headers = [(ACCEPT_PATCH, ", ".join(sorted(wanted)).encode())] if patch else []
+    shown = sent.partition(";")[0] if any(kind.startswith("multipart/") for kind in accepted) else sent
+    remedy = " or ".join(f"Content-Type: {kind}" for kind in sorted(accepted))
+    headers = [(ACCEPT_PATCH, ", ".join(sorted(accepted)).encode())] if patch else []
     raise ApiError(415, f'header Content-Type has unexpected value "{shown}"; send {remedy}', headers=headers)
 
 
@@ -169,7 +160,7 @@ def check_content_encoding(sent: str) -> None:
 
 
 def preferred(accept: str, available: Collection[str]) -> str:
-    """Return the first of the types that an `Accept` header names. Return the first type if the header names none of them."""
+    """Return the first type in an `Accept` header that is in `available`. If there is none, return the first type in `available`."""
     ranges = (part.partition(";")[0].strip().lower() for part in accept.split(","))
     return next((range_ for range_ in ranges if range_ in available), next(iter(available)))
 
@@ -202,21 +193,24 @@ def of_yaml(data: bytes) -> Any:
     except MaxDepthExceededError:
         raise ApiError(400, f"the YAML cannot be read: nested deeper than {DEEPEST} levels") from None
     except (YAMLError, *_TAG_ERRORS) as error:
-        place = getattr(error, "problem_mark", None)
-        where = f"line {place.line + 1}: " if place else ""
+        mark = getattr(error, "problem_mark", None)
+        where = f"line {mark.line + 1}: " if mark else ""
         raise ApiError(400, f"the YAML cannot be read: {where}{getattr(error, 'problem', None) or error}") from None
     return _json_value(value, [0], 0)
 
 
 @cache
 def _constructor() -> Any:
-    """Return ruamel's safe constructor with a limit on merged members. Without the limit, a few lines of nested merges fill the memory."""
+    """Return ruamel's safe constructor with a limit on merged members.
+
+    Without the limit, a few lines of nested merges would fill the memory.
+    """
     from ruamel.yaml.constructor import ConstructorError, SafeConstructor
     from ruamel.yaml.nodes import MappingNode, ScalarNode
 
     class Constructor(SafeConstructor):
-        def __init__(self, *arguments: Any, **named: Any) -> None:
-            super().__init__(*arguments, **named)
+        def __init__(self, *arguments: Any, **keywords: Any) -> None:
+            super().__init__(*arguments, **keywords)
             self._flat, self._merged = set[int](), 0
 
         def flatten_mapping(self, node: Any) -> None:
@@ -226,23 +220,19 @@ def _constructor() -> Any:
             for key, value in list(node.value):
                 if not isinstance(key, ScalarNode):
                     raise ConstructorError(None, None, "a key is a list or a mapping", key.start_mark)
-                if key.tag == MERGE:
-                    for each in [value, *value.value]:
-                        self._count(each)
+                for merged in [value, *value.value] if key.tag == MERGE else ():
+                    if isinstance(merged, MappingNode):
+                        self.flatten_mapping(merged)
+                        self._merged += len(merged.value)
+                    if self._merged > MOST_MERGED:
+                        raise ConstructorError(None, None, f"more than {MOST_MERGED} members are merged", merged.start_mark)
             super().flatten_mapping(node)
-
-        def _count(self, node: Any) -> None:
-            if isinstance(node, MappingNode):
-                self.flatten_mapping(node)
-                self._merged += len(node.value)
-            if self._merged > MOST_MERGED:
-                raise ConstructorError(None, None, f"more than {MOST_MERGED} members are merged", node.start_mark)
 
     return Constructor
 
 
 def _json_value(value: Any, counted: list[int], depth: int) -> Any:
-    """Return a YAML value as a JSON value. `counted`, a list of one element, is the number of values so far.
+    """Return a YAML value as a JSON value. `counted` is a list of one element: the number of values so far, which is increased.
 
     Raises ApiError (422) for a value that JSON lacks, and if aliases expand to too many values.
     """

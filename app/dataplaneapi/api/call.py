@@ -20,7 +20,7 @@ from dataplaneapi.api.normalize import ResolvedSchemas
 from dataplaneapi.api.operations import IF_MATCH, PATCH, Operation
 from dataplaneapi.api.parameter_values import PathValues, QueryValues
 from dataplaneapi.api.place import parent_in_query, place_of, present_value
-from dataplaneapi.api.validation import check_outermost, part_of, validated
+from dataplaneapi.api.validation import check_outermost, validated, validated_patch
 from dataplaneapi.auth.caller import CallAuthor
 from haproxy_native.access.rights import Rights
 from haproxy_native.editing.object_names import ObjectPlace, name_of
@@ -36,13 +36,7 @@ if TYPE_CHECKING:
 
 JSON = "application/json"
 AnyStore = TypeVar("AnyStore", bound=Store)
-
-
 View = Callable[[Any, bytes], Any]
-
-
-def _unfiltered(answer: Any, kind: bytes) -> Any:
-    return answer
 
 
 @dataclass(slots=True)
@@ -58,7 +52,10 @@ class Incoming:
     staged: Staged | None = None
 
     async def body(self, limit: int) -> bytes:
-        """Wait for the whole body and return it. It may have up to `limit` bytes; 0 is no limit. Raises ApiError and ShareExceeded."""
+        """Wait for the whole body and return it. `limit` is the most bytes that the body may have; 0 means no limit.
+
+        Raises ApiError and ShareExceeded.
+        """
         exchange = self.exchange
         return await bodies.read(
             exchange.receive, exchange.raw_headers, limit, exchange.connection.endpoint.read_timeout, exchange.body_share
@@ -70,7 +67,7 @@ class Incoming:
 
 
 async def arriving(request: Request) -> Incoming:
-    """Return the request that FastAPI passes on. This is the FastAPI dependency of the functions that create a `Call`."""
+    """Return the request that FastAPI passes on. Each function that creates a `Call` depends on this function."""
     return Incoming(request.app.services, exchange_of(request.scope))
 
 
@@ -98,7 +95,7 @@ class Call:
     # Whether unknown parameters and members are an error.
     strict: bool = False
     # `view(answer, media_type)` removes from a JSON value or a text what the caller may not see.
-    view: View = _unfiltered
+    view: View = field(default=lambda answer, kind: answer, repr=False)
     # In a batch, the configuration and stored files after the preceding calls. None: those of the transaction, or the current ones.
     base: Document | None = field(default=None, repr=False)
     staged: Staged | None = None
@@ -114,7 +111,7 @@ class Call:
         return self.staged is not None or bool(self.transaction_id)
 
     def within(self, store: AnyStore) -> AnyStore:
-        """Return the store as the call sees it: with the files that its transaction or batch has staged. Raises NoTransaction."""
+        """Return the store with the files that the transaction or batch of the call has staged. Raises NoTransaction."""
         if self.staged is not None:
             return store.with_staged(self.staged, self.author)
         if not self.transaction_id:
@@ -135,11 +132,6 @@ class Call:
     def query(self) -> QueryValues:
         """The parameters of the query, as typed attributes."""
         return QueryValues(self.values)
-
-
-def header(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> str:
-    """Return all values of a header, joined by commas."""
-    return ",".join([value.decode("latin-1") for key, value in headers if key == name])
 
 
 async def read_call(incoming: Arriving) -> Call:
@@ -188,7 +180,7 @@ def _check_conditions(operation: Operation, values: Mapping[str, Any], headers: 
 
 
 async def json_call(incoming: Arriving) -> Call:
-    """Return a call with its body. If the operation declares a body, receive, decode and validate it. Raises ApiError."""
+    """Return a call with its validated body. If the operation declares no body, the call has none. Raises ApiError."""
     call, services = await read_call(incoming), incoming.services
     declared = call.operation.body
     if declared is None:
@@ -216,19 +208,19 @@ async def json_call(incoming: Arriving) -> Call:
     _check_parent(call)
     unwritable = call.operation.unwritable
     unknown = partial(ignored.members, embedded=_embedded(call), strict=call.strict, headers=call.exchange.ignored)
-    validate_whole = partial(validated, present=partial(_replaced_value, call), optional=partial(_is_optional, call))
-    validate_body = part_of if call.operation.action == PATCH else validate_whole
+
+    def replaced() -> Any:
+        is_put = call.operation.method == "PUT"
+        return present_value(call.operation, call.values, services, call.base) if is_put else None
+
+    validate_whole = partial(validated, present=replaced, optional=partial(_is_optional, call))
+    validate_body = validated_patch if call.operation.action == PATCH else validate_whole
     body = await run_in_thread_if(large, validate_body, value, declared.schema, services.schemas, unwritable=unwritable, unknown=unknown)
     return replace(call, body=body, sent=sent)
 
 
-def _replaced_value(call: Call) -> Any:
-    """Return the value that the body of a PUT replaces. Return None for other methods."""
-    return present_value(call.operation, call.values, call.services, call.base) if call.operation.method == "PUT" else None
-
-
 def _is_optional(call: Call, path: tuple[Any, ...]) -> bool:
-    """Return whether the member at a place in the body may be missing although its schema requires it (`Resource.optional`)."""
+    """Return whether the member at a path in the body may be missing although its schema requires the member (`Resource.optional`)."""
     resources, operation = call.services.editor.resources, call.operation
     resource = resources.by_name.get(operation.resource or "")
     if resource is None or not path:
@@ -240,7 +232,7 @@ def _is_optional(call: Call, path: tuple[Any, ...]) -> bool:
 
 
 def _embedded(call: Call) -> list[str]:
-    """Return the members that contain the children of a section, if the call is for the section without its children."""
+    """Return the members of a section that contain its children, if the call reads the section without them, or else an empty list."""
     resources, name = call.services.editor.resources, call.operation.resource or ""
     if name not in resources.by_name or call.operation.parent or call.query.full_section:
         return []
@@ -248,7 +240,7 @@ def _embedded(call: Call) -> list[str]:
 
 
 def _largest_body(call: Call) -> int:
-    """Return the size limit of the body in bytes; 0 for none."""
+    """Return the size limit of the body in bytes, or 0 for no limit."""
     setting, declared = call.services.settings.max_body_size, call.operation.body
     if setting is not None or declared is None:
         return setting or 0
@@ -262,7 +254,7 @@ def _check_force(call: Call) -> None:
 
 
 def _check_parent(call: Call) -> None:
-    """Refuse a call whose parent is missing, before body and version are checked, if the resource declares that (`existence_first`)."""
+    """Raise an error for a call whose parent is missing, if the resource declares that this is checked first (`existence_first`)."""
     operation, editor = call.operation, call.services.editor
     resource = editor.resources.by_name.get(operation.resource or "")
     if operation.action == "create" and resource and "create" in resource.existence_first and (parent := _parent(call)):
@@ -275,13 +267,15 @@ def _names_parent(call: Call, parameter: parameters.Parameter) -> bool:
     HAProxy has loaded such a section, so its name does not have to match the pattern for new names.
     """
     names = call.operation.names
-    if parameter.place != "path" or names[:1] != (parameter.name,) or not (parent := _parent(call)):
+    if parameter.location != "path" or names[:1] != (parameter.name,) or not (parent := _parent(call)):
         return False
     return call.services.editor.section(call.document, *parent) is not None
 
 
 def _parent(call: Call) -> tuple[Resource, str] | None:
-    """Return the section that contains the object of the call. Return None if the call has no parent or the caller may not read it."""
+    """Return the section that contains the object of the call. Return None for a top-level object, or if the caller may not read the
+    section.
+    """
     if call.operation.parent is None:
         return None
     _, parent, _ = place_of(call.operation, call.values, call.services.editor, one=False)
@@ -294,7 +288,7 @@ def _parent(call: Call) -> tuple[Resource, str] | None:
 async def strict_call(incoming: Arriving) -> Call:
     """Return a call with a JSON or YAML body, in which unknown members are an error. Raises ApiError.
 
-    The body is None if the client sent none. Use this for operations where nobody would notice that a misspelt member was ignored.
+    The body is None if the client sent none. Use this for operations where an ignored misspelling would go unnoticed.
     """
     call = await read_call(incoming)
     declared, limit = call.operation.body, call.services.settings.max_body_size

@@ -6,7 +6,7 @@ A write that names an old version is refused with 409. With `on_conflict=merge` 
 before the change, and the commit checks that the object is still the same. If either check fails, the answer is 412.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -21,7 +21,7 @@ from haproxy_native.access.rights import READ, Rights
 from haproxy_native.changes.expect import ANY as ANY_VERSION
 from haproxy_native.changes.expect import Expect, ExpectedObject, Version, find_value
 from haproxy_native.editing.object_names import ObjectPlace
-from haproxy_native.errors import Clash, Collided, Diverged, Unusable
+from haproxy_native.errors import Collided, Diverged, Unusable
 from haproxy_native.history.entries import CONFIGURATION, Entry
 from haproxy_native.history.journal import Journal
 from haproxy_native.text.document import Document
@@ -31,63 +31,64 @@ PARAMETER, MERGE = "on_conflict", "merge"
 
 
 def merges(call: Call) -> bool:
-    """Return whether a write on an old version is merged. Raises ApiError if the parameter contradicts the rest of the call."""
-    asked = call.values.get(PARAMETER)
-    if asked and call.query.transaction_id:
+    """Return whether a write that is based on an old version is merged into the current version.
+
+    Raises ApiError (400) if the parameter `on_conflict` contradicts the rest of the call.
+    """
+    mode = call.values.get(PARAMETER)
+    if mode and call.query.transaction_id:
         raise ApiError(400, f"{PARAMETER} belongs to the commit of a transaction: send it with the PUT that commits it")
-    if asked == MERGE and IF_MATCH in call.values:
+    if mode == MERGE and IF_MATCH in call.values:
         raise ApiError(400, f"{IF_MATCH} and {PARAMETER}=merge exclude each other: send one of the two")
-    return (asked or call.services.settings.on_conflict) == MERGE and IF_MATCH not in call.values
+    return (mode or call.services.settings.on_conflict) == MERGE and IF_MATCH not in call.values
 
 
 async def explain_collisions(call: Call, next: Handler) -> Response:
-    """Pass on a write.
-
-    If it collides with another change, raise ApiError (409), which lists the collisions and the author of the change.
-    """
+    """Pass on a write. If the write collides with another change, raise ApiError (409), which lists the collisions and their authors."""
     try:
         return await next(call)
     except Collided as error:
-        raise await _error_of_collision(call, error) from None
-
-
-async def _error_of_collision(call: Call, error: Collided) -> ApiError:
-    conflicts = await conflicts_of(call, error)
-    if isinstance(error, Diverged):
-        entry = next((each for each in conflicts if "entry" in each), None)
-        by = f"; changed last by {entry['author']}, in entry {entry['entry']}" if entry else ""
-        return ApiError(409, f"{error}{by}", conflicts=conflicts)
-    by = f", by {conflicts[0]['author']}" if "author" in conflicts[0] else ""
-    current = call.services.engine.version()
-    return ApiError(
-        409,
-        f"{error}{by}; nothing was changed. Read the objects in conflict again, and send the change with ?version={current}",
-        conflicts=conflicts,
-    )
+        conflicts = await conflicts_of(call, error)
+        if isinstance(error, Diverged):
+            last = [row for row in conflicts if "entry" in row][:1]
+            by = f"; changed last by {last[0]['author']}, in entry {last[0]['entry']}" if last else ""
+            raise ApiError(409, f"{error}{by}", conflicts=conflicts) from None
+        by = f", by {conflicts[0]['author']}" if "author" in conflicts[0] else ""
+        current = call.services.engine.version()
+        remedy = f"nothing was changed. Read the objects in conflict again, and send the change with ?version={current}"
+        raise ApiError(409, f"{error}{by}; {remedy}", conflicts=conflicts) from None
 
 
 async def conflicts_of(call: Call, error: Collided) -> list[dict[str, Any]]:
-    """Return a row for each collision: both values, and the author of the last change. Values that the caller may not read are omitted."""
-    may_read = reader(call.author)
+    """Return a row for each collision, with both values and the author of the last change. Omit values that the caller may not read."""
+
+    def newest_entries(journal: Journal) -> dict[str, Entry]:
+        """Return the newest entry of each object that was changed after the version that the change is based on."""
+        entries = {}
+        for object_ in dict.fromkeys(clash.object for clash in error.clashes):
+            later = (entry for entry in journal.find(object_) if entry.kind == CONFIGURATION and entry.version > error.version)
+            if entry := next(later, None):
+                entries[object_] = entry
+        return entries
+
     try:
         await call.services.history.settled()
-        entries = await call.services.history.ask(_newest_entries, error)
+        entries = await call.services.history.ask(newest_entries)
     except Unusable:
         entries = {}
-    return [_conflict_row(clash, entries.get(clash.object), may_read is None or may_read(clash.object)) for clash in error.clashes]
-
-
-def _newest_entries(journal: Journal, error: Collided) -> dict[str, Entry]:
-    """Return the newest history entry of each object. Omit objects without an entry after the version that the change is based on."""
-    entries = {}
-    for object_ in dict.fromkeys(clash.object for clash in error.clashes):
-        if entry := next(_entries_since(journal, object_, error.version), None):
-            entries[object_] = entry
-    return entries
+    may_read = reader(call.author)
+    rows = []
+    for clash in error.clashes:
+        entry = entries.get(clash.object)
+        theirs = clash.theirs if may_read is None or may_read(clash.object) else None
+        # An outer layer masks secrets in `theirs` and `mine`. It recognizes them by `member`.
+        row = {"object": clash.object, "member": clash.member, "theirs": theirs, "mine": clash.mine}
+        rows.append(present(row | (_authorship(entry) if entry else {})))
+    return rows
 
 
 async def last_changes(call: Call, objects: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Return the author of the last change to each object, by the name of the object. Objects that the history lacks are omitted."""
+    """Return the author of the last change to each object, by the name of the object. Omit objects that are not in the history."""
 
     def newest(journal: Journal) -> dict[str, Entry]:
         entries = ((object_, next(iter(journal.find(object_)), None)) for object_ in dict.fromkeys(objects))
@@ -101,17 +102,6 @@ async def last_changes(call: Call, objects: Sequence[str]) -> dict[str, dict[str
         return {}
 
 
-def _entries_since(journal: Journal, object_: str, version: int) -> Iterator[Entry]:
-    return (entry for entry in journal.find(object_) if entry.kind == CONFIGURATION and entry.version > version)
-
-
-def _conflict_row(clash: Clash, entry: Entry | None, is_readable: bool) -> dict[str, Any]:
-    by = _authorship(entry) if entry else {}
-    theirs = clash.theirs if is_readable else None
-    # An outer layer masks secrets in `theirs` and `mine`. It recognizes them by `member`.
-    return present({"object": clash.object, "member": clash.member, "theirs": theirs, "mine": clash.mine, **by})
-
-
 def _authorship(entry: Entry) -> dict[str, Any]:
     return {"author": entry.author.name, "entry": str(entry.id), "version": entry.version, "time": timestamp(entry.time)}
 
@@ -121,47 +111,46 @@ _OF_ONE = ("replace", PATCH, "delete")
 
 
 def compares_one(call: Call) -> bool:
-    """Return whether `If-Match` of a write is compared with one object or text, rather than with a collection."""
+    """Return whether `If-Match` of a write is compared with the ETag of one object or text. Otherwise it is compared with that of a
+    collection.
+    """
     return not call.operation.resource or call.operation.action in _OF_ONE
 
 
 def expected_object(call: Call, document: Document, place: ObjectPlace, forms: Iterable[bool]) -> Expect:
-    """Return what the commit of a write with `If-Match` expects: the value with that ETag, or an expectation that always fails.
+    """Return what the commit of a write with `If-Match` expects: the value with that ETag. If no value has it, the expectation always
+    fails.
 
     `forms` lists the forms in which GET returns the object: True for a section with its children, False for a section without them. Raises
     Forbidden if the caller may not read the object.
     """
-    wanted: str = call.values[IF_MATCH]
+    if_match: str = call.values[IF_MATCH]
     rights, number = call.author.rights, call.query.version or 0
     if isinstance(rights, Rights) and compares_one(call):
         rights.require(READ, object_to_read(call.operation, call))
     for full in forms:
         value = find_value(document, place, full=full)
-        if value is not None and wanted.strip() == ANY:
+        if value is not None and if_match.strip() == ANY:
             return Version(number) if number else ANY_VERSION
-        if value is not None and holds(wanted, tag_of(to_json(call.view(value, JSON)))):
+        if value is not None and holds(if_match, tag_of(to_json(call.view(value, JSON)))):
             return ExpectedObject(place, value, full, number=number)
     return ExpectedObject(place, None, number=number)
 
 
 def matches_text(call: Call, text: bytes) -> bool:
-    """Return whether `If-Match` contains the ETag of this text, in the form that GET returns to the caller."""
+    """Return whether `If-Match` contains the ETag of a text. The ETag is that of the part which the caller may see."""
     return holds(call.values[IF_MATCH], tag_of(visible_text(call.view, text)))
 
 
 def precondition_failed(call: Call) -> ApiError:
     """Return the error 412 for an `If-Match` that does not match. Its message names the GET that returns the current ETag."""
     weak = "; a weak ETag (W/) never matches" if "W/" in call.values[IF_MATCH] else ""
-    return ApiError(
-        412, f"{IF_MATCH} does not match the current state{weak}; nothing was changed. GET {_path(call)} returns that state with its ETag"
-    )
-
-
-def _path(call: Call) -> str:
-    """Return the path and query of the GET whose ETag is compared with `If-Match`."""
     path = call.operation.at(call.values)
     if not compares_one(call) and call.operation.is_of_one:
         path = path.rpartition("/")[0]
-    declared = [parameter.name for parameter in call.operation.parameters if parameter.place == "query" and parameter.required]
-    query = urlencode({name: call.values[name] for name in ("transaction_id", "file", *declared) if name in call.values})
-    return f"/v3{path}" + (f"?{query}" if query else "")
+    required = [parameter.name for parameter in call.operation.parameters if parameter.location == "query" and parameter.required]
+    query = urlencode({name: call.values[name] for name in ("transaction_id", "file", *required) if name in call.values})
+    url = f"/v3{path}" + (f"?{query}" if query else "")
+    return ApiError(
+        412, f"{IF_MATCH} does not match the current state{weak}; nothing was changed. GET {url} returns that state with its ETag"
+    )

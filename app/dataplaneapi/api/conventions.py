@@ -24,7 +24,10 @@ def present(members: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def moment(call: Call, name: str) -> float | None:
-    """Convert a parameter from RFC 3339 to Unix time, in UTC if it has no offset. Return None if it was not sent. Raises ApiError (400)."""
+    """Convert a parameter from RFC 3339 to Unix time. A time without an offset is in UTC.
+
+    Return None if the parameter was not sent. Raises ApiError (400).
+    """
     if (text := call.values.get(name)) is None:
         return None
     try:
@@ -43,14 +46,14 @@ def duration(member: str, text: str) -> float:
 
 
 def page(call: Call, rows: Sequence[Mapping[str, Any]]) -> Response:
-    """Return one page of a list: at most `limit` of the rows whose `id` is less than the parameter `before`.
+    """Return one page of a list: at most `limit` of the rows whose `id` is less than the query parameter `before`.
 
     `rows` must be sorted by `id`, a number, in descending order. If more rows follow, the header `Link` has the query of the next page.
     """
     before, limit = call.query.before, call.query.limit
-    left = rows if not before else [row for row in rows if int(row["id"]) < int(before)]
-    shown, links = left[:limit], list[Header]()
-    if len(left) > len(shown):
+    older = rows if not before else [row for row in rows if int(row["id"]) < int(before)]
+    shown, links = older[:limit], list[Header]()
+    if len(older) > len(shown):
         query = {**call.sent_query, "before": [shown[-1]["id"]]}
         links = [(LINK, f'<?{urlencode(query, doseq=True)}>; rel="next"'.encode())]
     return json_response(200, shown, links)

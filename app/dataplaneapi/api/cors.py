@@ -21,8 +21,8 @@ _PREFLIGHT_VARY = (VARY, b"Origin, Access-Control-Request-Method, Access-Control
 Headers = Mapping[bytes, bytes]
 
 
-async def other_sites(services: Services, exchange: Exchange, next: Next) -> Response:
-    """Answer preflight requests, and refuse writes by pages of other sites unless their origin is allowed. Pass on other requests."""
+async def check_origin(services: Services, exchange: Exchange, next: Next) -> Response:
+    """Answer preflight requests, refuse writes by pages of other sites whose origin is not allowed, and pass on all other requests."""
     origins = services.settings.cors_origins
     return preflight(exchange, origins) or refusal(exchange, origins) or await next(exchange)
 
@@ -32,21 +32,21 @@ def is_preflight(exchange: Exchange) -> bool:
 
 
 def preflight(exchange: Exchange, origins: Collection[str]) -> Response | None:
-    """Return the response to a preflight request; None for any other request."""
+    """Return the response to a preflight request. Return None for any other request."""
     if not is_preflight(exchange):
         return None
     sent = exchange.headers
-    method, wanted = sent[b"access-control-request-method"], sent.get(b"access-control-request-headers")
+    method, wanted_headers = sent[b"access-control-request-method"], sent.get(b"access-control-request-headers")
     headers: list[Header] = [_PREFLIGHT_VARY]
     if _is_allowed(sent, origins) and method in METHODS:
         headers += [(_ORIGIN, sent[b"origin"]), (HeaderName(b"Access-Control-Allow-Methods"), method), _CREDENTIALS]
-        headers += [(HeaderName(b"Access-Control-Allow-Headers"), wanted)] if wanted else []
+        headers += [(HeaderName(b"Access-Control-Allow-Headers"), wanted_headers)] if wanted_headers else []
         headers.append((HeaderName(b"Access-Control-Max-Age"), b"86400"))
     return Response(204, headers=headers)
 
 
 def headers(exchange: Exchange, origins: Collection[str]) -> list[Header]:
-    """Return the CORS headers of a response. Return none for a preflight request, since `preflight` adds its headers."""
+    """Return the CORS headers of a response. Return no headers for a preflight request, because `preflight` adds them."""
     if is_preflight(exchange):
         return []
     sent = exchange.headers
@@ -61,8 +61,8 @@ def refusal(exchange: Exchange, origins: Collection[str]) -> Response | None:
         return None
     if site in (b"same-origin", b"none") or (not site and origin is not None and _is_own(origin, sent.get(b"host", b""))):
         return None
-    named = (origin or b"another site").decode("latin-1")[:200]
-    return error_response(403, f"a page of {named} may not make changes: its origin is not in the setting cors_origins")
+    site_name = (origin or b"another site").decode("latin-1")[:200]
+    return error_response(403, f"a page of {site_name} may not make changes: its origin is not in the setting cors_origins")
 
 
 def _is_allowed(sent: Headers, origins: Collection[str]) -> bool:
@@ -70,7 +70,7 @@ def _is_allowed(sent: Headers, origins: Collection[str]) -> bool:
 
 
 def _is_own(origin: bytes, host: bytes) -> bool:
-    """Return whether an origin has the host and port of this server. The scheme may differ, since a proxy may have terminated TLS."""
-    scheme, _, place = origin.lower().partition(b"://")
+    """Return whether an origin has the host and port of this server. The scheme may differ, because a proxy may have terminated TLS."""
+    scheme, _, address = origin.lower().partition(b"://")
     default = b":443" if scheme == b"https" else b":80"
-    return bool(place) and place.removesuffix(default) == host.lower().removesuffix(default)
+    return bool(address) and address.removesuffix(default) == host.lower().removesuffix(default)

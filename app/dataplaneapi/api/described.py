@@ -43,42 +43,39 @@ class DescribedCall:
     # If this is set, the body is the content of a file of this name, in a form.
     file: str = ""
 
-    @property
-    def data(self) -> bytes:
-        if self.body is None:
-            return b""
-        return self._form(self._content) if self.file else self._content
-
-    @property
-    def _content(self) -> bytes:
-        return self.body.encode("utf-8", "surrogatepass") if isinstance(self.body, str) else to_json(self.body)
-
     @cached_property
     def _boundary(self) -> str:
         return uuid4().hex
 
-    def _form(self, content: bytes) -> bytes:
+    @property
+    def data(self) -> bytes:
+        """The encoded body, in a form if `file` is set."""
+        if self.body is None:
+            return b""
+        content = self.body.encode("utf-8", "surrogatepass") if isinstance(self.body, str) else to_json(self.body)
+        if not self.file:
+            return content
         name = self.file.translate({ord(sign): quote(sign) for sign in '"\r\n'})
         head = f'--{self._boundary}\r\nContent-Disposition: form-data; name="{PART}"; filename="{name}"\r\n\r\n'
         return head.encode("utf-8", "surrogatepass") + content + f"\r\n--{self._boundary}--\r\n".encode()
 
     def find_operation(self, services: Services) -> tuple[Operation, dict[str, str]]:
         """Return the operation of the call and the values of its path parameters. Raises ApiError (404 or 405)."""
-        path, query = self._place
+        path, query = self._path_and_query
         operation, values = services.index.find(self.method, path, query)
         return operation, with_known_names(operation, values, services)
 
     @property
     def query(self) -> bytes:
-        return self._place[1]
+        return self._path_and_query[1]
 
     @property
-    def _place(self) -> tuple[bytes, bytes]:
+    def _path_and_query(self) -> tuple[bytes, bytes]:
         path, _, query = quote(self.path, safe=_SAFE).partition("?")
         return path.encode(), query.encode()
 
     def incoming(self, call: Call, operation: Operation, values: Mapping[str, str], author: CallAuthor) -> Incoming:
-        """Return the described call as a request by `author`. `call` is the call whose body describes it."""
+        """Return the described call as a request by `author`. `call` is the call whose body describes the request."""
         kind = self.content_type or (TEXT if isinstance(self.body, str) else JSON)
         if self.file:
             kind = f"{MULTIPART}; boundary={self._boundary}"
@@ -88,16 +85,17 @@ class DescribedCall:
             return {"type": "http.request", "body": self.data}
 
         sent = headers if self.body is not None else []
-        scope = {"method": self.method, "path": self.path, "raw_path": self._place[0], "query_string": self.query, "headers": sent}
+        scope = {"method": self.method, "path": self.path, "raw_path": self._path_and_query[0], "query_string": self.query, "headers": sent}
         exchange = Exchange({**scope, "scheme": call.exchange.scheme}, receive)
         exchange.author, exchange.operation, exchange.path_values = author, operation, values
         return Incoming(call.services, exchange)
 
 
 async def check_described_call(call: Call, described: DescribedCall, author: CallAuthor) -> bool | None:
-    """Check a described call by this author without making it. Return whether it would reload HAProxy, or None if that is unknown.
+    """Check a described call by this author, but do not make the call. `call` is the call whose body describes it.
 
-    `call` is the call whose body describes it. Raises the ApiError or NativeError with which the described call would be refused.
+    Return whether the described call would reload HAProxy, or None if that is unknown. Raises the ApiError or NativeError with which it
+    would be refused.
     """
     operation, values = described.find_operation(call.services)
     require_role(author, operation)

@@ -26,7 +26,7 @@ _BREAKS = ("\n", "; ", ": ", ", ", " ")
 def summarized(message: str) -> str:
     """Return the message with a first line of at most LONGEST characters.
 
-    If the line is longer, shorten the long names and values in it. If it is still too long, break the line.
+    If the first line is longer, shorten the long names and values in it. If the line is then still too long, break it.
     """
     line, end, rest = message.partition("\n")
     if len(line) <= LONGEST:
@@ -34,7 +34,12 @@ def summarized(message: str) -> str:
     line = _LONG_QUOTED.sub(_shortened, line)
     if len(line) > LONGEST:
         line = _LONG_WORD.sub(_shortened, line)
-    return _broken_line(line) + end + rest
+    if len(line) > LONGEST:
+        half = LONGEST // 2
+        ends = [line.rfind(each, half, LONGEST) + len(each.rstrip()) for each in _BREAKS if each in line[half:LONGEST]]
+        at = ends[0] if ends else LONGEST
+        line = f"{line[:at]}\n{line[at:].lstrip()}"
+    return line + end + rest
 
 
 def _shortened(match: re.Match[str]) -> str:
@@ -42,18 +47,6 @@ def _shortened(match: re.Match[str]) -> str:
     text = match[0]
     side = (_KEPT - len(_MARK)) // 2
     return text[:side] + _MARK + text[-side:]
-
-
-def _broken_line(line: str) -> str:
-    if len(line) <= LONGEST:
-        return line
-    ends = [
-        line.rfind(separator, LONGEST // 2, LONGEST) + len(separator.rstrip())
-        for separator in _BREAKS
-        if separator in line[LONGEST // 2 : LONGEST]
-    ]
-    at = ends[0] if ends else LONGEST
-    return f"{line[:at]}\n{line[at:].lstrip()}"
 
 
 STATUS: dict[type[native.NativeError], int] = {
@@ -170,28 +163,19 @@ def response_to(error: Exception) -> Reply:
     """Return the response to an error of the library or of the HTTP layer. Any other exception is a bug and gets a 500."""
     if isinstance(error, ApiError):
         return error_response(error.status, error.message, error.headers, **error.members)
-    if isinstance(error, native.NativeError):
-        return error_response(status_of(error), _message(error), _headers_of(error), **_further_members(error))
-    return error_response(500, f"unexpected failure: {type(error).__name__}; the log has the traceback")
-
-
-def _message(error: native.NativeError) -> str:
-    text, call = str(error) or type(error).__name__, CALLS.get(type(error))
-    return f"{text}; {call.format_map(vars(error))}" if call else text
-
-
-def _headers_of(error: native.NativeError) -> list[Header]:
-    if isinstance(error, native.ShareExceeded):
-        return [(RETRY_AFTER, b"1")]
-    return [(RETRY_AFTER, b"%d" % ceil(error.seconds_left))] if isinstance(error, native.Unconfirmed) else []
-
-
-def _further_members(error: native.NativeError) -> dict[str, Any]:
-    """Return the further members of an error body: remedy, pending confirmation, failed tests, alerts of HAProxy, and place."""
+    if not isinstance(error, native.NativeError):
+        return error_response(500, f"unexpected failure: {type(error).__name__}; the log has the traceback")
+    message = str(error) or type(error).__name__
+    if call := CALLS.get(type(error)):
+        message += f"; {call.format_map(vars(error))}"
+    headers: list[Header] = []
     members: dict[str, Any] = {}
     if remedy := REMEDIES.get(type(error)):
         members["remedy"] = remedy.format_map(vars(error))
+    if isinstance(error, native.ShareExceeded):
+        headers = [(RETRY_AFTER, b"1")]
     if isinstance(error, native.Unconfirmed):
+        headers = [(RETRY_AFTER, b"%d" % ceil(error.seconds_left))]
         members |= {"confirmation": error.confirmation, "author": error.author, "seconds_left": ceil(error.seconds_left)}
     if isinstance(error, native.BreaksTests):
         members |= {"failed_tests": list(error.failed), "failed_before": list(error.failed_before)}
@@ -199,7 +183,7 @@ def _further_members(error: native.NativeError) -> dict[str, Any]:
         members["alerts"] = [_plain(alert) for alert in alerts]
     if error.place is not None:
         members["place"] = _plain(error.place)
-    return members
+    return error_response(status_of(error), message, headers, **members)
 
 
 def _plain(value: Any) -> Any:

@@ -4,7 +4,6 @@ import hashlib
 import os
 import re
 import time
-from collections.abc import Iterator
 from typing import BinaryIO
 
 SIZE = 16
@@ -30,28 +29,21 @@ def is_well_formed(header: str) -> bool:
 
 
 def holds(header: str, tag: str, *, weakly: bool = False) -> bool:
-    """Return whether a header matches this tag. Compare `If-Match` strongly, and `If-None-Match` weakly (section 8.8.3.2)."""
-    return header.strip() == ANY or any(tag_ == tag and (weakly or not is_weak) for is_weak, tag_ in _tags(header))
-
-
-def _tags(header: str) -> Iterator[tuple[bool, str]]:
-    return ((bool(weak), tag) for weak, tag in _EACH.findall(header))
+    """Return whether a header matches an entity tag. `If-Match` is compared strongly, and `If-None-Match` weakly (section 8.8.3.2)."""
+    return header.strip() == ANY or any(tag_ == tag and (weakly or not weak_mark) for weak_mark, tag_ in _EACH.findall(header))
 
 
 class FileTags:
-    """A cache of the tags of files. The key is device, inode, size and timestamps, so that a changed file is hashed again."""
+    """A cache of the tags of files. The key is device, inode, size and timestamps, so a file that has changed is hashed again."""
 
     def __init__(self) -> None:
         self._tags: dict[_Stamp, str] = {}
 
     def of(self, file: BinaryIO) -> str:
-        """Return the tag of an open file. Blocks while it reads the file. Raises OSError.
-
-        The position of the file must be its beginning, and is again afterwards.
-        """
+        """Return the tag of an open file, whose position is its beginning before and after. Blocks for the disk. Raises OSError."""
         stamp = _stamp(file)
-        if (known := self._tags.get(stamp)) is not None:
-            return known
+        if (cached := self._tags.get(stamp)) is not None:
+            return cached
         digest = hashlib.blake2b(digest_size=SIZE)
         while piece := file.read(PIECE):
             digest.update(piece)
@@ -65,5 +57,5 @@ class FileTags:
 
 
 def _stamp(file: BinaryIO) -> _Stamp:
-    of = os.fstat(file.fileno())
-    return of.st_dev, of.st_ino, of.st_size, of.st_mtime_ns, of.st_ctime_ns
+    status = os.fstat(file.fileno())
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns

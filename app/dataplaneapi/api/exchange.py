@@ -1,6 +1,6 @@
 """Define `Exchange`: a request, what the layers have determined about it, and its response.
 
-`Stack` creates the exchange and stores it in the ASGI scope under `EXCHANGE`, the only key of ours there.
+`Stack` creates the exchange and stores it in the ASGI scope under `EXCHANGE`, the only key that this server adds to a scope.
 """
 
 import copy
@@ -24,7 +24,7 @@ Peer = tuple[str, int] | None
 
 
 async def _discard(message: Message) -> None:
-    """Discard a message. This is the `send` of an exchange without a connection: a finished or a described one (api/described.py)."""
+    """Discard a message. This is the `send` of an exchange that is finished, or that another call describes (api/described.py)."""
 
 
 async def _report_disconnect() -> Message:
@@ -54,8 +54,8 @@ class Exchange(Channel):
     ) -> None:
         """Create the exchange of a request.
 
-        `common(exchange)` returns the headers that every response has. It is called when the response begins, and finds the other headers
-        in `sent_headers`.
+        `common(exchange)` returns the headers that every response has. It is called when the response begins, after the headers of the
+        response are stored in `sent_headers`.
         """
         channel = scope.get(EXCHANGE) or Channel()
         super().__init__(channel.connection, channel.answer_within, channel.write_part, channel.recording)
@@ -99,7 +99,7 @@ class Exchange(Channel):
 
     @property
     def operation_id(self) -> str:
-        """The id of the operation; empty if there is none."""
+        """The id of the operation. Empty if there is no operation."""
         return self.operation.id if self.operation else ""
 
     @property
@@ -109,7 +109,7 @@ class Exchange(Channel):
         return self.operation
 
     def values_of(self, name: bytes) -> str:
-        """Return all values of a header, joined by commas. Return an empty text if the header was not sent."""
+        """Return all values of a header, joined by commas, or an empty text if the header was not sent."""
         return ",".join([value.decode("latin-1") for key, value in self.raw_headers if key == name])
 
     async def send(self, message: Message) -> None:
@@ -126,7 +126,7 @@ class Exchange(Channel):
         await self._send(message)
 
     async def respond(self, response: Response) -> None:
-        """Complete the response and send it, or 304 if the client has it already."""
+        """Complete the response and send it. Send 304 instead if the client already has the response."""
         await response.complete()
         self.response = response
         # The handler is done, so there is nothing to cancel if the client disconnects now.
@@ -147,13 +147,13 @@ class Exchange(Channel):
         self.scope, self.route, self.document, self.response, self.body_share = {}, None, None, None, None
 
     def copy_for(self, request_id: str, client: Peer, server: Peer, address: str) -> Self:
-        """Return a copy of a finished exchange for a later request that gets the same reply. The arguments describe that request."""
-        other = copy.copy(self)
-        other.request_id, other.client, other.server, other.address = request_id, client, server, address
+        """Return a copy of this finished exchange for a later request with the same reply. The arguments describe the later request."""
+        copied = copy.copy(self)
+        copied.request_id, copied.client, copied.server, copied.address = request_id, client, server, address
         # `Route` does not run for a cached reply. None makes `publish_event` record the object of the request.
-        other.path_values = None
-        other.sent_headers = [(name, request_id.encode() if name == REQUEST_ID else value) for name, value in self.sent_headers]
-        return other
+        copied.path_values = None
+        copied.sent_headers = [(name, request_id.encode() if name == REQUEST_ID else value) for name, value in self.sent_headers]
+        return copied
 
 
 Next = Callable[[Exchange], Awaitable[Response]]

@@ -24,15 +24,15 @@ class WriteOption:
     names: ClassVar[tuple[str, ...]]
 
     def is_asked(self, call: Call) -> bool:
-        """Return whether `serve` is to serve the call."""
+        """Return whether the call uses the option, so that `serve` must serve the call."""
         return bool(self.given(call))
 
     def given(self, call: Call) -> list[str]:
-        """Return the names of the option's parameters that the call has."""
+        """Return the names of the option's parameters that were sent with the call."""
         return [name for name in self.names if name in call.values]
 
     def of_commits(self, call: Call) -> list[str]:
-        """Return the option's parameters in a call that are invalid inside a transaction, because they belong to its commit."""
+        """Return the option's parameters in a call that may not be sent inside a transaction, but only with its commit."""
         return self.given(call)
 
     def check(self, call: Call) -> None:
@@ -44,7 +44,7 @@ class WriteOption:
 
 
 class Feature:
-    """A part of the server that can be removed. A subclass sets the attributes below; its constructor gets the services."""
+    """A part of the server that can be removed. A subclass sets the attributes below. Its constructor gets the services."""
 
     # Whether only changes need the feature. A read-only server does not enter the `runs` of such a feature.
     only_changes: ClassVar[bool] = False
@@ -66,10 +66,10 @@ class Feature:
         return ()
 
     def __init__(self, services: Services) -> None:
-        """Create the feature. `services.features` already contains the features that precede it in the list."""
+        """Create the feature. `services.features` already contains the preceding features of `dataplaneapi.feature_list`."""
 
     @classmethod
     def of(cls, services: Services) -> Self:
-        """Return this feature of a server. Raises KeyError if the server does not have it."""
+        """Return the instance of this feature on a server. Raises KeyError if the server does not have the feature."""
         feature: Self = services.features[cls]
         return feature

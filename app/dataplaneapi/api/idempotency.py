@@ -24,7 +24,6 @@ import re
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from typing import Any
 
 from python_multipart.multipart import parse_options_header
@@ -34,7 +33,7 @@ from dataplaneapi.api.bodies import decode
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.exchange import Exchange, Next
 from dataplaneapi.api.operations import Operation
-from dataplaneapi.api.responses import CONTENT_TYPE, JSON, RETRY_AFTER, TEXT, HeaderName, Response, to_json
+from dataplaneapi.api.responses import JSON, RETRY_AFTER, TEXT, HeaderName, Response, to_json
 from haproxy_native import shares
 from haproxy_native.access.rights import Rights
 from haproxy_native.disk.database import Database, Result, State, Tables, Work
@@ -79,7 +78,7 @@ class StoredCall:
 
 
 class CallStore:
-    """The store of the calls with a key and their responses.
+    """The store of the calls with a key, and of their responses.
 
     The name of a call is `Account.holder` of its caller, a dash, and a digest of the call. If the store is full, it deletes the oldest call
     of the caller with the most calls, so that no caller can displace the calls of others.
@@ -91,23 +90,56 @@ class CallStore:
         self._in_memory: dict[str, StoredCall] = {}
 
     async def find(self, name: str) -> StoredCall | None:
-        """Return the call of this name, or None if the last day has none. Raises Unusable if the database cannot be read."""
-        stored_call = self._in_memory.get(name) or await self._run(partial(_select_call, name))
+        """Return the call of this name. Return None if no such call was made during the last day. Raises Unusable if the database cannot be
+        read.
+        """
+
+        def select(state: State) -> StoredCall | None:
+            row = state.execute("SELECT data, body FROM call WHERE name = ?", (name,)).fetchone()
+            if row is None:
+                return None
+            stored = json.loads(row[0])
+            headers, ignored = (tuple((name, value) for name, value in stored[member]) for member in ("headers", "ignored"))
+            return StoredCall(**stored | {"headers": headers, "ignored": ignored, "body": row[1]})
+
+        stored_call = self._in_memory.get(name) or await self._run(select)
         return stored_call if stored_call and stored_call.began > self._clock() - SECONDS else None
 
     async def begin(self, name: str, id_: str = "") -> StoredCall:
-        """Store a call that is about to be made, and wait until it is written. `id_` is the id of its request. Raises Unusable."""
+        """Store a call that is about to be made, and wait until it is written. `id_` is the id of its request. Raises Unusable.
+
+        Delete the calls of earlier days, and the calls beyond the limits.
+        """
         call = StoredCall(self._clock(), id=id_)
         oldest = call.began - SECONDS
         self._in_memory = {each: stored_call for each, stored_call in self._in_memory.items() if stored_call.began > oldest}
-        await self._run(partial(_write_new_call, name, call, oldest))
+        caller = _caller(name)
+
+        def write(state: State) -> None:
+            with state.transaction():
+                state.execute("DELETE FROM call WHERE began <= ?", (oldest,))
+                state.execute(f"DELETE FROM call WHERE name IN ({_OLDEST_OF_ONE})", (caller, MOST_OF_ONE - 1))
+                number, size = state.execute("SELECT count(*), coalesce(sum(size), 0) FROM call").fetchone()
+                if number >= MOST or size > MOST_BYTES:
+                    stored = state.execute("SELECT caller, -began, size, name FROM call").fetchall()
+                    surplus = shares.surplus(stored, MOST, MOST_BYTES, caller)
+                    state.executemany("DELETE FROM call WHERE name = ?", [(each,) for each in surplus])
+                _insert_call(name, call, state)
+
+        await self._run(write)
         return call
 
     async def end(self, name: str, call: StoredCall, *, is_secret: bool) -> None:
         """Store the response of a call. A secret response, or a response that cannot be written, is stored in memory only."""
         is_large = len(call.body or b"") > LARGEST
+        written = replace(call, body=None) if is_secret or is_large else call
+
+        def write(state: State) -> None:
+            with state.transaction():
+                _insert_call(name, written, state)
+
         try:
-            await self._database.store(partial(_write_call, name, replace(call, body=None) if is_secret or is_large else call))
+            await self._database.store(write)
         except Unusable as error:
             log.warning("writing the answer to a call with an Idempotency-Key failed; the answer is lost at the next start: %s", error)
             self._store_in_memory(name, replace(call, body=None) if is_large else call)
@@ -115,12 +147,17 @@ class CallStore:
         if is_secret and not is_large:
             self._store_in_memory(name, call)
 
-    def forget(self, name: str) -> None:
+    def delete(self, name: str) -> None:
         """Delete a call that has done nothing, so that its key can be used again. Does not wait for the database."""
-        self._database.post(partial(_delete_call, name))
+
+        def delete(state: State) -> None:
+            with state.transaction():
+                state.execute("DELETE FROM call WHERE name = ?", (name,))
+
+        self._database.post(delete)
 
     async def _run(self, work: Work[Result]) -> Result:
-        """Run work that precedes the call. Raises Unusable, which says that the call was not made."""
+        """Run work in the database before a call is made. Raises Unusable, whose message says that nothing was done."""
         try:
             return await self._database.run(work)
         except Unusable as error:
@@ -128,51 +165,19 @@ class CallStore:
 
     def _store_in_memory(self, name: str, call: StoredCall) -> None:
         self._in_memory[name] = call
-        known = [(_caller(each), -place, 0, each) for place, each in enumerate(self._in_memory)]
-        for gone in shares.surplus(known, MOST_SECRET + 1, 0, _caller(name)):
-            del self._in_memory[gone]
+        stored = [(_caller(each), -index, 0, each) for index, each in enumerate(self._in_memory)]
+        for surplus in shares.surplus(stored, MOST_SECRET + 1, 0, _caller(name)):
+            del self._in_memory[surplus]
 
 
 def _caller(name: str) -> str:
     return name[: name.rindex("-")]
 
 
-def _select_call(name: str, state: State) -> StoredCall | None:
-    row = state.execute("SELECT data, body FROM call WHERE name = ?", (name,)).fetchone()
-    if row is None:
-        return None
-    stored = json.loads(row[0])
-    headers, ignored = (tuple((name, value) for name, value in stored[member]) for member in ("headers", "ignored"))
-    return StoredCall(**stored | {"headers": headers, "ignored": ignored, "body": row[1]})
-
-
-def _write_new_call(name: str, call: StoredCall, oldest: float, state: State) -> None:
-    """Write a call. Delete the calls that began before `oldest`, a Unix time, and the calls beyond the limits."""
-    caller = _caller(name)
-    with state.transaction():
-        state.execute("DELETE FROM call WHERE began <= ?", (oldest,))
-        state.execute(f"DELETE FROM call WHERE name IN ({_OLDEST_OF_ONE})", (caller, MOST_OF_ONE - 1))
-        number, size = state.execute("SELECT count(*), coalesce(sum(size), 0) FROM call").fetchone()
-        if number >= MOST or size > MOST_BYTES:
-            left = state.execute("SELECT caller, -began, size, name FROM call").fetchall()
-            state.executemany("DELETE FROM call WHERE name = ?", [(gone,) for gone in shares.surplus(left, MOST, MOST_BYTES, caller)])
-        _insert_call(name, call, state)
-
-
-def _write_call(name: str, call: StoredCall, state: State) -> None:
-    with state.transaction():
-        _insert_call(name, call, state)
-
-
 def _insert_call(name: str, call: StoredCall, state: State) -> None:
     data = json.dumps(asdict(replace(call, body=None)))
     row = (name, _caller(name), call.began, len(data) + len(call.body or b""), data, call.body)
     state.execute("INSERT OR REPLACE INTO call VALUES (?, ?, ?, ?, ?, ?)", row)
-
-
-def _delete_call(name: str, state: State) -> None:
-    with state.transaction():
-        state.execute("DELETE FROM call WHERE name = ?", (name,))
 
 
 HEADER = b"idempotency-key"
@@ -184,10 +189,10 @@ _UNAVAILABLE = 503
 
 
 class Idempotency:
-    """The layer that makes a call with a key once.
+    """The layer that makes each call with a key only once.
 
-    `entry_of(request_id, since)` returns the id of the history entry that the request has created since this Unix time, or None. It never
-    raises.
+    `entry_of(request_id, since)` returns the id of the history entry that the request has created since the Unix time `since`, or None. It
+    never raises an exception.
     """
 
     def __init__(self, store: CallStore, entry_of: Callable[[str, float], Awaitable[int | None]]) -> None:
@@ -199,41 +204,37 @@ class Idempotency:
         key = key_of(exchange)
         if key is None:
             return await next(exchange)
-        name = _name(exchange, key)
+        name = _call_name(exchange, key)
         if name in self._running:
             raise ApiError(409, f"{_IN_HEADER} belongs to a call that is still running; try again later", headers=[(RETRY_AFTER, b"1")])
         self._running.add(name)
         try:
             body = HashedBody(exchange, key, is_read=exchange.matched.body is not None)
             if stored_call := await self._store.find(name):
-                if not stored_call.status:
-                    raise ApiError(409, await self._interrupted_message(stored_call))
-                return await _replayed(stored_call, body, exchange)
+                if stored_call.status:
+                    return await _replay(stored_call, body, exchange)
+                if stored_call.id and (entry := await self._entry_of(stored_call.id, stored_call.began)):
+                    made = f"request {stored_call.id} made entry {entry} of /v3/sidecar/history"
+                    raise ApiError(409, f"{_IN_HEADER} belongs to a call that was interrupted after its {made}")
+                text = "belongs to a call that was interrupted and may or may not have been made; read the object, then send another key"
+                raise ApiError(409, f"{_IN_HEADER} {text}")
             return await self._make_first(name, exchange, body, next)
         finally:
             self._running.discard(name)
 
-    async def _interrupted_message(self, stored_call: StoredCall) -> str:
-        """Return the error message for an interrupted call."""
-        if stored_call.id and (entry := await self._entry_of(stored_call.id, stored_call.began)):
-            made = f"request {stored_call.id} made entry {entry} of /v3/sidecar/history"
-            return f"{_IN_HEADER} belongs to a call that was interrupted after its {made}"
-        text = "belongs to a call that was interrupted and may or may not have been made; read the object, then send another key"
-        return f"{_IN_HEADER} {text}"
-
     async def _make_first(self, name: str, exchange: Exchange, body: "HashedBody", next: Next) -> Response:
         """Make a call for the first time, and store its response unless the response is a refusal.
 
-        If this raises, the outcome of the call is unknown, and the call remains stored without a response.
+        If the handler raises an exception, the outcome of the call is unknown, and the call remains stored without a response.
         """
         call = await self._store.begin(name, exchange.request_id)
         exchange.receive = body
         response = await (await next(exchange)).complete()
         status, answer = response.status_code, bytes(response.body)
         if 400 <= status < 500 or status == _UNAVAILABLE:
-            self._store.forget(name)
+            self._store.delete(name)
         else:
-            digest, headers, ignored = await body.digest(), _plain(response.raw_headers), _plain(exchange.ignored)
+            digest, headers, ignored = await body.digest(), _as_texts(response.raw_headers), _as_texts(exchange.ignored)
             made = StoredCall(call.began, digest, status, headers, ignored, answer, rights=rights_digest(exchange.author))
             operation = exchange.matched
             is_secret = operation.secret or await run_in_thread_if(len(answer) > LARGE, holds_secret, operation, response)
@@ -242,7 +243,7 @@ class Idempotency:
 
 
 def key_of(exchange: Exchange) -> bytes | None:
-    """Return the key of a POST that changes something. Return None if no key was sent, and for any other call. Raises ApiError (400)."""
+    """Return the key of a POST that changes something. Return None for a request without key and other calls. Raises ApiError (400)."""
     sent, operation = exchange.headers.get(HEADER), exchange.matched
     if sent is None or operation.method != "POST" or not operation.writes or operation.is_dry(exchange.query):
         return None
@@ -251,19 +252,19 @@ def key_of(exchange: Exchange) -> bytes | None:
     return key
 
 
-def rights_digest(by: Author | None) -> str:
+def rights_digest(author: Author | None) -> str:
     """Return a digest of the author's permissions, or an empty text if roles do not limit them."""
-    rights = by.rights if by else None
+    rights = author.rights if author else None
     return hashlib.sha256(json.dumps(asdict(rights), default=sorted).encode()).hexdigest()[:16] if isinstance(rights, Rights) else ""
 
 
-def _name(exchange: Exchange, key: bytes) -> str:
-    """Return the name under which a call is stored (see `CallStore`). Its digest covers caller, method, path with query, and key."""
-    by = exchange.author
-    assert by is not None
+def _call_name(exchange: Exchange, key: bytes) -> str:
+    """Return the name under which a call is stored (see `CallStore`). The digest in it covers caller, method, path with query, and key."""
+    author = exchange.author
+    assert author is not None
     path, query = exchange.raw_path.decode("latin-1"), exchange.query.decode("latin-1")
-    call = [by.group, by.name, exchange.method, path, query, key.decode("latin-1")]
-    return f"{Account.from_author(by).holder}-{hashlib.sha256(json.dumps(call).encode()).hexdigest()}"
+    call = [author.group, author.name, exchange.method, path, query, key.decode("latin-1")]
+    return f"{Account.from_author(author).holder}-{hashlib.sha256(json.dumps(call).encode()).hexdigest()}"
 
 
 class HashedBody:
@@ -286,11 +287,11 @@ class HashedBody:
             await asyncio.Event().wait()
         message = await self._receive()
         if message["type"] == "http.request":
-            self._add(message.get("body", b""))
+            self._hash_piece(message.get("body", b""))
             self._is_complete = not message.get("more_body")
         return message
 
-    def _add(self, data: bytes) -> None:
+    def _hash_piece(self, data: bytes) -> None:
         if not self._boundary:
             self._hash.update(data)
             return
@@ -305,7 +306,7 @@ class HashedBody:
     async def digest(self) -> str:
         """Receive the rest of the body and return the digest of the whole body. Raises ApiError (400, 408).
 
-        Return an empty text if the operation has no body.
+        Return an empty text, and receive nothing, if the operation has no body.
         """
         if not self._is_read:
             return ""
@@ -322,8 +323,8 @@ class HashedBody:
 
 
 def holds_secret(operation: Operation, response: Response) -> bool:
-    """Return whether the response contains a secret, which callers that may not see secrets get masked."""
-    kind = next((value.partition(b";")[0] for name, value in response.raw_headers if name == CONTENT_TYPE), b"")
+    """Return whether the response contains a secret, which is masked for callers that may not see secrets."""
+    kind = response.content_type
     if kind not in (JSON, TEXT):
         return False
     body, schema = bytes(response.body), operation.answer(response.status_code, kind.decode())
@@ -332,7 +333,8 @@ def holds_secret(operation: Operation, response: Response) -> bool:
     return str(masked_value(body.decode("utf-8", "surrogateescape"), schema)).encode("utf-8", "surrogateescape") != body
 
 
-async def _replayed(stored_call: StoredCall, body: HashedBody, exchange: Exchange) -> Response:
+async def _replay(stored_call: StoredCall, body: HashedBody, exchange: Exchange) -> Response:
+    """Return the stored response of an earlier call to its retry. Raises ApiError (409, 422) if the retry must not get the response."""
     if await body.digest() != stored_call.request:
         raise ApiError(422, f"{_IN_HEADER} was already sent with another body; nothing was done. Send another key")
     if stored_call.rights != rights_digest(exchange.author):
@@ -343,15 +345,15 @@ async def _replayed(stored_call: StoredCall, body: HashedBody, exchange: Exchang
     if stored_call.body is None:
         text = f"belongs to a call that was answered with {stored_call.status}; the answer was secret or too large to store"
         raise ApiError(409, f"{_IN_HEADER} {text}")
-    exchange.ignored, exchange.is_replayed = _encoded(stored_call.ignored), True
+    exchange.ignored, exchange.is_replayed = _as_headers(stored_call.ignored), True
     response = Response(stored_call.status)
-    response.body, response.raw_headers = stored_call.body, [*_encoded(stored_call.headers), (REPLAYED, b"true")]
+    response.body, response.raw_headers = stored_call.body, [*_as_headers(stored_call.headers), (REPLAYED, b"true")]
     return response
 
 
-def _plain(headers: Any) -> tuple[tuple[str, str], ...]:
+def _as_texts(headers: Any) -> tuple[tuple[str, str], ...]:
     return tuple((bytes(name).decode("latin-1"), value.decode("latin-1")) for name, value in headers)
 
 
-def _encoded(headers: tuple[tuple[str, str], ...]) -> list[tuple[bytes, bytes]]:
+def _as_headers(headers: tuple[tuple[str, str], ...]) -> list[tuple[bytes, bytes]]:
     return [(HeaderName(name.encode("latin-1")), value.encode("latin-1")) for name, value in headers]

@@ -22,7 +22,7 @@ _TYPE_NAMES = {
     dict: "an object",
     type(None): "null",
 }
-_WANTED_TYPES = {
+_EXPECTED_TYPES = {
     "string": "a string",
     "integer": "an integer",
     "number": "a number",
@@ -37,7 +37,7 @@ _LINE_BREAKS = str.maketrans("", "", "\r\n")
 
 
 @dataclass
-class Shaped:
+class NormalizedBody:
     """A normalized body, and the messages about what is wrong with it."""
 
     # The body as sent, and the normalized body.
@@ -58,7 +58,7 @@ class Member:
     """A member of an object, as the schema of the object declares it."""
 
     # The position among the members.
-    place: int
+    position: int
     # The resolved schema of the member's value, and its type.
     schema: Mapping[str, Any]
     kind: str
@@ -78,9 +78,9 @@ class Member:
 
 
 class ResolvedSchemas:
-    """The schemas of the document. References are followed, and the parts of `allOf` joined, on first use.
+    """The schemas of the document. On first use of a schema, its references are followed and the parts of its `allOf` are joined.
 
-    `longest` is the most characters that a key, or a text without `maxLength`, may have. 0 is no limit.
+    `longest` is the most characters that a key may have, and a text without `maxLength`. 0 means no limit.
     """
 
     def __init__(self, schemas: Mapping[str, Any], longest: int = 0) -> None:
@@ -90,14 +90,14 @@ class ResolvedSchemas:
         self._objects: dict[int, tuple[Mapping[str, Any], dict[str, Member]]] = {}
 
     def resolve(self, schema: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the schema with a reference or `allOf` at its top level resolved. Nested schemas are not resolved."""
+        """Return the schema after following a reference, or joining `allOf`, at its top level. Nested schemas are not resolved."""
         if name := name_of(schema):
             if name not in self._resolved:
-                self._resolved[name] = self._joined(self._schemas[name])
+                self._resolved[name] = self._join_parts(self._schemas[name])
             return self._resolved[name]
-        return self._joined(schema) if "allOf" in schema else schema
+        return self._join_parts(schema) if "allOf" in schema else schema
 
-    def _joined(self, schema: Mapping[str, Any]) -> dict[str, Any]:
+    def _join_parts(self, schema: Mapping[str, Any]) -> dict[str, Any]:
         joined = {key: value for key, value in schema.items() if key != "allOf"}
         if name_of(schema):
             return dict(self.resolve(schema))
@@ -107,37 +107,39 @@ class ResolvedSchemas:
         required = {"required": [name for part in [*parts, joined] for name in part.get("required", ())]}
         return ({"type": kinds[0]} if kinds else {}) | joined | ({"properties": members} if members else {}) | required
 
-    def shape(self, value: Any, schema: Mapping[str, Any]) -> Shaped:
-        """Normalize a body."""
-        shaped = Shaped(value)
-        shaped.value = self._normalized(value, self.resolve(schema), self.kind(schema), "", shaped)
-        return shaped
+    def normalize(self, value: Any, schema: Mapping[str, Any]) -> NormalizedBody:
+        """Normalize a body, and collect the messages about its errors."""
+        body = NormalizedBody(value)
+        body.value = self._normalize(value, self.resolve(schema), self.kind(schema), "", body)
+        return body
 
-    def respelt(self, value: Any, schema: Mapping[str, Any]) -> Any:
-        """Return the value with its members named as in the schema, at every level. Drop unknown members, but keep empty values."""
+    def with_declared_names(self, value: Any, schema: Mapping[str, Any]) -> Any:
+        """Return the value with its members, at every level, named as in the schema. Drop unknown members, but keep empty values."""
         resolved = self.resolve(schema)
         if not isinstance(value, dict):
             return value
         if "properties" in resolved:
             members = self._members(resolved)
             return {
-                name: self.respelt(member_value, members[name].schema)
-                for name, member_value in _respelt(value, members).items()
+                name: self.with_declared_names(member_value, members[name].schema)
+                for name, member_value in _with_declared_case(value, members).items()
                 if name in members
             }
         inner = resolved.get("additionalProperties")
-        return {key: self.respelt(element, inner) for key, element in value.items()} if isinstance(inner, Mapping) else value
+        if not isinstance(inner, Mapping):
+            return value
+        return {key: self.with_declared_names(element, inner) for key, element in value.items()}
 
     def _members(self, schema: Mapping[str, Any]) -> dict[str, Member]:
-        if (known := self._objects.get(id(schema))) is None:
-            required, made = schema.get("required", ()), {}
-            for place, (name, inner) in enumerate(schema["properties"].items()):
+        if id(schema) not in self._objects:
+            required, members = schema.get("required", ()), {}
+            for position, (name, inner) in enumerate(schema["properties"].items()):
                 resolved = self.resolve(inner)
                 nullable = bool(inner.get("nullable", resolved.get("nullable")))
                 former = tuple(inner.get("x-former-names", ()))
-                made[name] = Member(place, resolved, self.kind(resolved), nullable, name in required, former)
-            known = self._objects[id(schema)] = schema, made
-        return known[1]
+                members[name] = Member(position, resolved, self.kind(resolved), nullable, name in required, former)
+            self._objects[id(schema)] = schema, members
+        return self._objects[id(schema)][1]
 
     def kind(self, schema: Mapping[str, Any]) -> str:
         """Return the JSON type that a schema declares, or "any" if it declares none."""
@@ -145,57 +147,60 @@ class ResolvedSchemas:
         return str(resolved.get("type", "object" if "properties" in resolved or "additionalProperties" in resolved else "any"))
 
     def at(self, schema: Mapping[str, Any], path: tuple[Any, ...]) -> Iterator[Mapping[str, Any]]:
-        """Yield the resolved schema of the whole, and of each value along a path of members, keys and positions."""
+        """Yield the resolved schema of the whole value, and of each value along a path of members, keys and positions."""
         yield (resolved := self.resolve(schema))
         for step in path:
             inner = resolved.get("properties", {}).get(step) or resolved.get("items") or resolved.get("additionalProperties")
             resolved = self.resolve(inner) if isinstance(inner, Mapping) else {}
             yield resolved
 
-    def _normalized(self, value: Any, schema: Mapping[str, Any], kind: str, path: str, shaped: Shaped) -> Any:
+    def _normalize(self, value: Any, schema: Mapping[str, Any], kind: str, path: str, body: NormalizedBody) -> Any:
+        """Return the normalized value at a path, or ABSENT. Add messages about it to `body`."""
         if value is None or kind == "any":
             return ABSENT if value is None else value
-        if isinstance(value, str) and self._too_long(value, schema, path, shaped):
+        if isinstance(value, str) and self._is_too_long(value, schema, path, body):
             return ABSENT
         if kind in _TYPES:
-            return _scalar(value, kind, schema, path, shaped)
+            return _normalize_scalar(value, kind, schema, path, body)
         if kind == "array" and isinstance(value, list):
-            return self._list(value, schema, path, shaped)
+            items = self.resolve(schema.get("items", {}))
+            inner = self.kind(items)
+            elements = [self._normalize(each, items, inner, _below(path, str(index)), body) for index, each in enumerate(value)]
+            return [{} if element is ABSENT else element for element in elements if element is not ABSENT or inner == "object"]
         if kind != "array" and isinstance(value, dict):
-            return self._object(value, schema, path, shaped)
-        return _mistyped(value, kind, schema, path, shaped)
+            if "properties" in schema:
+                return self._normalize_object(value, schema, path, body)
+            return self._normalize_map(value, schema, path, body)
+        return _report_type(value, kind, schema, path, body)
 
-    def _too_long(self, text: str, schema: Mapping[str, Any], path: str, shaped: Shaped) -> bool:
+    def _is_too_long(self, text: str, schema: Mapping[str, Any], path: str, body: NormalizedBody) -> bool:
         longest = schema.get("maxLength", self._longest)
         if not longest or len(text) <= longest:
             return False
-        shaped.oversized.append(f"{path} in body should be at most {longest} chars long")
+        body.oversized.append(f"{path} in body should be at most {longest} chars long")
         return True
 
-    def _list(self, value: list[Any], schema: Mapping[str, Any], path: str, shaped: Shaped) -> Any:
-        items = self.resolve(schema.get("items", {}))
-        kind = self.kind(items)
-        normalized = [self._normalized(element, items, kind, _below(path, str(place)), shaped) for place, element in enumerate(value)]
-        return [{} if element is ABSENT else element for element in normalized if element is not ABSENT or kind == "object"]
-
-    def _object(self, value: dict[str, Any], schema: Mapping[str, Any], path: str, shaped: Shaped) -> Any:
-        if "properties" not in schema:
-            return self._map(value, schema, path, shaped)
+    def _normalize_object(self, value: dict[str, Any], schema: Mapping[str, Any], path: str, body: NormalizedBody) -> Any:
         members = self._members(schema)
-        sent_value = value if value.keys() <= members.keys() else _respelt(value, members)
+        sent_value = value if value.keys() <= members.keys() else _with_declared_case(value, members)
         normalized = {}
-        for member, name in sorted(((members[name], name) for name in sent_value if name in members), key=_position):
-            element = self._normalized(sent_value[name], member.schema, member.kind, _below(path, name), shaped)
+        for name in sorted(sent_value.keys() & members.keys(), key=lambda name: members[name].position):
+            member = members[name]
+            element = self._normalize(sent_value[name], member.schema, member.kind, _below(path, name), body)
             if not member.is_absent(element):
                 normalized[name] = element
         if unknown := sent_value.keys() - members.keys():
-            shaped.unknown[path], shaped.known[path] = unknown, members
-            sent = [name for name in sorted(unknown) if sent_value[name]]
-            renamed = [(name, meant) for name in sent if (meant := _current_name(name, members)) and meant not in normalized]
-            shaped.misnamed += [f'{_below(path, name)} in body is not known; did you mean "{meant}"?' for name, meant in renamed]
+            body.unknown[path], body.known[path] = unknown, members
+        for name in sorted(name for name in unknown if sent_value[name]):
+            # The member may be sent under a former name, or with dashes for underscores.
+            spelling = name.replace("-", "_")
+            current = (known for known, member in members.items() if known.replace("-", "_") == spelling or name in member.former_names)
+            meant = next(current, None)
+            if meant and meant not in normalized:
+                body.misnamed.append(f'{_below(path, name)} in body is not known; did you mean "{meant}"?')
         return normalized
 
-    def _map(self, value: dict[str, Any], schema: Mapping[str, Any], path: str, shaped: Shaped) -> Any:
+    def _normalize_map(self, value: dict[str, Any], schema: Mapping[str, Any], path: str, body: NormalizedBody) -> Any:
         inner = schema.get("additionalProperties")
         if not isinstance(inner, Mapping) or not (inner := self.resolve(inner)).keys() & {
             "properties",
@@ -207,8 +212,8 @@ class ResolvedSchemas:
         if self.kind(inner) == "object" and "properties" not in inner:
             return value
         kind, where = self.kind(inner), f"a key of {path}"
-        keys = [key for key in value if not self._too_long(key, {}, where, shaped)]
-        normalized = {key: self._normalized(value[key], inner, kind, _below(path, key), shaped) for key in keys}
+        keys = [key for key in value if not self._is_too_long(key, {}, where, body)]
+        normalized = {key: self._normalize(value[key], inner, kind, _below(path, key), body) for key in keys}
         return {key: element for key, element in normalized.items() if element is not ABSENT}
 
 
@@ -216,59 +221,51 @@ def _below(path: str, name: str) -> str:
     return f"{path}.{name}" if path else name
 
 
-def _respelt(value: Mapping[str, Any], members: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the value, in which a member that differs from a known member only in case has the known name.
+def _with_declared_case(value: Mapping[str, Any], members: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an object in which members that differ from a declared name only in case have the declared name.
 
-    A member is not renamed if the known member is sent as well.
+    A member is not renamed if the object contains the declared name as well.
     """
-    lowered = {name.lower(): name for name in members}
-    meant = {name: name if name in members else lowered.get(name.lower(), name) for name in value}
-    return {meant[name] if name in members or meant[name] not in value else name: member_value for name, member_value in value.items()}
+    by_lower_case = {name.lower(): name for name in members}
+    result = {}
+    for name, member_value in value.items():
+        declared = name if name in members else by_lower_case.get(name.lower(), name)
+        result[name if declared in value else declared] = member_value
+    return result
 
 
-def _position(known: tuple[Member, str]) -> int:
-    return known[0].place
-
-
-def _current_name(name: str, members: Mapping[str, Member]) -> str | None:
-    """Return the current name of a member that is sent under a former name, or with dashes for underscores. Return None for any other."""
-    spelling = name.replace("-", "_")
-    return next((known for known, member in members.items() if known.replace("-", "_") == spelling or name in member.former_names), None)
-
-
-def _mistyped(value: Any, kind: str, schema: Mapping[str, Any], path: str, shaped: Shaped) -> Any:
+def _report_type(value: Any, kind: str, schema: Mapping[str, Any], path: str, body: NormalizedBody) -> Any:
+    """Add the message about a wrong type, with the unit of a number or the words of a short enum. Return ABSENT."""
+    words = [str(choice) for choice in schema.get("enum", ())]
+    expected = _EXPECTED_TYPES[kind]
+    if schema.get("x-duration") or schema.get("x-default-unit"):
+        expected += f" of {_UNITS.get(schema.get('x-default-unit', 'ms'), 'milliseconds')}"
+    elif schema.get("x-size"):
+        expected += " of bytes"
+    elif 0 < len(words) <= _FEW:
+        expected += f" ({' or '.join(words)})"
     where = f"{path} in body" if path else "value"
-    shaped.mistyped.append(f"{where} must be {_WANTED_TYPES[kind]}{_expected_values(schema)}, not {_TYPE_NAMES.get(type(value), 'that')}")
+    body.mistyped.append(f"{where} must be {expected}, not {_TYPE_NAMES.get(type(value), 'that')}")
     return ABSENT
 
 
-def _expected_values(schema: Mapping[str, Any]) -> str:
-    """Return the addition to a message about a wrong type: the unit of a number, or the words of a short enum."""
-    if schema.get("x-duration") or schema.get("x-default-unit"):
-        return f" of {_UNITS.get(schema.get('x-default-unit', 'ms'), 'milliseconds')}"
-    if schema.get("x-size"):
-        return " of bytes"
-    words = [str(choice) for choice in schema.get("enum", ())]
-    return f" ({' or '.join(words)})" if 0 < len(words) <= _FEW else ""
-
-
-def _scalar(value: Any, kind: str, schema: Mapping[str, Any], path: str, shaped: Shaped) -> Any:
+def _normalize_scalar(value: Any, kind: str, schema: Mapping[str, Any], path: str, body: NormalizedBody) -> Any:
     if schema.get("x-seconds") and isinstance(value, int | float) and not isinstance(value, bool):
         # A number without a unit is in seconds, which a text without a unit is as well.
         value = str(value)
     if not isinstance(value, _TYPES[kind]) or (isinstance(value, bool) and kind != "boolean"):
-        return _mistyped(value, kind, schema, path, shaped)
+        return _report_type(value, kind, schema, path, body)
     if isinstance(value, int) and kind == "integer" and not -_INT64 <= value < _INT64:
-        shaped.mistyped.append(f"{path} in body must be an integer of 64 bits")
+        body.mistyped.append(f"{path} in body must be an integer of 64 bits")
         return ABSENT
     escaped = schema.get("x-haproxy", {}).get("escaped") or schema.get("x-lines")
     if isinstance(value, str) and (reason := unwritable(value.translate(_LINE_BREAKS) if escaped else value)):
-        shaped.unwritable.append(f"{path} in body must not contain {reason}")
+        body.unwritable.append(f"{path} in body must not contain {reason}")
     return value
 
 
 def unwritable(text: str) -> str | None:
-    """Return which character of a text cannot be part of a line of a file, in words. Return None if the text can be written."""
+    """Name the character of a text that a line of a file cannot contain. Return None if a line can contain the whole text."""
     if "\0" in text:
         return "a NUL character"
     if "\n" in text or "\r" in text:

@@ -80,7 +80,7 @@ class Operation:
         self.resource: str | None = about.get("resource")
         self.parent: str | None = about.get("parent")
         self.action: str | None = about.get("action")
-        # The file store that it uses, and the kind of service discovery source. Empty if it uses none.
+        # The file store that the operation uses, and the kind of service discovery source. Empty if it uses none.
         self.store: str = about.get("store", "")
         self.source: str = about.get("source", "")
         # The status of the refusal of a text that cannot be part of a line of a file or of a runtime command.
@@ -96,9 +96,9 @@ class Operation:
         self.access: str = about.get("access", EFFECTS if self.resource else "")
         # Which objects the answer shows: a template, OBJECTS or COUNTERS (api/access.py).
         self.rows: str = about.get("rows", "")
-        # The part of the path before the name of an object. The slashes of that name may be encoded.
+        # The part of the path before the name of an object, in which slashes may be percent-encoded.
         self.above_object: str = about.get("above_object", "")
-        # Whether a read-only server refuses it.
+        # Whether a read-only server refuses the operation.
         self.writes: bool = about.get("writes", method not in ("GET", "HEAD"))
         # Whether the options of a change, such as `confirm`, have an effect.
         self.has_options: bool = about.get("options", True)
@@ -112,12 +112,10 @@ class Operation:
     @cached_property
     def handler(self) -> Handler:
         """The handler. The first use imports its module. Raises MissingHandler."""
-        if self.handler_name:
-            table = vars(_module(self._handled_by[0]))
-        else:
-            module = self._handled_by[0]
-            table = vars(_module(module)).get("ACTIONS", {}) if module else {}
-        name = self._handled_by[1]
+        module, name = self._handled_by
+        table = vars(_module(module)) if module else {}
+        if not self.handler_name:
+            table = table.get("ACTIONS", {})
         if name not in table:
             raise MissingHandler(f"no handler for {self.method} {self.path}")
         function: Handler = table[name]
@@ -134,10 +132,10 @@ class Operation:
 
     @cached_property
     def check(self) -> Check | None:
-        """The function that checks a call without making it, if the operation has one.
+        """The function that checks a call of this operation but does not make it. None if the operation has no such function.
 
-        It is the attribute `check` of the handler, or the entry of CHECKS in the handler's module under the handler's name. It raises the
-        error with which the call would be refused. It returns whether the call would reload HAProxy, or None if that is unknown.
+        The function is the attribute `check` of the handler, or the entry of CHECKS in the handler's module under the handler's name. It
+        raises the error with which the call would be refused. It returns whether the call would reload HAProxy, or None if that is unknown.
         """
         module, name = self._handled_by
         check: Check | None = getattr(self.handler, "check", None) or vars(_module(module)).get("CHECKS", {}).get(name)
@@ -145,7 +143,7 @@ class Operation:
 
     @cached_property
     def reader(self) -> Callable[[Any], Awaitable[Any]]:
-        """The dependency of the handler's parameter: a function that creates the handler's `Call` from an `Incoming`."""
+        """The function that creates the handler's `Call` from an `Incoming`. It is the dependency of the handler's parameter."""
         handler = self.handler if isfunction(self.handler) else type(self.handler).__call__
         annotations = get_type_hints(handler, include_extras=True)
         (depends,) = (each.__metadata__[0] for name, each in annotations.items() if name != "return")
@@ -175,12 +173,12 @@ class Operation:
 
     @cached_property
     def tag(self) -> str:
-        """The group of operations in the document that it belongs to."""
+        """The tag of the operation in the document, which groups operations."""
         return str(next(iter(self.declared.get("tags", ())), ""))
 
     @cached_property
     def collections(self) -> tuple[tuple[str, str], ...]:
-        """The collections in the path that a parameter follows, as (singular, parameter), such as ("backend", "name").
+        """The collections in the path that a parameter follows, as (singular, name of the parameter), such as ("backend", "name").
 
         `entries` are omitted, because their keys are the content of a map.
         """
@@ -189,7 +187,7 @@ class Operation:
 
     @property
     def is_batched(self) -> bool:
-        """Whether the operation can be part of a batch: whether it writes objects of the configuration or stored files."""
+        """Whether the operation can be part of a batch. It can be if it writes objects of the configuration or stored files."""
         about = self.bundle.get("x-resources", {}).get(self.resource or "", {"file": ""})
         return self.writes and (bool(self.store) or "file" not in about)
 
@@ -210,7 +208,7 @@ class Operation:
 
     @cached_property
     def filters(self) -> tuple[str, ...]:
-        """The query parameters of a list that filter it by the member of the same name."""
+        """The query parameters by which a list can be filtered. Each is compared with the member of the same name."""
         declared = map(self._resolve, self.declared.get("parameters", []))
         return tuple(parameter["name"] for parameter in declared if parameter.get("x-filters"))
 
@@ -222,9 +220,10 @@ class Operation:
 
     @cached_property
     def guards(self) -> dict[str, tuple[str, ...]]:
-        """The parameters that restrain a write, such as `dry_run`, with all spellings to recognize. They include those of all writes.
+        """The parameters that restrain a write, such as `dry_run`, by name. The value is all spellings to recognize.
 
-        For an operation without the options of a change, they include these options, which would be ignored otherwise.
+        These are the parameters that restrain every write, and those of this operation. If the operation does not have the options of a
+        change, these options are included too, because the operation would ignore them.
         """
         beyond = ["everywhere"] + ["sidecar"] * ("Sidecar" in self.declared.get("tags", ())) + ["here"] * (not self.has_options)
         everywhere = [each for each in self.bundle["components"]["parameters"].values() if each.get("x-guards") in beyond]
@@ -239,17 +238,17 @@ class Operation:
         declared = self._resolve(self.declared["requestBody"])
         content = declared["content"]
         schema = next(iter(content.values())).get("schema", {})
-        return Body(
-            tuple(content), self._schema_by_resource() or schema, declared.get("required", False), declared.get("x-takes-one", False)
-        )
-
-    def _schema_by_resource(self) -> Mapping[str, Any] | None:
-        """Return the schema of the resource for a PATCH, and if the document declares the body only as an object. Else return None."""
         about = self.bundle.get("x-resources", {}).get(self.resource or "", {})
-        return {"$ref": f"#/components/schemas/{about['schema']}"} if "body" in about or self.action == PATCH else None
+        if "body" in about or self.action == PATCH:
+            # The body of a PATCH, and a body that the document declares only as an object, have the schema of the resource.
+            schema = {"$ref": f"#/components/schemas/{about['schema']}"}
+        return Body(tuple(content), schema, declared.get("required", False), declared.get("x-takes-one", False))
 
     def answer(self, status: int, media_type: str) -> Mapping[str, Any]:
-        """Return the schema of an answer, or an empty one if the document declares none. For a list it may be that of an element."""
+        """Return the schema of an answer, or an empty schema if the document declares none.
+
+        If the answer is a list, the schema may be that of its elements.
+        """
         if status < 300 and media_type == "application/json" and (about := self.bundle.get("x-resources", {}).get(self.resource or "")):
             return {"$ref": f"#/components/schemas/{about['schema']}"}
         responses = self.declared.get("responses", {})
@@ -261,7 +260,7 @@ class Operation:
 
     @cached_property
     def media_types(self) -> frozenset[str]:
-        """The media types of the answers, including JSON, the type of errors."""
+        """The media types of the answers. JSON is included, because errors are JSON."""
         answers = (self._resolve(response).get("content", {}) for response in self.declared.get("responses", {}).values())
         return frozenset(kind for content in answers for kind in content) | {"application/json"}
 
@@ -273,11 +272,12 @@ class Operation:
 
 
 def _module(name: str) -> Any:
-    place = f"dataplaneapi.{name}" if name.startswith(FEATURES) else f"dataplaneapi.handlers.{name}"
+    """Import a module of handlers and return it. Return a class without handlers if the module does not exist."""
+    full_name = f"dataplaneapi.{name}" if name.startswith(FEATURES) else f"dataplaneapi.handlers.{name}"
     try:
-        return import_module(place)
+        return import_module(full_name)
     except ModuleNotFoundError as error:
-        if error.name != place:
+        if error.name != full_name:
             raise
         return object
 
@@ -291,57 +291,56 @@ def operations(bundle: Mapping[str, Any]) -> Iterator[Operation]:
 
 @cache
 def served_document() -> Mapping[str, Any]:
-    """Return the document without the operations of missing features."""
+    """Return the document, but leave out the operations of missing features."""
     return without_features(bundle(), missing())
 
 
 def without_features(bundle: Mapping[str, Any], missing: Collection[str]) -> Mapping[str, Any]:
-    """Return the document without the operations and parameters of these features."""
+    """Return the document, but leave out the operations and parameters of the features in `missing`."""
     if not missing:
         return bundle
     parameters = bundle["components"]["parameters"]
-    gone = {f"#/components/parameters/{name}" for name, declared in parameters.items() if declared.get("x-feature") in missing}
+    removed = {f"#/components/parameters/{name}" for name, declared in parameters.items() if declared.get("x-feature") in missing}
     paths: dict[str, Any] = {}
     for path, methods in bundle["paths"].items():
-        kept = {name: _without(declared, gone) for name, declared in methods.items() if _feature_of(declared) not in missing}
-        if not kept.keys().isdisjoint(METHODS):
-            paths[path] = kept
-    left = {name: declared for name, declared in parameters.items() if declared.get("x-feature") not in missing}
-    return {**bundle, "paths": paths, "components": {**bundle["components"], "parameters": left}}
+        served: dict[str, Any] = {}
+        for name, declared in methods.items():
+            handler = declared.get("x-operation", {}).get("handler", "") if isinstance(declared, Mapping) else ""
+            feature = handler.removeprefix(FEATURES).partition(".")[0] if handler.startswith(FEATURES) else ""
+            if feature not in missing:
+                served[name] = _without_parameters(declared, removed)
+        if not served.keys().isdisjoint(METHODS):
+            paths[path] = served
+    remaining = {name: declared for name, declared in parameters.items() if declared.get("x-feature") not in missing}
+    return {**bundle, "paths": paths, "components": {**bundle["components"], "parameters": remaining}}
 
 
-def _feature_of(declared: Any) -> str:
-    """Return the feature of an operation. Return an empty text for an operation of the core, and for any other entry of a path."""
-    handler = declared.get("x-operation", {}).get("handler", "") if isinstance(declared, Mapping) else ""
-    return handler.removeprefix(FEATURES).partition(".")[0] if handler.startswith(FEATURES) else ""
-
-
-def _without(declared: Any, gone: Collection[str]) -> Any:
-    """Return an operation, or the parameters of a path, without the parameters that `gone` refers to."""
+def _without_parameters(declared: Any, removed: Collection[str]) -> Any:
+    """Return an operation, or the parameters of a path, but leave out the parameters that the references in `removed` name."""
     if isinstance(declared, list):
-        return [each for each in declared if each.get("$ref") not in gone]
+        return [each for each in declared if each.get("$ref") not in removed]
     if not isinstance(declared, Mapping):
         return declared
-    lists = {name: _without(declared[name], gone) for name in ("parameters", "x-further-parameters") if name in declared}
+    lists = {name: _without_parameters(declared[name], removed) for name in ("parameters", "x-further-parameters") if name in declared}
     return {**declared, **lists}
 
 
 class RouteNode:
     """A node in the tree of paths."""
 
-    __slots__ = ("fixed", "named", "operations")
+    __slots__ = ("fixed", "operations", "parameter")
 
     def __init__(self) -> None:
         # Nodes by the next segment.
         self.fixed: dict[str, RouteNode] = {}
         # The node if the next segment is a path parameter.
-        self.named: RouteNode | None = None
+        self.parameter: RouteNode | None = None
         # The operations whose path ends here, by method.
         self.operations: dict[str, Operation] = {}
 
 
 class RouteIndex:
-    """The index of the operations by path. It does not change after its construction.
+    """The index of the operations by path. The index does not change after its construction.
 
     `guide(path, query)` returns the advice that ends the message of a 404, or an empty text.
     """
@@ -353,20 +352,17 @@ class RouteIndex:
         # Beginnings of paths that continue with the name of an object.
         self._above_objects = tuple({operation.above_object for operation in self.operations if operation.above_object})
         for operation in self.operations:
-            self._plant(operation)
-
-    def _plant(self, operation: Operation) -> None:
-        node = self.root
-        for segment in segments_of(operation.path):
-            if segment.startswith("{"):
-                node.named = node.named or RouteNode()
-                node = node.named
-            else:
-                node = node.fixed.setdefault(segment, RouteNode())
-        node.operations[operation.method] = operation
+            node = self.root
+            for segment in segments_of(operation.path):
+                if segment.startswith("{"):
+                    node.parameter = node.parameter or RouteNode()
+                    node = node.parameter
+                else:
+                    node = node.fixed.setdefault(segment, RouteNode())
+            node.operations[operation.method] = operation
 
     def walk(self, raw_path: str) -> tuple[RouteNode, list[str]] | None:
-        """Return the node of a path, and the percent-encoded values of its parameters. Return None for an unknown path.
+        """Return the node of a path, and the percent-encoded values of the parameters in the path. Return None for an unknown path.
 
         One trailing slash is ignored.
         """
@@ -380,7 +376,7 @@ class RouteIndex:
         for segment in (rest.removesuffix("/")).split("/") if rest else ():
             following = node.fixed.get(segment)
             if following is None:
-                if (following := node.named) is None or not segment:
+                if (following := node.parameter) is None or not segment:
                     return None
                 names.append(segment)
             node = following
@@ -392,33 +388,33 @@ class RouteIndex:
         Raises ApiError (404 or 405), whose message suggests another path or method.
         """
         text = raw_path.decode("latin-1")
-        place = self.walk(text)
-        if place is None or not place[0].operations:
-            raise self._not_found(unquote(text), query)
-        node, names = place
+        node, names = self.walk(text) or (None, [])
+        if node is None or not node.operations:
+            path = unquote(text)
+            if path in (BASE, BASE + "/"):
+                raise ApiError(404, "no matching operation was found")
+            advice = self._guide(path, query) if self._guide else ""
+            raise ApiError(404, f"path {path} was not found" + (f"; {advice}" if advice else ""))
         operation = node.operations.get(method)
         if operation is None:
             raise self._not_allowed(method, text, node)
         return operation, {name: decoded(text) for name, text in zip(operation.names, names, strict=True)}
 
     def _not_allowed(self, method: str, raw_path: str, node: RouteNode) -> ApiError:
-        """Return the error 405. It lists the methods of the path, and suggests the collection or element if that has the method."""
+        """Return the error 405, which lists the methods of the path.
+
+        The message suggests the path of the collection or of its elements, if that path has the method.
+        """
         allowed = [each.upper() for each in METHODS if each.upper() in node.operations]
         path, first = raw_path.removesuffix("/"), ", ".join(allowed[:-1])
         text = f"method {method} is not allowed for path {unquote(raw_path)}, which has {first + ' and ' if first else ''}{allowed[-1]}"
-        if node.named and (operation := node.named.operations.get(method)):
+        if node.parameter and (operation := node.parameter.operations.get(method)):
             text += f"; did you mean {method} {path}/{segments_of(operation.path)[-1]}?"
         elif next(iter(node.operations.values())).path.endswith("}"):
             collection = path.rpartition("/")[0]
-            if (place := self.walk(collection)) and method in place[0].operations:
+            if (match := self.walk(collection)) and method in match[0].operations:
                 text += f"; did you mean {method} {collection}?"
         return ApiError(405, text, headers=[(ALLOW, ", ".join(allowed).encode())])
-
-    def _not_found(self, path: str, query: bytes) -> ApiError:
-        if path in (BASE, BASE + "/"):
-            return ApiError(404, "no matching operation was found")
-        advice = self._guide(path, query) if self._guide else ""
-        return ApiError(404, f"path {path} was not found" + (f"; {advice}" if advice else ""))
 
 
 def segments_of(path: str) -> list[str]:

@@ -31,7 +31,7 @@ class Parameter:
 
     name: str
     # `path`, `query` or `header`.
-    place: str
+    location: str
     required: bool = False
     # The type of the schema, or DURATION. The value of a duration is in seconds.
     kind: str = "string"
@@ -87,16 +87,34 @@ def convert(
 ) -> dict[str, Any]:
     """Return the values of the parameters that were sent, by name. Raises ApiError (400).
 
-    An empty optional string counts as not sent, except that it is an error in a parameter that restrains a write.
+    An empty optional string counts as not sent. In a parameter that restrains a write, it is an error.
     """
     values: dict[str, Any] = {}
     for parameter in parameters:
-        if parameter.place == "path":
-            values[parameter.name] = _convert(parameter, path[parameter.name])
-        elif parameter.place == "query":
-            _convert_query(parameter, query.get(parameter.name, []), values)
+        name = parameter.name
+        if parameter.location == "path":
+            values[name] = _convert(parameter, path[name])
+        elif parameter.location == "query":
+            sent = query.get(name, [])
+            if not sent and parameter.required:
+                raise ApiError(400, f"Query argument {name} is required, but not found")
+            if parameter.repeated and sent:
+                values[name] = [_convert(parameter, item) for text in sent for item in text.split(",") if item]
+            elif len(sent) > 1:
+                raise ApiError(400, f"Invalid format for parameter {name}: multiple values for single value parameter '{name}'")
+            elif sent and (sent[0] or parameter.required or parameter.kind not in ("string", DURATION)):
+                values[name] = _convert(parameter, sent[0])
+            elif sent and parameter.guards:
+                raise ApiError(400, f"{name} in query is empty: give it a value, or leave it out")
         else:
-            _convert_header(parameter, headers, values)
+            key = name.lower().encode()
+            sent = [value.decode("latin-1") for sent_name, value in headers if sent_name == key]
+            if len(sent) > 1:
+                raise ApiError(400, f"Expected one value for {name}, got {len(sent)}")
+            if sent:
+                values[name] = _convert(parameter, sent[0])
+            elif parameter.required:
+                raise ApiError(400, f"Header parameter {name} is required, but not found")
     return values
 
 
@@ -105,67 +123,35 @@ def check(
 ) -> None:
     """Raise ApiError (400) for a value that violates pattern, enum, limits or format of its parameter.
 
-    A parameter for which `is_known` returns True has a value that exists already, which may violate them.
+    Ignore the violation if `is_known` returns True for the parameter, because its value is the name of an existing object.
     """
     for parameter in parameters:
         sent = values.get(parameter.name)
         for value in sent if isinstance(sent, list) else [] if sent is None else [sent]:
             if (reason := _violation(parameter, value)) and not is_known(parameter):
-                raise ApiError(400, f"{parameter.name} in {parameter.place}: {reason}")
-
-
-def _convert_query(parameter: Parameter, sent: list[str], values: dict[str, Any]) -> None:
-    if not sent:
-        if parameter.required:
-            raise ApiError(400, f"Query argument {parameter.name} is required, but not found")
-    elif parameter.repeated:
-        values[parameter.name] = [_convert(parameter, item) for text in sent for item in text.split(",") if item]
-    elif len(sent) > 1:
-        raise ApiError(400, f"Invalid format for parameter {parameter.name}: multiple values for single value parameter '{parameter.name}'")
-    elif sent[0] or parameter.required or parameter.kind not in ("string", DURATION):
-        values[parameter.name] = _convert(parameter, sent[0])
-    elif parameter.guards:
-        raise ApiError(400, f"{parameter.name} in query is empty: give it a value, or leave it out")
-
-
-def _convert_header(parameter: Parameter, headers: Iterable[tuple[bytes, bytes]], values: dict[str, Any]) -> None:
-    wanted = parameter.name.lower().encode()
-    sent = [value.decode("latin-1") for name, value in headers if name == wanted]
-    if len(sent) > 1:
-        raise ApiError(400, f"Expected one value for {parameter.name}, got {len(sent)}")
-    if sent:
-        values[parameter.name] = _convert(parameter, sent[0])
-    elif parameter.required:
-        raise ApiError(400, f"Header parameter {parameter.name} is required, but not found")
+                raise ApiError(400, f"{parameter.name} in {parameter.location}: {reason}")
 
 
 def _convert(parameter: Parameter, text: str) -> Any:
+    """Return the value of a text that was sent for a parameter. Raises ApiError (400)."""
     if parameter.kind == "string":
         return text
     if parameter.kind == DURATION:
-        return _duration(parameter, text)
-    value = BOOLEANS.get(text) if parameter.kind == "boolean" else _integer(text)
-    if value is None:
-        wanted = "one of true, false, 1, 0, t, f" if parameter.kind == "boolean" else "an integer of 64 bits"
-        raise ApiError(400, f'Invalid format for parameter {parameter.name}: "{text}" is not {wanted}')
-    return value
-
-
-def _duration(parameter: Parameter, text: str) -> float:
-    try:
-        return seconds(text)
-    except ValueError as error:
-        raise ApiError(400, f"Invalid format for parameter {parameter.name}: {error}") from None
-
-
-def _integer(text: str) -> int | None:
-    if not _INTEGER.fullmatch(text) or len(text) > 20:
-        return None
-    value = int(text)
-    return value if -_INT64 <= value < _INT64 else None
+        try:
+            return seconds(text)
+        except ValueError as error:
+            raise ApiError(400, f"Invalid format for parameter {parameter.name}: {error}") from None
+    if parameter.kind == "boolean":
+        if text not in BOOLEANS:
+            raise ApiError(400, f'Invalid format for parameter {parameter.name}: "{text}" is not one of true, false, 1, 0, t, f')
+        return BOOLEANS[text]
+    if not _INTEGER.fullmatch(text) or len(text) > 20 or not -_INT64 <= int(text) < _INT64:
+        raise ApiError(400, f'Invalid format for parameter {parameter.name}: "{text}" is not an integer of 64 bits')
+    return int(text)
 
 
 def _violation(parameter: Parameter, value: Any) -> str | None:
+    """Return why a value is not allowed for a parameter, or None if the value is allowed."""
     if parameter.pattern is not None and not matches(parameter.pattern, value):
         return f'string doesn\'t match the regular expression "{parameter.pattern}"'
     if parameter.choices and value not in parameter.choices:
@@ -183,7 +169,7 @@ def _violation(parameter: Parameter, value: Any) -> str | None:
 
 
 def matches(pattern: str, text: str) -> bool:
-    """Return whether a text matches a pattern of the document. `$` does not match before a final line break, and `\\d` is ASCII only."""
+    """Return whether a text matches a pattern of the document. `$` matches only at the end of the text, and `\\d` only ASCII digits."""
     return _compiled(pattern).search(text) is not None
 
 

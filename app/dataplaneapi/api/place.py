@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def place_of(operation: Operation, values: Mapping[str, Any], editor: Editor, *, one: bool) -> tuple[Resource, Parent, Any]:
     """Return (resource, parent section, key) of an operation's object or collection.
 
-    With `one`, the last name in the path is the key of the object. For a collection, and an object without a name, the key is None.
+    With `one`, the last name in the path is the key of the object. The key of a collection, or of an object without a name, is None.
     """
     resource = editor.resources[operation.resource or ""]
     names = list(operation.names)
@@ -33,14 +33,19 @@ def place_of(operation: Operation, values: Mapping[str, Any], editor: Editor, *,
 
 
 def present_value(operation: Operation, values: Mapping[str, Any], services: "Services", base: Document | None = None) -> Any:
-    """Return the object of an operation as a GET returns it, or None if it does not exist. `base` is that of the `Call`."""
+    """Return the object of an operation as a GET returns it, or None if the object does not exist. `base` is `Call.base`."""
     resource = services.editor.resources.by_name.get(operation.resource or "")
+    transaction = values.get("transaction_id")
     try:
         if resource is None or resource.file:
-            return _spoe_object(operation, values, services)
+            scope_editor = services.scope_editor
+            if operation.resource not in scope_editor.resources.by_name or "name" not in values:
+                return None
+            file = services.spoe.file(values["parent_name"]).read(transaction)
+            return scope_editor.get_object(file, values["scope_name"], scope_editor.resources[operation.resource], values["name"])
         one = operation.is_of_one or resource.kind == "singleton"
         resource, parent, key = place_of(operation, values, services.editor, one=one)
-        document = services.engine.read(values.get("transaction_id")) if base is None else base
+        document = services.engine.read(transaction) if base is None else base
         editor: Any = Sites(services.editor) if resource.kind == "view" else services.editor
         full = bool(values.get("full_section"))
         if one:
@@ -50,27 +55,21 @@ def present_value(operation: Operation, values: Mapping[str, Any], services: "Se
         return None
 
 
-def _spoe_object(operation: Operation, values: Mapping[str, Any], services: "Services") -> Any:
-    """Return an object of a SPOE file, or None if the operation is not for one object. Raises NativeError."""
-    editor = services.scope_editor
-    if operation.resource not in editor.resources.by_name or "name" not in values:
-        return None
-    document = services.spoe.file(values["parent_name"]).read(values.get("transaction_id"))
-    return editor.get_object(document, values["scope_name"], editor.resources[operation.resource], values["name"])
-
-
 def parent_in_query(operation: Operation, query: bytes, editor: Editor) -> dict[str, str]:
-    """Return the query parameter that names the parent section, with its normalized value, or nothing if no parameter names it."""
+    """Return the query parameter that names the parent section, with its normalized value.
+
+    Return an empty dictionary if no parameter of the query names the parent.
+    """
     resource = editor.resources.by_name.get(operation.resource or "")
     name = resource.parent_parameter if resource and operation.parent is not None else ""
     if not name or name in operation.names:
         return {}
-    given = query_values(query).get(name, [""])[0]
-    return {name: normalized(given)} if given else {}
+    value = query_values(query).get(name, [""])[0]
+    return {name: normalized(value)} if value else {}
 
 
 def with_known_names(operation: Operation, values: Mapping[str, str], services: "Services") -> dict[str, str]:
-    """Return the values of a path, in which the name of an object or stored file is replaced by its canonical name.
+    """Return the values of the path parameters, with the canonical name of the object or stored file.
 
     Permissions, the audit log, the history, handlers and the store use only the canonical name.
     """
@@ -94,7 +93,7 @@ def with_known_names(operation: Operation, values: Mapping[str, str], services: 
 def object_of(operation: Operation, values: Mapping[str, Any], services: "Services", body: Any = None) -> str:
     """Return the name of the object that an operation is for, by its parameters and the body of a POST.
 
-    Return an empty text if they do not name it.
+    Return an empty text if parameters and body do not name the object.
     """
     if operation.store:
         store = services.engine.stores.get(operation.store)

@@ -32,7 +32,10 @@ def answer(services: "Services", exchange: Exchange) -> Response | Awaitable[Res
 
 
 async def _readiness(services: "Services") -> Response:
-    parts = {"configuration": await _configuration(services), "runtime": await _runtime(services), "reload": _reload(services)}
+    parts = {"configuration": await _configuration(services), "runtime": await _runtime(services), "reload": dict(_OK)}
+    reloads = services.engine.reloads
+    if id_ := reloads.awaiting:
+        parts["reload"] = {"status": "waiting", "id": id_, "reason": reloads.records.get(id_).response or WAITS}
     if services.settings.read_only:
         parts["changes"] = {"status": "disabled", "reason": READ_ONLY}
     troubles = {name: trouble for name, directory in services.directories.items() if (trouble := directory.trouble())}
@@ -65,30 +68,19 @@ async def _configuration(services: "Services") -> dict[str, Any]:
 async def _runtime(services: "Services") -> dict[str, Any]:
     """Return the status of HAProxy's worker.
 
-    If the socket does not answer, it is `failed` if HAProxy is expected to run, else `unknown`.
+    If the socket does not answer, the status is `failed` if HAProxy is expected to run, else `unknown`.
     """
     engine = services.engine
-    runtime, part = engine.runtime, _failed if engine.expects_haproxy() else _unknown
     try:
         async with asyncio.timeout(PROBE_SECONDS):
-            worker = await runtime.worker()
+            worker = await engine.runtime.worker()
+        return _OK | {"pid": worker.pid, "socket": engine.runtime.address}
     except TimeoutError:
-        return part(f"{runtime.address}: no answer within {PROBE_SECONDS:g} s")
+        reason = f"{engine.runtime.address}: no answer within {PROBE_SECONDS:g} s"
     except RuntimeFailure as error:
-        return part(str(error))
-    return _OK | {"pid": worker.pid, "socket": runtime.address}
-
-
-def _reload(services: "Services") -> dict[str, Any]:
-    reloads = services.engine.reloads
-    if not reloads.awaiting:
-        return dict(_OK)
-    return {"status": "waiting", "id": reloads.awaiting, "reason": reloads.records.get(reloads.awaiting).response or WAITS}
+        reason = str(error)
+    return {"status": "failed" if engine.expects_haproxy() else "unknown", "reason": reason}
 
 
 def _failed(reason: str) -> dict[str, Any]:
     return {"status": "failed", "reason": reason}
-
-
-def _unknown(reason: str) -> dict[str, Any]:
-    return {"status": "unknown", "reason": reason}

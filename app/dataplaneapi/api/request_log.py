@@ -32,7 +32,7 @@ access_logger = logging.getLogger(ACCESS)
 
 
 class RequestLog:
-    """The layer that sends the response, unless a layer below has sent it, and then records the request."""
+    """The layer that records each request, after it has sent the response. It does not send a response that a layer below has sent."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -74,36 +74,39 @@ def publish_event(exchange: Exchange, services: Services) -> None:
 def event_of(exchange: Exchange, *, reads: bool) -> RequestAnswered | None:
     """Return the event of an answered request.
 
-    Return None if a commit has published an event, for a public path, and for a read unless `reads`.
+    Return None for a public path, if a commit has published an event for the request, and for a read unless `reads`.
     """
-    by, operation = exchange.author, exchange.operation
-    if by is None or by.request is None:
+    author, operation = exchange.author, exchange.operation
+    if author is None or author.request is None:
         return _login(exchange)
-    if operation is None or by.request.is_recorded:
+    if operation is None or author.request.is_recorded:
         return None
     is_reading = operation.is_read(exchange.query) or exchange.is_replayed
     if is_reading and not reads:
         return None
-    return RequestAnswered(by, outcome_of(exchange.status), reason_of(exchange), READ if is_reading else CHANGE)
+    return RequestAnswered(author, outcome_of(exchange.status), reason_of(exchange), READ if is_reading else CHANGE)
 
 
 def _login(exchange: Exchange) -> RequestAnswered | None:
-    """Return the event of refused credentials. Return None if the request has none, since most browsers first send one without."""
+    """Return the event of refused credentials, or None if none were refused.
+
+    A refused request without credentials is no event, because most browsers first send a request without credentials.
+    """
     if exchange.status not in (401, 429) or not (authorization := exchange.headers.get(b"authorization")):
         return None
     credentials = parse_basic(authorization)
     name = credentials[0][:LONGEST_LOGIN] if credentials else ""
-    by = Author(address=exchange.address, request_id=exchange.request_id, request=Request(exchange.raw_path.decode("latin-1")))
-    return RequestAnswered(by, LIMITED if exchange.status == 429 else REFUSED, reason_of(exchange), LOGIN, name)
+    author = Author(address=exchange.address, request_id=exchange.request_id, request=Request(exchange.raw_path.decode("latin-1")))
+    return RequestAnswered(author, LIMITED if exchange.status == 429 else REFUSED, reason_of(exchange), LOGIN, name)
 
 
 def outcome_of(status: int) -> str:
-    """Return the outcome of a request by the status of its answer. The status is 0 for a request without an answer, which has failed."""
+    """Return the outcome of a request with this status. Status 0 means that the request got no answer, so it has failed."""
     return FAILED if status < 100 or status >= 500 else REFUSED if status >= 400 else GRANTED
 
 
 def reason_of(exchange: Exchange) -> str:
-    """Return the message of an error response, or its status if it has no message. Return an empty text for any other response."""
+    """Return the message of an error response, or its status as text if it has no message. Return an empty text for other responses."""
     if exchange.status < 400 or exchange.response is None:
         return ""
     try:
@@ -147,10 +150,13 @@ def common_headers(services: Services, exchange: Exchange) -> list[Header]:
 
 
 def version_of(services: Services, exchange: Exchange) -> int:
-    """Return the version of the transaction in the query, 0 if it is not in progress, or else the current version."""
+    """Return the version of the transaction that the query names, or 0 if that transaction is not in progress.
+
+    If the query names no transaction, return the current version.
+    """
     query = exchange.query
-    named = query_values(query).get("transaction_id", [""])[0] if b"transaction_id=" in query else ""
-    return services.engine.version(named or None)
+    transaction = query_values(query).get("transaction_id", [""])[0] if b"transaction_id=" in query else ""
+    return services.engine.version(transaction or None)
 
 
 def operation_of(exchange: Exchange) -> str:

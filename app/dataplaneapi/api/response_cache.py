@@ -25,7 +25,10 @@ Key = tuple[bytes, bytes, bytes | None]
 
 
 class ResponseCache:
-    """A cache of responses that were built from one document. `add` clears it if the document has changed or `most` bytes are exceeded."""
+    """A cache of responses that were built from one document.
+
+    `add` clears the cache if the document has changed, or if the responses have more than `most` bytes.
+    """
 
     def __init__(self, most: int = 16 << 20) -> None:
         self._most, self._size = most, 0
@@ -44,8 +47,8 @@ class ResponseCache:
             self._size += size
 
 
-async def cached(services: Services, cache: ResponseCache, exchange: Exchange, next: Next) -> Response:
-    """Answer a GET from the cache, and add its response to the cache. Pass on callers with roles, because their responses differ."""
+async def answer_from_cache(services: Services, cache: ResponseCache, exchange: Exchange, next: Next) -> Response:
+    """Answer a GET from the cache, and add responses to the cache. Pass on callers with roles, because their responses differ."""
     if exchange.method != "GET":
         return await next(exchange)
     document = exchange.document = services.engine.read(None)
@@ -53,9 +56,9 @@ async def cached(services: Services, cache: ResponseCache, exchange: Exchange, n
     if exchange.author.rights is not None:
         return await next(exchange)
     key = (exchange.raw_path, exchange.query, exchange.headers.get(b"accept"))
-    if (known := cache.get(document, key)) is not None:
-        exchange.operation = known.operation
-        return known
+    if (stored := cache.get(document, key)) is not None:
+        exchange.operation = stored.operation
+        return stored
     response = await next(exchange)
     if response.cacheable and not exchange.ignored:
         response.operation = exchange.operation
@@ -64,7 +67,7 @@ async def cached(services: Services, cache: ResponseCache, exchange: Exchange, n
 
 
 class ReplyCache:
-    """The cache of complete replies, and the source of request ids. As a layer, it adds the replies that can be sent again."""
+    """The cache of complete replies, and the source of request ids. As a layer, it adds the replies that can be sent to equal requests."""
 
     def __init__(self, services: Services) -> None:
         self.services, self.replies = services, Replies()

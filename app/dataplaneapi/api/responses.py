@@ -7,7 +7,7 @@ ends with a newline. A response without a body has no content type.
 import asyncio
 import json
 import os
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
 from contextlib import aclosing
 from itertools import chain
 from typing import Any, BinaryIO, Self
@@ -23,7 +23,7 @@ from haproxy_native.threads import LARGE, run_in_thread_if
 
 
 class HeaderName(bytes):
-    """A header name that is sent as it is spelled. Uvicorn calls `lower` on the names it sends, but scripts grep for `Reload-Id:`."""
+    """A header name that keeps its spelling. Uvicorn calls `lower` on the names that it sends, but scripts search for `Reload-Id:`."""
 
     def lower(self) -> bytes:
         return self
@@ -57,7 +57,10 @@ _ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def protection(sent: Iterable[Header]) -> list[Header]:
-    """Return the headers that protect a response in browsers and caches, with `no-store` unless `sent` has a Cache-Control."""
+    """Return the headers that protect a response in browsers and caches.
+
+    `no-store` is one of them, unless `sent`, the headers of the response, contain Cache-Control.
+    """
     return [NOSNIFF, NO_FRAMES] if any(name == CACHE_CONTROL for name, _ in sent) else [NOSNIFF, NO_FRAMES, NO_STORE]
 
 
@@ -83,20 +86,26 @@ class Response(StarletteResponse):
         if status >= 200 and status not in (204, 304):
             self.raw_headers.append((CONTENT_LENGTH, b"%d" % len(self.body)))
 
+    @property
+    def content_type(self) -> bytes:
+        """The media type of the body, without parameters. Empty if the response has no body."""
+        return next((value.partition(b";")[0] for name, value in self.raw_headers if name == CONTENT_TYPE), b"")
+
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the response to the layers around FastAPI, which send it with `send_to`. FastAPI calls this."""
         await send({"type": RESPONSE, "response": self})
 
-    async def send_to(self, channel: Channel, send: Send, known: str | None = None) -> None:
-        """Send the response, or 304 if `known` matches its ETag.
+    async def send_to(self, channel: Channel, send: Send, if_none_match: str | None = None) -> None:
+        """Send the response, or 304 if `if_none_match` matches its ETag.
 
-        `known` is the value of `If-None-Match`, or empty if the request has no such header. If it is None, the response is sent without an
-        ETag.
+        `if_none_match` is the value of the request header, or an empty text if the request lacks the header. If it is None, the response
+        gets no ETag.
         """
-        if known is not None:
+        if if_none_match is not None:
             if self.etag is None:
-                self.tag(await self._hash())
-            if self.is_known(known):
+                in_thread = len(self.body) > HASHED_AT_ONCE
+                self.tag(await asyncio.to_thread(tag_of, self.body) if in_thread else tag_of(self.body))
+            if self.is_known(if_none_match):
                 await self.unmodified().send_to(channel, send)
                 return
         await self._send_body(send)
@@ -104,9 +113,6 @@ class Response(StarletteResponse):
     async def complete(self) -> Self:
         """Encode the body unless it is bytes already. Return the response itself."""
         return self
-
-    async def _hash(self) -> str:
-        return tag_of(self.body) if len(self.body) <= HASHED_AT_ONCE else await asyncio.to_thread(tag_of, self.body)
 
     def tagged(self) -> Self:
         """Add the ETag of the body. Return the response itself."""
@@ -119,9 +125,9 @@ class Response(StarletteResponse):
             self.etag = etag
             self.raw_headers.append((ETAG, etag.encode()))
 
-    def is_known(self, known: str) -> bool:
-        """Return whether `known`, the value of `If-None-Match`, matches the ETag of this response. An empty value matches none."""
-        return bool(known) and holds(known, self.etag or "", weakly=True)
+    def is_known(self, if_none_match: str) -> bool:
+        """Return whether `if_none_match`, the value of the request header, matches the ETag. An empty value matches no ETag."""
+        return bool(if_none_match) and holds(if_none_match, self.etag or "", weakly=True)
 
     def unmodified(self) -> "Response":
         """Return the response 304 (Not Modified) with the headers of this response."""
@@ -161,7 +167,7 @@ class FileResponse(Response):
     """A response with the content of a file, which it reads while it is sent."""
 
     def __init__(self, file: BinaryIO) -> None:
-        """Create the response. It owns `file` and closes it after sending it. Raises OSError."""
+        """Create the response. The response owns `file`, and closes the file after sending it. Raises OSError."""
         super().__init__(200, b"", OCTETS)
         self._file, self._size = file, os.fstat(file.fileno()).st_size
         self.raw_headers[-1] = (CONTENT_LENGTH, b"%d" % self._size)
@@ -169,13 +175,12 @@ class FileResponse(Response):
     def close(self) -> None:
         self._file.close()
 
-    async def send_to(self, channel: Channel, send: Send, known: str | None = None) -> None:
+    async def send_to(self, channel: Channel, send: Send, if_none_match: str | None = None) -> None:
         """Send the file. Raises OSError if the file becomes shorter meanwhile."""
         with self._file:
-            await super().send_to(channel, send, known)
-
-    async def _hash(self) -> str:
-        return await asyncio.to_thread(_file_tags.of, self._file)
+            if if_none_match is not None and self.etag is None:
+                self.tag(await asyncio.to_thread(_file_tags.of, self._file))
+            await super().send_to(channel, send, if_none_match)
 
     async def _send_body(self, send: Send) -> None:
         left, file = self._size, wrap(self._file)
@@ -196,9 +201,11 @@ Parts = Callable[[WritePart | None], AsyncGenerator[bytes]]
 class StreamResponse(Response):
     """A response whose body is a stream of parts. Each part is sent as soon as `parts` yields it.
 
-    The argument of `parts` is a function that writes a `chunk` between two parts without waiting, or None if the connection has no such
-    function. `close` is called when the client disconnects or the server stops. It must make `parts` end soon. The server closes the
-    connection if `patience` seconds pass between two parts, because `parts` yields none or the client reads too slowly.
+    The argument of `parts` is a function that writes a `chunk` between two parts and does not wait. It is None if the connection has no
+    such function.
+
+    `close` is called when the client disconnects or the server stops, and must make `parts` end soon. The server closes the connection if
+    `patience` seconds pass between two parts, because `parts` yields none or the client reads too slowly.
     """
 
     def __init__(self, parts: Parts, close: Callable[[], None], media_type: bytes, headers: Iterable[Header], patience: float) -> None:
@@ -206,26 +213,24 @@ class StreamResponse(Response):
         self.raw_headers.pop()
         self._parts, self._close, self._patience = parts, close, patience
 
-    async def send_to(self, channel: Channel, send: Send, known: str | None = None) -> None:
+    async def send_to(self, channel: Channel, send: Send, if_none_match: str | None = None) -> None:
         """Send the parts, without an ETag."""
         channel.at_end = self._close
         channel.answer_within(self._patience)
         if channel.recording:
-            channel.recording.forget()
+            channel.recording.discard()
             channel.recording = None
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
-        async with aclosing(self._parts(self._counting(channel.write_part))) as parts:
-            async for part in parts:
-                await send({"type": "http.response.body", "body": part, "more_body": True})
-        await send({"type": "http.response.body", "body": b""})
 
-    def _counting(self, write: WritePart | None) -> WritePart | None:
-        def counted(data: bytes) -> bool:
-            is_written = write is not None and write(data)
+        def write_counted(data: bytes) -> bool:
+            is_written = channel.write_part is not None and channel.write_part(data)
             self.written += len(data) if is_written else 0
             return is_written
 
-        return counted if write else None
+        async with aclosing(self._parts(write_counted if channel.write_part else None)) as parts:
+            async for part in parts:
+                await send({"type": "http.response.body", "body": part, "more_body": True})
+        await send({"type": "http.response.body", "body": b""})
 
 
 def chunk(part: bytes) -> bytes:
@@ -239,10 +244,9 @@ def to_json(data: Any) -> bytes:
 
 
 def json_pieces(data: Any) -> Iterator[bytes]:
-    """Yield the encoded data in pieces of at most about LARGE characters.
+    """Yield the encoded data in pieces of at most about LARGE characters. Raises Abandoned between two pieces.
 
-    One call of the encoder in C blocks the event loop, even from a thread. The pieces keep each call short. Raises Abandoned between two
-    pieces.
+    One call of the encoder in C blocks the event loop, even from a thread. Pieces keep each call short.
     """
     part, size = list[str](), 0
     for piece in chain(_encoded(data), "\n"):
@@ -263,18 +267,27 @@ def _encoded(data: Any) -> Iterator[str]:
         yield from (_ENCODE(data[start : start + HALF])[1:-1] for start in range(0, len(data), HALF))
         yield '"'
     elif isinstance(data, dict):
-        for place, (name, value) in enumerate(data.items()):
-            yield ("," if place else "{") + _ENCODE(str(name)) + ":"
+        for index, (name, value) in enumerate(data.items()):
+            yield ("," if index else "{") + _ENCODE(str(name)) + ":"
             yield from _encoded(value)
         yield "}"
     else:
+        # Each call encodes as many members as `is_large` allows.
         yield "["
-        yield from _members(data)
+        start, number = 0, FIRST
+        while start < len(data):
+            members = data[start : start + number]
+            if is_large(members) and len(members) > 1:
+                number = len(members) // 2
+                continue
+            yield "," if start else ""
+            yield from _encoded(members[0]) if is_large(members) else [_ENCODE(members)[1:-1]]
+            start, number = start + len(members), min(2 * number, MEMBERS)
         yield "]"
 
 
 def is_large(data: Any) -> bool:
-    """Return whether the data is too large to encode in one call, by the number of its values and the length of its texts."""
+    """Return whether data has too many values, or too long texts, to be encoded in one call."""
     left, parts = LARGE // 16, [data]
     while parts:
         part = parts.pop()
@@ -289,21 +302,8 @@ def is_large(data: Any) -> bool:
     return False
 
 
-def _members(data: Sequence[Any]) -> Iterator[str]:
-    """Yield the encoded members of a list. Each call encodes as many members as `is_large` allows."""
-    start, number = 0, FIRST
-    while start < len(data):
-        some = data[start : start + number]
-        if is_large(some) and len(some) > 1:
-            number = len(some) // 2
-            continue
-        yield "," if start else ""
-        yield from [_ENCODE(some)[1:-1]] if not is_large(some) else _encoded(some[0])
-        start, number = start + len(some), min(2 * number, MEMBERS)
-
-
 def json_response(status: int, data: Any, headers: Iterable[Header] = (), *, cacheable: bool = False) -> Reply:
-    """Return a response with this data as JSON. `cacheable`: whether it remains valid until the configuration changes."""
+    """Return a response with this data as JSON. If `cacheable`, the response remains valid until the configuration changes."""
     reply = Reply(status, data, headers)
     reply.cacheable = cacheable
     return reply

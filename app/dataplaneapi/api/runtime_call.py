@@ -23,10 +23,12 @@ _CLASSES = {RuntimeMissing: "not found", RuntimeExists: "already exists"}
 
 @asynccontextmanager
 async def asking(call: Call, where: str = "", *, classed: bool = True, seconds: float | None = SECONDS) -> AsyncIterator[Runtime]:
-    """Yield the runtime for the commands of a call. Raises RuntimeAbsent and RuntimeRefused.
+    """Yield the runtime for the commands of a call, as a context manager. Raises RuntimeAbsent and RuntimeRefused.
 
-    In the message of a refusal, `where` replaces the socket, and `classed` appends the class. `seconds` limits a read; None removes the
-    limit. A change has only the limit of the socket for each command, because it also waits for other changes and for the disk.
+    The message of a refusal begins with `where`, or with the socket if `where` is empty. If `classed`, it ends with the class of the error.
+
+    `seconds` limits a read; None means no limit. A change is limited only by the socket, for each command, because a change also waits for
+    other changes and for the disk.
     """
     runtime, is_change = call.services.engine.runtime, call.operation.method != "GET"
     try:
@@ -43,7 +45,7 @@ async def asking(call: Call, where: str = "", *, classed: bool = True, seconds: 
 
 
 async def read_long(runtime: Runtime, command: str, head: str, sink: AnswerSink) -> None:
-    """Read a dump of any length piece by piece, with a time limit for its beginning only. Call this within `asking(..., seconds=None)`."""
+    """Read a dump of any length piece by piece. Only the wait for its beginning is limited. Use `asking(..., seconds=None)`."""
     async with asyncio.timeout(SECONDS) as limit:
         await runtime.read_dump(command, head, _NotifyingSink(sink, lambda: limit.reschedule(None)))
 

@@ -8,7 +8,7 @@ Inside these layers FastAPI creates the `Call` that the handler of the operation
 of a call, outermost first.
 
 Exceptions from a handler and from the layers of a call are answered by FastAPI's exception handlers (api/application.py). Exceptions from
-the layers of a request are answered by the layer `errors`. Both use the table of api/errors.py.
+the layers of a request are answered by the layer `answer_errors`. Both use the table of api/errors.py.
 """
 
 import asyncio
@@ -32,10 +32,10 @@ from dataplaneapi.api.exchange import Exchange, Layer, Next, exchange_of, peer
 from dataplaneapi.api.operations import READS, Handler, Operation
 from dataplaneapi.api.place import with_known_names
 from dataplaneapi.api.request_log import RequestLog, common_headers, note_created, note_object
-from dataplaneapi.api.response_cache import ReplyCache, ResponseCache, cached
+from dataplaneapi.api.response_cache import ReplyCache, ResponseCache, answer_from_cache
 from dataplaneapi.api.responses import RESPONSE, Response
 from dataplaneapi.api.services import Services
-from dataplaneapi.api.write_options import write_options
+from dataplaneapi.api.write_options import serve_write_options
 from dataplaneapi.server.connection import EXCHANGE
 from haproxy_native.abandonment import abandonable
 from haproxy_native.disk.file import drafts_aside
@@ -53,10 +53,10 @@ class CallLayer(Protocol):
 
 
 class OperationRoute(APIRoute):
-    """The route of an operation, which FastAPI analyses when the operation is first called.
+    """The route of an operation. FastAPI analyses the route when the operation is called for the first time.
 
-    FastAPI analyses the dependencies of a path function when it creates a route. At the start that would take 0.4 ms for each of more than
-    800 operations.
+    FastAPI normally analyses the dependencies of a path function when it creates a route. At the start that would take 0.4 ms for each of
+    more than 800 operations.
     """
 
     app: Any
@@ -65,8 +65,8 @@ class OperationRoute(APIRoute):
         self.operation, self.app = operation, None
         self.path, self.methods, self.tags = operation.path, {operation.method}, [operation.tag]
 
-    def prepared(self) -> ASGIApp:
-        """Return the ASGI application that serves the operation. The first call takes longer, because FastAPI analyses the handler."""
+    def load_app(self) -> ASGIApp:
+        """Return the ASGI application that serves the operation. The first call is slower, because FastAPI analyses the handler."""
         if self.app is None:
             handler = with_layers(self.operation)
             super().__init__(self.path, handler, methods=[self.operation.method], tags=self.tags, response_model=None)
@@ -82,17 +82,17 @@ def around_fastapi(services: Services, reply_cache: ReplyCache, cache: ResponseC
     return (
         reply_cache,
         RequestLog(services),
-        errors,
-        certificate,
-        partial(cors.other_sites, services),
-        partial(public, services),
+        answer_errors,
+        check_certificate,
+        partial(cors.check_origin, services),
+        partial(answer_public_paths, services),
         Authenticate(services),
         Shares(),
-        partial(cached, services, cache),
+        partial(answer_from_cache, services, cache),
         Route(services, routes),
-        role,
-        abandonable_reads,
-        partial(read_only, services),
+        check_role,
+        abandon_reads,
+        partial(refuse_writes, services),
         services.idempotency,
     )
 
@@ -101,7 +101,7 @@ def around_fastapi(services: Services, reply_cache: ReplyCache, cache: ResponseC
 AROUND_HANDLERS: Sequence[tuple[CallLayer, Callable[[Operation], bool]]] = (
     (note_created, lambda operation: operation.method == "POST" and bool(operation.resource)),
     (answer_within_rights, lambda operation: True),
-    (write_options, lambda operation: operation.method != "GET"),
+    (serve_write_options, lambda operation: operation.method != "GET"),
     (explain_collisions, lambda operation: operation.method != "GET"),
 )
 
@@ -135,7 +135,7 @@ class Stack:
 
 
 class ResponseCapture:
-    """An ASGI `send` function, `receive`, that stores the response which FastAPI sends."""
+    """A receiver of ASGI messages: its method `receive` is the `send` function of FastAPI, and stores the response that FastAPI sends."""
 
     response: Response
 
@@ -144,8 +144,8 @@ class ResponseCapture:
         self.response = message["response"]
 
 
-async def errors(exchange: Exchange, next: Next) -> Response:
-    """Answer exceptions: known errors by the table of api/errors.py, and any other exception with a 500, which is logged."""
+async def answer_errors(exchange: Exchange, next: Next) -> Response:
+    """Answer exceptions: known errors by the table of api/errors.py, and any other exception with a 500 after logging it."""
     try:
         return await next(exchange)
     except (ApiError, NativeError) as error:
@@ -155,17 +155,17 @@ async def errors(exchange: Exchange, next: Next) -> Response:
         return response_to(error)
 
 
-async def certificate(exchange: Exchange, next: Next) -> Response:
+async def check_certificate(exchange: Exchange, next: Next) -> Response:
     """Refuse a client whose certificate has no permitted name (403)."""
     refused = exchange.connection.refused
     return error_response(403, refused) if refused else await next(exchange)
 
 
-async def public(services: Services, exchange: Exchange, next: Next) -> Response:
+async def answer_public_paths(services: Services, exchange: Exchange, next: Next) -> Response:
     """Answer requests that need no credentials, such as probes and public pages."""
     for answer in services.public:
-        if found := answer(exchange):
-            return found if isinstance(found, Response) else await found
+        if answered := answer(exchange):
+            return answered if isinstance(answered, Response) else await answered
     return await next(exchange)
 
 
@@ -181,7 +181,7 @@ class Route:
         values = with_known_names(operation, values, self._services)
         exchange.operation, exchange.path_values = operation, values
         note_object(exchange, values, self._services)
-        exchange.route = self._routes[operation].prepared()
+        exchange.route = self._routes[operation].load_app()
         return await next(exchange)
 
 
@@ -198,7 +198,7 @@ class RouteOfExchange(BaseRoute):
 
 
 def with_layers(operation: Operation) -> Handler:
-    """Return the handler of an operation inside the layers that its calls pass through."""
+    """Return the handler of an operation, wrapped in the layers that its calls pass through."""
     serve = handler = operation.handler
     for layer, is_for in reversed(AROUND_HANDLERS):
         if is_for(operation):
@@ -211,15 +211,15 @@ def with_layers(operation: Operation) -> Handler:
     return within_layers
 
 
-async def role(exchange: Exchange, next: Next) -> Response:
+async def check_role(exchange: Exchange, next: Next) -> Response:
     """Refuse a caller without a role. Raises Forbidden."""
     assert exchange.author is not None
     require_role(exchange.author, exchange.matched)
     return await next(exchange)
 
 
-async def abandonable_reads(exchange: Exchange, next: Next) -> Response:
-    """Cancel a request that changes nothing when its client disconnects."""
+async def abandon_reads(exchange: Exchange, next: Next) -> Response:
+    """Pass on a request. If the request changes nothing, and its client disconnects, cancel the request."""
     work = next(exchange)
     return await (while_connected(exchange, work) if exchange.matched.is_read(exchange.query) else work)
 
@@ -227,7 +227,7 @@ async def abandonable_reads(exchange: Exchange, next: Next) -> Response:
 async def while_connected(exchange: Exchange, work: Awaitable[Result]) -> Result:
     """Return the result of the work. If the client disconnects first, cancel the work and end its computations in threads.
 
-    Raises what the work raises, and ApiError (400) if the client disconnects first.
+    Raises the exceptions of the work. Raises ApiError (400) if the client disconnects first.
     """
     task = asyncio.current_task()
     assert task
@@ -250,8 +250,8 @@ async def while_connected(exchange: Exchange, work: Awaitable[Result]) -> Result
     raise ApiError(400, "the client disconnected before the answer was ready")
 
 
-async def read_only(services: Services, exchange: Exchange, next: Next) -> Response:
-    """Refuse all writes except dry runs on a read-only server, before the request is validated. Raises Forbidden."""
+async def refuse_writes(services: Services, exchange: Exchange, next: Next) -> Response:
+    """Refuse writes on a read-only server, before they are validated. Pass on reads and dry runs. Raises Forbidden."""
     if not services.settings.read_only:
         return await next(exchange)
     operation = exchange.matched

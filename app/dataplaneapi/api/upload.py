@@ -8,7 +8,7 @@ written to drafts, which the commit publishes. Each part is checked when it begi
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,7 +21,7 @@ from python_multipart.multipart import parse_options_header
 from starlette.types import Receive
 
 from dataplaneapi.api.bodies import FILE_BYTES, WHOLE_BYTES, check_content_encoding, check_content_type, too_large
-from dataplaneapi.api.call import Arriving, Call, header, json_call, read_call
+from dataplaneapi.api.call import Arriving, Call, Incoming, json_call, read_call
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.open_engine import STORES
 from haproxy_native.changes.file_operations import PutFile
@@ -37,7 +37,6 @@ PART = "file_upload"
 MULTIPART = "multipart/form-data"
 # The most parts of a form, and the most bytes of its boundary (RFC 2046 permits 70).
 MOST_PARTS, LONGEST_BOUNDARY = 10_000, 256
-Headers = Iterable[tuple[bytes, bytes]]
 
 
 class File:
@@ -98,23 +97,24 @@ class Parts(File):
     def __init__(self, receive: Receive, limit: int, seconds: float, boundary: bytes) -> None:
         super().__init__(receive, limit, seconds)
         self._events: list[Part | bytes] = []
-        self._field = self._value = b""
+        # The name and value of the header that is arriving.
+        self._field, self._value = bytearray(), bytearray()
         self._part = Part("", None)
         self._ended, self._number = False, 0
         callbacks = {
-            "on_header_field": self._header_field,
-            "on_header_value": self._header_value,
-            "on_header_end": self._header_end,
-            "on_headers_finished": self._headers_finished,
-            "on_part_data": self._part_data,
-            "on_end": self._end,
+            "on_header_field": lambda data, start, end: self._field.extend(data[start:end]),
+            "on_header_value": lambda data, start, end: self._value.extend(data[start:end]),
+            "on_header_end": self._finish_header,
+            "on_headers_finished": self._begin_part,
+            "on_part_data": lambda data, start, end: self._events.append(data[start:end]),
+            "on_end": self._finish_form,
         }
         self._parser = MultipartParser(boundary, callbacks)  # type: ignore[arg-type]
 
     async def parts(self) -> AsyncIterator[Part | bytes]:
         """Yield each part, followed by the pieces of its content."""
         while self._more:
-            for each in self.parsed(await self._receive_piece()):
+            for each in self.parse(await self._receive_piece()):
                 yield each
 
     def check_ended(self) -> None:
@@ -122,7 +122,7 @@ class Parts(File):
         if not self._ended:
             raise ApiError(400, "the form ends before its closing boundary")
 
-    def parsed(self, data: bytes) -> list[Part | bytes]:
+    def parse(self, data: bytes) -> list[Part | bytes]:
         """Return the parts, and the pieces of their content, in the next bytes of the form. Raises ApiError."""
         self._events = []
         try:
@@ -131,35 +131,27 @@ class Parts(File):
             raise ApiError(400, f"the form cannot be read: {error}") from None
         return self._events
 
-    def _header_field(self, data: bytes, start: int, end: int) -> None:
-        self._field += data[start:end]
-
-    def _header_value(self, data: bytes, start: int, end: int) -> None:
-        self._value += data[start:end]
-
-    def _header_end(self) -> None:
+    def _finish_header(self) -> None:
         if self._field.lower() == b"content-disposition":
-            _, options = parse_options_header(self._value)
+            _, options = parse_options_header(bytes(self._value))
             file = options[b"filename"].decode("utf-8", "surrogateescape") if b"filename" in options else None
             self._part = Part(options.get(b"name", b"").decode("utf-8", "replace"), file)
-        self._field = self._value = b""
+        self._field.clear()
+        self._value.clear()
 
-    def _headers_finished(self) -> None:
+    def _begin_part(self) -> None:
         self._number += 1
         if self._number > MOST_PARTS:
             raise ApiError(413, f"the form exceeds the maximum allowed number of {MOST_PARTS} parts")
         self._events.append(self._part)
         self._part = Part("", None)
 
-    def _part_data(self, data: bytes, start: int, end: int) -> None:
-        self._events.append(data[start:end])
-
-    def _end(self) -> None:
+    def _finish_form(self) -> None:
         self._ended = True
 
 
 class Form(Parts):
-    """A file in the part `file_upload` of a form. Other parts are ignored."""
+    """A form with a file in the part `file_upload`. Other parts are ignored."""
 
     def __init__(self, receive: Receive, limit: int, seconds: float, boundary: bytes) -> None:
         super().__init__(receive, limit, seconds, boundary)
@@ -181,7 +173,7 @@ class Form(Parts):
         raise ApiError(400, f"http: no such file; {advice}")
 
     async def pieces(self) -> AsyncIterator[bytes]:
-        """Yield the content, then receive the form to its end, to detect a form that is cut short."""
+        """Yield the content, then receive the form to its end. Raises ApiError (400) for a form that is cut short."""
         is_file = True
         async for event in self._rest:
             if isinstance(event, Part):
@@ -196,7 +188,7 @@ async def upload_call(incoming: Arriving) -> Call:
     call, receive = await read_call(incoming), incoming.exchange.receive
     declared = call.operation.body
     assert declared is not None
-    limit, kind = _limit(call, incoming.exchange.raw_headers), incoming.header(b"content-type")
+    limit, kind = _limit(call, incoming), incoming.header(b"content-type")
     seconds = call.services.settings.read_timeout
     file = File(receive, limit, seconds)
     if declared.required:
@@ -210,20 +202,20 @@ async def upload_call(incoming: Arriving) -> Call:
 
 
 async def text_or_form_call(incoming: Arriving) -> Call:
-    """Return a call whose body is Parts if the client sends a form. Otherwise return what `json_call` returns. Raises ApiError."""
+    """Return a call whose body is Parts if the client sends a form, or else the call that `json_call` returns. Raises ApiError."""
     kind = incoming.header(b"content-type")
     if kind.partition(";")[0].strip().lower() != MULTIPART:
         return await json_call(incoming)
     call = await read_call(incoming)
     check_content_encoding(incoming.header(b"content-encoding"))
-    limit = _limit(call, incoming.exchange.raw_headers)
+    limit = _limit(call, incoming)
     return replace(call, body=Parts(incoming.exchange.receive, limit, call.services.settings.read_timeout, boundary(kind)))
 
 
-def _limit(call: Call, headers: Headers) -> int:
-    """Return the size limit of the body in bytes; 0 for none. Raises ApiError (413) if Content-Length exceeds it."""
+def _limit(call: Call, incoming: Incoming) -> int:
+    """Return the size limit of the body in bytes, or 0 for no limit. Raises ApiError (413) if Content-Length exceeds the limit."""
     limit = FILE_BYTES if call.services.settings.max_body_size is None else call.services.settings.max_body_size
-    length = header(headers, b"content-length")
+    length = incoming.header(b"content-length")
     if length.isdigit() and limit and int(length) > limit:
         raise too_large(limit)
     return limit
@@ -249,7 +241,10 @@ CONFIGURATION = "configuration"
 
 @asynccontextmanager
 async def form_operations(call: Call) -> AsyncIterator[Sequence[Operation]]:
-    """Yield the operations of the form in a call, and remove its drafts afterwards. Raises ApiError, which names the part."""
+    """Yield the operations of the form in a call, as a context manager that removes the drafts of its files at the end.
+
+    Raises ApiError, whose message names the part.
+    """
     async with drafts_aside():
         form = ConfigurationForm(call)
         try:
@@ -268,7 +263,7 @@ async def form_operations(call: Call) -> AsyncIterator[Sequence[Operation]]:
 
 @asynccontextmanager
 async def file_operation(call: Call) -> AsyncIterator[PutFile]:
-    """Yield the operation that stores the file in a call, and remove its draft afterwards. Raises ApiError."""
+    """Yield the operation that stores the file in a call, as a context manager that removes the draft at the end. Raises ApiError."""
     stores: Mapping[str, Store] = call.services.engine.stores
     if (store := stores.get(call.path.store)) is None:
         raise ApiError(404, f"there is no store {call.path.store}; expected one of {', '.join(stores)}")
@@ -283,7 +278,10 @@ async def file_operation(call: Call) -> AsyncIterator[PutFile]:
 
 
 class ConfigurationForm:
-    """The texts and files of a form. Call `begin` and `append` as parts arrive, and `end` after the last. Then discard `uploads`."""
+    """The texts and files of a form, as they arrive.
+
+    Call `begin` and `append` for each part, and `end` after the last part. Finally, discard each of the `uploads`.
+    """
 
     def __init__(self, call: Call) -> None:
         self.texts: dict[str, PutText] = {}
@@ -301,7 +299,10 @@ class ConfigurationForm:
         self._part = f"part {part.name}" + (f", {part.file}" if part.file else "")
         try:
             if part.name == CONFIGURATION:
-                self._text = self._begin_text(part)
+                name = self._call.services.engine.resolve_file(part.file or self._call.query.file)
+                if name in self.texts:
+                    raise BadRequest("the form already has a part for this file of the configuration")
+                self._text = name
             else:
                 self._upload = upload = await asyncio.to_thread(self._begin_file, part)
                 self.uploads[upload.path] = upload
@@ -335,31 +336,21 @@ class ConfigurationForm:
             except BadRequest as error:
                 raise ApiError(400, f"{self._part}: {error.detail}") from None
 
-    def _begin_text(self, part: Part) -> str:
-        name = self._call.services.engine.resolve_file(part.file or self._call.query.file)
-        if name in self.texts:
-            raise BadRequest("the form already has a part for this file of the configuration")
-        return name
-
     def _begin_file(self, part: Part) -> Upload:
         """Begin the upload of a file. Blocks for the disk. Raises Exists, BadRequest and Forbidden."""
-        store = self._store(part.name)
+        if part.name not in STORES:
+            raise BadRequest(f"unknown, send {_known_parts()}")
+        stores: Mapping[str, Store] = self._call.services.engine.stores
+        if part.name not in stores:
+            raise BadRequest(f"there is no directory for {part.name}: set dataplaneapi.resources.{STORES[part.name]}")
         if not part.file:
             raise BadRequest("no file name: each of these parts needs one")
         if not is_file_name(part.file):
             raise BadRequest("the file name points outside the directory; send only its last part")
-        upload = store.upload(part.file, self._call.author)
+        upload = stores[part.name].upload(part.file, self._call.author)
         if upload.path in self.uploads:
             raise BadRequest(f"the form already has a part for {upload.path.name}")
         return upload
-
-    def _store(self, name: str) -> Store:
-        if name not in STORES:
-            raise BadRequest(f"unknown, send {_known_parts()}")
-        stores: Mapping[str, Store] = self._call.services.engine.stores
-        if name not in stores:
-            raise BadRequest(f"there is no directory for {name}: set dataplaneapi.resources.{STORES[name]}")
-        return stores[name]
 
 
 def _known_parts() -> str:

@@ -14,17 +14,17 @@ from haproxy_native.errors import ReloadFailed
 from haproxy_native.reload.records import FAILED, IN_PROGRESS, ReloadRecord
 
 POLL_SECONDS = 0.05
-# Seconds. The time limit of the answer is `wait` and this.
+# Seconds. The time limit of the answer is `wait` plus this.
 ANSWER_SECONDS = 30.0
 
 
-async def write_options(call: Call, next: Handler) -> Response:
-    """Serve a write with the options that the call has. Raises ApiError."""
-    asked = [option for option in call.services.write_options if option.is_asked(call)]
-    if not asked:
+async def serve_write_options(call: Call, next: Handler) -> Response:
+    """Serve a write with the options that the call has. Raises ApiError if an option is invalid in the call."""
+    used = [option for option in call.services.write_options if option.is_asked(call)]
+    if not used:
         return await next(call)
     check_options(call)
-    for option in reversed(asked):
+    for option in reversed(used):
         next = partial(option.serve, next=next)
     return await next(call)
 
@@ -32,8 +32,8 @@ async def write_options(call: Call, next: Handler) -> Response:
 def check_options(call: Call) -> None:
     """Raise ApiError if an option is invalid in this call."""
     options = call.services.write_options
-    if call.query.transaction_id and (given := [name for option in options for name in option.of_commits(call)]):
-        raise ApiError(400, f"{given[0]} belongs to the commit of a transaction: send it with the PUT that commits it")
+    if call.query.transaction_id and (names := [name for option in options for name in option.of_commits(call)]):
+        raise ApiError(400, f"{names[0]} belongs to the commit of a transaction: send it with the PUT that commits it")
     for option in options:
         option.check(call)
 
@@ -46,47 +46,41 @@ class Wait(WriteOption):
     async def serve(self, call: Call, next: Handler) -> Response:
         """Make the write, and wait for its reload for at most `wait` seconds. Raises ReloadFailed.
 
-        If the reload succeeds in time, the status of the response is that of a change in effect instead of 202. If the client disconnects,
-        the wait ends as after a timeout, because the change has been made.
+        If the reload succeeds in time, the status is that of a change in effect, not 202. If the client disconnects, stop waiting as after
+        a timeout, because the change has been made.
         """
         response, seconds = await next(call), call.query.wait or 0.0
-        reload_id = _reload_id(response)
-        if reload_id is None or response.status_code != 202:
+        reload_ids = [value.decode() for name, value in response.raw_headers if name == RELOAD_ID]
+        if not reload_ids or response.status_code != 202:
             return response
         call.exchange.answer_within(seconds + ANSWER_SECONDS)
-        gone = asyncio.Event()
-        call.exchange.when_gone = gone.set
+        disconnected = asyncio.Event()
+        call.exchange.when_gone = disconnected.set
         try:
-            record = await _wait_for_reload(call, reload_id, time.monotonic() + seconds, gone)
+            record = await _wait_for_reload(call, reload_ids[0], time.monotonic() + seconds, disconnected)
         finally:
             call.exchange.when_gone = None
         if record.status == FAILED and not record.keeps_those_of(call.author.request_id):
             raise ReloadFailed(record.failure)
         if record.status == IN_PROGRESS:
             return response
-        response.raw_headers = [header for header in response.raw_headers if header[0] != RELOAD_ID]
-        response.status_code = call.operation.in_effect
-        return response if response.status_code != 204 else empty(204, _headers_without_body(response))
+        headers = [header for header in response.raw_headers if header[0] != RELOAD_ID]
+        if call.operation.in_effect == 204:
+            return empty(204, [header for header in headers if header[0].lower() not in (b"content-type", b"content-length")])
+        response.status_code, response.raw_headers = call.operation.in_effect, headers
+        return response
 
 
-def _reload_id(response: Response) -> str | None:
-    """Return the id of the reload in the header of a response, or None."""
-    return next((value.decode() for name, value in response.raw_headers if name == RELOAD_ID), None)
-
-
-def _headers_without_body(response: Response) -> list[tuple[bytes, bytes]]:
-    """Return the headers of a response without those that describe a body."""
-    return [header for header in response.raw_headers if header[0].lower() not in (b"content-type", b"content-length")]
-
-
-async def _wait_for_reload(call: Call, reload_id: str, deadline: float, gone: asyncio.Event) -> ReloadRecord:
+async def _wait_for_reload(call: Call, reload_id: str, deadline: float, disconnected: asyncio.Event) -> ReloadRecord:
     """Wait until the reload has ended, the deadline has passed or the client has disconnected. Return the record of the reload.
 
-    If the reload failed and only another change was rolled back, wait for the reload that applies the change of this call instead.
+    A failed reload may have rolled back only the changes of others. Then wait for the reload that applies the change of this call.
     """
-    while (record := call.services.records.get(reload_id)).status == IN_PROGRESS and time.monotonic() < deadline and not gone.is_set():
+    record = call.services.records.get(reload_id)
+    while record.status == IN_PROGRESS and time.monotonic() < deadline and not disconnected.is_set():
         with suppress(TimeoutError):
-            await asyncio.wait_for(gone.wait(), POLL_SECONDS)
+            await asyncio.wait_for(disconnected.wait(), POLL_SECONDS)
+        record = call.services.records.get(reload_id)
     if record.rest_reload_id and record.keeps_those_of(call.author.request_id):
-        return await _wait_for_reload(call, record.rest_reload_id, deadline, gone)
+        return await _wait_for_reload(call, record.rest_reload_id, deadline, disconnected)
     return record

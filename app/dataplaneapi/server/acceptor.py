@@ -14,15 +14,18 @@ import time
 from collections.abc import Callable
 
 logger = logging.getLogger(__name__)
-AT_ONCE, HANDSHAKE_SECONDS, PAUSE_SECONDS, RESERVED = 64, 10.0, 1.0, 64
+# The most connections to accept before other tasks of the event loop run, and the most connections without a slot.
+AT_ONCE, RESERVED = 64, 64
+# The time limit of a TLS handshake, and the pause after an error of `accept`.
+HANDSHAKE_SECONDS, PAUSE_SECONDS = 10.0, 1.0
 # Paths that are answered without a slot and without a password.
 PROBE_PATHS = frozenset({"/livez", "/readyz", "/metrics"})
 # If RESERVED connections have no slot, the oldest may be closed for a new one after GRACE_SECONDS. POLL_SECONDS is the polling interval.
 GRACE_SECONDS, POLL_SECONDS = 1.0, 0.1
 
 
-class ConnectionSlot:
-    """A connection's slot, or its wait for one. `has_slot` is whether the connection has a slot, which counts against the limit.
+class AcceptedConnection:
+    """An accepted connection. `has_slot` is whether the connection has a slot, which counts against the limit.
 
     The protocol sets two callbacks. `on_slot` is called when the connection gets the slot that it has requested, and `on_evicted` when the
     connection must be closed.
@@ -37,7 +40,7 @@ class ConnectionSlot:
         self.on_evicted: Callable[[], object] = bool
 
     def request(self, *, is_probe: bool) -> bool:
-        """Request a slot if the connection has none. Return whether its request can be served now. If not, a callback follows."""
+        """Request a slot if the connection has none. Return whether its request can be served at once. If not, a callback follows."""
         self.is_probe = is_probe
         if not self.has_slot and not is_probe:
             self.is_waiting = True
@@ -45,21 +48,21 @@ class ConnectionSlot:
         return self.has_slot or is_probe
 
     def release(self) -> None:
-        """Return the slot at the end of the connection."""
+        """Give up the slot at the end of the connection."""
         self._acceptor.release(self)
 
 
 class Acceptor:
     """Accepts the connections of a listening socket.
 
-    `protocol` creates the protocol of a connection, which must call `release` of its slot at the end. `limit` returns the number of slots,
-    or 0 for no limit. `context` returns the TLS context for the next connection, or None without TLS.
+    `protocol` creates the protocol of a connection, which must call `release` of the connection at its end. `limit` returns the number of
+    slots, or 0 for no limit. `context` returns the TLS context for the next connection, or None without TLS.
     """
 
     def __init__(
         self,
         listening: socket.socket,
-        protocol: Callable[[ConnectionSlot], asyncio.Protocol],
+        protocol: Callable[[AcceptedConnection], asyncio.Protocol],
         limit: Callable[[], int],
         context: Callable[[], ssl.SSLContext | None],
     ) -> None:
@@ -67,7 +70,7 @@ class Acceptor:
         self._loop = asyncio.get_running_loop()
         self._open, self._watching, self._closed = 0, False, False
         # Connections without a slot, oldest first.
-        self._without_slot: dict[ConnectionSlot, None] = {}
+        self._without_slot: dict[AcceptedConnection, None] = {}
         self._handshakes: set[asyncio.Task[None]] = set()
         listening.setblocking(False)
         self.watch()
@@ -80,7 +83,7 @@ class Acceptor:
     def drain(self) -> None:
         """Refuse new connections, and accept those in the backlog.
 
-        A Unix socket is shut down first, because its backlog can still be accepted after that. The shutdown of a TCP socket resets its
+        A Unix socket is shut down first, because its backlog can still be accepted afterwards. The shutdown of a TCP socket resets its
         backlog, so the backlog is accepted first. A connection that arrives between the last `accept` and the shutdown is lost. Sockets of
         a service manager are not drained, and lose no connection.
         """
@@ -101,7 +104,7 @@ class Acceptor:
         await asyncio.gather(*self._handshakes, return_exceptions=True)
 
     def watch(self) -> None:
-        """Assign free slots to waiting requests, and resume accepting connections. Call this after the limit was raised, for example."""
+        """Assign free slots to waiting requests, and resume accepting connections. Call this, for example, after raising the limit."""
         self.fill()
         if not self._watching and not self._closed:
             self._watching = True
@@ -114,7 +117,7 @@ class Acceptor:
 
     def _accept_pending(self) -> None:
         for _ in range(AT_ONCE):
-            if not self._has_room():
+            if self._is_full and len(self._without_slot) >= RESERVED and time.monotonic() - self._oldest().since < GRACE_SECONDS:
                 self._pause()
                 self._loop.call_later(POLL_SECONDS, self.watch)
                 return
@@ -128,70 +131,68 @@ class Acceptor:
                 return
 
     def _accept(self) -> bool:
-        """Accept a connection. Return False if there is none."""
+        """Accept a connection and begin its handshake. Return False if no connection is pending.
+
+        If RESERVED connections have no slot, and there is no free slot either, close the oldest connection without a slot.
+        """
         try:
             connection, _ = self._socket.accept()
         except (BlockingIOError, InterruptedError):
             return False
         except ConnectionAbortedError:
             return True
-        self._begin_connection(connection)
-        return True
-
-    @property
-    def _is_full(self) -> bool:
-        limit = self._limit()
-        return bool(limit) and self._open >= limit
-
-    def _begin_connection(self, connection: socket.socket) -> None:
         connection.setblocking(False)
         if connection.family != socket.AF_UNIX:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        slot = ConnectionSlot(self, has_slot=not self._is_full)
-        if slot.has_slot:
+        accepted = AcceptedConnection(self, has_slot=not self._is_full)
+        if accepted.has_slot:
             self._open += 1
         else:
             if len(self._without_slot) >= RESERVED:
                 oldest = self._oldest()
                 del self._without_slot[oldest]
                 oldest.on_evicted()
-            self._without_slot[slot] = None
-        task = self._loop.create_task(self._connect(connection, slot))
-        slot.on_evicted = task.cancel
+            self._without_slot[accepted] = None
+        task = self._loop.create_task(self._shake_hands(connection, accepted))
+        accepted.on_evicted = task.cancel
         self._handshakes.add(task)
         task.add_done_callback(self._handshakes.discard)
+        return True
 
-    async def _connect(self, connection: socket.socket, slot: ConnectionSlot) -> None:
+    async def _shake_hands(self, connection: socket.socket, accepted: AcceptedConnection) -> None:
         try:
             context = self._context()
             patience = HANDSHAKE_SECONDS if context else None
-            await self._loop.connect_accepted_socket(lambda: self._protocol(slot), connection, ssl=context, ssl_handshake_timeout=patience)
+            await self._loop.connect_accepted_socket(
+                lambda: self._protocol(accepted), connection, ssl=context, ssl_handshake_timeout=patience
+            )
         except (OSError, asyncio.CancelledError) as error:
             logger.info("a connection failed before its first request: %s", error or "the handshake took too long")
             connection.close()
-            slot.release()
+            accepted.release()
 
-    def _has_room(self) -> bool:
-        """Return whether another connection can be accepted, if necessary by closing the oldest connection without a slot."""
-        return not self._is_full or len(self._without_slot) < RESERVED or time.monotonic() - self._oldest().since >= GRACE_SECONDS
+    @property
+    def _is_full(self) -> bool:
+        limit = self._limit()
+        return bool(limit) and self._open >= limit
 
-    def _oldest(self) -> ConnectionSlot:
-        """Return the oldest connection without a slot. Return one with a probe only if all of them have probes."""
-        return next((slot for slot in self._without_slot if not slot.is_probe), next(iter(self._without_slot)))
+    def _oldest(self) -> AcceptedConnection:
+        """Return the oldest connection without a slot. Prefer connections that do not request a probe."""
+        return next((each for each in self._without_slot if not each.is_probe), next(iter(self._without_slot)))
 
     def fill(self) -> None:
         """Assign free slots to requests that wait for one, the oldest connection first."""
-        for slot in [slot for slot in self._without_slot if slot.is_waiting]:
+        for accepted in [each for each in self._without_slot if each.is_waiting]:
             if self._is_full:
                 return
-            del self._without_slot[slot]
-            self._open, slot.has_slot = self._open + 1, True
-            slot.on_slot()
+            del self._without_slot[accepted]
+            self._open, accepted.has_slot = self._open + 1, True
+            accepted.on_slot()
 
-    def release(self, slot: ConnectionSlot) -> None:
-        """Make the slot of a closed connection free, and assign it to a waiting request."""
-        if slot.has_slot:
+    def release(self, accepted: AcceptedConnection) -> None:
+        """Make the slot of a closed connection free, and assign the slot to a waiting request."""
+        if accepted.has_slot:
             self._open -= 1
-            slot.has_slot = False
-        self._without_slot.pop(slot, None)
+            accepted.has_slot = False
+        self._without_slot.pop(accepted, None)
         self.watch()

@@ -17,7 +17,7 @@ LARGEST = 1 << 16
 class Outlet:
     """A wrapper of the transport, through which uvicorn writes a response.
 
-    uvicorn calls `close` instead of that of the transport after the last response of a connection.
+    After the last response of a connection, uvicorn calls `close` of the wrapper, and not `close` of the transport.
     """
 
     def __init__(self, transport: asyncio.Transport, close: Callable[[], None]) -> None:
@@ -40,7 +40,7 @@ class RecordingOutlet:
             self._written.clear()
         self._write(data)
 
-    def forget(self) -> None:
+    def discard(self) -> None:
         """Discard the record, and record nothing that is written later."""
         self._size = LARGEST + 1
         self._written.clear()
@@ -69,7 +69,7 @@ class Connection:
 
 
 UNKNOWN = Connection(Endpoint())
-# The key of the Channel of a request in its ASGI scope. It is the only key of ours there.
+# The key of the Channel of a request in its ASGI scope. This server adds no other key to a scope.
 EXCHANGE = "exchange"
 WritePart = Callable[[bytes], bool]
 
@@ -107,18 +107,18 @@ def connection(endpoint: Endpoint, certificate: Mapping[str, Any] | None) -> Con
     """Return the Connection of a client. `certificate` is what `ssl.SSLSocket.getpeercert()` returns."""
     if not certificate:
         return Connection(endpoint)
-    known = names(certificate)
-    name = known[0][1] if known else str(certificate.get("serialNumber", ""))
-    refused = "" if endpoint.allows(known) else f"client certificate {name!r} is not among tls_client_names"
+    client_names = names(certificate)
+    name = client_names[0][1] if client_names else str(certificate.get("serialNumber", ""))
+    refused = "" if endpoint.allows(client_names) else f"client certificate {name!r} is not among tls_client_names"
     # The name identifies the caller and appears in logs.
     if not name.isprintable():
         refused = f"client certificate {name!r} has a name with characters that cannot be printed"
-    return Connection(endpoint, name, refused, bool(spiffe_id(known)))
+    return Connection(endpoint, name, refused, bool(spiffe_id(client_names)))
 
 
 def names(certificate: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     """Return (kind, value) of each name in a certificate: the alternative names, URIs first, then the common name."""
-    others = certificate.get("subjectAltName", ())
-    known = [(kind, value) for wanted in _ORDER for kind, value in others if kind == wanted]
-    known += [(kind, value) for part in certificate.get("subject", ()) for kind, value in part if kind == "commonName"]
-    return tuple(dict.fromkeys(known))
+    alternative_names = certificate.get("subjectAltName", ())
+    result = [(kind, value) for next_kind in _ORDER for kind, value in alternative_names if kind == next_kind]
+    result += [(kind, value) for part in certificate.get("subject", ()) for kind, value in part if kind == "commonName"]
+    return tuple(dict.fromkeys(result))

@@ -53,13 +53,13 @@ class Commands:
         return f"{VERSION} {COMMIT}"
 
     def dapiconf(self) -> str:
-        given = dataclasses.asdict(self._settings())
-        return "".join(f"{source.yaml}: {given[name]}\n" for name, source, _ in table())
+        values = dataclasses.asdict(self._settings())
+        return "".join(f"{source.yaml}: {values[name]}\n" for name, source, _ in table())
 
 
 @asynccontextmanager
-async def opened(path: str, commands: Commands) -> AsyncIterator[None]:
-    """Answer commands on a Unix socket at `path` until the body ends. Do nothing if `path` is empty. Raises SettingsError."""
+async def serve_commands(path: str, commands: Commands) -> AsyncIterator[None]:
+    """Answer commands on a Unix socket at `path` while the body runs. Do nothing if `path` is empty. Raises SettingsError."""
     if not path:
         yield
         return

@@ -5,7 +5,7 @@ An entry overrides settings for its own listener.
 
 import dataclasses
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,7 +48,7 @@ class Endpoint:
     basic_auth: bool = True
 
     @property
-    def place(self) -> tuple[str, str, int, str]:
+    def socket_address(self) -> tuple[str, str, int, str]:
         """The address that the socket is bound to. Any other option can change while the socket is open."""
         return self.scheme, self.host, self.port, self.path
 
@@ -57,25 +57,27 @@ class Endpoint:
 
         A pattern that ends with `*` matches by prefix. A SPIFFE pattern is compared only with the SPIFFE id of the certificate.
         """
-        ids = [id_] if (id_ := spiffe_id(names)) else []
-        others = [value for _, value in names]
-        by_pattern = ((wanted, ids if wanted.lower().startswith(SPIFFE) else others) for wanted in self.client_names)
-        return not self.client_names or any(_matches_any(wanted, candidates) for wanted, candidates in by_pattern)
-
-
-def _matches_any(wanted: str, names: Iterable[str]) -> bool:
-    return any(name.startswith(wanted[:-1]) if wanted.endswith("*") else name == wanted for name in names)
+        if not self.client_names:
+            return True
+        # An empty id matches no SPIFFE pattern.
+        ids, values = [spiffe_id(names)], [value for _, value in names]
+        for pattern in self.client_names:
+            candidates = ids if pattern.lower().startswith(SPIFFE) else values
+            is_prefix = pattern.endswith("*")
+            if any(name.startswith(pattern[:-1]) if is_prefix else name == pattern for name in candidates):
+                return True
+        return False
 
 
 def spiffe_id(names: Iterable[tuple[str, str]]) -> str:
-    """Return the SPIFFE id of a certificate with these names, which is its only URI. Return an empty text if it has no SPIFFE id."""
+    """Return the SPIFFE id of a certificate with these names: its only URI. Return an empty text if it has no valid SPIFFE id.
+
+    A valid SPIFFE id contains no empty segments, no dot segments and no percent-encoding.
+    """
     uris = [value for kind, value in names if kind == URI]
-    return uris[0] if len(uris) == 1 and _is_spiffe_id(uris[0]) else ""
-
-
-def _is_spiffe_id(uri: str) -> bool:
-    """Return whether a URI is a valid SPIFFE id, without empty segments, dot segments and percent-encoding."""
-    return _SPIFFE_ID.fullmatch(uri) is not None and not {".", ".."} & set(uri.split("/"))
+    if len(uris) != 1 or not _SPIFFE_ID.fullmatch(uris[0]) or {".", ".."} & set(uris[0].split("/")):
+        return ""
+    return uris[0]
 
 
 def endpoints(settings: Settings) -> tuple[Endpoint, ...]:
@@ -83,13 +85,16 @@ def endpoints(settings: Settings) -> tuple[Endpoint, ...]:
     result = [_endpoint(scheme, settings) for scheme in dict.fromkeys(settings.scheme)]
     result += [_endpoint_of_entry(f"dataplaneapi.listeners[{number}]", entry, settings) for number, entry in enumerate(settings.listeners)]
     for number, endpoint in enumerate(result):
-        if endpoint.place in [other.place for other in result[:number]] and (endpoint.port or endpoint.path):
+        if endpoint.socket_address in [each.socket_address for each in result[:number]] and (endpoint.port or endpoint.path):
             raise SettingsError(f"two listeners have the same address {endpoint.path or f'{endpoint.host}:{endpoint.port}'}")
     return tuple(result)
 
 
 def endpoint_of_scheme(scheme: str, settings: Settings) -> Endpoint:
-    """Return the endpoint for a socket that another process has opened: the first of its scheme, or else one with default options."""
+    """Return the endpoint for a socket that another process has opened.
+
+    This is the first endpoint of the socket's scheme in the settings, or else an endpoint with default options.
+    """
     return next((endpoint for endpoint in endpoints(settings) if endpoint.scheme == scheme), None) or _endpoint(scheme, settings)
 
 
@@ -106,7 +111,11 @@ def _endpoint(scheme: str, settings: Settings) -> Endpoint:
         max_header_size=settings.max_header_size,
     )
     if scheme == "unix":
-        return dataclasses.replace(plain, host="", port=0, path=settings.socket_path, mode=_mode(settings.socket_mode))
+        try:
+            mode = int(settings.socket_mode, 8) if settings.socket_mode else None
+        except ValueError:
+            raise SettingsError(f"socket_mode {settings.socket_mode!r} is not an octal mode such as 0660") from None
+        return dataclasses.replace(plain, host="", port=0, path=settings.socket_path, mode=mode)
     return _with_tls(plain, settings) if scheme == "https" else plain
 
 
@@ -147,38 +156,27 @@ def _with_tls(plain: Endpoint, settings: Settings) -> Endpoint:
     )
 
 
-def _endpoint_of_entry(place: str, entry: Mapping[str, Any], settings: Settings) -> Endpoint:
+def _endpoint_of_entry(name: str, entry: Mapping[str, Any], settings: Settings) -> Endpoint:
+    """Return the endpoint of an entry of the list `listeners`. `name` is the name of the entry in errors. Raises SettingsError."""
     if wrong := [key for key in entry if key not in KEYS]:
-        raise SettingsError(f"{place}: unknown key {wrong[0]}; expected one of {', '.join(KEYS)}")
+        raise SettingsError(f"{name}: unknown key {wrong[0]}; expected one of {', '.join(KEYS)}")
     scheme = entry.get("scheme", "http")
     if scheme not in ("http", "https", "unix"):
-        raise SettingsError(f"{place}.scheme {scheme!r} is not one of http, https, unix")
+        raise SettingsError(f"{name}.scheme {scheme!r} is not one of http, https, unix")
     try:
-        endpoint = _endpoint(scheme, dataclasses.replace(settings, **dict(_settings_of_entry(place, scheme, entry))))
+        own: dict[str, Any] = {}
+        for key, value in entry.items():
+            if key not in ("scheme", "basic_auth"):
+                setting = f"tls_{key}" if scheme == "https" and key in TLS_OWN else key
+                own[setting] = yaml_value(source(setting).kind, f"{name}.{key}", value)
+        endpoint = _endpoint(scheme, dataclasses.replace(settings, **own))
     except SettingsError as error:
-        raise SettingsError(f"{place}: {error}") from None
-    return dataclasses.replace(endpoint, basic_auth=_basic_auth(place, endpoint, entry.get("basic_auth")))
-
-
-def _settings_of_entry(place: str, scheme: str, entry: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    for key, value in entry.items():
-        if key not in ("scheme", "basic_auth"):
-            name = f"tls_{key}" if scheme == "https" and key in TLS_OWN else key
-            yield name, yaml_value(source(name).kind, f"{place}.{key}", value)
-
-
-def _basic_auth(place: str, endpoint: Endpoint, wanted: Any) -> bool:
-    if not isinstance(wanted, bool | None):
-        raise SettingsError(f"{place}.basic_auth must be true or false, not {wanted!r}")
-    if wanted is False and endpoint.scheme != "unix" and not endpoint.authority:
-        raise SettingsError(f"{place}.basic_auth: false needs tls_ca or a unix socket; without these, anybody could change everything")
-    return endpoint.basic_auth if wanted is None else wanted
-
-
-def _mode(text: str) -> int | None:
-    if not text:
-        return None
-    try:
-        return int(text, 8)
-    except ValueError:
-        raise SettingsError(f"socket_mode {text!r} is not an octal mode such as 0660") from None
+        raise SettingsError(f"{name}: {error}") from None
+    basic_auth = entry.get("basic_auth")
+    if basic_auth is None:
+        return endpoint
+    if not isinstance(basic_auth, bool):
+        raise SettingsError(f"{name}.basic_auth must be true or false, not {basic_auth!r}")
+    if not basic_auth and scheme != "unix" and not endpoint.authority:
+        raise SettingsError(f"{name}.basic_auth: false needs tls_ca or a unix socket; without these, anybody could change everything")
+    return dataclasses.replace(endpoint, basic_auth=basic_auth)

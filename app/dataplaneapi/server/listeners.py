@@ -81,7 +81,7 @@ def _context(certificate: str, key: str, authority: str, revoked: str) -> ssl.SS
 
 
 def _reason(files: tuple[str, str, str, str], error: Exception) -> str:
-    """Return why the files cannot be used. Name the first unreadable file, or else all files, because OpenSSL names none."""
+    """Return why the files cannot be used. The text names the first unreadable file. If all are readable, it names all files."""
     for file in filter(None, files):
         try:
             with open(file, "rb"):
@@ -145,38 +145,33 @@ def inherited_listeners(settings: Settings, environ: MutableMapping[str, str]) -
     return [Listener(endpoint_of_scheme(scheme, settings), opened, is_inherited=True) for scheme, opened in activation.sockets(environ)]
 
 
-def unserved_addresses(wanted: Iterable[Endpoint], served: list[Listener]) -> list[str]:
-    """Return the addresses in the settings that are not served, because the service manager has passed no socket with their port."""
+def unserved_addresses(endpoints: Iterable[Endpoint], served: list[Listener]) -> list[str]:
+    """Return the addresses of the endpoints that are not served, because the service manager has passed no socket with their port."""
     ports = {listener.socket.getsockname()[1] for listener in served if listener.endpoint.scheme != "unix"}
-    return [f"{endpoint.scheme}://{endpoint.host}:{endpoint.port}" for endpoint in wanted if endpoint.port and endpoint.port not in ports]
+    return [f"{each.scheme}://{each.host}:{each.port}" for each in endpoints if each.port and each.port not in ports]
 
 
-def open_all(wanted: Iterable[Endpoint]) -> list[Listener]:
-    """Open all listeners. If one cannot be opened, close the others and raise SettingsError."""
-    opened: list[Listener] = []
+def open_all(endpoints: Iterable[Endpoint]) -> list[Listener]:
+    """Open the listeners of all endpoints. If one cannot be opened, close the others and raise SettingsError."""
+    listeners: list[Listener] = []
     try:
-        for endpoint in wanted:
-            opened.append(_open(endpoint))
+        for endpoint in endpoints:
+            is_unix = endpoint.scheme == "unix"
+            opened = open_unix(endpoint.path, endpoint.mode) if is_unix else _open_tcp(endpoint.host, endpoint.port)
+            try:
+                listeners.append(Listener(endpoint, opened, endpoint.path))
+            except SettingsError:
+                opened.close()
+                raise
     except BaseException:
-        for listener in opened:
+        for listener in listeners:
             listener.close()
         raise
-    return opened
+    return listeners
 
 
-def _open(endpoint: Endpoint) -> Listener:
-    if endpoint.scheme == "unix":
-        return Listener(endpoint, open_unix(endpoint.path, endpoint.mode), endpoint.path)
-    opened = _bind(endpoint.host, endpoint.port)
-    try:
-        return Listener(endpoint, opened)
-    except SettingsError:
-        opened.close()
-        raise
-
-
-def _bind(host: str, port: int) -> socket.socket:
-    """Bind a TCP socket. Prefer an IPv4 address of the host, as most clients expect for `localhost`. Raises SettingsError."""
+def _open_tcp(host: str, port: int) -> socket.socket:
+    """Bind a TCP socket. Prefer an IPv4 address of the host, because most clients expect that for `localhost`. Raises SettingsError."""
     try:
         # Bytes, because `getaddrinfo` would encode a text with the codec `idna`, whose import takes 4 ms.
         name = host.encode() if host.isascii() else host
@@ -198,15 +193,20 @@ def _bind(host: str, port: int) -> socket.socket:
 
 
 def open_unix(path: str, mode: int | None) -> socket.socket:
-    """Bind a Unix socket to a path. `mode` is the mode of its file, or None for the mode that the umask permits.
+    """Bind a Unix socket to a path. `mode` is the mode of the socket file, or None for the mode that the umask permits.
 
-    The file never has a wider mode, not even briefly. The socket file of a server that has ended is replaced. Raises SettingsError, also if
-    the path is in use.
+    The file never has a wider mode, not even briefly. The socket file of a server that has ended is replaced. Raises SettingsError, for
+    example if another process listens on the path.
     """
     opened = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        if os.path.exists(path) and stat.S_ISSOCK(os.stat(path).st_mode) and _is_abandoned(path):
-            os.unlink(path)
+        if os.path.exists(path) and stat.S_ISSOCK(os.stat(path).st_mode):
+            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+                probe.setblocking(False)
+                # No process listens on the socket. A full backlog or a lack of permission causes other errors.
+                is_abandoned = probe.connect_ex(path) == errno.ECONNREFUSED
+            if is_abandoned:
+                os.unlink(path)
         if mode is not None:
             # Linux creates the file with the mode of the socket, less the umask.
             os.fchmod(opened.fileno(), mode)
@@ -217,10 +217,3 @@ def open_unix(path: str, mode: int | None) -> socket.socket:
         opened.close()
         raise SettingsError(f"cannot listen on {path}: {error.strerror or error}") from None
     return opened
-
-
-def _is_abandoned(path: str) -> bool:
-    """Return whether no process listens on the socket. A full backlog or a lack of permission causes other errors than ECONNREFUSED."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
-        probe.setblocking(False)
-        return probe.connect_ex(path) == errno.ECONNREFUSED

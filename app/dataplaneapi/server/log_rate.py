@@ -13,10 +13,9 @@ class Rate:
         self._periods: dict[str, tuple[float, int]] = {}
 
     def left_out(self, line: str) -> int | None:
-        """Count a line. Return None if it exceeds the limit and must be dropped.
+        """Count a line. Return None if the line exceeds the limit and must be dropped.
 
-        Otherwise return how many equal lines were dropped in the preceding period, which is more than 0 only for the first line of a
-        period.
+        Otherwise return how many equal lines were dropped in the preceding period. This is more than 0 only for the first line of a period.
         """
         now = self._clock()
         begin, count = self._periods.get(line, (now, 0))

@@ -1,5 +1,7 @@
 """Serve HTTP/1.1 connections with uvicorn's protocol, extended by limits on heads and chunked bodies, deadlines, and client identities.
 
+A connection closes so that its last response reaches the client: while the client is still sending, the connection is only half-closed.
+
 Every state of a connection has a deadline:
 
 | state | deadline | what happens then |
@@ -16,6 +18,7 @@ without waiting, and be notified when the client disconnects.
 """
 
 import asyncio
+import json
 import logging
 import time
 from collections.abc import Callable
@@ -23,12 +26,11 @@ from email.utils import formatdate
 from typing import Any
 
 import httptools
-from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
-from dataplaneapi.server.acceptor import PROBE_PATHS, ConnectionSlot
+from dataplaneapi.server.acceptor import PROBE_PATHS, AcceptedConnection
 from dataplaneapi.server.connection import EXCHANGE, Channel, Outlet, RecordingOutlet, connection
-from dataplaneapi.server.ending import Ending
 from dataplaneapi.server.endpoint import Endpoint
 from dataplaneapi.server.head import MOST_FIELDS, HalfHeads, RequestRefused, check, too_large, too_many
 from dataplaneapi.server.log_rate import RateLimit
@@ -43,6 +45,16 @@ FIRST_CALL, LAST_CALL = 5.0, 0.5
 PIPELINED = 32
 # The most bytes of framing in a chunked body: FRAMING, plus FRAMING_EACH for each byte of content.
 FRAMING, FRAMING_EACH = 1 << 16, 16
+LINGER_SECONDS, CLOSING_SECONDS = 2.0, 30.0
+# The headers that `protection` in dataplaneapi.api.responses adds to all other responses.
+_PROTECTION = "X-Content-Type-Options: nosniff\r\nX-Frame-Options: DENY\r\nCache-Control: no-store\r\n"
+_REASONS = {
+    400: "Bad Request",
+    408: "Request Timeout",
+    414: "URI Too Long",
+    431: "Request Header Fields Too Large",
+    503: "Service Unavailable",
+}
 
 
 class Enough(Exception):
@@ -69,28 +81,92 @@ class ListenerState(ServerState):
         """Ignore the headers that uvicorn sets."""
 
 
-class Protocol(Ending):
-    """One connection to an endpoint: it receives requests, calls the application, and sends responses."""
+class Deadline:
+    """The timer of a connection. It has at most one pending action, and a new action replaces the pending one.
 
+    The underlying asyncio timer is reused rather than cancelled for each new action, because most actions are replaced long before they are
+    due.
+    """
+
+    __slots__ = ("_action", "_due", "_loop", "_timer")
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._due: float | None = None
+        self._action: Callable[[], object] = _nothing
+        self._timer: asyncio.TimerHandle | None = None
+
+    def within(self, seconds: float, action: Callable[[], object]) -> None:
+        """Replace the pending action: call `action` after this many seconds. 0 means never."""
+        if not seconds:
+            self.clear()
+            return
+        self._due, self._action = self._loop.time() + seconds, action
+        if self._timer is None:
+            self._timer = self._loop.call_at(self._due, self._fired)
+        elif self._due < self._timer.when():
+            self._timer.cancel()
+            self._timer = self._loop.call_at(self._due, self._fired)
+
+    def clear(self) -> None:
+        """Drop the pending action."""
+        self._due, self._action = None, _nothing
+
+    def end(self) -> None:
+        """Drop the pending action and cancel the asyncio timer, at the end of the connection."""
+        self.clear()
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _fired(self) -> None:
+        self._timer = None
+        if self._due is None:
+            return
+        if self._due > self._loop.time():
+            self._timer = self._loop.call_at(self._due, self._fired)
+            return
+        action = self._action
+        self.clear()
+        action()
+
+
+def _nothing() -> None:
+    return None
+
+
+class Protocol(HttpToolsProtocol):
+    """One connection to an endpoint: it receives requests, calls the application, and sends responses.
+
+    `_ignores_input` is whether data from the client is ignored. `_in_head` and `_in_body` are whether the client has sent only a part of
+    the head or body of a request.
+    """
+
+    # The attributes of uvicorn are in a dictionary, which would double in size if it contained these too.
     __slots__ = (
-        *("_active", "_arrived_bytes", "_connection", "_head_bytes", "_delayed_start", "_cached_reply", "_is_new"),
-        *("_outlet", "_patience", "_peer", "_slot", "_stopping", "_whole_packet"),
+        *("_accepted", "_active", "_arrived_bytes", "_cached_reply", "_connection", "_deadline", "_delayed_start", "_endpoint"),
+        *("_head_bytes", "_ignores_input", "_in_body", "_in_head", "_is_new", "_outlet", "_patience", "_peer", "_stopping"),
+        *("_whole_packet", "_write_timer"),
     )
     server_state: ListenerState
 
-    def __init__(self, endpoint: Endpoint, slot: ConnectionSlot, *arguments: Any, **named: Any) -> None:
-        super().__init__(endpoint, *arguments, **named)
-        self._slot = slot
+    def __init__(self, endpoint: Endpoint, accepted: AcceptedConnection, *arguments: Any, **keywords: Any) -> None:
+        super().__init__(*arguments, **keywords)
+        self._endpoint, self._accepted = endpoint, accepted
         self.timeout_keep_alive = endpoint.cleanup_timeout  # type: ignore[assignment]
+        self._deadline = Deadline(self.loop)
         self._patience = ANSWER_SECONDS
+        self._write_timer: asyncio.TimerHandle | None = None
         self._active: RequestResponseCycle | None = None
         self._delayed_start: Callable[[], None] | None = None
+        self._ignores_input = self._in_head = self._in_body = False
         self._head_bytes = self._arrived_bytes = 0
         self._stopping = False
         self._is_new = True
         # The packet that is being parsed, if it may be one complete request.
         self._whole_packet: bytes | None = None
-        self._cached_reply: Callable[..., bytes | None] = getattr(self.config.app, "reply", _no_reply)
+        # The cache of the application, if it has one.
+        self._cached_reply: Callable[..., bytes | None] | None = getattr(self.config.app, "reply", None)
 
     # The connection
 
@@ -101,14 +177,14 @@ class Protocol(Ending):
         self._peer = f"{self.client[0]}:{self.client[1]}" if self.client else "the unix socket"
         if self._connection.refused:
             logger.warning("%s, from %s", self._connection.refused, self._peer)
-        self._slot.on_slot, self._slot.on_evicted = self._start_delayed, self._evict
+        self._accepted.on_slot, self._accepted.on_evicted = self._start_delayed, self._evict
         self._deadline.within(self._endpoint.read_timeout, self._time_out_request)
         if self.server_state.stopping:
             self.shutdown()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._deadline.end()
-        self._stop_write_timer()
+        self._cancel_write_timer()
         self._unset_keepalive_if_required()
         self._count_head(0)
         self._delayed_start = None
@@ -116,26 +192,28 @@ class Protocol(Ending):
         if self._active is not None:
             self._cancel_work(self._active)
         super().connection_lost(exc)
-        self._slot.release()
+        self._accepted.release()
 
     def shutdown(self) -> None:
-        """Close the connection after the responses in progress. Close an idle connection after a short wait, since a request may arrive."""
+        """Close the connection after the responses in progress. An idle connection is closed after a short wait, since a request may
+        arrive.
+        """
         self._stopping = True
         if self._active is not None:
             self.cycle.keep_alive = False
             self._end_response()
         elif not self._in_head:
-            patience = FIRST_CALL if self._is_new else LAST_CALL
-            self.loop.call_later(patience, self._end_call)
+
+            def hang_up_if_idle() -> None:
+                if self._active is None and not self._in_head:
+                    self._hang_up()
+
+            self.loop.call_later(FIRST_CALL if self._is_new else LAST_CALL, hang_up_if_idle)
 
     def _end_response(self) -> None:
         """End the current response if it is a stream, which does not end by itself."""
         if self._active is not None and (at_end := _channel(self._active).at_end):
             at_end()
-
-    def _end_call(self) -> None:
-        if self._active is None and not self._in_head:
-            self._hang_up()
 
     # What arrives
 
@@ -156,11 +234,19 @@ class Protocol(Ending):
             elif self._in_body and self._arrived_bytes > FRAMING:
                 raise RequestRefused(400, "the chunks of the body are too small, or their extensions and trailers too large")
         except (RequestRefused, httptools.HttpParserError) as error:
-            self._refuse_malformed(error)
+            cause = error.__context__ if isinstance(error, httptools.HttpParserCallbackError) else error
+            if isinstance(cause, Enough):
+                self._stop_listening()
+            elif isinstance(cause, RequestRefused):
+                self._refuse(cause.status, cause.message)
+            else:
+                self._refuse(400, f"invalid HTTP request: {cause}")
 
     def _send_cached_reply(self, request: bytes) -> bool:
         """Send the cached reply to a request, and wait for the next request. Return False if there is no cached reply."""
-        if self._active or self._stopping or not self._slot.has_slot or self.flow.write_paused or self._connection.refused:
+        if self._cached_reply is None or self._active or self._stopping:
+            return False
+        if not self._accepted.has_slot or self.flow.write_paused or self._connection.refused:
             return False
         ((_, date),) = self.server_state.default_headers
         reply = self._cached_reply(request, self._connection, self.client, self.server, date)
@@ -174,34 +260,25 @@ class Protocol(Ending):
         return True
 
     def _feed(self, data: bytes) -> None:
+        """Parse data. If a head has the header `Upgrade`, with which Java offers HTTP/2, parse the head again without this header.
+
+        With the header, the parser would drop the body.
+        """
         try:
             self.parser.feed_data(data)
         except httptools.HttpParserUpgrade as offered:
-            self._ignore_upgrade(data[offered.args[0] :])
-
-    def _ignore_upgrade(self, rest: bytes) -> None:
-        """Parse the head again without the header `Upgrade`, with which Java offers HTTP/2. With the header, the parser drops the body."""
-        headers = [b"%s: %s\r\n" % header for header in self.headers if header[0] != b"upgrade"]
-        method, version = self.parser.get_method(), self.parser.get_http_version().encode()
-        head = b"%s %s HTTP/%s\r\n%s\r\n" % (method, self.url, version, b"".join(headers))
-        self.parser = httptools.HttpRequestParser(self)
-        self.parser.set_dangerous_leniencies(lenient_data_after_close=True)
-        self._in_head = False
-        self._feed(head + rest)
-
-    def _refuse_malformed(self, error: Exception) -> None:
-        cause = error.__context__ if isinstance(error, httptools.HttpParserCallbackError) else error
-        if isinstance(cause, Enough):
-            self._stop_listening()
-        elif isinstance(cause, RequestRefused):
-            self._refuse(cause.status, cause.message)
-        else:
-            self._refuse(400, f"invalid HTTP request: {cause}")
+            headers = [b"%s: %s\r\n" % header for header in self.headers if header[0] != b"upgrade"]
+            method, version = self.parser.get_method(), self.parser.get_http_version().encode()
+            head = b"%s %s HTTP/%s\r\n%s\r\n" % (method, self.url, version, b"".join(headers))
+            self.parser = httptools.HttpRequestParser(self)
+            self.parser.set_dangerous_leniencies(lenient_data_after_close=True)
+            self._in_head = False
+            self._feed(head + data[offered.args[0] :])
 
     def _count_head(self, size: int) -> None:
-        """Record how many bytes of an incomplete head have arrived. 0: the head is complete. Raises RequestRefused if they are too many."""
-        more, self._head_bytes = size - self._head_bytes, size
-        self.server_state.half_heads.add(more)
+        """Record how many bytes of an incomplete head have arrived, or 0 for a complete head. Raises RequestRefused for too many bytes."""
+        growth, self._head_bytes = size - self._head_bytes, size
+        self.server_state.half_heads.add(growth)
         if size and self._endpoint.max_header_size and size > self._endpoint.max_header_size:
             raise too_large(self._endpoint)
 
@@ -255,17 +332,20 @@ class Protocol(Ending):
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
         self._active, self._patience = cycle, ANSWER_SECONDS
-        if not self._slot.request(is_probe=cycle.scope["path"] in PROBE_PATHS):
+        if not self._accepted.request(is_probe=cycle.scope["path"] in PROBE_PATHS):
             self._delayed_start = lambda: self._start(cycle, app)
             self._deadline.within(self._endpoint.read_timeout or ANSWER_SECONDS, self._evict)
             self.flow.pause_reading()
             return
-        if not self._slot.has_slot:
+        if not self._accepted.has_slot:
             cycle.keep_alive = False
         self._start(cycle, app)
 
     def _start(self, cycle: RequestResponseCycle, app: Any) -> None:
-        """Call the application. The deadline includes the time for the body, because the body has none if the application ignores it."""
+        """Call the application.
+
+        The deadline includes the time for the body, because an application that ignores the body sets no deadline for it.
+        """
         seconds = 0.0 if cycle.more_body and not self._endpoint.read_timeout else self._patience
         self._deadline.within(seconds + self._endpoint.read_timeout if cycle.more_body else seconds, self._time_out_answer)
 
@@ -287,7 +367,7 @@ class Protocol(Ending):
         self._deadline.within(seconds, self._time_out_answer)
 
     def _write_part(self, chunk: bytes) -> bool:
-        """Write a chunk of the current response without waiting. Return False if it cannot be written now."""
+        """Write a chunk of the current response, but do not wait. Return False if the chunk cannot be written at once."""
         cycle = self._active
         if cycle is None or not cycle.chunked_encoding or cycle.response_complete or self.flow.write_paused or self.transport.is_closing():
             return False
@@ -303,7 +383,7 @@ class Protocol(Ending):
         self._deadline.clear()
         super().on_response_complete()
         if self.transport.is_closing():
-            self._abort_in_time()
+            self._abort_unless_flushed()
         elif self._in_head and self._active is None:
             self._unset_keepalive_if_required()
             self._deadline.within(self._endpoint.read_timeout, self._time_out_request)
@@ -339,7 +419,10 @@ class Protocol(Ending):
             self._refuse(408, f"request did not arrive within {self._endpoint.read_timeout:g} seconds")
 
     def _refuse(self, status: int, message: str) -> None:
-        """Send an error response and close the connection. If earlier responses are in progress, close it after these without the error."""
+        """Send an error response and close the connection.
+
+        If earlier responses are in progress, send no error response, and close the connection after the last of them.
+        """
         level = logging.INFO if status == 408 else logging.WARNING
         logger.log(level, "bad request from %s: %d %s", self._peer, status, message)
         broken = self.cycle if self._in_body else None
@@ -362,7 +445,7 @@ class Protocol(Ending):
             last.keep_alive = False
 
     def _disconnect_application(self, cycle: RequestResponseCycle) -> None:
-        """Report to the application that the client has disconnected, and discard what the application sends from now on."""
+        """Report to the application that the client has disconnected. Discard what the application still sends."""
         cycle.disconnected = True
         cycle.message_event.set()
         self._cancel_work(cycle)
@@ -372,16 +455,61 @@ class Protocol(Ending):
         if when_gone := _channel(cycle).when_gone:
             when_gone()
 
-    def _hang_up(self) -> None:
+    # The end of the connection
+
+    def pause_writing(self) -> None:
+        """Abort the connection in `write_timeout` seconds unless the client reads. asyncio calls this when the write buffer is full."""
+        super().pause_writing()
+        if self._endpoint.write_timeout and self._write_timer is None:
+            self._write_timer = self.loop.call_later(self._endpoint.write_timeout, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        self._cancel_write_timer()
+        super().resume_writing()
+
+    def timeout_keep_alive_handler(self) -> None:
+        """Close an idle connection. If the client has not read the last response, abort the connection, because a close would wait."""
+        if self.transport.get_write_buffer_size():
+            self.transport.abort()
+        super().timeout_keep_alive_handler()
+
+    def _cancel_write_timer(self) -> None:
+        if self._write_timer is not None:
+            self._write_timer.cancel()
+            self._write_timer = None
+
+    def _send_error(self, status: int, message: str) -> None:
+        """Send an error response with the usual body, and close the connection."""
+        body = json.dumps({"code": status, "message": message}).encode() + b"\n"
+        about = f"Content-Type: application/json\r\ncontent-length: {len(body)}\r\nconnection: close\r\n{_PROTECTION}\r\n"
         if not self.transport.is_closing():
-            self._count_head(0)
-        super()._hang_up()
+            self.transport.write(f"HTTP/1.1 {status} {_REASONS[status]}\r\n{about}".encode() + body)
+            self._ignores_input = True
+            self._hang_up()
+
+    def _hang_up(self) -> None:
+        """Close the connection. If the client is still sending, first wait LINGER_SECONDS, because a reset could discard the response."""
+        if self.transport.is_closing():
+            return
+        self._count_head(0)
+        if not (self._ignores_input or self._in_head or self._in_body):
+            self._close()
+            return
+        self._ignores_input = True
+        self.flow.resume_reading()
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
+        self._deadline.within(LINGER_SECONDS, self._close)
+
+    def _close(self) -> None:
+        self.transport.close()
+        self._abort_unless_flushed()
+
+    def _abort_unless_flushed(self) -> None:
+        """Abort a closing connection if it cannot send its buffered data within `write_timeout`."""
+        self._deadline.within(self._endpoint.write_timeout or CLOSING_SECONDS, self.transport.abort)
 
 
 def _channel(cycle: RequestResponseCycle) -> Channel:
     channel: Channel = cycle.scope[EXCHANGE]  # type: ignore[literal-required]
     return channel
-
-
-def _no_reply(*request: object) -> None:
-    """Return no reply. This replaces `reply` of an application that has no cache."""

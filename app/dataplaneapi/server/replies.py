@@ -14,7 +14,7 @@ _DATE = b"\r\ndate: "
 
 
 def is_whole(data: bytes) -> bool:
-    """Return whether a packet may be exactly one complete request without a body."""
+    """Return whether a packet may be exactly one complete GET request."""
     return data.startswith(b"GET ") and data.find(b"\r\n\r\n") == len(data) - 4
 
 
@@ -33,7 +33,7 @@ class CachedReply:
     parts: tuple[bytes, bytes, bytes]
 
     def is_valid_for(self, connection: Connection, document: object, version: int, generation: int) -> bool:
-        """Return whether the reply is valid for a request on this connection now."""
+        """Return whether the reply answers a request on this connection to this document and version, with this generation of users."""
         return (
             self.document is document
             and self.version == version
@@ -44,12 +44,14 @@ class CachedReply:
 
     def with_date_and_id(self, date: bytes, request_id: bytes) -> bytes:
         """Return the reply with this date and request id."""
-        before, between, behind = self.parts
-        return b"".join((before, date, between, request_id, behind))
+        begin, middle, end = self.parts
+        return b"".join((begin, date, middle, request_id, end))
 
 
 class Replies:
-    """The cached replies by the bytes of their request. A reply that would exceed MOST_BYTES clears the cache first."""
+    """The cached replies, by the bytes of their request. If a reply would increase the cache to more than MOST_BYTES, `add` clears the
+    cache first.
+    """
 
     def __init__(self) -> None:
         self._size = 0
@@ -60,25 +62,20 @@ class Replies:
 
     def add(self, recording: RecordingOutlet, document: object, version: int, generation: int, exchange: Exchange) -> None:
         """Cache the recorded reply, unless it closes the connection, is too large, or lacks the date or the request id."""
-        reply = recording.written
-        parts = _parts(reply, exchange.request_id.encode())
-        known = self._replies.get(recording.packet)
-        if parts is None or (known and known.document is document and known.generation == generation):
+        former = self._replies.get(recording.packet)
+        if former and former.document is document and former.generation == generation:
             return
+        reply, id_ = recording.written, exchange.request_id.encode()
+        head_end = reply.find(b"\r\n\r\n")
+        date_begin = reply.find(_DATE, 0, head_end) + len(_DATE)
+        date_end = reply.find(b"\r\n", date_begin)
+        id_begin = reply.find(id_, date_end, head_end)
+        closes = b"\r\nconnection: close" in reply[:head_end].lower()
+        if head_end < 0 or date_begin < len(_DATE) or id_begin < 0 or closes:
+            return
+        parts = reply[:date_begin], reply[date_end:id_begin], reply[id_begin + len(id_) :]
         size = len(recording.packet) + 2 * len(reply) + 1000
         if self._size + size > MOST_BYTES:
             self._replies, self._size = {}, 0
         self._replies[recording.packet] = CachedReply(exchange.connection, document, version, generation, exchange, parts)
         self._size += size
-
-
-def _parts(reply: bytes, request_id: bytes) -> tuple[bytes, bytes, bytes] | None:
-    """Return the parts of a reply around its date and its request id, or None if the reply cannot be cached."""
-    end = reply.find(b"\r\n\r\n")
-    date = reply.find(_DATE, 0, end) + len(_DATE)
-    behind_date = reply.find(b"\r\n", date)
-    id_ = reply.find(request_id, behind_date, end)
-    closes = b"\r\nconnection: close" in reply[:end].lower()
-    if end < 0 or date < len(_DATE) or id_ < 0 or closes:
-        return None
-    return reply[:date], reply[behind_date:id_], reply[id_ + len(request_id) :]

@@ -15,7 +15,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from dataplaneapi.host.process import allow_open_files
-from dataplaneapi.server.acceptor import RESERVED, Acceptor, ConnectionSlot
+from dataplaneapi.server.acceptor import RESERVED, AcceptedConnection, Acceptor
 from dataplaneapi.server.endpoint import Endpoint, endpoint_of_scheme, endpoints
 from dataplaneapi.server.head import HalfHeads
 from dataplaneapi.server.listeners import Listener, open_all
@@ -38,7 +38,20 @@ class ListenerServer(uvicorn.Server):
 
     def __init__(self, app: ASGIApp, listener: Listener, graceful_timeout: float, half_heads: HalfHeads | None = None) -> None:
         self._stopped = asyncio.Event()
-        super().__init__(_config(app, graceful_timeout))
+        config = uvicorn.Config(
+            app,
+            http=Protocol,
+            loop="uvloop",
+            ws="none",
+            lifespan="off",
+            interface="asgi3",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            timeout_graceful_shutdown=int(graceful_timeout),
+        )
+        super().__init__(config)
         self.server_state = ListenerState(half_heads or HalfHeads())
         self.listener = listener
         self.servers: list[Acceptor] = []  # type: ignore[assignment]
@@ -63,7 +76,12 @@ class ListenerServer(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await self.lifespan.startup()
         listener = self.listener
-        self.servers = [Acceptor(listener.socket, self._protocol, lambda: listener.endpoint.limit, listener.context)]
+
+        def protocol(accepted: AcceptedConnection) -> Protocol:
+            about = {"config": self.config, "server_state": self.server_state, "app_state": self.lifespan.state}
+            return Protocol(listener.endpoint, accepted, **about)
+
+        self.servers = [Acceptor(listener.socket, protocol, lambda: listener.endpoint.limit, listener.context)]
         self.started = True
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
@@ -90,26 +108,6 @@ class ListenerServer(uvicorn.Server):
         for server in self.servers:
             server.watch()
 
-    def _protocol(self, slot: ConnectionSlot) -> Protocol:
-        about = {"config": self.config, "server_state": self.server_state, "app_state": self.lifespan.state}
-        return Protocol(self.listener.endpoint, slot, **about)
-
-
-def _config(app: ASGIApp, graceful_timeout: float) -> uvicorn.Config:
-    return uvicorn.Config(
-        app,
-        http=Protocol,
-        loop="uvloop",
-        ws="none",
-        lifespan="off",
-        interface="asgi3",
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        proxy_headers=False,
-        timeout_graceful_shutdown=int(graceful_timeout),
-    )
-
 
 @dataclass
 class Served:
@@ -121,17 +119,17 @@ class Served:
 
 
 class Serving:
-    """All listeners of the process. `inherited`: the sockets belong to the service manager, so that only their options can change."""
+    """All listeners of the process. If `inherited`, the sockets belong to the service manager, so that only their options can change."""
 
     def __init__(self, app: ASGIApp, settings: Settings, opened: list[Listener], *, inherited: bool) -> None:
         self._app, self._settings, self._inherited = app, settings, inherited
         self._half_heads = HalfHeads()
-        _make_room([listener.endpoint for listener in opened])
+        _raise_file_limit([listener.endpoint for listener in opened])
         self._served = [self._serve(listener) for listener in opened]
 
     @property
     def addresses(self) -> list[str]:
-        return [server.listener.address for server in self._served]
+        return [served.listener.address for served in self._served]
 
     def _serve(self, listener: Listener) -> Served:
         server = ListenerServer(self._app, listener, self._settings.graceful_timeout, self._half_heads)
@@ -143,47 +141,46 @@ class Serving:
     async def change(self, settings: Settings) -> None:
         """Apply new settings, and wait until removed listeners are drained.
 
-        Raises SettingsError and changes nothing if that is impossible.
+        Raises SettingsError and changes nothing if a new listener cannot be opened or served.
         """
-        wanted = endpoints(settings)
-        stay = [(server.listener, endpoint) for server in self._served if (endpoint := self._successor(server.listener.endpoint, settings))]
-        ready = [(listener, endpoint, listener.identity(endpoint)) for listener, endpoint in stay]
-        staying = [listener.endpoint.place for listener, _ in stay]
-        opened = [] if self._inherited else open_all(endpoint for endpoint in wanted if endpoint.place not in staying)
-        for listener, endpoint, identity in ready:
-            listener.apply(endpoint, identity)
+        new_endpoints = endpoints(settings)
+        remaining: list[tuple[Served, Endpoint]] = []
+        for served in self._served:
+            old = served.listener.endpoint
+            if self._inherited:
+                remaining.append((served, endpoint_of_scheme(old.scheme, settings)))
+            else:
+                remaining += [(served, new) for new in new_endpoints if new.socket_address == old.socket_address][:1]
+        identities = [served.listener.identity(endpoint) for served, endpoint in remaining]
+        addresses = [served.listener.endpoint.socket_address for served, _ in remaining]
+        added = [] if self._inherited else open_all(endpoint for endpoint in new_endpoints if endpoint.socket_address not in addresses)
+        for (served, endpoint), identity in zip(remaining, identities, strict=True):
+            served.listener.apply(endpoint, identity)
+            served.server.follow(settings.graceful_timeout)
         self._settings = settings
-        gone = [server for server in self._served if server.listener not in [listener for listener, _ in stay]]
-        self._served = [server for server in self._served if server not in gone]
-        for server in self._served:
-            server.server.follow(settings.graceful_timeout)
-        self._served += [self._serve(listener) for listener in opened]
-        _make_room([server.listener.endpoint for server in self._served])
-        await _drained(gone)
-
-    def _successor(self, endpoint: Endpoint, settings: Settings) -> Endpoint | None:
-        """Return the endpoint of a listener in new settings, or None if they remove the listener."""
-        if self._inherited:
-            return endpoint_of_scheme(endpoint.scheme, settings)
-        return next((endpoint_ for endpoint_ in endpoints(settings) if endpoint_.place == endpoint.place), None)
+        staying = [served for served, _ in remaining]
+        removed = [served for served in self._served if served not in staying]
+        self._served = [*staying, *(self._serve(listener) for listener in added)]
+        _raise_file_limit([served.listener.endpoint for served in self._served])
+        await _drain(removed)
 
     async def stop(self) -> None:
         """Close all listeners, and wait for the requests in progress for at most `graceful_timeout` seconds."""
-        await _drained(self._served)
+        await _drain(self._served)
 
 
-def _make_room(served: list[Endpoint]) -> None:
+def _raise_file_limit(endpoints: list[Endpoint]) -> None:
     """Raise the limit of open files to what all connections and their requests need. Log a warning if that is not permitted."""
-    wanted = OTHER_FILES + sum((server.limit or UNLIMITED) + RESERVED for server in served)
-    if (allowed := allow_open_files(wanted)) < OTHER_FILES + sum(server.limit + RESERVED for server in served):
-        logger.warning("this process may open %d files (ulimit -n), which is not enough for listen_limit: %d are needed", allowed, wanted)
+    needed = OTHER_FILES + sum((endpoint.limit or UNLIMITED) + RESERVED for endpoint in endpoints)
+    if (allowed := allow_open_files(needed)) < OTHER_FILES + sum(endpoint.limit + RESERVED for endpoint in endpoints):
+        logger.warning("this process may open %d files (ulimit -n), which is not enough for listen_limit: %d are needed", allowed, needed)
 
 
-async def _drained(served: list[Served]) -> None:
-    addresses = [server.listener.address for server in served]
-    for server in served:
-        server.server.should_exit = True
-    await asyncio.gather(*(server.task for server in served))
-    for server, address in zip(served, addresses, strict=True):
-        server.listener.close()
+async def _drain(removed: list[Served]) -> None:
+    addresses = [served.listener.address for served in removed]
+    for served in removed:
+        served.server.should_exit = True
+    await asyncio.gather(*(served.task for served in removed))
+    for served, address in zip(removed, addresses, strict=True):
+        served.listener.close()
         logger.info("Stopped serving data plane at %s", address)

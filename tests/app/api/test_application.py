@@ -72,11 +72,12 @@ def test_what_no_operation_is_for(client: Client) -> None:
 
 def serve(client: Client, handler: Any) -> None:
     """At POST /v3/here."""
-    from dataplaneapi.api.operations import Operation
+    from dataplaneapi.api.operations import Operation, RouteNode
 
     operation = Operation("POST", "/here", {"operationId": "here", "x-operation": {}}, {})
     operation.handler = handler
-    client.app.services.index._plant(operation)
+    node = client.app.services.index.root.fixed["here"] = RouteNode()
+    node.operations["POST"] = operation
     client.app.serve(operation)
 
 

@@ -5,15 +5,9 @@ import json
 import pytest
 
 from dataplaneapi.api.bodies import OBJECT_BYTES
-from dataplaneapi.api.call import header
 from tests.app.client import CONFIG, Client
 
 TRANSACTIONS = "/v3/services/haproxy/transactions"
-
-
-def test_header_values_are_joined() -> None:
-    assert header([(b"accept", b"a"), (b"x", b"y"), (b"accept", b"b")], b"accept") == "a,b"
-    assert header([], b"accept") == ""
 
 
 def test_a_content_type_without_a_body_does_no_harm(client: Client) -> None:

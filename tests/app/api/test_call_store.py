@@ -45,7 +45,7 @@ def test_a_call_is_known_while_it_is_made_and_with_its_answer(database: Database
         assert await CallStore(database).find(NAME) == began
         await store.end(NAME, ended(began), is_secret=False)
         assert await CallStore(database).find(NAME) == ended(began)
-        store.forget(NAME)
+        store.delete(NAME)
         assert await store.find(NAME) is None
 
     asyncio.run(work())

@@ -142,7 +142,7 @@ def test_no_parameter_of_any_operation_resembles_a_guard() -> None:
     from dataplaneapi.did_you_mean import distance
 
     every = tuple(operations(bundle()))
-    names = {each.name for operation in every for each in operation.parameters if each.place == "query"}
+    names = {each.name for operation in every for each in operation.parameters if each.location == "query"}
     for spellings in {tuple(each) for operation in every for each in operation.guards.values()}:
         for name in names - set(spellings):
             assert all(distance(name, each, NEAR) > NEAR for each in spellings), (name, spellings)

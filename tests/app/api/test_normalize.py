@@ -63,12 +63,12 @@ BACKEND = {"$ref": "#/components/schemas/backend"}
     ],
 )
 def test_what_is_kept(sent: Any, taken: Any) -> None:
-    shaped = SCHEMAS.shape(sent, BACKEND)
+    shaped = SCHEMAS.normalize(sent, BACKEND)
     assert (shaped.value, shaped.mistyped, shaped.unwritable) == (taken, [], [])
 
 
 def test_members_come_in_the_order_of_the_schema() -> None:
-    assert list(SCHEMAS.shape({"weight": 1, "mode": "x", "name": "n"}, BACKEND).value) == ["name", "mode", "weight"]
+    assert list(SCHEMAS.normalize({"weight": 1, "mode": "x", "name": "n"}, BACKEND).value) == ["name", "mode", "weight"]
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_members_come_in_the_order_of_the_schema() -> None:
     ],
 )
 def test_wrong_types(sent: Any, said: str) -> None:
-    assert SCHEMAS.shape(sent, BACKEND).mistyped == [said]
+    assert SCHEMAS.normalize(sent, BACKEND).mistyped == [said]
 
 
 @pytest.mark.parametrize(
@@ -108,11 +108,11 @@ def test_wrong_types(sent: Any, said: str) -> None:
 def test_what_can_never_stand_in_the_file(text: str, reason: str | None) -> None:
     assert unwritable(text) == reason
     said = [f"servers.s.name in body must not contain {reason}"] if reason else []
-    assert SCHEMAS.shape({"servers": {"s": {"name": text}}}, BACKEND).unwritable == said
+    assert SCHEMAS.normalize({"servers": {"s": {"name": text}}}, BACKEND).unwritable == said
 
 
 def test_unknown_members_are_remembered_where_they_were() -> None:
-    shaped = SCHEMAS.shape({"colour": 1, "servers": {"s": {"adress": "x"}}}, BACKEND)
+    shaped = SCHEMAS.normalize({"colour": 1, "servers": {"s": {"adress": "x"}}}, BACKEND)
     assert shaped.unknown == {"": {"colour"}, "servers.s": {"adress"}}
 
 
@@ -129,7 +129,7 @@ def test_unknown_members_are_remembered_where_they_were() -> None:
     ],
 )
 def test_a_member_of_older_versions_is_told_where_it_would_be_lost(sent: Any, said: str | None) -> None:
-    assert SCHEMAS.shape(sent, BACKEND).misnamed == ([said] if said else [])
+    assert SCHEMAS.normalize(sent, BACKEND).misnamed == ([said] if said else [])
 
 
 def test_schemas_along_a_path() -> None:
@@ -140,4 +140,4 @@ def test_schemas_along_a_path() -> None:
 
 
 def test_a_false_that_is_required_is_kept() -> None:
-    assert SCHEMAS.shape({"secure": False, "groups": ""}, {"$ref": "#/components/schemas/user"}).value == {"secure": False}
+    assert SCHEMAS.normalize({"secure": False, "groups": ""}, {"$ref": "#/components/schemas/user"}).value == {"secure": False}

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from dataplaneapi.api.access import HIDDEN, without_others
+from dataplaneapi.api.access import HIDDEN, without_unreadable
 from haproxy_native.access.rights import AccessRule, Rights
 from haproxy_native.check.messages import Message
 from haproxy_native.errors import InUse, Missing, Refused, ReloadFailed
@@ -18,19 +18,19 @@ SHOP = Rights(("shop",), (AccessRule("backend/shop", frozenset(("read", "change"
 
 @pytest.mark.parametrize("alerts", [(OTHER,), (BARE,), (OTHER, BARE)])
 def test_of_other_sections_nothing_is_shown(alerts: tuple[Any, ...]) -> None:
-    error = without_others(Refused('line 4 of haproxy.cfg; did you mean "site2"?', alerts=alerts), SHOP.may_read)
+    error = without_unreadable(Refused('line 4 of haproxy.cfg; did you mean "site2"?', alerts=alerts), SHOP.may_read)
     assert isinstance(error, Refused) and error.detail == HIDDEN and error.alerts == ()
 
 
 def test_of_own_sections_all_is() -> None:
-    error = without_others(Refused('line 9; did you mean "site"?', alerts=(OTHER, OWN)), SHOP.may_read)
+    error = without_unreadable(Refused('line 9; did you mean "site"?', alerts=(OTHER, OWN)), SHOP.may_read)
     assert isinstance(error, Refused) and error.alerts == (OWN,)
     assert error.detail == "line 9, in 'backend shop from plain': 'server web' : unknown keyword 'x'."
 
 
 def test_other_refusals() -> None:
-    assert "secret" not in str(without_others(ReloadFailed("Reload failed: secret"), SHOP.may_read))
+    assert "secret" not in str(without_unreadable(ReloadFailed("Reload failed: secret"), SHOP.may_read))
     used = InUse("rejecting attempt to delete file a.map referenced in haproxy conf at line 7: http-request secret")
-    assert str(without_others(used, SHOP.may_read)) == "rejecting attempt to delete file a.map referenced in haproxy conf"
+    assert str(without_unreadable(used, SHOP.may_read)) == "rejecting attempt to delete file a.map referenced in haproxy conf"
     for error in (Missing("backend shop does not exist"), Refused("no alerts")):
-        assert without_others(error, SHOP.may_read) is error
+        assert without_unreadable(error, SHOP.may_read) is error

@@ -57,7 +57,7 @@ def test_no_other_name_leads_to_a_file(client: Client) -> None:
             name = way.format(STORES[operation.store or "maps"][3])
             for encoded in (quote(name, safe=""), quote(quote(name, safe=""), safe="")):
                 path = "/v3" + operation.path.replace("{" + operation.names[0] + "}", encoded).replace("{id}", "secret")
-                query = "?" + "&".join(f"{each.name}=1" for each in operation.parameters if each.place == "query" and each.required)
+                query = "?" + "&".join(f"{each.name}=1" for each in operation.parameters if each.location == "query" and each.required)
                 answer = client(
                     operation.method, path + query, b"x 1\n" if operation.body else None, headers={"content-type": "text/plain"}
                 )

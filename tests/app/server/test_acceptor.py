@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import uvloop
 
-from dataplaneapi.server.acceptor import RESERVED, Acceptor, ConnectionSlot
+from dataplaneapi.server.acceptor import RESERVED, AcceptedConnection, Acceptor
 from dataplaneapi.server.listeners import Identity
 from tests.app.authority import Authority
 
@@ -17,7 +17,7 @@ from tests.app.authority import Authority
 class Greeter(asyncio.Protocol):
     """Says hello when it has a slot, and stays."""
 
-    def __init__(self, slot: ConnectionSlot) -> None:
+    def __init__(self, slot: AcceptedConnection) -> None:
         self._slot = slot
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 import uvloop
 
-from dataplaneapi.server.ending import Deadline
+from dataplaneapi.server.protocol import Deadline
 
 
 def run(story: Callable[[Deadline, list[str]], Awaitable[None]]) -> list[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dataplaneapi.server.debug_socket import HELP, Commands, opened
+from dataplaneapi.server.debug_socket import HELP, Commands, serve_commands
 from dataplaneapi.settings.table import SettingsError
 from tests.app.client import CONFIG, CONFIGURATION, Client
 
@@ -23,7 +23,7 @@ async def asked(path: Path, line: bytes) -> str:
 
 def ask(client: Client, path: Path, line: bytes) -> str:
     async def story() -> str:
-        async with opened(str(path), Commands(client.engine, lambda: client.settings)):
+        async with serve_commands(str(path), Commands(client.engine, lambda: client.settings)):
             assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
             return await asked(path, line)
 

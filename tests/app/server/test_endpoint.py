@@ -23,7 +23,11 @@ def test_one_of_each_scheme() -> None:
     http, https, unix = endpoints(
         given(scheme=["http", "https", "unix", "http"], port=1, tls_port=2, socket_path="/s", socket_mode="0660", listen_limit=5, **TLS)
     )
-    assert (http.place, https.place, unix.place) == (("http", "h", 1, ""), ("https", "h", 2, ""), ("unix", "", 0, "/s"))
+    assert (http.socket_address, https.socket_address, unix.socket_address) == (
+        ("http", "h", 1, ""),
+        ("https", "h", 2, ""),
+        ("unix", "", 0, "/s"),
+    )
     assert (http.limit, https.limit, unix.limit, unix.mode, http.certificate, https.certificate) == (5, 5, 5, 0o660, "", "/c")
     assert http.basic_auth
     assert https.basic_auth
@@ -61,7 +65,7 @@ def test_listeners_of_the_list_say_what_differs() -> None:
         port=4,
         read_timeout="9s",
     )
-    assert (first.place, second.place, third.place, fourth.place) == (
+    assert (first.socket_address, second.socket_address, third.socket_address, fourth.socket_address) == (
         ("http", "h", 4, ""),
         ("http", "h", 1, ""),
         ("unix", "", 0, "/s"),

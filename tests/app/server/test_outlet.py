@@ -41,6 +41,6 @@ def test_what_is_forgotten_stays_so() -> None:
     transport: Any = Sink()
     outlet = RecordingOutlet(Outlet(transport, lambda: None), b"GET")
     outlet.write(b"one")
-    outlet.forget()
+    outlet.discard()
     outlet.write(b"two")
     assert outlet.written == b""

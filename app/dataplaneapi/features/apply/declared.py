@@ -279,7 +279,7 @@ def form_parts(data: bytes, kind: str) -> list[tuple[Part, bytes]]:
 
     form, parts = Parts(receive, 0, 0, boundary(kind)), list[tuple[Part, list[bytes]]]()
     for start in range(0, len(data), LARGE):
-        for each in form.parsed(data[start : start + LARGE]):
+        for each in form.parse(data[start : start + LARGE]):
             if isinstance(each, Part):
                 parts.append((each, []))
             else:
