@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 
 from haproxy_native.errors import BadValue
-from haproxy_native.grammar.synopsis import Chain, Group, MatchedWords, NoValue, Options, Values, group_of
+from haproxy_native.grammar.synopsis import Chain, MatchedWords, NoValue, Options, Values, group_of
 from haproxy_native.text.line_diff import changes
 from haproxy_native.text.words import SplitLine, split, unquoted, words_of
 
@@ -16,7 +16,10 @@ Piece = tuple[tuple[int, ...] | None, list[Pair]]
 
 
 def onto(old: SplitLine, parts: Sequence[MatchedWords], written: Iterable[Written], chain: Chain) -> list[Piece]:
-    """Write new values onto the old line. Options that `written` lacks are removed, and new options are inserted in the declared order."""
+    """Write new values onto an existing line, and return its pieces.
+
+    Options that are missing from `written` are removed. New options are inserted in the order in which they are declared.
+    """
     new = {key: (words, values) for key, words, values in written}
     last: dict[tuple[int, ...], MatchedWords] = {}
     said: dict[tuple[int, ...], Values] = {}
@@ -31,8 +34,12 @@ def onto(old: SplitLine, parts: Sequence[MatchedWords], written: Iterable[Writte
         own = pairs[part.start : part.end]
         key = identity(part, chain)
         if part.key is not None and not (part.hidden and key not in new):
-            if key not in new and (last[key] is part or not _stays(key, chain)):
-                removed = _after_followers(old.words, part.end, group_of(key, chain.nodes[key[0]]))
+            group = group_of(key, chain.nodes[key[0]])
+            if key not in new and (last[key] is part or not (group and group.keep)):
+                # The followers of an option belong to the option, but express no member.
+                removed = part.end
+                while group and removed < len(old.words) and (word := unquoted(old.words[removed])) in group.followers:
+                    removed += 1 + group.followers[word]
                 continue
             if key in new and last[key] is part and new[key][1] != said[key]:
                 own = edited(own, part, *new[key])
@@ -40,21 +47,13 @@ def onto(old: SplitLine, parts: Sequence[MatchedWords], written: Iterable[Writte
     present = {key for key, _ in pieces}
     for key, (words, _) in new.items():
         if key not in present:
-            pieces.insert(_place(key, [piece for piece, _ in pieces]), (key, regapped([], words)))
+            # Insert a new option after the last option that is declared before it, and after the unknown words that follow that option.
+            keys = [piece for piece, _ in pieces]
+            index = max((i + 1 for i, other in enumerate(keys) if other is not None and other < key), default=0)
+            while index < len(keys) and keys[index] is None:
+                index += 1
+            pieces.insert(index, (key, regapped([], words)))
     return pieces
-
-
-def _after_followers(words: Sequence[str], at: int, group: Group | None) -> int:
-    """Return the index after the followers of an option: words that belong to the option, but express no member."""
-    while group and at < len(words) and unquoted(words[at]) in group.followers:
-        at += 1 + group.followers[unquoted(words[at])]
-    return at
-
-
-def _stays(key: tuple[int, ...], chain: Chain) -> bool:
-    """Return whether an earlier occurrence of an option stays in the line when a later one is removed."""
-    group = group_of(key, chain.nodes[key[0]])
-    return group is not None and group.keep
 
 
 def respelled(old: SplitLine, parts: Sequence[MatchedWords], written: Iterable[Written]) -> list[Piece]:
@@ -115,15 +114,12 @@ def joined(pieces: Iterable[Piece], tail: str) -> SplitLine:
 
 
 def misread(pieces: Sequence[Piece], parts: Sequence[MatchedWords], chain: Chain) -> Piece | None:
-    """Return the first piece that would not be parsed as it was written; None if all would be.
-
-    Adjacent occurrences that express one text count as one piece.
-    """
+    """Return the first piece that is not parsed as it was written; None if there is no such piece. `parts`: the result of parsing."""
     sizes = [(key, sum(len(words_of(word)) for _, word in own)) for key, own in pieces]
-    wanted = _united(sizes, chain)
-    found = _united([(part.key and identity(part, chain), part.end - part.start) for part in parts], chain)
-    for place, (key, size) in enumerate(wanted):
-        if place == len(found) or found[place] != (key, size):
+    written = _united(sizes, chain)
+    parsed = _united([(part.key and identity(part, chain), part.end - part.start) for part in parts], chain)
+    for index, (key, size) in enumerate(written):
+        if index == len(parsed) or parsed[index] != (key, size):
             return next(piece for piece in pieces if piece[0] == key or (piece[0] and key and piece[0][:2] == key))
     return None
 
@@ -153,14 +149,3 @@ def identity(part: MatchedWords, chain: Chain) -> tuple[int, ...]:
 def regapped(old: Sequence[Pair], words: Sequence[str]) -> list[Pair]:
     """Return new words, each with the gap before the old word at the same index. Further words get one blank."""
     return [(old[i][0] if i < len(old) else " ", word) for i, word in enumerate(words)]
-
-
-def _place(key: tuple[int, ...], keys: Sequence[tuple[int, ...] | None]) -> int:
-    """Return the index at which to insert a new option: after the last option that is declared before it.
-
-    Unknown words that follow that option stay next to it.
-    """
-    place = max((i + 1 for i, other in enumerate(keys) if other is not None and other < key), default=0)
-    while place < len(keys) and keys[place] is None:
-        place += 1
-    return place

@@ -8,7 +8,7 @@ Node = Mapping[str, Any]
 
 
 def followed(document: Node, node: Node) -> Node:
-    """Return the node at the end of a chain of references; `node` itself if it is no reference. Raises KeyError if a target is missing."""
+    """Follow references from a node, and return the first node that is no reference. Raises KeyError if a target is missing."""
     while KEY in node:
         node = target(document, node[KEY])
     return node
@@ -25,7 +25,7 @@ def target(document: Node, reference: str) -> Any:
 
 
 def name_of(node: Node) -> str | None:
-    """Return the name of the component that a node refers to; None if it is no reference."""
+    """Return the name of the component that a node refers to; None if the node is no reference."""
     reference: str | None = node.get(KEY)
     return reference.rpartition("/")[2] if reference else None
 
@@ -54,21 +54,17 @@ class Schemas:
         return self.resolve(self.by_name[name])
 
     def properties(self, schema: Schema) -> Mapping[str, Schema]:
-        """Return all properties in order, including those of `allOf` parts, each with its reference resolved."""
+        """Return the properties of a schema by name, with references resolved: first those of its `allOf` parts, then its own."""
         schema = self.resolve(schema)
         if known := self._properties.get(id(schema)):
             return known
-        found = self._own_and_inherited(schema)
-        if id(schema) in self._properties:
-            self._properties[id(schema)] = found
-        return found
-
-    def _own_and_inherited(self, schema: Schema) -> Mapping[str, Schema]:
         by_name: dict[str, Schema] = {}
         for part in schema.get("allOf", ()):
             by_name |= self.properties(part)
         for name, own in schema.get("properties", {}).items():
             by_name[name] = self.resolve(own)
+        if id(schema) in self._properties:
+            self._properties[id(schema)] = by_name
         return by_name
 
     def order(self, schema: Schema) -> Order:
@@ -77,7 +73,7 @@ class Schemas:
         return {name: self.order(property_) for name, property_ in self.properties(inner).items()} if inner else {}
 
     def note(self, schema: Schema) -> dict[str, Any]:
-        """Return the `x-haproxy` note of a schema. It takes precedence over the notes of its `allOf` parts, which complete it."""
+        """Return the `x-haproxy` note of a schema, merged with the notes of its `allOf` parts. The own note takes precedence."""
         schema = self.resolve(schema)
         merged: dict[str, Any] = {}
         for part in schema.get("allOf", ()):
@@ -91,7 +87,7 @@ class Schemas:
 
 
 def keyword_of(name: str, note: Mapping[str, Any]) -> str:
-    """Return the keyword of a property in the file, which may be several words. By default, it is the name with dashes."""
+    """Return the keyword of a property, which may be several words: that of its note, or else its name with dashes."""
     return str(note.get("keyword", name.replace("_", "-")))
 
 

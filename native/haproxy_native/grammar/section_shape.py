@@ -1,6 +1,6 @@
 """Read the header and the lines of a section as an object, and convert edits of the object to edits of lines (`SectionShape`)."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -129,53 +129,45 @@ class SectionShape:
         the values, and their lines are kept.
         """
         reading = self.reading(section)
-        wanted = self._with_defaults(self._without_aliases(values, reading.values), reading.values)
-        changes = [
-            (directive, directive.change(reading.lines.get(number, ()), holder, section))
-            for number, directive in enumerate(self.directives)
-            if (holder := directive.without_stale_aliases(holder_of(wanted, directive.path), reading.lines.get(number, ()))) is not NOTHING
-            or number in reading.lines
-            if not self._same(directive, reading, number, holder) and (whole or not directive.may_be_unknown(holder))
-        ]
-        lines: list[Line | None] = list(section.lines)
-        if not self._header_has(section, values):
-            lines[0] = self.header.onto(section.header, values)
-        return self._changed(section, lines, changes, reading)
+        new = self._with_defaults(self._without_aliases(values, reading.values), reading.values)
+        read_lines = sorted(index for lines in reading.lines.values() for index, _ in lines)
+        edits = LineEdits({0: section.header}, [])
+        for number, directive in enumerate(self.directives):
+            lines = reading.lines.get(number, ())
+            holder = directive.without_stale_aliases(holder_of(new, directive.path), lines)
+            if (holder is NOTHING and not lines) or self._expresses(directive, lines, holder):
+                continue
+            if not whole and directive.may_be_unknown(holder):
+                continue
+            change = directive.change(lines, holder, section)
+            edits.replaced |= change.replaced
+            for index, line in change.added:
+                if index is None:
+                    index = self._insertion_index(section, line, read_lines, directive.ahead_of)
+                edits.added.append((index, line))
+        # If the header cannot be parsed, only its name is compared.
+        header = self.header.read(section.header) or {"name": section.name}
+        if any((header.get(name) or None) != (values.get(name) or None) for name in (*self.header.members, METADATA)):
+            edits.replaced[0] = self.header.onto(section.header, values)
+        return changed(section, edits)
 
-    def _header_has(self, section: Section, values: Mapping[str, Any]) -> bool:
-        """Return whether the header already has the values. If the header cannot be parsed, only the name is compared."""
-        written_values = self.header.read(section.header) or {"name": section.name}
-        return all((written_values.get(name) or None) == (values.get(name) or None) for name in (*self.header.members, METADATA))
-
-    def _same(self, directive: Directive, reading: SectionReading, number: int, holder: Mapping[str, Any]) -> bool:
-        lines = reading.lines.get(number, ())
+    def _expresses(self, directive: Directive, lines: Sequence[tuple[int, Line]], holder: Mapping[str, Any]) -> bool:
+        """Return whether the lines of a directive already express the values of the object `holder`."""
         if not lines:
             return not directive.needs_line(holder)
-        said = directive.read(lines)
-        if directive.shape.metadata and not directive.rows and (said.get(METADATA) or None) != (holder.get(METADATA) or None):
+        written = directive.read(lines)
+        if directive.shape.metadata and not directive.rows and (written.get(METADATA) or None) != (holder.get(METADATA) or None):
             return False
-        return canonical(directive.values_to_write(said)) == canonical(directive.values_to_write(holder))
+        return canonical(directive.values_to_write(written)) == canonical(directive.values_to_write(holder))
 
-    def _changed(
-        self, section: Section, lines: list[Line | None], changes: Iterable[tuple[Directive, LineEdits]], reading: SectionReading
-    ) -> Section:
-        own = sorted(place for place_ in reading.lines.values() for place, _ in place_)
-        whole = LineEdits({0: lines[0]}, [])
-        for directive, change in changes:
-            whole.replaced |= change.replaced
-            for place, line in change.added:
-                whole.added.append((self._place(section, line, own, directive.ahead_of) if place is None else place, line))
-        return changed(section, whole)
+    def _insertion_index(self, section: Section, line: Line, read_lines: Sequence[int], ahead_of: Sequence[str]) -> int:
+        """Return the index of the line after which to insert a new line: the last of `read_lines` with the same first word.
 
-    def _place(self, section: Section, line: Line, own: Sequence[int], ahead_of: Sequence[str]) -> int:
-        """Return the index of the line after which a new line is inserted: the last line with the same first word.
-
-        If there is none, it is the last line of any directive above the first line that begins with a word of `ahead_of`, or else the
-        header.
+        If there is none, return the last of `read_lines` that is above the first line with a word of `ahead_of`, or else the header.
         """
-        kin = [place for place in own if section.lines[place].args[:1] == line.args[:1]]
-        end = next((place for place, other in enumerate(section.lines) if other.args and other.args[0] in ahead_of), len(section.lines))
-        return section.outside_blocks((kin or [place for place in own if place < end] or [0])[-1])
+        similar = [index for index in read_lines if section.lines[index].args[:1] == line.args[:1]]
+        end = next((index for index, other in enumerate(section.lines) if other.args and other.args[0] in ahead_of), len(section.lines))
+        return section.outside_blocks((similar or [index for index in read_lines if index < end] or [0])[-1])
 
     def new(self, values: Mapping[str, Any], indent: str = "  ", newline: str = "\n") -> Section:
         """Return a new section with the header and the lines of an object, without its children."""
