@@ -1,4 +1,4 @@
-"""Find the places of new lines and sections: next to others of their kind, and where they do not change the meaning of others. Pure.
+"""Find the places of new lines and sections: next to others of their kind, and where they do not change the meaning of others.
 
 The order matters to HAProxy in two ways. A proxy without `from` inherits from the last defaults section above it, so a new defaults section
 must not come between them. And HAProxy reads from top to bottom and refuses a line that uses an ACL defined below it. So if an edit adds an
@@ -113,7 +113,9 @@ def _insert_defaults(document: Document, section: Section) -> Document:
     bound = any(other.kind in PROXIES for other in document.sections)
     if not following and bound:
         return document.insert(section)
-    place = following[0] if following else _behind_globals(document)
+    kinds = enumerate(other.kind for other in document.sections)
+    after_globals = next((place for place, kind in kinds if kind not in (*FIRST_KINDS, BOUNDARY)), _end_of_main(document) + 1)
+    place = following[0] if following else after_globals
     return document.insert(section, document.sections[place - 1]) if place > 0 else _insert_first(document, section)
 
 
@@ -126,19 +128,10 @@ def behind_its_defaults(document: Document, section: Section) -> Document:
     if source is None or document.sections.index(source) < document.sections.index(section):
         return document
     name = document.names()[document.sections.index(section)]
-    if section.kind == DEFAULTS and name in _implicitly_used(document):
+    sources = zip(document.sections, all_implicit_defaults(document), strict=True)
+    if section.kind == DEFAULTS and any(bound == name and named_defaults(proxy) is None for proxy, bound in sources):
         return document
     return insert_section(document.remove(section), section)
-
-
-def _implicitly_used(document: Document) -> set[str]:
-    pairs = zip(document.sections, all_implicit_defaults(document), strict=True)
-    return {bound for section, bound in pairs if bound and named_defaults(section) is None}
-
-
-def _behind_globals(document: Document) -> int:
-    first = (place for place, other in enumerate(document.sections) if other.kind not in (*FIRST_KINDS, BOUNDARY))
-    return next(first, _end_of_main(document) + 1)
 
 
 def _insert_first(document: Document, section: Section) -> Document:
@@ -174,11 +167,11 @@ def with_acls_above(section: Section, old: Section | None) -> Section:
     """
     if acl_word() not in section.text:
         return section
-    before = _Before(old)
+    before = _PositionsBefore(old)
     names = before.concerned(section) - PREDEFINED
     result = section
     for _ in section.lines:
-        moved = _misplaced(result, names, before)
+        moved = _misplaced_acls(result, names, before)
         if not moved:
             return result
         # An ACL that moves may use another ACL, which then has to move as well.
@@ -208,7 +201,7 @@ def made_acl(line: Line) -> str | None:
     return unquoted(words[1]) if words[:1] == (acl_word(),) and len(words) > 1 else None
 
 
-class _Before:
+class _PositionsBefore:
     """The positions of all lines, and of the first line of each ACL, in a section before an edit."""
 
     def __init__(self, old: Section | None) -> None:
@@ -219,7 +212,7 @@ class _Before:
                 self._acls.setdefault(name, place)
 
     def concerned(self, section: Section) -> set[str]:
-        """Return the names of the ACLs that the edit concerns: new lines define or use them, or the edit has moved their lines."""
+        """Return the names of the ACLs that new lines define or use, and of the ACLs whose lines the edit has moved."""
         names: set[str | None] = set()
         lowest = 0
         for line in section.lines[1:]:
@@ -233,11 +226,11 @@ class _Before:
         return {name for name in names if name}
 
     def has_above(self, line: Line, name: str) -> bool:
-        """Return whether, before the edit, a line was above the first line of the ACL `name`."""
+        """Return whether a line was above the first line of the ACL `name` before the edit."""
         return self._lines.get(id(line), math.inf) < self._acls.get(name, -1)
 
 
-def _misplaced(section: Section, names: set[str], before: _Before) -> Mapping[int, int]:
+def _misplaced_acls(section: Section, names: set[str], before: _PositionsBefore) -> Mapping[int, int]:
     """Map the index of the first line of each misplaced ACL to the index of the first line that uses the ACL, which is above it."""
     named: dict[str, int] = {}
     made: dict[str, list[int]] = {}

@@ -1,4 +1,4 @@
-"""Find the ring buffer to which HAProxy logs state changes of servers, or add its lines (Configuration Manual, section 3.9). Pure."""
+"""Find the ring buffer to which HAProxy logs state changes of servers, or add its lines (Configuration Manual, section 3.9)."""
 
 from haproxy_native.editing.defaults_sections import DEFAULTS, all_inherited_defaults
 from haproxy_native.editing.placement import insert_section, line_place, with_near_indent
@@ -77,8 +77,8 @@ def texts_with_lines(document: Document) -> dict[str, bytes]:
 
 
 def _with_line(section: Section, text: str) -> Section:
-    wanted = Line(section.indent + text.strip() + section.newline)
-    if any(line.words[:2] == wanted.words[:2] for line in section.lines):
+    new_line = Line(section.indent + text.strip() + section.newline)
+    if any(line.words[:2] == new_line.words[:2] for line in section.lines):
         return section
     place = line_place(section, [place for place, line in enumerate(section.lines) if line.words])
-    return section.with_lines([*section.lines[: place + 1], wanted, *section.lines[place + 1 :]])
+    return section.with_lines([*section.lines[: place + 1], new_line, *section.lines[place + 1 :]])
