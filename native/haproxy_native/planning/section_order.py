@@ -1,4 +1,4 @@
-"""Pair the sections of two documents, and decide whether a new order of sections has an effect. Pure.
+"""Pair the sections of two documents, and decide whether a new order of sections has an effect.
 
 HAProxy resolves names after it has read all sections, so the order of most sections has no effect. Some lines have an effect on the lines
 below them: variables and defaults of TLS in the global section, the implicit `from` of proxies, certificates of a store. Sections with
