@@ -6,10 +6,9 @@ Members have the names of the API. In attributes, `-` becomes `_`: the member `c
 import difflib
 import functools
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, PrivateAttr, ValidationError
+from pydantic import ConfigDict, PrivateAttr, ValidationError
 
 from haproxy_native.editing.resources import Resource, resources
 from haproxy_native.errors import BadValue, Place, ReadOnly, UnknownMember
@@ -41,7 +40,7 @@ class Bound(Model):
             cls = type(self)
             if name not in cls.model_fields:
                 raise _unknown(self._where, name, cls.model_fields)
-            refuse_unknown(self._where, {name: value}, {name: _property(cls, name)})
+            refuse_unknown(self._where, {name: value}, {name: _properties(cls)[cls.model_fields[name].alias or name]})
             try:
                 super().__setattr__(name, value)
             except ValidationError as error:
@@ -60,10 +59,14 @@ class Bound(Model):
 @functools.cache
 def bound_type(resource: Resource) -> type[Bound]:
     """Return the class of a resource's objects. The class of a section also has an attribute for each collection of its children."""
-    parent = _own_members(resource.schema)
+    try:
+        # The model without the members that contain children.
+        parent = model(f"{resource.schema}_base")
+    except KeyError:
+        parent = model(resource.schema)
     namespace: dict[str, Any] = {"__module__": __name__, "__doc__": parent.__doc__, "model_config": STRICT}
     for child in children_of(resource):
-        namespace[child.name] = property(functools.partial(_collection, resource=child), doc=f"The {child.title} objects of it.")
+        namespace[child.name] = property(functools.partial(Bound.collection, resource=child), doc=f"The {child.title} objects of it.")
     made_of: Any = type(Bound)
     kind: type[Bound] = made_of(parent.__name__.removesuffix("Base"), (Bound, parent), namespace)
     kind._schema = resource.schema
@@ -75,21 +78,11 @@ def children_of(resource: Resource) -> list[Resource]:
     return [child for child in resources().by_name.values() if resource.name in child.parents and child.kind in ("named", "indexed")]
 
 
-def _collection(own: Bound, *, resource: Resource) -> object:
-    return own.collection(resource)
-
-
-def _own_members(schema: str) -> type[BaseModel]:
-    """Return the model of a schema without the members that contain children."""
-    with suppress(KeyError):
-        return model(f"{schema}_base")
-    return model(schema)
-
-
 def made(kind: type[Bound], values: Mapping[str, Any], where: str) -> Bound:
     """Return a new object with these values. Raises UnknownMember and BadValue."""
-    schema = {_member(kind, name): property_ for name, property_ in _properties(kind).items()}
-    refuse_unknown(where, values, {**_properties(kind), **schema})
+    by_member = _properties(kind)
+    by_attribute = {attribute: by_member[field.alias or attribute] for attribute, field in kind.model_fields.items()}
+    refuse_unknown(where, values, {**by_member, **by_attribute})
     try:
         object_ = kind.model_validate(dict(values))
     except ValidationError as error:
@@ -142,18 +135,9 @@ def _unknown(where: str, name: str, known: Iterable[str]) -> UnknownMember:
     return UnknownMember(f"{where} has no member {name}{meant}", place=Place(member=name))
 
 
-def _member(kind: type[Bound], name: str) -> str:
-    """Return the attribute of a member, given by its name in the API."""
-    return next((own for own, field in kind.model_fields.items() if (field.alias or own) == name), name)
-
-
 @functools.cache
 def _properties(kind: type[Bound]) -> dict[str, Schema]:
     """Return the schemas of a model's members, by their names in the API."""
     schemas = grammar().schemas
     properties = schemas.properties(schemas.named(kind._schema))
     return {field.alias or name: properties[field.alias or name] for name, field in kind.model_fields.items()}
-
-
-def _property(kind: type[Bound], name: str) -> Schema:
-    return _properties(kind)[kind.model_fields[name].alias or name]
