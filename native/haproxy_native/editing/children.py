@@ -238,6 +238,6 @@ def _by_first_word(section: Section) -> dict[str, list[int]]:
 
 
 def unquoted_name(name: object) -> str:
-    """Return a name without quotes, for comparison: a client need not quote a name that has quotes in the file."""
+    """Return a name without quotes, for comparison. Clients may omit the quotes that a name has in the file."""
     text = str(name)
     return unquoted(text) if is_word(text) else text

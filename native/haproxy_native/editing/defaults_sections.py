@@ -19,14 +19,14 @@ DEFAULTS = "defaults"
 
 
 def named_defaults(section: Section) -> str | None:
-    """Return the name after `from` in a section's header; None without a `from`."""
+    """Return the name after `from` in the header of a section; None if the header has no `from`."""
     words, args = section.header.words, section.header.args
     at = 1 if section.kind == DEFAULTS and not section.name else 2
     return normalized(words[at + 1]) if len(words) > at + 1 and args[at] == "from" else None
 
 
 def implicit_defaults(document: Document, section: Section) -> str | None:
-    """Return the name of the last defaults section above a proxy, which HAProxy uses if the header names none."""
+    """Return the name of the last defaults section above a proxy; None if there is none, or if the section is no proxy."""
     if section.kind not in PROXIES:
         return None
     # The indices and the names of all defaults sections.
@@ -50,7 +50,7 @@ def all_implicit_defaults(document: Document) -> list[str | None]:
 
 
 def all_inherited_defaults(document: Document) -> list[str | None]:
-    """Return, for each section, the name of the defaults section that it inherits from: named in its header, or implicit."""
+    """Return, for each section, the name of the defaults section that it inherits from, explicitly or implicitly; None if there is none."""
     return [named_defaults(section) or source for section, source in zip(document.sections, all_implicit_defaults(document), strict=True)]
 
 

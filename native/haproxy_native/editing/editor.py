@@ -54,7 +54,7 @@ _UNITED, _PARTS = "united", "parts"
 
 
 def _with_section(document: Document, old: Section, new: Section) -> Document:
-    """Return the document with a section replaced; if it is a united section, with each of its original sections replaced."""
+    """Return the document with a section replaced. For a united section, each of its original sections is replaced."""
     if _PARTS not in old.cache:
         return document.replace(old, new)
     edited: list[list[Line]] = []
@@ -112,9 +112,9 @@ class Editor:
     # -- reading
 
     def list_objects(self, document: Document, resource: Resource, parent: Parent = None, *, full: bool = False) -> list[Object]:
-        """Return all objects of a collection in file order. If the parent is missing, return none or raise NoParent.
+        """Return all objects of a collection in file order.
 
-        `lists_without_parent` decides between the two.
+        If the parent is missing, return an empty list, or raise NoParent if `lists_without_parent` returns False.
         """
         if parent is not None:
             section = self.section(document, *parent)
@@ -166,7 +166,7 @@ class Editor:
         return self.lines.children(section, resource).unparsed if section else []
 
     def as_object(self, section: Section, resource: Resource, name: str, bound: str | None, *, full: bool = False) -> Object:
-        """Return the object that a section expresses. `bound`: the name of its implicit defaults section. Raises Abandoned."""
+        """Return the object that a section expresses. `bound`: the name of the section's implicit defaults section. Raises Abandoned."""
         check()
         # Cached on the section, so that listing thousands of sections takes no longer than writing the answer.
         key = (resource.name, name, bound)
@@ -373,7 +373,7 @@ class Editor:
     def unreadable(self, section: Section, resource: Resource) -> Iterator[tuple[int, str]]:
         """Yield (index of the line, text) for each line that no object expresses completely.
 
-        The text is the line, or the unexpressed words.
+        The text has the words that no member expresses, or the whole line if no object expresses any of it.
         """
         yield from ((place, section.lines[place].text.strip()) for place in self.unknown(section, resource))
         own = self.shape(resource)

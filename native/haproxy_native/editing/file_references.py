@@ -99,7 +99,7 @@ def bases(document: Document, directory: str) -> list[str]:
 
 
 def map_directory(document: Document, directory: str) -> str:
-    """Return the directory to which paths of maps and ACLs are relative, which `default-path` may name."""
+    """Return the directory to which paths of maps and ACLs are relative: the one that `default-path` names, or else `directory`."""
     match _default_path(document):
         case ("origin", path, *_):
             return posixpath.join(directory, path)
@@ -107,9 +107,10 @@ def map_directory(document: Document, directory: str) -> str:
 
 
 def base_directory(document: Document, configuration: str, working: str) -> str:
-    """Return the base of relative paths. `default-path` chooses between HAProxy's working directory and that of the configuration file.
+    """Return the base of relative paths: `working`, unless `default-path` chooses the directory of the configuration file or its parent.
 
-    `configuration` and `working`: these two directories. `map_directory` returns a directory that `default-path` names.
+    `configuration`: the directory of the configuration file. `working`: HAProxy's working directory. If `default-path` names a directory,
+    `map_directory` returns it.
     """
     match _default_path(document):
         case ("config", *_):
@@ -120,12 +121,12 @@ def base_directory(document: Document, configuration: str, working: str) -> str:
 
 
 def _default_path(document: Document) -> Sequence[str]:
-    """Return the arguments of `default-path`; none without that line."""
+    """Return the arguments of the first `default-path` line; empty if there is no such line."""
     return next((section.lines[place].args[1:] for section, place in _lines_of_default_path(document)), ())
 
 
 def _lines_of_default_path(document: Document) -> Iterator[tuple[Section, int]]:
-    """Yield section and index of each `default-path` line."""
+    """Yield (section, index of the line) of each `default-path` line."""
     for section in document.sections:
         for place, line in enumerate(section.lines if _DEFAULT in section.text else ()):
             if line.args and line.args[0].endswith(_DEFAULT):
@@ -185,7 +186,7 @@ def _is_path_of(part: str, path: str, bases: list[str]) -> bool:
 
 
 def is_same_file(place: str, path: str) -> bool:
-    """Return whether `place` is another path of the file at `path`. May read the disk."""
+    """Return whether the path `place` leads to the file at `path`. May read the disk."""
     normal = posixpath.normpath(place)
     if normal == path:
         return True

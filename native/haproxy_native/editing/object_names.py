@@ -52,7 +52,7 @@ def check_pattern(text: str) -> None:
 
 
 def _check(text: str, segment: str, kind: re.Pattern[str] | None) -> None:
-    """Check one segment: against `kind`, a pattern for kinds, or as a name if `kind` is None. Raises BadRequest."""
+    """Check one segment of a name. `kind`: the pattern that a kind must match; None if the segment is not a kind. Raises BadRequest."""
     if not segment:
         raise BadRequest(f"{text[:100]!r} names no object: a part of it is empty; {_EXAMPLE}")
     if kind and not kind.fullmatch(segment):
@@ -67,7 +67,7 @@ def within(name: str, object_: str) -> bool:
 
 
 def renamed(name: str, object_: str, to: str) -> str:
-    """Return `name` as it is after the object `object_` was renamed to `to`. The names of other objects are unchanged."""
+    """Return the name that the object `name` has after the object `object_` was renamed to `to`."""
     return to + name.removeprefix(object_) if within(name, object_) else name
 
 

@@ -64,7 +64,7 @@ def place_for_new(document: Document, kind: str) -> int:
 
 
 def with_near_indent(document: Document, section: Section) -> Section:
-    """Return the section with the indent that new lines get. If it has no lines, this is the indent of the nearest section."""
+    """Return the section with an indent for new lines. A section without lines gets the indent of the nearest section."""
     if section.own_indent is not None:
         return section
     return section.with_usual_indent(usual_indent(document, document.place(section)))

@@ -95,7 +95,7 @@ def url(text: str, siblings: Siblings, sibling: str = "") -> bool:
 
 
 def word(text: str, _: Siblings, sibling: str = "") -> bool:
-    """Return whether to show a text that begins with a word such as HTTP/1.1. It is not shown if headers may follow the word."""
+    """Return whether to show a text that must be one word, such as HTTP/1.1. After another word, headers may follow."""
     return bool(_WORD.fullmatch(unquoted(text)))
 
 
@@ -161,6 +161,6 @@ KINDS: Mapping[str, Callable[[str, Siblings, str], bool]] = {
 
 
 def is_shown(kind: object, text: str, siblings: Siblings, prefix: str = "") -> bool:
-    """Return whether a member is shown. `kind`: its `x-secret`. `prefix`: the common prefix of its siblings' names."""
+    """Return whether a member with the text `text` is shown. `kind`: its `x-secret`. `prefix`: the prefix of the names of its siblings."""
     name, _, sibling = str(kind).partition(" ")
     return name in KINDS and KINDS[name](text, siblings, prefix + sibling)

@@ -194,7 +194,7 @@ def _matched_nodes(chain: Chain, words: Sequence[str], parts: Sequence[MatchedWo
 
 @functools.cache
 def shapes() -> Mapping[tuple[str, ...], Sequence[LineShape]]:
-    """Return the shapes of all lines by the first words of the line. Shapes with the same synopses and secrets are returned only once."""
+    """Return the shapes of all lines, by the first words of a line. Of several shapes with equal synopses and secrets, return one."""
     by_prefix: dict[tuple[str, ...], dict[object, LineShape]] = {}
     for shape in line_shapes(grammar()):
         key = (*(each.text for each in shape.alternatives), *shape.secrets.items())

@@ -132,7 +132,7 @@ class Sites:
         return self._without_backends(document, [name for name in former if name not in _names(farms)])
 
     def delete(self, document: Document, resource: Resource, parent: Parent, key: str | int) -> Document:
-        """Return the document without the frontend of a site, and without those of its backends that no other proxy uses."""
+        """Return the document without a site: its frontend, and those of its backends that no other proxy uses."""
         self.check_exists(document, resource, parent, key)
         former = _names(self._farms(document, self.editor.get_object(document, self._table[FRONTEND], None, key)))
         document = self.editor.delete(document, self._table[FRONTEND], None, key)
@@ -218,7 +218,7 @@ def _meaning(rule: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
 
 
 def _with_default_name(listener: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the listener with a name; by default, this is its address. Raises BadValue if it has neither a name nor a port."""
+    """Return the listener with a name, by default its address and port. Raises BadValue if the listener has neither a name nor a port."""
     if listener.get("name"):
         return listener
     if listener.get("port") is None:

@@ -45,7 +45,7 @@ def _targets(section: Section) -> set[str]:
 
 
 def lines_to_add(document: Document) -> dict[str, str]:
-    """Return the lines to add so that all proxies log state changes to a ring, by section; empty if all proxies do so already."""
+    """Return the lines, by section, to add so that all proxies log state changes to a ring; empty if all proxies do so already."""
     if (name := ring(document)) and len(_rings(document)[name]) == sum(len(document.of_kind(kind)) for kind in _PROXIES):
         return {}
     return {f"ring {NAME}": _DECLARED, "global": _GLOBAL, "defaults": _PROXY}

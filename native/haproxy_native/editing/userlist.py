@@ -34,7 +34,7 @@ def find_in_file(path: str, name: str) -> Section | None:
 
 
 def users(section: Section | None) -> list[User]:
-    """Return the users in file order, without those that have no password."""
+    """Return the users that have a password, in file order."""
     found: list[User] = []
     for line in section.lines[1:] if section is not None else ():
         if len(line.args) < 4 or line.args[0] != _USER:

@@ -29,7 +29,7 @@ def _condition(members: Collection[str]) -> tuple[str, str] | None:
 
 @dataclass
 class Directive:
-    """A kind of line in a section. Reads lines of this kind as members of the object of the section, and writes the members to lines."""
+    """A kind of line in a section. Reads lines of this kind as members of the section's object, and writes these members to lines."""
 
     # The path, in the section's object, to the object that has the members.
     path: tuple[str, ...]
@@ -125,17 +125,17 @@ class Directive:
         return own
 
     def without_stale_aliases(self, holder: Any, lines: Found) -> Any:
-        """Return the object without stale aliases: if a member is sent under several names, only the name with a changed value remains."""
+        """Return the object without stale aliases. If a member is sent under several names, only the names with a changed value remain."""
         if holder is NOTHING or not lines or self.rows or not self.shape.aliases:
             return holder
         return self.shape.without_stale_aliases(holder, self.read(lines))
 
     def needs_line(self, holder: Mapping[str, Any]) -> bool:
-        """Return whether a line is needed to express the object. An empty object needs one only if it is a list of options."""
+        """Return whether a line is needed to express the object. An empty object needs a line only if it is a list of options."""
         return bool(self.values_to_write(holder)) or (self.options and holder is not NOTHING)
 
     def may_be_unknown(self, holder: Mapping[str, Any]) -> bool:
-        """Return whether the members may be missing only because the object is from an older client that does not know them."""
+        """Return whether the members may be missing because the object is from an older client, which does not know them."""
         return self.addition and not self.is_about(holder)
 
     def is_about(self, holder: Mapping[str, Any]) -> bool:

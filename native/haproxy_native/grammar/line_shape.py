@@ -43,7 +43,7 @@ def read_metadata(comment: str | None) -> dict[str, Any] | None:
 
 
 def is_metadata(comment: str | None) -> bool:
-    """Return whether a comment is metadata that the API has written, and not the comment of a person."""
+    """Return whether the API has written a comment, as metadata. False for the comment of a person."""
     return comment is not None and _json_object(comment) is not None
 
 
@@ -56,7 +56,7 @@ def _json_object(comment: str) -> dict[str, Any] | None:
 
 
 def write_metadata(metadata: Any) -> str | None:
-    """Return the comment for metadata, in compact JSON; None if there is no metadata. Raises BadValue if it is not an object."""
+    """Return metadata as a comment in compact JSON; None if there is no metadata. Raises BadValue if the metadata is not an object."""
     if metadata is None:
         return None
     if not isinstance(metadata, Mapping):
@@ -112,7 +112,7 @@ class Alias:
     write_only: bool = False
 
     def meant(self, value: Any) -> Any:
-        """Convert a value of the alias to a value of the target; None if the alias has no such value."""
+        """Convert a value of the alias to a value of the target. Return None if the alias has no such value."""
         return str(value) if self.values is None else self.values.get(value)
 
 
@@ -193,9 +193,9 @@ class LineShape:
     # -- which alternative
 
     def _distinguishing_word(self, alternative: Alternative) -> str:
-        """Return the first literal of an alternative that not every alternative begins with. Empty if a placeholder is in its position.
+        """Return the first literal of an alternative that the alternatives do not all share; empty if it is a placeholder.
 
-        A literal that is followed by placeholders in the same word ends with its `(`.
+        If placeholders follow the literal in the same word, the literal ends with its `(`.
         """
         nodes = alternative.chain.nodes
         if len(alternative.literals) > self._depth:
@@ -253,7 +253,7 @@ class LineShape:
         return {**values, **more, **both}
 
     def read(self, line: Line) -> dict[str, Any] | None:
-        """Return the object of a line; None if it is another kind of line."""
+        """Return the object of a line; None if the line is of another kind."""
         reading = self.parse_words(line.words)
         return None if reading is None else self.finished(dict(reading.values), line)
 
@@ -456,7 +456,7 @@ class LineShape:
         return [piece for piece in written if not (piece[2] and all(again.get(name) == value for name, value in piece[2].items()))]
 
     def annotated(self, line: Line, values: Mapping[str, Any]) -> Line:
-        """Return a line with its metadata replaced and its words unchanged."""
+        """Return a line with the metadata of `values`. Its words are unchanged."""
         tail = self._tail_with_metadata(line, values) if self.metadata else line.split.tail
         return line if tail == line.split.tail else Line(SplitLine(line.split.gaps, line.split.words, tail).join())
 
@@ -509,7 +509,7 @@ def _groups(chain: Chain) -> Iterable[Group]:
 
 
 def flattened(values: Mapping[str, Any], known: frozenset[str], dotted: frozenset[str]) -> Values:
-    """Return the values by dotted path of members. Only the objects in `dotted` are flattened, whose members are in a synopsis."""
+    """Return the values of the members in `known` by dotted path. Only the objects in `dotted` are flattened."""
     flat: Values = {}
     for name, value in values.items():
         if name not in known or name == METADATA:

@@ -43,7 +43,7 @@ class Grammar:
         return self._lines[name]
 
     def section(self, name: str, embedded: Iterable[str] = ()) -> SectionShape:
-        """Return the shape of a schema whose objects are sections. `embedded`: the members that contain children, which are left out."""
+        """Return the shape of a schema whose objects are sections, without the members `embedded`, which contain children."""
         left_out = frozenset(embedded)
         key = name, left_out
         if key not in self._sections:
@@ -51,7 +51,7 @@ class Grammar:
         return self._sections[key]
 
     def members(self, name: str, members: Container[str]) -> SectionShape:
-        """Build a shape with only some members of a section. This is much faster than building the whole shape."""
+        """Build the shape of a section with only the members in `members`. This is much faster than building the whole shape."""
         return self._section(name, members.__contains__)
 
     def _section(self, name: str, has: Callable[[str], bool]) -> SectionShape:
@@ -138,7 +138,7 @@ class Grammar:
         return {name: order for name, order in orders.items() if order}
 
     def _noted(self, word: str, properties: Mapping[str, Schema]) -> dict[str, Any]:
-        """Return the value of one key in the note of each member that has the key."""
+        """Return the value of the key `word` in the note of each member whose note has the key."""
         notes = {name: self.schemas.note(property_) for name, property_ in properties.items()}
         return {name: note[word] for name, note in notes.items() if word in note}
 
@@ -163,7 +163,7 @@ class Grammar:
     # -- sections
 
     def _directives(self, path: tuple[str, ...], properties: Mapping[str, Schema], in_families: set[str]) -> list[Directive]:
-        """Return the directives of an object at `path`, in the order of its properties. `in_families`: the members of other directives."""
+        """Return the directives of the object at `path`, in the order of its properties. `in_families`: members that need no directive."""
         with_synopsis: dict[str, Directive] = {}
         expressed = set(in_families)
         for name, schema in properties.items():

@@ -57,7 +57,7 @@ def onto(old: SplitLine, parts: Sequence[MatchedWords], written: Iterable[Writte
 
 
 def respelled(old: SplitLine, parts: Sequence[MatchedWords], written: Iterable[Written]) -> list[Piece]:
-    """Rewrite the old line by another synopsis. Words that both lines have keep their spelling."""
+    """Rewrite the words of a line for another synopsis. Words that both lines have keep their spelling."""
     own = pairs_of(old)
     new = [(key, spaced(words)) for key, words, _ in written]
     flat = retained(
@@ -70,7 +70,7 @@ def respelled(old: SplitLine, parts: Sequence[MatchedWords], written: Iterable[W
 
 
 def edited(own: Sequence[Pair], part: MatchedWords, words: Sequence[str], values: Values) -> list[Pair]:
-    """Return the words of a part for new values, with the synonym that the line uses. Words whose value does not change are kept."""
+    """Return the words of a part for new values. The synonym that the line uses, and words whose value does not change, are kept."""
     by = part.by
     if isinstance(by, Chain) and set(by.required()) <= set(values) <= set(by.members):
         words = by.write(values)
@@ -78,7 +78,7 @@ def edited(own: Sequence[Pair], part: MatchedWords, words: Sequence[str], values
 
 
 def usual(part: MatchedWords, own: Sequence[Pair]) -> list[str]:
-    """Return the words of a part in the usual spelling. If it cannot be determined for each word, return the words as they are."""
+    """Return the words of a part in the usual spelling. If the usual spelling has another number of words, return the words unchanged."""
     try:
         words = [word for _, word in spaced(part.by.write(part.values) if part.by else ())]
     except (NoValue, BadValue):
@@ -87,7 +87,7 @@ def usual(part: MatchedWords, own: Sequence[Pair]) -> list[str]:
 
 
 def retained(own: Sequence[Pair], before: Sequence[str], after: Sequence[Pair]) -> list[Pair]:
-    """Return the new words `after`. A word that the old line has as well keeps its spelling and its gap.
+    """Return the words `after`. Words that the existing line also has keep their spelling and gap.
 
     `own`: the words of the old line. `before`: the same words in their usual spelling, in which they are compared.
     """
@@ -147,5 +147,5 @@ def identity(part: MatchedWords, chain: Chain) -> tuple[int, ...]:
 
 
 def regapped(old: Sequence[Pair], words: Sequence[str]) -> list[Pair]:
-    """Return new words, each with the gap before the old word at the same index. Further words get one blank."""
+    """Return the words, each with the gap of the old word at the same index. Words without such an old word get one blank."""
     return [(old[i][0] if i < len(old) else " ", word) for i, word in enumerate(words)]

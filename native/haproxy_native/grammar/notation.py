@@ -187,7 +187,7 @@ class Compiler:
         )
 
     def property(self, path: str) -> Schema:
-        """Return the schema of the member at a dotted path. Through a list, the path leads to a member of its elements."""
+        """Return the schema of the member at a dotted path. In a path, the name after a list is that of a member of its elements."""
         first, *more = path.split(".")
         schema = self.properties[first]
         for name in more:

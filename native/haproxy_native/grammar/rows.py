@@ -39,7 +39,7 @@ class LineEdits:
 def change_rows(shape: LineShape, lines: Found, elements: Sequence[Row], section: Section) -> LineEdits:
     """Return the edits that turn `lines` into one line for each element of `elements`.
 
-    A line that moves takes the comments directly above it along.
+    If a line moves, the comments directly above the line move with it.
     """
     made = [shape.new(row, section.indent, section.newline) for row in elements]
     if not lines:
@@ -83,7 +83,7 @@ class _Rows:
         return edit(self.lines[old], self.elements[new])
 
     def matched(self) -> tuple[dict[int, int], dict[int, int]]:
-        """Return (matches whose line stays at its place, matches whose line moves)."""
+        """Return (matches whose line does not move, matches whose line moves)."""
         staying, stretches = dict[int, int](), []
         for is_equal, a, b, c, d in _compare(self.old, self.new):
             if is_equal:

@@ -44,7 +44,7 @@ class Schemas:
         self._properties: dict[int, Mapping[str, Schema] | None] = {id(schema): None for schema in self.by_name.values()}
 
     def resolve(self, schema: Schema) -> Schema:
-        """Return the target of a reference, or the schema itself. A note next to the reference takes precedence over the target's."""
+        """Return the target of a reference, or the schema itself if it is none. Keys next to the reference replace those of the target."""
         while name := name_of(schema):
             notes = {key: value for key, value in schema.items() if key != KEY}
             schema = {**self.by_name[name], **notes} if notes else self.by_name[name]
@@ -92,7 +92,7 @@ def keyword_of(name: str, note: Mapping[str, Any]) -> str:
 
 
 def is_switch(schema: Schema) -> bool:
-    """Return whether a property is a switch: its only values are `enabled` and `disabled`, or one of the two."""
+    """Return whether a property is a switch, which has no other values than `enabled` and `disabled`."""
     return schema.get("type") == "string" and set(schema.get("enum", ())) in ({"enabled", "disabled"}, {"enabled"}, {"disabled"})
 
 

@@ -25,7 +25,7 @@ class ListAlias:
 
 @dataclass
 class Default:
-    """A default value of the schema. It is written to new objects, and not added to existing objects."""
+    """A default value that the schema declares. New objects get the value, existing objects do not."""
 
     path: tuple[str, ...]
     member: str
@@ -125,8 +125,8 @@ class SectionShape:
     def onto(self, section: Section, values: Mapping[str, Any], *, whole: bool = True) -> Section:
         """Return a section with new values. Lines whose members did not change are kept.
 
-        `whole`: whether the values are complete. If not, members that older clients do not know (`Directive.addition`) may be missing from
-        the values, and their lines are kept.
+        `whole`: whether the values are complete. If False, older clients may have sent them, which do not know some members
+        (`Directive.addition`). The lines of such members are kept.
         """
         reading = self.reading(section)
         new = self._with_defaults(self._without_aliases(values, reading.values), reading.values)
@@ -196,7 +196,7 @@ class SectionShape:
         return values
 
     def _without_aliases(self, values: Mapping[str, Any], old: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the values with deprecated members merged into their lists, unless the list itself has changed since `old`."""
+        """Merge deprecated members into the lists that have replaced them, unless a list itself differs from `old`. Return the values."""
         left: Values = dict(values)
         for alias in self.list_aliases:
             first, stored = left.pop(alias.member, None), old.get(alias.target) or []

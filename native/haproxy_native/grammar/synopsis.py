@@ -57,7 +57,7 @@ class Composed(Node, Protocol):
 
 
 def begins(words: Sequence[str], own: tuple[str, ...], at: int = 0) -> bool:
-    """Return whether the words from `at` on are the words `own`, with or without quotes."""
+    """Return whether the words from the index `at` on begin with the words `own`, with or without quotes."""
     taken = tuple(words[at : at + len(own)])
     return taken == own or tuple(map(unquoted, taken)) == own
 
@@ -420,7 +420,7 @@ class Group:
 
     @cached_property
     def arguments(self) -> Mapping[str, int]:
-        """Map words that may be in an open group to the number of arguments that each of them has."""
+        """Map each word that may be in an open group to the number of its arguments."""
         rests = [node for alternative in self.alternatives for node in alternative.nodes if isinstance(node, Rest)]
         return {word: count for rest in rests for word, count in rest.arguments.items()}
 
@@ -551,7 +551,7 @@ class Options:
 
 
 def flat_row(rows: str, row: Any) -> Values:
-    """Return an element of a list as flat values, under the names that its members have in the group."""
+    """Return an element of the list `rows` as flat values, whose keys are the names of the members in the group."""
     return {f"{rows}.{name}": value for name, value in row.items()} if isinstance(row, Mapping) else {rows: row}
 
 

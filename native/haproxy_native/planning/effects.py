@@ -108,7 +108,7 @@ class _Comparison:
                 yield _effect(ObjectPlace(resource, None, key[1]), LINES, old or None, new or None)
 
     def _differing_keys(self) -> list[Key]:
-        """Return the keys of sections that may differ, in the order of the texts. Section objects that both documents share are skipped."""
+        """Return the keys of the sections that may differ, in file order. Section objects that both documents share are skipped."""
         places = self._before.apart_from(self._new)
         if self._before.keys()[places[0].stop :] != self._new.keys()[places[1].stop :]:
             # Sections without names are numbered, and their numbers have changed.
@@ -157,9 +157,9 @@ class _Comparison:
                 yield _effect(place, LINES, lines, others)
 
     def _child_effects(self, parent: tuple[Resource, str], child: Resource, sections: Pair, parts: Pair) -> Iterator[Effect]:
-        """Yield the effects on the children in the differing parts of two sections.
+        """Yield the effects on the children of one resource in two sections.
 
-        Compares the whole sections if indices or repeated names require it.
+        Compares only the differing parts, unless indices or repeated names require a comparison of the whole sections.
         """
         lines = self._editor.lines
         before, after = (lines.children(part, child).readable for part in parts)
@@ -327,7 +327,7 @@ def _find_section(editor: Editor, document: Document, object_: str) -> Section |
 
 
 def _line_index(editor: Editor, section: Section, resource: Resource, child_name: list[str], member: str) -> int:
-    """Return the index, in its section, of the first line of a member or a child; 0, the header, if it has no line."""
+    """Return the index of the first line of a member or a child in the section; 0, which is the header, if there is no such line."""
     children = dict(editor.resources.children(resource.name))
     if len(child_name) == 2:
         child = next((child for child in children.values() if kind_of(child) == child_name[0]), None)

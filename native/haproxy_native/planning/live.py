@@ -85,9 +85,10 @@ class Live:
         return list(commands_by_text.values()), left
 
     def obstacle(self, member: str, old: Values, new: Values) -> str | None:
-        """Return a member with which the command for `member` would have another effect than a reload; None if there is none.
+        """Return a member that makes a reload necessary if `member` changes; None if there is none.
 
-        Such a member is declared in `reload_with`, and set in `old` or `new`. It makes a reload necessary.
+        Such a member is declared in `reload_with`, and set in `old` or `new`. With it, the command for `member` would have another effect
+        than a reload.
         """
         others: Mapping[str, Sequence[str]] = self.notes.get(member, {}).get("reload_with", {})
         for other, unless in others.items():
@@ -230,12 +231,12 @@ def _as_shown(value: Any) -> object:
 
 
 def is_unix_socket(text: str) -> bool:
-    """Return whether an unquoted address is the path or abstract name of a Unix socket."""
+    """Return whether an address without quotes is the path or the abstract name of a Unix socket."""
     return text.startswith(UNIX_SOCKETS)
 
 
 def ip_of(text: str) -> IPv4Address | IPv6Address | None:
-    """Return the IP address that a word contains; None if it is not an address."""
+    """Parse an IP address. Return None if the word is not an IP address."""
     with suppress(BadValue):
         return ip_literal("", text)
     return None

@@ -44,7 +44,7 @@ class Claim(NamedTuple):
     is_template: bool = False
 
     def may_create(self, backend: str, server: str) -> bool:
-        """Return whether HAProxy may have created a server from the template that this claim is for. False for the claim of a server."""
+        """Return whether HAProxy may have created a server from the claimed template. Return False if no template is claimed."""
         return self.is_template and backend == self.backend and server[len(self.server) :].isdecimal() and server.startswith(self.server)
 
 
@@ -52,7 +52,7 @@ Claimed = frozenset[Claim]
 
 
 def claimed_by(resource: Resource, parent: tuple[Resource, str] | None, key: str) -> Claimed:
-    """Return the claim of a change that sets an object as a whole; empty if the object is neither a server nor a template."""
+    """Return the claim of a change that sets a whole object; empty if the object is neither a server nor a template."""
     if resource.name not in (SERVERS, TEMPLATES) or parent is None or parent[0].section not in SERVED:
         return frozenset()
     return frozenset({Claim(parent[1], key, resource.name == TEMPLATES)})
@@ -75,7 +75,7 @@ class Observed:
         return ObservedBackend(self, backend, self.rows[backend]) if backend in self.rows else None
 
     def is_corrected(self, difference: "ServerDifference") -> bool:
-        """Return whether the plan corrects a difference. It does if the server is claimed and the member is not kept."""
+        """Return whether the plan corrects a difference. It does if a change claims the server, unless the member is in `kept`."""
         backend, server = difference.backend, difference.server
         is_claimed = Claim(backend, server) in self.claimed or any(
             each.may_create(backend, server) for each in self.claimed if each.is_template

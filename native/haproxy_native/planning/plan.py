@@ -62,7 +62,7 @@ def plan(
     stored: Stored = lambda document, backend: "",
     observed: Observed | None = None,
 ) -> Plan:
-    """Return the plan from the running document to a new one.
+    """Plan how the process gets from the running document to a new one.
 
     `preceded`: HAProxy loads other files first, whose defaults sections may apply. `stored`: finds the map entry that names a backend.
     `observed`: the state, in the worker, of the backends that `observable` returns. If it is passed, a command that HAProxy would refuse
@@ -169,7 +169,7 @@ class _Planner:
         self._plan_servers(old, new)
 
     def _add_reload_reason(self, old: Section, new: Section) -> None:
-        """Add a reason about the first new line that no command applies, or else about the first line that was removed."""
+        """Add a reason that names the first new line that no command applies or, if there is none, the first removed line."""
         why = "HAProxy applies this only by a reload"
         before, after = ({line.words for line in section.lines if line.words} for section in (old, new))
         removed = [line for line in old.lines if line.words and line.words not in after]
@@ -236,7 +236,7 @@ class _Planner:
         return [line.words for line in lines if line.words and not self._is_of_servers(line)]
 
     def _commands_for_members(self, old: Section, new: Section) -> list[Command] | None:
-        """Return the commands for changed members of the section itself, such as `maxconn` of a frontend; None if anything else differs."""
+        """Return the commands for changed members of a section, such as `maxconn` of a frontend; None if anything else differs."""
         if old.snippets or new.snippets:
             return None
         new_commands: list[Command] = []

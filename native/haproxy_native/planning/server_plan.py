@@ -144,7 +144,7 @@ class ServerPlanner:
         return self.observed is not None and name not in self.observed.rows
 
     def _why_refused(self, name: str, member: str, value: object) -> str:
-        """Return why HAProxy would refuse a command with this value, although the member has a command; empty if it would not."""
+        """Return why HAProxy would refuse to set a member to this value at runtime; empty if it would accept the value."""
         row = self.observed.rows.get(name) if self.observed else None
         if member == WEIGHT and self.fixed.weights and value not in (0, row.iweight if row else 0):
             return f"HAProxy computes {self.fixed.weights} from the weights of the servers when it loads the file"

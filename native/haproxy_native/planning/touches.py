@@ -206,7 +206,7 @@ Value = tuple[str, ...]
 
 
 def has_new_expression(before: Iterable[str], after: Iterable[str]) -> bool:
-    """Return whether a value that gives access beyond its object occurs more often in the texts `after` a change than `before` it."""
+    """Return whether the change adds a value that gives access beyond its object. `before`, `after`: the texts before and after."""
     suspect, counts = _table().suspect, (Counter[Value](), Counter[Value]())
     for texts, count in zip((before, after), counts, strict=True):
         for line in (line for text in texts for line in split_lines(text) if suspect.search(line)):

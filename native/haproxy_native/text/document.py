@@ -122,7 +122,7 @@ class Document:
         return self._size
 
     def pieces(self) -> Iterator[bytes]:
-        """Yield the file's bytes in pieces, because allocating memory for a large file takes longer than encoding it."""
+        """Yield the bytes of the file in pieces. Allocating memory for a whole large file would take longer than encoding it."""
         if (data := self._data) is not None:
             yield data
             return
@@ -174,7 +174,7 @@ class Document:
         return 0 if place is None else len(self.sections[place].text)
 
     def drop_caches(self) -> None:
-        """Drop all cached values, to save memory in a document that is stored for long and rarely read."""
+        """Drop all cached values. This saves memory if a document is stored for long and rarely read."""
         self._index = self._keys = self._kinds = self._names = self._repeated = self._data = None
         self.cache.clear()
 
@@ -250,7 +250,7 @@ class Document:
         return sections if len(sections) > 1 and self._is_conditional(kind, name) else []
 
     def _is_conditional(self, kind: str, name: str) -> bool:
-        """Return whether a section with this kind and name is in a conditional block."""
+        """Return whether any section with this kind and name is in a conditional block."""
         depth = depth_behind(map(Line, split_lines(self.preamble)), 0)
         for section in self.sections:
             if depth > 0 and (section.kind, section.name) == (kind, name):

@@ -124,7 +124,7 @@ class Section:
         return self.with_lines((self.header, *self.lines[places]))
 
     def with_usual_indent(self, indent: str) -> "Section":
-        """Return a copy of the section with another indent for new lines. The indent of existing lines takes precedence."""
+        """Return a copy of the section with `indent` for new lines. If the section has lines, their indent takes precedence."""
         return self._like(usual_indent=indent)
 
     def _like(self, **changed: Any) -> "Section":
@@ -152,7 +152,7 @@ class Section:
         return result
 
     def as_read(self) -> "Section":
-        """Return a copy of the section in which the lines of snippets count as normal lines, as in HAProxy."""
+        """Return a copy of the section whose snippets are parsed like other lines, as HAProxy parses them."""
         if not self.snippets:
             return self
         read = self.with_lines(self.lines)
@@ -176,7 +176,7 @@ class Section:
         return place if depth[end + 1] > 0 else end
 
     def between(self, previous: int | None, following: int | None) -> int:
-        """Return the index of the line after which to insert a new line, so that it is between two lines.
+        """Return the index of the line after which to insert a new line between two lines.
 
         `previous`: the index of the line above; None for the header. `following`: the index of the line below; None for the end of the
         section. The new line will be in the innermost conditional block that contains both lines, and above the comments of the following
