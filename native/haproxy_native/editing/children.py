@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from haproxy_native.editing.placement import line_place
+from haproxy_native.editing.placement import insertion_line
 from haproxy_native.editing.resources import Resource, Resources
 from haproxy_native.errors import NativeError, Place, UnknownWords
 from haproxy_native.grammar.line_shape import LineShape
 from haproxy_native.grammar.load import Grammar
 from haproxy_native.grammar.rows import Found, LineEdits, change_rows
-from haproxy_native.grammar.section_shape import changed
+from haproxy_native.grammar.section_shape import apply_edits
 from haproxy_native.text.line import Line
 from haproxy_native.text.section import Section
 from haproxy_native.text.words import is_word, unquoted
@@ -115,7 +115,7 @@ class ChildEditor:
     def insert(self, section: Section, parent: str, resource: Resource, body: Mapping[str, Any], index: int) -> Section:
         """Return the section with a new child before the child at `index`. If `index` is the number of children, the child is appended."""
         line = self.shape(resource).new(body, section.indent, section.newline)
-        return changed(section, LineEdits({}, [(self._insertion_index(section, parent, resource, index), line)]))
+        return apply_edits(section, LineEdits({}, [(self._insertion_index(section, parent, resource, index), line)]))
 
     def _insertion_index(self, section: Section, parent: str, resource: Resource, index: int) -> int:
         """Return the index of the line after which to insert a child before the child at `index`."""
@@ -123,7 +123,7 @@ class ChildEditor:
         if index < len(places):
             return section.between(places[index - 1] if index else None, places[index])
         if places:
-            return line_place(section, places[-1:])
+            return insertion_line(section, places[-1:])
         # The first line of a collection is inserted above the lines of collections that the table declares later. Lines of collections that
         # the table declares earlier take precedence: the line is inserted after all of them, because it may refer to them.
         family = [child for _, child in self.resources.children(parent)]
@@ -134,7 +134,7 @@ class ChildEditor:
             place for place, line in enumerate(section.lines) if line.words and place not in later and not line.args[0].startswith(".")
         ]
         end = min(later, default=len(section.lines))
-        return line_place(section, [place for place in above if place < end] if max(earlier, default=0) < end else above)
+        return insertion_line(section, [place for place in above if place < end] if max(earlier, default=0) < end else above)
 
     def has_written_name(self, section: Section, resource: Resource, index: int) -> bool:
         """Return whether the line contains the name of the child. If not, clients address the child by another word of the line."""
@@ -158,7 +158,7 @@ class ChildEditor:
                 )
             twins = places_by_name[unquoted_name(object_.get(resource.key))] if places_by_name else ()
             edits |= self._edits_of_child(section, resource, [place, *(twin for twin in twins if twin != place)], body)
-        return changed(section, LineEdits(edits, []))
+        return apply_edits(section, LineEdits(edits, []))
 
     def _by_name(self, section: Section, resource: Resource) -> dict[str, list[int]]:
         """Return the indices of the readable lines of a named collection, by name."""
@@ -199,7 +199,7 @@ class ChildEditor:
             lines_of_name = self._by_name(section, resource)[unquoted_name(object_.get(resource.key))]
             if any(map(section.is_conditional, lines_of_name)):
                 removed = lines_of_name
-        return changed(section, LineEdits(dict.fromkeys(removed), []))
+        return apply_edits(section, LineEdits(dict.fromkeys(removed), []))
 
     def replace_by_name(self, section: Section, parent: str, resource: Resource, bodies: Mapping[str, Mapping[str, Any]]) -> Section:
         """Return the section with a named collection replaced. Existing children do not move; new children follow, sorted by name."""
@@ -210,7 +210,7 @@ class ChildEditor:
         end = self._insertion_index(section, parent, resource, len(self.children(section, resource).places))
         lines = [self.shape(resource).new(body, section.indent, section.newline) for name, body in new.items() if name not in existing]
         change.added = [(end, line) for line in lines]
-        return changed(section, change)
+        return apply_edits(section, change)
 
     def replace_all(self, section: Section, parent: str, resource: Resource, bodies: Sequence[Mapping[str, Any]]) -> Section:
         """Return the section with a whole list replaced. Lines that the grammar cannot parse stay, because no client has seen them."""
@@ -221,7 +221,7 @@ class ChildEditor:
         change = change_rows(self.shape(resource), lines, bodies, section)
         default = self._insertion_index(section, parent, resource, len(children.places))
         change.added = [(default if place is None else place, line) for place, line in change.added]
-        return changed(section, change)
+        return apply_edits(section, change)
 
 
 def _by_first_word(section: Section) -> dict[str, list[int]]:

@@ -16,8 +16,8 @@ from haproxy_native.abandonment import check
 from haproxy_native.editing.children import ChildEditor, unquoted_name
 from haproxy_native.editing.defaults_sections import all_implicit_defaults, check_from, implicit_defaults, with_name, with_named_source
 from haproxy_native.editing.placement import (
-    behind_its_defaults,
     insert_section,
+    move_below_defaults,
     place_for_new,
     usual_indent,
     usual_newline,
@@ -337,7 +337,7 @@ class Editor:
         if full:
             new = self._with_embedded(new, resource, body)
         new = with_acls_above(new, old)
-        return behind_its_defaults(_with_section(document, old, new), new)
+        return move_below_defaults(_with_section(document, old, new), new)
 
     def set_members(
         self, document: Document, resource: Resource, parent: Parent, values: Mapping[str | int, Mapping[str, Any]]

@@ -11,7 +11,7 @@ from typing import Any
 from haproxy_native.editing.editor import Editor, Object, Parent
 from haproxy_native.editing.resources import Resource
 from haproxy_native.errors import BadValue, Missing, OtherName, Place
-from haproxy_native.grammar.schema import arranged
+from haproxy_native.grammar.schema import arrange
 from haproxy_native.text.document import Document
 
 FRONTEND, BACKEND, BIND, SERVER, RULE = "frontends", "backends", "binds", "servers", "backend_switching_rules"
@@ -64,7 +64,7 @@ class Sites:
             service[LISTENERS] = listeners
         farms = self._farms(document, frontend)
         members: Object = {"farms": farms} if farms else {}
-        site: Object = arranged(members | {"name": frontend["name"]} | ({"service": service} if service else {}), self._order)
+        site: Object = arrange(members | {"name": frontend["name"]} | ({"service": service} if service else {}), self._order)
         return site
 
     def _farms(self, document: Document, frontend: Object) -> list[Object]:

@@ -1,7 +1,7 @@
 """Find the ring buffer to which HAProxy logs state changes of servers, or add its lines (Configuration Manual, section 3.9)."""
 
 from haproxy_native.editing.defaults_sections import DEFAULTS, all_inherited_defaults
-from haproxy_native.editing.placement import insert_section, line_place, with_near_indent
+from haproxy_native.editing.placement import insert_section, insertion_line, with_near_indent
 from haproxy_native.text import parts
 from haproxy_native.text.document import Document
 from haproxy_native.text.line import Line
@@ -80,5 +80,5 @@ def _with_line(section: Section, text: str) -> Section:
     new_line = Line(section.indent + text.strip() + section.newline)
     if any(line.words[:2] == new_line.words[:2] for line in section.lines):
         return section
-    place = line_place(section, [place for place, line in enumerate(section.lines) if line.words])
+    place = insertion_line(section, [place for place, line in enumerate(section.lines) if line.words])
     return section.with_lines([*section.lines[: place + 1], new_line, *section.lines[place + 1 :]])

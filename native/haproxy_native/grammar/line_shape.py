@@ -12,8 +12,8 @@ from typing import Any
 
 from haproxy_native.errors import BadValue, NativeError, Place, UnknownWords
 from haproxy_native.grammar.conditions import refuse_half
-from haproxy_native.grammar.merge import Piece, Written, joined, misread, onto, regapped, respelled
-from haproxy_native.grammar.schema import Order, arranged
+from haproxy_native.grammar.merge import Piece, Written, first_misread, join_pieces, rewrite_words, with_gaps_of, write_onto
+from haproxy_native.grammar.schema import Order, arrange
 from haproxy_native.grammar.synopsis import (
     Chain,
     Composed,
@@ -255,9 +255,9 @@ class LineShape:
     def read(self, line: Line) -> dict[str, Any] | None:
         """Return the object of a line; None if the line is of another kind."""
         reading = self.parse_words(line.words)
-        return None if reading is None else self.finished(dict(reading.values), line)
+        return None if reading is None else self.to_object(dict(reading.values), line)
 
-    def finished(self, values: Values, line: Line | None) -> dict[str, Any]:
+    def to_object(self, values: Values, line: Line | None) -> dict[str, Any]:
         """Convert flat values to the object: nested, in the order of the schema, with aliases and the metadata of the line."""
         for alias in self.aliases:
             pairs = {} if alias.write_only else alias.values or {}
@@ -268,7 +268,7 @@ class LineShape:
             values[METADATA] = metadata
         nested = unflattened(values)
         for name in self.inner.keys() & nested.keys():
-            nested[name] = arranged(nested[name], self.inner[name])
+            nested[name] = arrange(nested[name], self.inner[name])
         return {name: nested[name] for name in self.order if name in nested and self.absent.get(name) != nested[name]}
 
     # -- writing
@@ -396,7 +396,7 @@ class LineShape:
         flat = self.flatten_body(values)
         alternative = self.choose(flat)
         written = self.written(alternative, flat)
-        pieces: list[Piece] = [(key, regapped([], words)) for key, words, _ in written]
+        pieces: list[Piece] = [(key, with_gaps_of([], words)) for key, words, _ in written]
         text = indent + self._join_and_verify(alternative, pieces, "", written).join().lstrip(BLANKS)
         comment = write_metadata(values.get(METADATA)) if self.metadata else None
         return Line(text + (f" # {comment}" if comment is not None else "") + newline)
@@ -405,16 +405,16 @@ class LineShape:
         """Return an existing line with new values. Words whose value does not change are kept. Raises BadValue and UnknownWords."""
         reading = self.parse_words(line.words)
         if self.aliases and reading is not None:
-            values = self.without_stale_aliases(values, self.finished(dict(reading.values), line))
+            values = self.without_stale_aliases(values, self.to_object(dict(reading.values), line))
         flat = self.flatten_body(values)
         alternative = self.choose(flat, reading.alternative if reading else None)
         requested = self.written(alternative, flat, reading)
         written = self._without_implied(line, reading, requested)
         old = line.split
         if reading is not None and reading.alternative is alternative:
-            pieces = onto(old, reading.parts, written, alternative.chain)
+            pieces = write_onto(old, reading.parts, written, alternative.chain)
         else:
-            pieces = respelled(old, reading.parts if reading else (), written)
+            pieces = rewrite_words(old, reading.parts if reading else (), written)
         new = self._join_and_verify(alternative, pieces, old.tail, requested)
         tail = self._tail_with_metadata(line, values) if self.metadata else new.tail
         text = SplitLine(new.gaps, new.words, tail).join()
@@ -422,14 +422,14 @@ class LineShape:
 
     def _join_and_verify(self, alternative: Alternative, pieces: Sequence[Piece], tail: str, written: Iterable[Written]) -> SplitLine:
         """Join the pieces to a line, and verify that parsing it returns the written values. Raises BadValue and UnknownWords."""
-        split = joined(pieces, tail)
+        split = join_pieces(pieces, tail)
         words = [part for word in split.words for part in words_of(word)]
         reading = self.parse_words(words)
         own = reading is not None and reading.alternative is alternative
         parts = reading.parts if reading and own else alternative.chain.parts(words)
         if reading is None or parts is None or not (own or reading.values == self._values(alternative, parts, words)):
             raise BadValue(f"`{' '.join(words)}` would be read as another kind of line than `{alternative.text}`")
-        if wrong := misread(pieces, parts, alternative.chain):
+        if wrong := first_misread(pieces, parts, alternative.chain):
             unknown = next((own[0][1] for key, own in pieces if key is None), None)
             raise _misread_error(wrong, alternative, words, unknown)
         requested = self._merged([MatchedWords(key, 0, 0, values) for key, own, values in written if own], reading.alternative)
@@ -455,7 +455,7 @@ class LineShape:
         }
         return [piece for piece in written if not (piece[2] and all(again.get(name) == value for name, value in piece[2].items()))]
 
-    def annotated(self, line: Line, values: Mapping[str, Any]) -> Line:
+    def with_metadata(self, line: Line, values: Mapping[str, Any]) -> Line:
         """Return a line with the metadata of `values`. Its words are unchanged."""
         tail = self._tail_with_metadata(line, values) if self.metadata else line.split.tail
         return line if tail == line.split.tail else Line(SplitLine(line.split.gaps, line.split.words, tail).join())

@@ -15,7 +15,7 @@ Pair = tuple[str, str]
 Piece = tuple[tuple[int, ...] | None, list[Pair]]
 
 
-def onto(old: SplitLine, parts: Sequence[MatchedWords], written: Iterable[Written], chain: Chain) -> list[Piece]:
+def write_onto(old: SplitLine, parts: Sequence[MatchedWords], written: Iterable[Written], chain: Chain) -> list[Piece]:
     """Write new values onto an existing line, and return its pieces.
 
     Options that are missing from `written` are removed. New options are inserted in the order in which they are declared.
@@ -42,7 +42,7 @@ def onto(old: SplitLine, parts: Sequence[MatchedWords], written: Iterable[Writte
                     removed += 1 + group.followers[word]
                 continue
             if key in new and last[key] is part and new[key][1] != said[key]:
-                own = edited(own, part, *new[key])
+                own = edited_words(own, part, *new[key])
         pieces.append((part.key and key, own))
     present = {key for key, _ in pieces}
     for key, (words, _) in new.items():
@@ -52,16 +52,16 @@ def onto(old: SplitLine, parts: Sequence[MatchedWords], written: Iterable[Writte
             index = max((i + 1 for i, other in enumerate(keys) if other is not None and other < key), default=0)
             while index < len(keys) and keys[index] is None:
                 index += 1
-            pieces.insert(index, (key, regapped([], words)))
+            pieces.insert(index, (key, with_gaps_of([], words)))
     return pieces
 
 
-def respelled(old: SplitLine, parts: Sequence[MatchedWords], written: Iterable[Written]) -> list[Piece]:
+def rewrite_words(old: SplitLine, parts: Sequence[MatchedWords], written: Iterable[Written]) -> list[Piece]:
     """Rewrite the words of a line for another synopsis. Words that both lines have keep their spelling."""
     own = pairs_of(old)
-    new = [(key, spaced(words)) for key, words, _ in written]
-    flat = retained(
-        own, [word for part in parts for word in usual(part, own[part.start : part.end])], [pair for _, own_ in new for pair in own_]
+    new = [(key, split_with_gaps(words)) for key, words, _ in written]
+    flat = keep_spelling(
+        own, [word for part in parts for word in usual_words(part, own[part.start : part.end])], [pair for _, own_ in new for pair in own_]
     )
     # The first gap is the indent, whichever word follows.
     flat = [(old.gaps[0] if place == 0 else " " if pair is own[0] else pair[0], pair[1]) for place, pair in enumerate(flat)]
@@ -69,24 +69,24 @@ def respelled(old: SplitLine, parts: Sequence[MatchedWords], written: Iterable[W
     return [(key, list(islice(words, len(own_)))) for key, own_ in new]
 
 
-def edited(own: Sequence[Pair], part: MatchedWords, words: Sequence[str], values: Values) -> list[Pair]:
+def edited_words(own: Sequence[Pair], part: MatchedWords, words: Sequence[str], values: Values) -> list[Pair]:
     """Return the words of a part for new values. The synonym that the line uses, and words whose value does not change, are kept."""
     by = part.by
     if isinstance(by, Chain) and set(by.required()) <= set(values) <= set(by.members):
         words = by.write(values)
-    return retained(own, usual(part, own), spaced(words))
+    return keep_spelling(own, usual_words(part, own), split_with_gaps(words))
 
 
-def usual(part: MatchedWords, own: Sequence[Pair]) -> list[str]:
+def usual_words(part: MatchedWords, own: Sequence[Pair]) -> list[str]:
     """Return the words of a part in the usual spelling. If the usual spelling has another number of words, return the words unchanged."""
     try:
-        words = [word for _, word in spaced(part.by.write(part.values) if part.by else ())]
+        words = [word for _, word in split_with_gaps(part.by.write(part.values) if part.by else ())]
     except (NoValue, BadValue):
         words = []
     return words if len(words) == len(own) else [word for _, word in own]
 
 
-def retained(own: Sequence[Pair], before: Sequence[str], after: Sequence[Pair]) -> list[Pair]:
+def keep_spelling(own: Sequence[Pair], before: Sequence[str], after: Sequence[Pair]) -> list[Pair]:
     """Return the words `after`. Words that the existing line also has keep their spelling and gap.
 
     `own`: the words of the old line. `before`: the same words in their usual spelling, in which they are compared.
@@ -103,17 +103,17 @@ def pairs_of(line: SplitLine) -> list[Pair]:
     return list(zip(line.gaps, line.words, strict=True))
 
 
-def spaced(words: Iterable[str]) -> list[Pair]:
+def split_with_gaps(words: Iterable[str]) -> list[Pair]:
     """Split texts into words, each with the gap before it."""
     return [(gap or " ", word) for text in words for gap, word in zip(*split(text)[:2], strict=True)]
 
 
-def joined(pieces: Iterable[Piece], tail: str) -> SplitLine:
+def join_pieces(pieces: Iterable[Piece], tail: str) -> SplitLine:
     flat = [pair for _, own in pieces for pair in own]
     return SplitLine(tuple(gap for gap, _ in flat), tuple(word for _, word in flat), tail)
 
 
-def misread(pieces: Sequence[Piece], parts: Sequence[MatchedWords], chain: Chain) -> Piece | None:
+def first_misread(pieces: Sequence[Piece], parts: Sequence[MatchedWords], chain: Chain) -> Piece | None:
     """Return the first piece that is not parsed as it was written; None if there is no such piece. `parts`: the result of parsing."""
     sizes = [(key, sum(len(words_of(word)) for _, word in own)) for key, own in pieces]
     written = _united(sizes, chain)
@@ -146,6 +146,6 @@ def identity(part: MatchedWords, chain: Chain) -> tuple[int, ...]:
     return part.key if is_row else (*part.key[:2], 0)
 
 
-def regapped(old: Sequence[Pair], words: Sequence[str]) -> list[Pair]:
+def with_gaps_of(old: Sequence[Pair], words: Sequence[str]) -> list[Pair]:
     """Return the words, each with the gap of the old word at the same index. Words without such an old word get one blank."""
     return [(old[i][0] if i < len(old) else " ", word) for i, word in enumerate(words)]

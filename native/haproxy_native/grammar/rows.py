@@ -45,7 +45,7 @@ def change_rows(shape: LineShape, lines: Found, elements: Sequence[Row], section
     if not lines:
         return LineEdits({}, [(None, line) for line in made])
     rows = _Rows(shape, [line for _, line in lines], made, elements)
-    staying, moving = rows.matched()
+    staying, moving = rows.match_lines()
     kept = set(staying.values())
     change = LineEdits({place: None for number, (place, _) in enumerate(lines) if number not in kept}, [])
     # For each element, the index of the next line that stays at its place; None if there is none.
@@ -79,10 +79,10 @@ class _Rows:
 
     def edited(self, old: int, new: int) -> Line:
         """Return an old line with the values of a new element. If the values are equal, only the metadata is written."""
-        edit = self.shape.annotated if self.old[old] == self.new[new] else self.shape.onto
+        edit = self.shape.with_metadata if self.old[old] == self.new[new] else self.shape.onto
         return edit(self.lines[old], self.elements[new])
 
-    def matched(self) -> tuple[dict[int, int], dict[int, int]]:
+    def match_lines(self) -> tuple[dict[int, int], dict[int, int]]:
         """Return (matches whose line does not move, matches whose line moves)."""
         staying, stretches = dict[int, int](), []
         for is_equal, a, b, c, d in _compare(self.old, self.new):

@@ -101,11 +101,11 @@ def has_no_value(schema: Schema, note: Mapping[str, Any]) -> bool:
     return not note.get("values") and (schema.get("type") == "boolean" or is_switch(schema))
 
 
-def arranged(value: Any, order: Order) -> Any:
+def arrange(value: Any, order: Order) -> Any:
     """Return an object, or a list of objects, with the members in the order of the schema, and unknown members last."""
     if isinstance(value, list):
-        return [arranged(element, order) for element in value]
+        return [arrange(element, order) for element in value]
     if not order or not isinstance(value, dict):
         return value
-    known = {name: arranged(value[name], inner) for name, inner in order.items() if name in value}
+    known = {name: arrange(value[name], inner) for name, inner in order.items() if name in value}
     return known if len(known) == len(value) else {**known, **value, **known}

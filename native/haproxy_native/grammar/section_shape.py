@@ -8,7 +8,7 @@ from typing import Any
 from haproxy_native.grammar.directive import CANCELLING, NOTHING, Directive
 from haproxy_native.grammar.line_shape import METADATA, LineShape
 from haproxy_native.grammar.rows import LineEdits, canonical
-from haproxy_native.grammar.schema import Order, arranged
+from haproxy_native.grammar.schema import Order, arrange
 from haproxy_native.grammar.synopsis import Values
 from haproxy_native.text.line import Line
 from haproxy_native.text.section import Section
@@ -114,7 +114,7 @@ class SectionShape:
         for alias in self.list_aliases:
             if values.get(alias.target):
                 values[alias.member] = values[alias.target][0]
-        return {name: arranged(values[name], self.inner.get(name, {})) for name in self.order if name in values}
+        return {name: arrange(values[name], self.inner.get(name, {})) for name in self.order if name in values}
 
     def read(self, section: Section) -> dict[str, Any]:
         """Return the object that a section expresses. The caller must not change it."""
@@ -149,7 +149,7 @@ class SectionShape:
         header = self.header.read(section.header) or {"name": section.name}
         if any((header.get(name) or None) != (values.get(name) or None) for name in (*self.header.members, METADATA)):
             edits.replaced[0] = self.header.onto(section.header, values)
-        return changed(section, edits)
+        return apply_edits(section, edits)
 
     def _expresses(self, directive: Directive, lines: Sequence[tuple[int, Line]], holder: Mapping[str, Any]) -> bool:
         """Return whether the lines of a directive already express the values of the object `holder`."""
@@ -207,7 +207,7 @@ class SectionShape:
         return left
 
 
-def changed(section: Section, change: LineEdits) -> Section:
+def apply_edits(section: Section, change: LineEdits) -> Section:
     """Apply edits to a section; return the same section if nothing changes. Each added line must have an index."""
     if not change.added and all(section.lines[place] is line for place, line in change.replaced.items()):
         return section

@@ -44,7 +44,7 @@ class Bound(Model):
             try:
                 super().__setattr__(name, value)
             except ValidationError as error:
-                raise refused(self._where, error) from None
+                raise validation_error(self._where, error) from None
 
     def as_object(self) -> Object:
         """Return the members that are set, by their names in the API. An empty list counts as not set."""
@@ -78,7 +78,7 @@ def children_of(resource: Resource) -> list[Resource]:
     return [child for child in resources().by_name.values() if resource.name in child.parents and child.kind in ("named", "indexed")]
 
 
-def made(kind: type[Bound], values: Mapping[str, Any], where: str) -> Bound:
+def new_object(kind: type[Bound], values: Mapping[str, Any], where: str) -> Bound:
     """Return a new object with these values. Raises UnknownMember and BadValue."""
     by_member = _properties(kind)
     by_attribute = {attribute: by_member[field.alias or attribute] for attribute, field in kind.model_fields.items()}
@@ -86,12 +86,12 @@ def made(kind: type[Bound], values: Mapping[str, Any], where: str) -> Bound:
     try:
         object_ = kind.model_validate(dict(values))
     except ValidationError as error:
-        raise refused(where, error) from None
+        raise validation_error(where, error) from None
     object_._where = where
     return object_
 
 
-def read(kind: type[Bound], values: Mapping[str, Any], where: str) -> Bound:
+def object_of_file(kind: type[Bound], values: Mapping[str, Any], where: str) -> Bound:
     """Return an object with the values of the file. If its schema does not allow a value, none of the values is validated."""
     try:
         object_ = kind.model_validate(dict(values))
@@ -101,15 +101,15 @@ def read(kind: type[Bound], values: Mapping[str, Any], where: str) -> Bound:
     return object_
 
 
-def checked(own: Bound) -> None:
+def check_object(own: Bound) -> None:
     """Raise BadValue if an object is invalid, because of an assignment inside one of its values."""
     try:
         type(own).model_validate(own.as_object())
     except ValidationError as error:
-        raise refused(own._where, error) from None
+        raise validation_error(own._where, error) from None
 
 
-def refused(where: str, error: ValidationError) -> BadValue:
+def validation_error(where: str, error: ValidationError) -> BadValue:
     """Return an error with all violations that pydantic has found. Its place is the member of the first one."""
     violations = [(".".join(map(str, detail["loc"])), detail["msg"]) for detail in error.errors(include_url=False)]
     return BadValue(f"{where}: " + "; ".join(f"{member}: {text}" for member, text in violations), place=Place(member=violations[0][0]))

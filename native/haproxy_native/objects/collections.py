@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.resources import Resource
 from haproxy_native.errors import Missing, NoSuchObject
-from haproxy_native.objects.bound import Bound, Children, Object, bound_type, checked, made, read
+from haproxy_native.objects.bound import Bound, Children, Object, bound_type, check_object, new_object, object_of_file
 from haproxy_native.text.document import Document
 
 T = TypeVar("T", bound=Bound)
@@ -47,7 +47,7 @@ class Snapshot:
         members = self.own.as_object()
         if members == self._before:
             return None
-        checked(self.own)
+        check_object(self.own)
         values = {name: value for name, value in self.values.items() if name in members or name not in self._before}
         values |= {name: value for name, value in members.items() if value != self._before.get(name)}
         self.values, self._before = values, members
@@ -89,10 +89,10 @@ class Collection(Generic[T]):
 
     def _values(self, members: Members, where: str) -> Object:
         """Return validated members, ready to be written. Raises UnknownMember and BadValue."""
-        return made(self._kind, _as_mapping(members), where).as_object()
+        return new_object(self._kind, _as_mapping(members), where).as_object()
 
     def _read(self, values: Object, key: object) -> Snapshot:
-        own = read(self._kind, values, self._where(key))
+        own = object_of_file(self._kind, values, self._where(key))
         own._refusal = self._home.refusal
         if self._resource.kind in ("section", "singleton"):
             own._children = self._home.children(self._resource, str(key) if self._resource.kind == "section" else "")

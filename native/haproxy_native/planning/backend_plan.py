@@ -116,7 +116,7 @@ class Sources:
         return frozenset((*map(named_defaults, self.running.sections), *all_implicit_defaults(self.running)))
 
 
-def added(sources: Sources, section: Section, servers: Servers, capabilities: Capabilities) -> BackendPlan:
+def plan_added(sources: Sources, section: Section, servers: Servers, capabilities: Capabilities) -> BackendPlan:
     """Return the plan for a backend of the new document that the running document does not have."""
     result = BackendPlan()
     if not capabilities.adds_backends:
@@ -209,7 +209,7 @@ def _is_inheritable(line: Line) -> bool:
     return shape.directive_of(line) is not None or not prefixes.isdisjoint((line.args[:1], line.args[:2]))
 
 
-def deleted(
+def plan_deleted(
     running: Document, section: Section, servers: Servers, capabilities: Capabilities, around: Surroundings, find_use: Callable[[str], str]
 ) -> BackendPlan:
     """Return the plan for a backend of the running document that the new document does not have.

@@ -103,7 +103,7 @@ class Live:
             if value is not None and not (member == ADDRESS and is_unix_socket(plain(value))):
                 _checked_word(member, kind, plain(value))
 
-    def shown(self, values: Values) -> Values:
+    def expected_columns(self, values: Values) -> Values:
         """Return the values that `show servers state` must have for an added server, by column."""
         values = {**self.initially, **values}
         columns: dict[str, object] = {}

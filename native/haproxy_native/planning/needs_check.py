@@ -48,7 +48,7 @@ def _line_needs_check(kind: str, old: Line, line: Line) -> bool:
         return True
     if len(line.words) > max(len(old.words), MOST_WORDS):
         return True
-    return before.rest != after.rest or not after.is_bounded(before)
+    return before.rest != after.rest or not after.needs_no_check(before)
 
 
 def _read_line(kind: str, line: Line) -> "_ReadLine | None":
@@ -76,7 +76,7 @@ class _ReadLine:
         places = {place for part in parts for place in range(part.start, part.end)}
         self.rest = [word for place, word in enumerate(line.words) if place not in places]
 
-    def is_bounded(self, before: "_ReadLine") -> bool:
+    def needs_no_check(self, before: "_ReadLine") -> bool:
         """Return whether each member without a check is set only once, and HAProxy reads its new value alike in files and in commands."""
         members = [member for _, values in self.unchecked for member in values]
         if len(members) != len(set(members)):

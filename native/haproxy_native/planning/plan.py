@@ -125,11 +125,11 @@ class _Planner:
         around, before = Surroundings(self.new), Surroundings(self.running)
         sources = Sources(self.running, self.new, around)
         for section in added:
-            section_plan = backend_plan.added(sources, section, self.servers, self.capabilities)
+            section_plan = backend_plan.plan_added(sources, section, self.servers, self.capabilities)
             self._add(section, section_plan)
             published += section_plan.published
         for section in removed:
-            self._add(section, backend_plan.deleted(self.running, section, self.servers, self.capabilities, before, find_use))
+            self._add(section, backend_plan.plan_deleted(self.running, section, self.servers, self.capabilities, before, find_use))
         self.result.commands += published
 
     def _add(self, section: Section, part: BackendPlan) -> None:

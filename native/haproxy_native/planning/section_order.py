@@ -13,7 +13,7 @@ from haproxy_native.editing.resources import resources
 from haproxy_native.grammar.load import grammar
 from haproxy_native.text.document import Document
 from haproxy_native.text.line import Line
-from haproxy_native.text.section import BOUNDARY, CONDITIONALS, Section, depth_behind
+from haproxy_native.text.section import BOUNDARY, CONDITIONALS, Section, depth_after
 
 Key = tuple[str, str]
 
@@ -92,10 +92,10 @@ def conditional_sections(document: Document) -> frozenset[int]:
     known: frozenset[int] | None = document.cache.get(conditional_sections)
     if known is not None:
         return known
-    found, depth = set[int](), depth_behind(map(Line, document.preamble.splitlines()), 0)
+    found, depth = set[int](), depth_after(map(Line, document.preamble.splitlines()), 0)
     for section in document.sections:
         if depth > 0:
             found.add(id(section))
-        depth = depth_behind(section.lines, depth) if depth or ".if" in section.text else depth
+        depth = depth_after(section.lines, depth) if depth or ".if" in section.text else depth
     known = document.cache[conditional_sections] = frozenset(found)
     return known

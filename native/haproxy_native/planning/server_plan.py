@@ -186,7 +186,7 @@ class ServerPlanner:
             check=server.values.get(self.health) == "enabled",
             agent_check=server.values.get(self.agent) == "enabled",
             ready=server.values.get(self.state) != "enabled",
-            shown=self.live.shown(server.values),
+            shown=self.live.expected_columns(server.values),
         )
         self._send(server.place, new_commands)
 
@@ -250,7 +250,9 @@ def add_server_commands(backend: str, values: Mapping[str, Any], capabilities: C
     # Two spaces, because clients know the command in this form from error messages.
     made = [
         Command(
-            f"{commands.ADD_SERVER} {path}  {options}", Shows(backend, name, tuple(live.shown(values).items())), undo=f"del server {path}"
+            f"{commands.ADD_SERVER} {path}  {options}",
+            Shows(backend, name, tuple(live.expected_columns(values).items())),
+            undo=f"del server {path}",
         )
     ]
     made += [commands.checks(backend, name, True)] if values.get(live.roles[HEALTH]) == "enabled" else []
@@ -274,7 +276,7 @@ def _servers() -> Servers:
 
 def _words_of_options(servers: Servers, live: Live, values: Mapping[str, Any], capabilities: Capabilities) -> list[str]:
     place = {name: values[name] for name in PLACE if name in values}
-    wordless, words = servers.unsaid(), _flat(_written(servers, place)[:1])
+    wordless, words = servers.wordless_members(), _flat(_written(servers, place)[:1])
     for name, value in values.items():
         is_sent_state = name == live.roles[STATE] and capabilities.added_servers_take_enabled
         # HAProxy adds a server in maintenance, with checks disabled.

@@ -105,7 +105,7 @@ class Servers:
         parts = [words for _, words, _ in self.server.written(self.server.choose(flat), flat)]
         return parts[2:]
 
-    def unsaid(self) -> set[str]:
+    def wordless_members(self) -> set[str]:
         """Return the members that have no words of their own in a `server` line."""
         schemas = self.grammar.schemas
         properties = schemas.properties(schemas.named(resources()["servers"].schema))

@@ -13,7 +13,7 @@ from typing import Any
 
 from haproxy_native.text.line import Line
 from haproxy_native.text.pieces import PIECE, apart, decoded, encoded, finditer, split_lines
-from haproxy_native.text.section import BOUNDARY, Section, depth_behind
+from haproxy_native.text.section import BOUNDARY, Section, depth_after
 from haproxy_native.text.words import BLANKS, normalized
 
 # The kind of a scope in a SPOE file: a line in brackets, with a body that ends at the next section. Its name includes the brackets.
@@ -251,11 +251,11 @@ class Document:
 
     def _is_conditional(self, kind: str, name: str) -> bool:
         """Return whether any section with this kind and name is in a conditional block."""
-        depth = depth_behind(map(Line, split_lines(self.preamble)), 0)
+        depth = depth_after(map(Line, split_lines(self.preamble)), 0)
         for section in self.sections:
             if depth > 0 and (section.kind, section.name) == (kind, name):
                 return True
-            depth = depth_behind(section.lines, depth) if ".if" in section.text or depth else depth
+            depth = depth_after(section.lines, depth) if ".if" in section.text or depth else depth
         return False
 
     def apart_from(self, other: "Document") -> tuple[slice, slice]:

@@ -205,7 +205,7 @@ class Section:
         if known is None:
             snippets, depth, known = self.snippets, 0, []
             for place, line in enumerate(self.lines):
-                depth = depth_behind([line], depth)
+                depth = depth_after([line], depth)
                 known.append(depth + (place in snippets and place + 1 in snippets))
             self.cache[DEPTHS] = known
         return known
@@ -230,7 +230,7 @@ class Section:
         return f"Section({self.kind} {self.name})"
 
 
-def depth_behind(lines: Iterable[Line], depth: int) -> int:
+def depth_after(lines: Iterable[Line], depth: int) -> int:
     """Return the number of open conditional blocks after some lines. `depth`: the number of open blocks before them."""
     for line in lines:
         word = line.args[0] if line.args else ""
