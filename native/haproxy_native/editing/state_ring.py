@@ -72,8 +72,8 @@ def with_lines(document: Document) -> Document:
 
 def texts_with_lines(document: Document) -> dict[str, bytes]:
     """Return the new contents of the files of the configuration that `with_lines` changes, by name."""
-    now = parts.parts(document)
-    return {name: part.data for name, part in parts.parts(with_lines(document)).items() if part.data != now[name].data}
+    old = parts.parts(document)
+    return {name: part.data for name, part in parts.parts(with_lines(document)).items() if part.data != old[name].data}
 
 
 def _with_line(section: Section, text: str) -> Section:

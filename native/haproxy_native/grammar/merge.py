@@ -22,11 +22,11 @@ def write_onto(old: SplitLine, parts: Sequence[MatchedWords], written: Iterable[
     """
     new = {key: (words, values) for key, words, values in written}
     last: dict[tuple[int, ...], MatchedWords] = {}
-    said: dict[tuple[int, ...], Values] = {}
+    old_values: dict[tuple[int, ...], Values] = {}
     for part in parts:
         if part.key is not None:
             key = identity(part, chain)
-            last[key], said[key] = part, said.get(key, {}) | part.values
+            last[key], old_values[key] = part, old_values.get(key, {}) | part.values
     pairs, pieces, removed = pairs_of(old), list[Piece](), 0
     for part in parts:
         if part.start < removed:
@@ -41,7 +41,7 @@ def write_onto(old: SplitLine, parts: Sequence[MatchedWords], written: Iterable[
                 while group and removed < len(old.words) and (word := unquoted(old.words[removed])) in group.followers:
                     removed += 1 + group.followers[word]
                 continue
-            if key in new and last[key] is part and new[key][1] != said[key]:
+            if key in new and last[key] is part and new[key][1] != old_values[key]:
                 own = edited_words(own, part, *new[key])
         pieces.append((part.key and key, own))
     present = {key for key, _ in pieces}
@@ -92,9 +92,9 @@ def keep_spelling(own: Sequence[Pair], before: Sequence[str], after: Sequence[Pa
     `own`: the words of the old line. `before`: the same words in their usual spelling, in which they are compared.
     """
     result, at = list[Pair](), 0
-    for (start, end), (there, until) in changes(before, [word for _, word in after]):
+    for (start, end), (new_start, new_end) in changes(before, [word for _, word in after]):
         result += own[at:start]
-        result += [(own[start + i][0] if start + i < end else gap, word) for i, (gap, word) in enumerate(after[there:until])]
+        result += [(own[start + i][0] if start + i < end else gap, word) for i, (gap, word) in enumerate(after[new_start:new_end])]
         at = end
     return [*result, *own[at:]]
 

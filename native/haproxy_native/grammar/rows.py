@@ -74,7 +74,11 @@ class _Rows:
 
     def __init__(self, shape: LineShape, lines: Sequence[Line], made: Sequence[Line], elements: Sequence[Row]) -> None:
         self.shape, self.lines, self.made, self.elements = shape, lines, made, elements
-        self.old, self.new = ([_members_text(shape.read(line)) for line in each] for each in (lines, made))
+        # The members of each line except its metadata, as canonical JSON, so that they can be compared.
+        self.old, self.new = (
+            [canonical({name: value for name, value in (shape.read(line) or {}).items() if name != METADATA}) for line in each]
+            for each in (lines, made)
+        )
         self._words = [frozenset(line.words) for line in lines], [frozenset(line.words) for line in made]
 
     def edited(self, old: int, new: int) -> Line:
@@ -157,17 +161,12 @@ def _compare(old: Sequence[Hashable], new: Sequence[Hashable]) -> Iterator[tuple
         for kind, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
             yield kind == "equal", a, b, c, d
         return
-    at = there = 0
+    at = new_at = 0
     for (a, b), (c, d) in line_diff.changes(old, new):
-        yield True, at, a, there, c
+        yield True, at, a, new_at, c
         yield False, a, b, c, d
-        at, there = b, d
-    yield True, at, len(old), there, len(new)
-
-
-def _members_text(members: Row | None) -> str:
-    """Return the members of a line except its metadata, as canonical JSON, so that they can be compared."""
-    return canonical({name: value for name, value in (members or {}).items() if name != METADATA})
+        at, new_at = b, d
+    yield True, at, len(old), new_at, len(new)
 
 
 def canonical(value: Any) -> str:

@@ -56,8 +56,8 @@ class Schemas:
     def properties(self, schema: Schema) -> Mapping[str, Schema]:
         """Return the properties of a schema by name, with references resolved: first those of its `allOf` parts, then its own."""
         schema = self.resolve(schema)
-        if known := self._properties.get(id(schema)):
-            return known
+        if cached := self._properties.get(id(schema)):
+            return cached
         by_name: dict[str, Schema] = {}
         for part in schema.get("allOf", ()):
             by_name |= self.properties(part)

@@ -174,10 +174,10 @@ class SectionShape:
         header = self.header.new(values, "", newline)
         name = normalized(header.words[1]) if values.get("name") else ""
         bare = Section(self.kind, name, lines=[header], usual_indent=indent)
-        wanted = self._with_defaults(self._without_aliases(values, {}), None)
+        all_values = self._with_defaults(self._without_aliases(values, {}), None)
         lines = [bare.header]
         for directive in self.directives:
-            holder = holder_of(wanted, directive.path)
+            holder = holder_of(all_values, directive.path)
             # Skip the other directives early, since most sections have few of the members.
             if holder is not NOTHING and (directive.options or directive.is_about(holder)):
                 lines += [line for _, line in directive.change((), holder, bare).added]

@@ -55,11 +55,11 @@ def one_word(text: str) -> str:
 
 def many_words(text: str) -> str:
     """Return the text as words of the file, each quoted if necessary."""
-    taken = split(text)
-    if all(map(is_word, taken.words)):
-        text_ = SplitLine(("", *taken.gaps[1:]), taken.words, "").join() if taken.words else ""
-        rest = " ".join(map(one_word, taken.tail.split()))
-        return text_ + (" " if text_ and rest and not taken.tail.startswith("#") else "") + rest
+    parts = split(text)
+    if all(map(is_word, parts.words)):
+        text_ = SplitLine(("", *parts.gaps[1:]), parts.words, "").join() if parts.words else ""
+        rest = " ".join(map(one_word, parts.tail.split()))
+        return text_ + (" " if text_ and rest and not parts.tail.startswith("#") else "") + rest
     return " ".join(one_word(piece) for piece in text.split())
 
 
@@ -217,9 +217,9 @@ class Choice(ValueType):
         self.by_word = {word: value for value, word in self.words.items()}
 
     def read(self, word: str) -> Any:
-        said = word if word in self.by_word else unquoted(word)
-        if said in self.by_word:
-            return self.by_word[said]
+        key = word if word in self.by_word else unquoted(word)
+        if key in self.by_word:
+            return self.by_word[key]
         if self.strict or any(not isinstance(value, str) for value in self.words):
             raise ValueError(word)
         return normalized(word)

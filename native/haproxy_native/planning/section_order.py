@@ -89,13 +89,13 @@ def is_conditional(sections: Iterable[Section], inside: Collection[int]) -> bool
 
 def conditional_sections(document: Document) -> frozenset[int]:
     """Return the ids (`id()`) of the sections inside a conditional block that begins above them."""
-    known: frozenset[int] | None = document.cache.get(conditional_sections)
-    if known is not None:
-        return known
-    found, depth = set[int](), depth_after(map(Line, document.preamble.splitlines()), 0)
+    cached: frozenset[int] | None = document.cache.get(conditional_sections)
+    if cached is not None:
+        return cached
+    ids, depth = set[int](), depth_after(map(Line, document.preamble.splitlines()), 0)
     for section in document.sections:
         if depth > 0:
-            found.add(id(section))
+            ids.add(id(section))
         depth = depth_after(section.lines, depth) if depth or ".if" in section.text else depth
-    known = document.cache[conditional_sections] = frozenset(found)
-    return known
+    result = document.cache[conditional_sections] = frozenset(ids)
+    return result

@@ -169,8 +169,8 @@ class ServerPlanner:
                 (0, f"server {server.name} was removed, and HAProxy cannot delete a server whose address it resolves by DNS")
             )
             return
-        was = "maint" if server.values.get(self.state) == "enabled" else "ready"
-        self._send(0, commands.delete_server(self.backend, server.name, was=was))
+        state = "maint" if server.values.get(self.state) == "enabled" else "ready"
+        self._send(0, commands.delete_server(self.backend, server.name, was=state))
 
     def _plan_added(self, server: EffectiveServer) -> None:
         try:

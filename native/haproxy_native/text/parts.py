@@ -69,9 +69,9 @@ def with_parts(document: Document, changed: Mapping[str, Document]) -> Document:
     """Return the document with the files in `changed` replaced, by name."""
     if not is_joined(document):
         return changed.get(MAIN, document)
-    now = {name: part.data for name, part in {**parts(document), **changed}.items()}
+    contents = {name: part.data for name, part in {**parts(document), **changed}.items()}
     order = list(dict.fromkeys(section.file or MAIN for section in document.sections))
-    return Document.parse(join([(name, now[name]) for name in (order if MAIN in order else [MAIN, *order])]))
+    return Document.parse(join([(name, contents[name]) for name in (order if MAIN in order else [MAIN, *order])]))
 
 
 def _boundary(name: str) -> bytes:
